@@ -1,0 +1,71 @@
+// Accumulators: how a region's reductions over a streamed axis are kept up while chunks of that
+// axis arrive.
+//
+// The region is a cascade of folds, each of which may use earlier ones. Separation
+// (derive/separation/) rewrites every fold body into sums of products u(x) * w(r), x streamed, r
+// folded; what may overflow is kept relative to a gauge and repaired when the gauge changes, the
+// rest is multiplied in the tail. The result is ordinary statements over the same axes, so that the
+// interpreter and the code generators need no special case: run `initial` once, `body` for every
+// chunk with the axis restricted to the chunk, `tail` after the last.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "diagrams/diagram.h"
+#include "diagrams/relabelling.h"
+
+namespace napkin {
+
+/// Why something cannot be done: a refusal, not an error. One sentence in the user's names; `help`
+/// says the ways out.
+struct NotApplicable {
+    std::string reason;
+    std::string help;
+    bool operator==(const NotApplicable&) const = default;
+};
+
+/// One state variable, for explanation; the statements below are what is executed.
+struct AccumulatorState {
+    ArrayId state;
+    std::string initial;  ///< formulas as text, in the user's names: `-inf`
+    std::string body;     ///< `max(m, max(x) S)`
+    std::string repair;   ///< `exp(m_old - m_new)`; empty where none is needed
+    std::string why;      ///< one sentence: which fold it serves, what makes the repair necessary
+    bool operator==(const AccumulatorState&) const = default;
+};
+
+/// (initial state, body, tail) of one region and one streamed axis.
+struct Accumulator {
+    AxisId axis;
+    /// States and helper values. Their ids follow the diagram's own: ArrayId{diagram.arrays.size()
+    /// + i}.
+    std::vector<Array> arrays;
+    /// Each state's value before the first chunk.
+    std::vector<Statement> initial;
+    /// For every chunk, in order. A statement whose target is a state updates it in place: reads of
+    /// a state before its update see the old value, after it the new one.
+    std::vector<Statement> body;
+    /// After the last chunk: defines every array of the region that does not carry the axis and is
+    /// used beyond the body.
+    std::vector<Statement> tail;
+    std::vector<AccumulatorState> states;
+    /// The tail's formulas as text, one an array: `O = o / l`.
+    std::vector<std::string> tail_text;
+    /// What was assumed and checked: obligations and side conditions, as sentences.
+    std::vector<std::string> conditions;
+    bool operator==(const Accumulator&) const = default;
+};
+
+/// Derives the accumulator of `region` for streaming `axis`, or says why there is none. Statements
+/// of the region that do not carry the axis and do not depend on folds over it are left out: they
+/// are computed before the loop.
+[[nodiscard]] std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagram,
+                                                                          const Region& region,
+                                                                          AxisId axis);
+
+/// The accumulator in formulas, one line each: initial state, body, repair, tail.
+[[nodiscard]] std::string explain(const Diagram& diagram, const Accumulator& accumulator);
+
+}  // namespace napkin

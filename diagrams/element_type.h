@@ -1,0 +1,25 @@
+// Element types of arrays: their names, sizes and how a real number is rounded to them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace napkin {
+
+enum class ElementType { F64, F32, TF32, BF16, F16, E4M3, E5M2, I8, I4, I32, I64, Bool };
+
+[[nodiscard]] std::string_view name_of(ElementType type);
+/// F64 is internal (the reference's own arithmetic) and is not found by name.
+[[nodiscard]] std::optional<ElementType> element_type_named(std::string_view name);
+/// Bits that one value takes in memory (tf32 takes 32, bool 8).
+[[nodiscard]] std::int64_t bits_of(ElementType type);
+[[nodiscard]] bool is_floating(ElementType type);
+/// Half the distance from 1 to the next value: the largest relative error of rounding to nearest; 0
+/// for integers.
+[[nodiscard]] double unit_roundoff(ElementType type);
+/// To nearest, ties to even; e4m3 saturates at 448, the others overflow to infinity; integers round
+/// to nearest and saturate.
+[[nodiscard]] double round_to(ElementType type, double value);
+
+}  // namespace napkin

@@ -1,0 +1,125 @@
+// Symbolic sizes and costs over axis sizes (`q`), group sizes (`g_q`) and stream sizes (`s_x`).
+//
+// Each cost has two forms. A Polynomial is the paper's *ideal* form, where sizes divide: a sum of
+// monomials with rational coefficients and exponents, such as 2qd + 2xqd/g_q. A Formula is the
+// *exact* form, with ceil, floor, min, max and sums over an index, which evaluates to the counted
+// number.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagrams/result.h"
+
+namespace napkin {
+
+/// A fraction in lowest terms, denominator positive; arithmetic throws InternalError on overflow.
+struct Rational {
+    std::int64_t numerator = 0;
+    std::int64_t denominator = 1;
+    bool operator==(const Rational&) const = default;
+};
+[[nodiscard]] Rational rational(std::int64_t numerator, std::int64_t denominator = 1);
+[[nodiscard]] Rational operator+(Rational a, Rational b);
+[[nodiscard]] Rational operator-(Rational a, Rational b);
+[[nodiscard]] Rational operator*(Rational a, Rational b);
+[[nodiscard]] Rational operator/(Rational a, Rational b);
+[[nodiscard]] bool operator<(Rational a, Rational b);
+[[nodiscard]] double to_double(Rational value);
+
+/// A value for every symbol that a formula names.
+using Sizes = std::map<std::string, std::int64_t>;
+
+enum class FormulaOp {
+    Constant,  // `constant`
+    Symbol,    // `symbol`
+    Add,       // any number of args
+    Multiply,  // any number of args
+    Divide,    // args[0] / args[1], exact rational quotient
+    FloorDivide,
+    CeilDivide,
+    Modulo,  // args[0] - args[1] * floor(args[0] / args[1])
+    Min,
+    Max,
+    LessEqual,  // 1 where args[0] <= args[1], else 0: the indicator that counts visited tiles
+    Sum,  // sum of args[2] for `symbol` from args[0] to args[1] inclusive; empty when args[1] <
+          // args[0]
+};
+
+/// An exact expression in symbols, a value with structural equality.
+struct Formula {
+    FormulaOp op = FormulaOp::Constant;
+    Rational constant;
+    std::string symbol;
+    std::vector<Formula> args;
+
+    Formula() = default;
+    Formula(std::int64_t value) : constant{value, 1} {}  // NOLINT(google-explicit-constructor)
+    bool operator==(const Formula&) const = default;
+};
+
+// Constructors fold constants and drop neutral elements, so that printed formulas stay short.
+[[nodiscard]] Formula symbol(std::string name);
+[[nodiscard]] Formula operator+(const Formula& a, const Formula& b);
+[[nodiscard]] Formula operator-(const Formula& a, const Formula& b);
+[[nodiscard]] Formula operator*(const Formula& a, const Formula& b);
+[[nodiscard]] Formula divide(const Formula& a, const Formula& b);
+[[nodiscard]] Formula floor_divide(const Formula& a, const Formula& b);
+[[nodiscard]] Formula ceil_divide(const Formula& a, const Formula& b);
+[[nodiscard]] Formula modulo(const Formula& a, const Formula& b);
+[[nodiscard]] Formula min_of(const Formula& a, const Formula& b);
+[[nodiscard]] Formula max_of(const Formula& a, const Formula& b);
+[[nodiscard]] Formula at_most(const Formula& a, const Formula& b);  ///< LessEqual
+[[nodiscard]] Formula sum_over(std::string index, const Formula& low, const Formula& high,
+                               const Formula& term);
+
+/// Exact value; throws InternalError on an unknown symbol, nullopt on overflow of 64 bits or
+/// division by zero.
+[[nodiscard]] std::optional<Rational> evaluate(const Formula& formula, const Sizes& sizes);
+/// The value as an integer; throws InternalError when it is not one or overflows.
+[[nodiscard]] std::int64_t evaluate_integer(const Formula& formula, const Sizes& sizes);
+/// The formula with `symbol` replaced.
+[[nodiscard]] Formula substitute(const Formula& formula, const std::string& name,
+                                 const Formula& value);
+/// Every symbol that is free in it, sorted.
+[[nodiscard]] std::vector<std::string> symbols_of(const Formula& formula);
+/// Readable text: `ceil(q/g_q)*x*d`.
+[[nodiscard]] std::string print(const Formula& formula);
+
+/// Powers of symbols in one term, sorted by symbol, no zero exponents.
+using Monomial = std::map<std::string, Rational>;
+
+/// A sum of monomials, no zero coefficients; equal polynomials compare equal.
+struct Polynomial {
+    std::map<Monomial, Rational> terms;
+    bool operator==(const Polynomial&) const = default;
+};
+[[nodiscard]] Polynomial constant_polynomial(Rational value);
+[[nodiscard]] Polynomial symbol_polynomial(const std::string& name,
+                                           Rational exponent = rational(1));
+[[nodiscard]] Polynomial operator+(const Polynomial& a, const Polynomial& b);
+[[nodiscard]] Polynomial operator-(const Polynomial& a, const Polynomial& b);
+[[nodiscard]] Polynomial operator*(const Polynomial& a, const Polynomial& b);
+/// The polynomial to a rational power; only a single monomial has one (nullopt otherwise).
+[[nodiscard]] std::optional<Polynomial> power(const Polynomial& base, Rational exponent);
+[[nodiscard]] double evaluate(const Polynomial& polynomial,
+                              const std::map<std::string, double>& values);
+/// The paper's manner: `2qd + 2xqd/g_q`; names of several letters are set apart by a centred dot.
+/// Terms are ordered by degree, then by first use in `order` (axis names as declared).
+[[nodiscard]] std::string print(const Polynomial& polynomial,
+                                const std::vector<std::string>& order = {});
+/// Reads what `print` writes and ordinary `2*q*d + x*q/g_q`, for tests and expectations.
+[[nodiscard]] Result<Polynomial> parse_polynomial(const std::string& text,
+                                                  const std::vector<std::string>& symbols);
+
+/// The ideal form of an exact one: ceilings and floors are taken as exact quotients, min(g, q -
+/// i*g) as g, sums over an index as count times term; nullopt where that is no polynomial.
+[[nodiscard]] std::optional<Polynomial> idealise(const Formula& formula);
+/// Whether two sizes are equal for every value of their symbols, as far as polynomial normal form
+/// can tell.
+[[nodiscard]] bool provably_equal(const Formula& a, const Formula& b);
+
+}  // namespace napkin

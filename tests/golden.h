@@ -1,0 +1,34 @@
+// Golden files: whole texts under tests/golden/, rewritten by NAPKIN_UPDATE_GOLDEN=1 and then
+// reviewed as a diff.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace napkin::test {
+
+inline std::string read_text(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+/// Compares `text` with the golden file `name` (a path below tests/golden).
+inline void check_golden(const std::string& name, const std::string& text) {
+    const std::filesystem::path path = std::filesystem::path(NAPKIN_GOLDEN_DIR) / name;
+    if (std::getenv("NAPKIN_UPDATE_GOLDEN") != nullptr) {
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path, std::ios::binary) << text;
+    }
+    INFO("golden file ", name, "; NAPKIN_UPDATE_GOLDEN=1 rewrites it");
+    REQUIRE(std::filesystem::exists(path));
+    CHECK_EQ(read_text(path), text);
+}
+
+}  // namespace napkin::test
