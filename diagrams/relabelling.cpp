@@ -1,0 +1,123 @@
+#include "diagrams/relabelling.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+namespace napkin {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, Level>, 9> kLevelNames = {{
+    {"device", Level::Device},
+    {"cache", Level::Cache},
+    {"cluster", Level::Cluster},
+    {"block", Level::Block},
+    {"warps", Level::Warps},
+    {"thread", Level::Thread},
+    {"l0", Level::Device},
+    {"l1", Level::Block},
+    {"l2", Level::Warps},
+}};
+
+/// Whether every statement of the region that uses the axis keeps it, and every array that the
+/// region saves has it.
+bool weaves(const Diagram& diagram, const Region& region, AxisId axis) {
+    bool used = false;
+    for (StatementId id : region.statements) {
+        const std::vector<AxisId> folded = folded_axes(diagram[id]);
+        if (std::find(folded.begin(), folded.end(), axis) != folded.end()) return false;
+        const std::vector<AxisId> axes = axes_of(diagram, diagram[id]);
+        used = used || std::find(axes.begin(), axes.end(), axis) != axes.end();
+    }
+    for (ArrayId array : saves_of(diagram, region)) {
+        const std::vector<AxisId>& axes = diagram[array].axes;
+        if (std::find(axes.begin(), axes.end(), axis) == axes.end()) return false;
+    }
+    return used;
+}
+
+}  // namespace
+
+std::string_view name_of(Level level) {
+    for (const auto& [name, value] : kLevelNames)
+        if (value == level) return name;
+    return "?";
+}
+
+std::optional<Level> level_named(std::string_view name) {
+    for (const auto& [known, value] : kLevelNames)
+        if (known == name) return value;
+    return std::nullopt;
+}
+
+Relabelling plain_relabelling(const Diagram& diagram) {
+    Relabelling relabelling;
+    for (const Box& box : diagram.boxes) {
+        Region region;
+        region.statements = box.statements;
+        std::sort(region.statements.begin(), region.statements.end());
+        relabelling.regions.push_back(std::move(region));
+    }
+    for (Region& region : relabelling.regions)
+        for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
+            if (diagram.axes[i].woven && weaves(diagram, region, AxisId{i}))
+                region.groups.push_back({AxisId{i}, 1, Level::Block});
+    return relabelling;
+}
+
+std::vector<ArrayId> loads_of(const Diagram& diagram, const Region& region) {
+    std::set<ArrayId> defined;
+    for (StatementId id : region.statements)
+        for (ArrayId target : diagram[id].targets) defined.insert(target);
+    std::vector<ArrayId> loads;
+    for (StatementId id : region.statements)
+        for (ArrayId input : inputs_of(diagram[id]))
+            if (defined.count(input) == 0 &&
+                std::find(loads.begin(), loads.end(), input) == loads.end())
+                loads.push_back(input);
+    return loads;
+}
+
+std::vector<ArrayId> saves_of(const Diagram& diagram, const Region& region) {
+    const std::set<StatementId> inside(region.statements.begin(), region.statements.end());
+    std::vector<ArrayId> saves;
+    for (StatementId id : region.statements)
+        for (ArrayId target : diagram[id].targets) {
+            const std::vector<StatementId> readers = consumers(diagram, target);
+            const bool leaves =
+                std::any_of(readers.begin(), readers.end(),
+                            [&](StatementId reader) { return inside.count(reader) == 0; });
+            if (diagram[target].role == ArrayRole::Output || leaves) saves.push_back(target);
+        }
+    return saves;
+}
+
+std::string region_name(const Diagram& diagram, const Region& region) {
+    std::string name;
+    std::string output;
+    for (StatementId id : region.statements)
+        for (ArrayId target : diagram[id].targets) {
+            if (diagram[target].named || name.empty()) name = diagram[target].name;
+            if (diagram[target].role == ArrayRole::Output) output = diagram[target].name;
+        }
+    return output.empty() ? name : output;
+}
+
+ElementType storage_type(const Diagram& diagram, const Relabelling& relabelling, ArrayId array) {
+    if (const auto found = relabelling.wire_types.find(array);
+        found != relabelling.wire_types.end())
+        return found->second;
+    const Array& wire = diagram[array];
+    if (wire.role != ArrayRole::Intermediate || wire.rounds || !is_floating(wire.type))
+        return wire.type;
+    std::optional<ElementType> widest;
+    for (const Array& input : diagram.arrays)
+        if (input.role == ArrayRole::Input && is_floating(input.type) &&
+            (!widest || bits_of(input.type) > bits_of(*widest)))
+            widest = input.type;
+    return widest.value_or(ElementType::F32);
+}
+
+}  // namespace napkin
