@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "diagrams/overloaded.h"
 
@@ -222,21 +223,12 @@ private:
                                           : at_most(left, call->arguments[0], slack),
                             side == &left ? at_most(call->arguments[1], right, slack)
                                           : at_most(left, call->arguments[1], slack));
-        for (const auto& [function, side] :
-             {std::pair{Function::Min, &left}, std::pair{Function::Max, &right}})
-            if (const Apply* call = call_of(*side, function))
-                return either(side == &left ? at_most(call->arguments[0], right, slack)
-                                            : at_most(left, call->arguments[0], slack),
-                              side == &left ? at_most(call->arguments[1], right, slack)
-                                            : at_most(left, call->arguments[1], slack));
+        if (const std::optional<Coverage> coverage = at_most_either(left, right, slack))
+            return *coverage;
         if (const Apply* call = call_of(left, Function::Abs))
             return both(
                 at_most(call->arguments[0], right, slack),
                 at_most(napkin::apply(Function::Negate, {call->arguments[0]}), right, slack));
-        if (const Apply* call = call_of(right, Function::Abs))
-            return either(
-                at_most(left, call->arguments[0], slack),
-                at_most(left, napkin::apply(Function::Negate, {call->arguments[0]}), slack));
         const std::optional<Linear> a = reasoner_.linear(left);
         const std::optional<Linear> b = reasoner_.linear(right);
         if (!a || !b) return Coverage::Partial;
@@ -244,6 +236,29 @@ private:
         record(sum(*a, scaled(*b, -1)), slack);
         if (gap.high + slack <= 0) return Coverage::Full;
         return gap.low + slack > 0 ? Coverage::Empty : Coverage::Partial;
+    }
+    /// min on the left, max or abs on the right: one of two comparisons suffices, so neither bounds
+    /// the conjunction.
+    std::optional<Coverage> at_most_either(const Expression& left, const Expression& right,
+                                           std::int64_t slack) {
+        const Apply* low = call_of(left, Function::Min);
+        const Apply* high = call_of(right, Function::Max);
+        const Apply* magnitude = call_of(right, Function::Abs);
+        if (low == nullptr && high == nullptr && magnitude == nullptr) return std::nullopt;
+        const bool outer = std::exchange(recording_, false);
+        Coverage result = Coverage::Partial;
+        if (low != nullptr)
+            result = either(at_most(low->arguments[0], right, slack),
+                            at_most(low->arguments[1], right, slack));
+        else if (high != nullptr)
+            result = either(at_most(left, high->arguments[0], slack),
+                            at_most(left, high->arguments[1], slack));
+        else
+            result = either(
+                at_most(left, magnitude->arguments[0], slack),
+                at_most(left, napkin::apply(Function::Negate, {magnitude->arguments[0]}), slack));
+        recording_ = outer;
+        return result;
     }
     Coverage equal(const Expression& left, const Expression& right) {
         return both(at_most(left, right, 0), at_most(right, left, 0));
