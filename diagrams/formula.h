@@ -49,7 +49,8 @@ enum class FormulaOp {
           // args[0]
 };
 
-/// An exact expression in symbols, a value with structural equality.
+/// An exact expression in symbols, a value with structural equality. Symbols stand for sizes and
+/// indices, integers that are never negative; simplification relies on it.
 struct Formula {
     FormulaOp op = FormulaOp::Constant;
     Rational constant;
@@ -86,7 +87,8 @@ struct Formula {
                                  const Formula& value);
 /// Every symbol that is free in it, sorted.
 [[nodiscard]] std::vector<std::string> symbols_of(const Formula& formula);
-/// Readable text: `ceil(q/g_q)*x*d`.
+/// Arithmetic text with `+ - * /`, ceil, floor, min, max and sum(i, lo, hi, e) (hi included):
+/// `ceil(q/g_q)*d*x`.
 [[nodiscard]] std::string print(const Formula& formula);
 
 /// Powers of symbols in one term, sorted by symbol, no zero exponents.
@@ -111,6 +113,9 @@ struct Polynomial {
 /// Terms are ordered by degree, then by first use in `order` (axis names as declared).
 [[nodiscard]] std::string print(const Polynomial& polynomial,
                                 const std::vector<std::string>& order = {});
+/// Arithmetic text, `2*q*d + 2*x*q*d/g_q`, that any calculator evaluates; same order of terms.
+[[nodiscard]] std::string print_arithmetic(const Polynomial& polynomial,
+                                           const std::vector<std::string>& order = {});
 /// Reads what `print` writes and ordinary `2*q*d + x*q/g_q`, for tests and expectations.
 [[nodiscard]] Result<Polynomial> parse_polynomial(const std::string& text,
                                                   const std::vector<std::string>& symbols);
@@ -118,6 +123,10 @@ struct Polynomial {
 /// The ideal form of an exact one: ceilings and floors are taken as exact quotients, min(g, q -
 /// i*g) as g, sums over an index as count times term; nullopt where that is no polynomial.
 [[nodiscard]] std::optional<Polynomial> idealise(const Formula& formula);
+/// The polynomial with `name` replaced by a number; nullopt where that is not exact (a fractional
+/// power, a division by zero).
+[[nodiscard]] std::optional<Polynomial> substitute(const Polynomial& polynomial,
+                                                   const std::string& name, std::int64_t value);
 /// Whether two sizes are equal for every value of their symbols, as far as polynomial normal form
 /// can tell.
 [[nodiscard]] bool provably_equal(const Formula& a, const Formula& b);

@@ -1,0 +1,250 @@
+// Polynomials as text, in the paper's manner or as arithmetic, and back.
+#include <algorithm>
+#include <cctype>
+
+#include "diagrams/formula.h"
+#include "diagrams/formula_parts.h"
+
+namespace napkin {
+
+namespace {
+
+enum class Manner { Paper, Arithmetic };
+
+/// A monomial's factors in the reader's order, those with negative exponents apart.
+struct Factors {
+    std::vector<std::pair<std::string, Rational>> above;
+    std::vector<std::pair<std::string, Rational>> below;
+    Rational degree;
+    std::vector<std::size_t> ranks;
+};
+
+std::size_t rank_of(const std::string& name, const std::vector<std::string>& order) {
+    return static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());
+}
+
+Factors factors_of(const Monomial& monomial, const std::vector<std::string>& order) {
+    Factors result;
+    for (const auto& [name, exponent] : monomial) {
+        if (exponent.numerator < 0)
+            result.below.emplace_back(name, rational(-1) * exponent);
+        else
+            result.above.emplace_back(name, exponent);
+    }
+    const auto earlier = [&](const auto& a, const auto& b) {
+        return rank_of(a.first, order) < rank_of(b.first, order);
+    };
+    std::stable_sort(result.above.begin(), result.above.end(), earlier);
+    std::stable_sort(result.below.begin(), result.below.end(), earlier);
+    for (const auto& [name, exponent] : result.above) {
+        result.degree = result.degree + exponent;
+        result.ranks.push_back(rank_of(name, order));
+    }
+    return result;
+}
+
+/// Fewer factors first, then by the first use of their symbols, then fewer divisors.
+bool earlier_term(const Factors& a, const Factors& b) {
+    if (a.degree != b.degree) return a.degree < b.degree;
+    if (a.ranks != b.ranks) return a.ranks < b.ranks;
+    if (a.above != b.above)
+        return std::lexicographical_compare(
+            a.above.begin(), a.above.end(), b.above.begin(), b.above.end(),
+            [](const auto& x, const auto& y) { return x.first < y.first; });
+    return a.below.size() < b.below.size();
+}
+
+std::string power_text(const std::string& name, Rational exponent) {
+    if (exponent == Rational{1, 1}) return name;
+    if (exponent.denominator == 1) return name + "^" + text_of(exponent);
+    return name + "^(" + text_of(exponent) + ")";
+}
+
+/// Factors one after another; in the paper's manner single letters touch and longer names are set
+/// apart by a centred dot.
+std::string product(const std::string& number,
+                    const std::vector<std::pair<std::string, Rational>>& factors, Manner manner) {
+    std::string text = number;
+    bool touches = true;
+    for (const auto& [name, exponent] : factors) {
+        const std::string part = power_text(name, exponent);
+        const bool is_letter = part.size() == 1;
+        if (!text.empty()) {
+            if (manner == Manner::Arithmetic)
+                text += "*";
+            else if (!touches || (!is_letter && text != number))
+                text += "·";
+        }
+        text += part;
+        touches = is_letter;
+    }
+    return text;
+}
+
+std::string term_text(const Factors& factors, Rational size, Manner manner) {
+    const bool shows_number = size.numerator != 1 || factors.above.empty();
+    std::string text =
+        product(shows_number ? std::to_string(size.numerator) : "", factors.above, manner);
+    const bool divides = size.denominator != 1;
+    const std::string below =
+        product(divides ? std::to_string(size.denominator) : "", factors.below, manner);
+    if (below.empty()) return text;
+    const bool several = factors.below.size() + (divides ? 1U : 0U) > 1;
+    return text + "/" + (several ? "(" + below + ")" : below);
+}
+
+std::string text_in(const Polynomial& polynomial, const std::vector<std::string>& order,
+                    Manner manner) {
+    std::vector<std::pair<Factors, Rational>> terms;
+    for (const auto& [monomial, coefficient] : polynomial.terms)
+        terms.emplace_back(factors_of(monomial, order), coefficient);
+    std::stable_sort(terms.begin(), terms.end(),
+                     [](const auto& a, const auto& b) { return earlier_term(a.first, b.first); });
+    std::string text;
+    for (const auto& [factors, coefficient] : terms) {
+        const bool negative = coefficient.numerator < 0;
+        const Rational size = negative ? rational(-1) * coefficient : coefficient;
+        if (text.empty())
+            text = negative ? "-" : "";
+        else
+            text += negative ? " - " : " + ";
+        text += term_text(factors, size, manner);
+    }
+    return text.empty() ? "0" : text;
+}
+
+/// Recursive descent over `2qd + x*q/(g_q g_g)`: factors that touch are multiplied, products and
+/// quotients are read from left to right.
+class PolynomialReader {
+public:
+    PolynomialReader(const std::string& text, const std::vector<std::string>& symbols)
+        : text_(text), symbols_(symbols) {
+        std::stable_sort(symbols_.begin(), symbols_.end(),
+                         [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    }
+
+    Result<Polynomial> read() {
+        std::optional<Polynomial> result = sum();
+        skip_blanks();
+        if (result && at_ != text_.size()) fail("expected an operator");
+        if (!problem_.empty() || !result) {
+            Diagnostic error;
+            error.code = "E0130";
+            error.message =
+                problem_ + " at character " + std::to_string(at_ + 1) + " of `" + text_ + "`";
+            error.has_place = false;
+            return error;
+        }
+        return *result;
+    }
+
+private:
+    using Part = std::optional<Polynomial>;
+
+    Part fail(const std::string& problem) {
+        if (problem_.empty()) problem_ = problem;
+        return std::nullopt;
+    }
+    void skip_blanks() {
+        while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+    }
+    bool takes(std::string_view token) {
+        skip_blanks();
+        if (text_.compare(at_, token.size(), token) != 0) return false;
+        at_ += token.size();
+        return true;
+    }
+    bool at_factor() {
+        skip_blanks();
+        return at_ < text_.size() && text_[at_] != ')' && text_[at_] != '+' && text_[at_] != '-';
+    }
+
+    Part sum() {
+        if (++depth_ > 100) return fail("brackets are nested too deeply");
+        Part total = takes("-") ? negated(product()) : product();
+        while (total) {
+            const bool minus = takes("-");
+            if (!minus && !takes("+")) break;
+            const Part next = minus ? negated(product()) : product();
+            total = next ? Part(*total + *next) : std::nullopt;
+        }
+        --depth_;
+        return total;
+    }
+    static Part negated(const Part& part) {
+        return part ? Part(constant_polynomial(rational(-1)) * *part) : std::nullopt;
+    }
+    Part product() {
+        Part total = factor();
+        while (total && at_factor()) {
+            const bool divides = takes("/");
+            if (!divides && !takes("*")) takes("·");
+            const Part next = factor();
+            if (!next) return std::nullopt;
+            const Part right = divides ? power(*next, rational(-1)) : next;
+            if (!right) return fail("only a single term can be divided by");
+            total = *total * *right;
+        }
+        return total;
+    }
+    Part factor() {
+        const Part base = atom();
+        if (!base || !takes("^")) return base;
+        const bool bracketed = takes("(");
+        const bool negative = takes("-");
+        std::optional<std::int64_t> top = whole_number();
+        std::optional<std::int64_t> bottom = 1;
+        if (bracketed && takes("/")) bottom = whole_number();
+        if (!top || !bottom || *bottom == 0 || (bracketed && !takes(")")))
+            return fail("expected an exponent");
+        const Part result = power(*base, rational(negative ? -*top : *top, *bottom));
+        return result ? result : fail("only a single term can be raised to this power");
+    }
+    Part atom() {
+        skip_blanks();
+        if (takes("(")) {
+            Part inner = sum();
+            return inner && !takes(")") ? fail("expected `)`") : inner;
+        }
+        if (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) {
+            const std::optional<std::int64_t> value = whole_number();
+            return value ? Part(constant_polynomial(rational(*value))) : std::nullopt;
+        }
+        for (const std::string& name : symbols_)
+            if (!name.empty() && takes(name)) return symbol_polynomial(name);
+        return fail("expected a number or a known symbol");
+    }
+    std::optional<std::int64_t> whole_number() {
+        skip_blanks();
+        const std::size_t begin = at_;
+        std::int64_t value = 0;
+        while (at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) {
+            if (at_ - begin >= 18) return fail("the number is too large"), std::nullopt;
+            value = value * 10 + (text_[at_++] - '0');
+        }
+        return at_ == begin ? std::nullopt : std::optional(value);
+    }
+
+    std::string text_;
+    std::vector<std::string> symbols_;
+    std::size_t at_ = 0;
+    int depth_ = 0;
+    std::string problem_;
+};
+
+}  // namespace
+
+std::string print(const Polynomial& polynomial, const std::vector<std::string>& order) {
+    return text_in(polynomial, order, Manner::Paper);
+}
+
+std::string print_arithmetic(const Polynomial& polynomial, const std::vector<std::string>& order) {
+    return text_in(polynomial, order, Manner::Arithmetic);
+}
+
+Result<Polynomial> parse_polynomial(const std::string& text,
+                                    const std::vector<std::string>& symbols) {
+    return PolynomialReader(text, symbols).read();
+}
+
+}  // namespace napkin
