@@ -55,7 +55,7 @@ private:
 [[nodiscard]] std::optional<Diagnostic> check_inputs(const Diagram& diagram, const Tensors& inputs);
 
 /// Arithmetic of the language on doubles: one scalar function, with the conventions for -inf and
-/// 0/0. Shared by every evaluator, so that they cannot differ.
+/// 0/0 (`diagrams/evaluate/arithmetic.h`). Shared by every evaluator, so that they cannot differ.
 [[nodiscard]] double apply_function(Function function, std::span<const double> arguments);
 
 /// Random inputs for validation: floating arrays N(0, scale) rounded to their types, indices in
