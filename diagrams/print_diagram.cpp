@@ -1,0 +1,211 @@
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+#include "diagrams/diagram.h"
+#include "diagrams/overloaded.h"
+
+namespace napkin {
+
+namespace {
+
+// Precedence, loosest first; an operand is parenthesised when it binds less than its place asks.
+enum Binding { kIf, kOr, kAnd, kNot, kCompare, kSum, kProduct, kNegate, kPower, kAtom };
+
+struct Operator {
+    Binding own = kAtom;
+    Binding left = kAtom;
+    Binding right = kAtom;
+};
+
+Operator operator_of(Function function) {
+    switch (function) {
+    case Function::Or: return {kOr, kOr, kAnd};
+    case Function::And: return {kAnd, kAnd, kNot};
+    case Function::Less:
+    case Function::LessEqual:
+    case Function::Greater:
+    case Function::GreaterEqual:
+    case Function::Equal:
+    case Function::NotEqual: return {kCompare, kSum, kSum};
+    case Function::Add:
+    case Function::Subtract: return {kSum, kSum, kProduct};
+    case Function::Multiply:
+    case Function::Divide:
+    case Function::FloorDivide:
+    case Function::Modulo: return {kProduct, kProduct, kNegate};
+    case Function::Power: return {kPower, kAtom, kNegate};
+    default: return {};
+    }
+}
+
+std::string text_of(const Number& number) {
+    if (std::isinf(number.value)) return number.value < 0 ? "-inf" : "inf";
+    std::array<char, 64> buffer{};
+    const auto [end, error] =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), number.value);
+    invariant(error == std::errc(), "a number that cannot be printed");
+    std::string text(buffer.data(), end);
+    const bool plain = text.find_first_of(".en") == std::string::npos;
+    if (!number.is_integer && plain) text += ".0";
+    return text;
+}
+
+class Printer {
+public:
+    explicit Printer(const Diagram& diagram) : diagram_(diagram) {}
+
+    std::string print(const Expression& expression, Binding place = kIf) const {
+        return std::visit(
+            overloaded{
+                [&](const Number& value) {
+                    return enclose(text_of(value), std::signbit(value.value) ? kNegate : kAtom,
+                                   place);
+                },
+                [&](const AxisIndex& index) { return diagram_[index.axis].name; },
+                [&](const SizeOf& size) { return "size(" + diagram_[size.axis].name + ")"; },
+                [&](const Read& element) {
+                    const std::string& name = diagram_[element.array].name;
+                    return element.index.empty() ? name : name + "[" + list(element.index) + "]";
+                },
+                [&](const Apply& call) { return print_call(call, place); },
+                [&](const Convert& convert) {
+                    return std::string(name_of(convert.type)) + "(" + list(convert.argument) + ")";
+                },
+                [](const Operand& operand) { return "$" + std::to_string(operand.slot); },
+            },
+            expression.node);
+    }
+
+    std::string list(const std::vector<Expression>& expressions) const {
+        std::string text;
+        for (const Expression& expression : expressions)
+            text += (text.empty() ? "" : ", ") + print(expression);
+        return text;
+    }
+
+    std::string axes(const std::vector<AxisId>& ids) const {
+        std::string text;
+        for (AxisId id : ids) text += (text.empty() ? "" : ", ") + diagram_[id].name;
+        return text;
+    }
+
+    std::string array(ArrayId id) const {
+        const Array& shown = diagram_[id];
+        std::string text = shown.name;
+        if (!shown.axes.empty()) text += "[" + axes(shown.axes) + "]";
+        bool reordered = false;
+        for (std::size_t i = 0; i < shown.layout.size(); ++i)
+            reordered = reordered || shown.layout[i] != i;
+        text += " : " + std::string(name_of(shown.type));
+        if (shown.rounds && shown.role != ArrayRole::Input) text += " rounded";
+        if (shown.indexes) text += " indexes " + diagram_[*shown.indexes].name;
+        if (!reordered) return text;
+        std::vector<AxisId> order;
+        for (std::uint32_t position : shown.layout) order.push_back(shown.axes[position]);
+        return text + " layout [" + axes(order) + "]";
+    }
+
+    std::string body(const Statement& statement) const {
+        return std::visit(overloaded{
+                              [&](const Map& map) { return print(map.value); },
+                              [&](const Fold& fold) { return fold_text(fold); },
+                              [&](const Select& select) {
+                                  const std::string over = diagram_[select.over].name;
+                                  return (select.rank ? "topk[" : "argmax[") + over + "](" +
+                                         print(select.value) + ")";
+                              },
+                              [&](const Opaque& opaque) {
+                                  return "opaque " + opaque.name + "(" + list(opaque.reads) + ")";
+                              },
+                          },
+                          statement.body);
+    }
+
+private:
+    static std::string enclose(std::string text, Binding own, Binding place) {
+        return own < place ? "(" + text + ")" : text;
+    }
+
+    std::string fold_text(const Fold& fold) const {
+        std::string text = diagram_[fold.monoid].name;
+        text +=
+            fold.every_prefix ? " scan[" + axes(fold.over) + "] " : "(" + axes(fold.over) + ") ";
+        text += fold.values.size() == 1 ? print(fold.values.front(), kProduct)
+                                        : "(" + list(fold.values) + ")";
+        return fold.seed.empty() ? text : text + " from (" + list(fold.seed) + ")";
+    }
+
+    std::string print_call(const Apply& call, Binding place) const {
+        const std::vector<Expression>& args = call.arguments;
+        const std::string name = name_of(call.function);
+        if (call.function == Function::Select && args.size() == 3)
+            return enclose("if " + print(args[0], kOr) + " then " + print(args[1], kOr) + " else " +
+                               print(args[2]),
+                           kIf, place);
+        if (call.function == Function::Negate && args.size() == 1)
+            return enclose("-" + print(args[0], kNegate), kNegate, place);
+        if (call.function == Function::Not && args.size() == 1)
+            return enclose("not " + print(args[0], kNot), kNot, place);
+        const Operator infix = operator_of(call.function);
+        if (infix.own == kAtom || args.size() != 2) return name + "(" + list(args) + ")";
+        return enclose(print(args[0], infix.left) + " " + name + " " + print(args[1], infix.right),
+                       infix.own, place);
+    }
+
+    const Diagram& diagram_;
+};
+
+std::string axis_line(const Axis& axis) {
+    std::string text = (axis.woven ? "weave " : "axis ") + axis.name + " = ";
+    if (axis.size != symbol(axis.name)) text += print(axis.size) + " = ";
+    text += std::to_string(axis.extent);
+    return text + (axis.dynamic ? " dynamic\n" : "\n");
+}
+
+std::string statement_lines(const Diagram& diagram, const Printer& printer, StatementId id) {
+    const Statement& statement = diagram[id];
+    std::string text;
+    for (ArrayId target : statement.targets) {
+        const bool output = diagram[target].role == ArrayRole::Output;
+        text += (text.empty() ? "" : ", ") + std::string(output ? "output " : "") +
+                printer.array(target);
+    }
+    return text + " = " + printer.body(statement) + "\n";
+}
+
+std::string box_line(const Diagram& diagram, const Printer& printer, const Box& box) {
+    if (box.name.empty()) return "";
+    std::string text = "# " + box.name;
+    if (!box.glyph_axes.empty()) text += "[" + printer.axes(box.glyph_axes) + "]";
+    if (!box.glyph.empty()) text += ", drawn as " + box.glyph;
+    return text + ", defines " + diagram[diagram[box.statements.back()].targets.back()].name + "\n";
+}
+
+}  // namespace
+
+std::string print(const Diagram& diagram, const Expression& expression) {
+    return Printer(diagram).print(expression);
+}
+
+std::string print(const Diagram& diagram) {
+    const Printer printer(diagram);
+    std::string text = "diagram " + diagram.name + "\n";
+    for (const Axis& axis : diagram.axes) text += axis_line(axis);
+    for (std::size_t i = 0; i < diagram.arrays.size(); ++i) {
+        const Array& array = diagram.arrays[i];
+        const ArrayId id{static_cast<std::uint32_t>(i)};
+        if (array.role == ArrayRole::Input) text += "input " + printer.array(id) + "\n";
+        if (array.role == ArrayRole::Parameter)
+            text += "param " + printer.array(id) + " = " +
+                    text_of(Number{array.value.value_or(0), !is_floating(array.type)}) + "\n";
+    }
+    for (const Box& box : diagram.boxes) {
+        text += box_line(diagram, printer, box);
+        for (StatementId id : box.statements) text += statement_lines(diagram, printer, id);
+    }
+    return text;
+}
+
+}  // namespace napkin
