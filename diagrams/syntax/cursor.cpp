@@ -1,0 +1,141 @@
+#include "diagrams/syntax/cursor.h"
+
+#include <utility>
+
+#include "diagrams/messages.h"
+
+namespace napkin::syntax {
+
+bool Cursor::begins_operand(TokenKind kind) {
+    return kind == TokenKind::Identifier || kind == TokenKind::Number ||
+           kind == TokenKind::LeftParen || kind == TokenKind::If || kind == TokenKind::Inf ||
+           kind == TokenKind::Scan;
+}
+
+const Token& Cursor::take() {
+    const Token& token = peek();
+    if (token.kind != TokenKind::End) ++at_;
+    return token;
+}
+
+bool Cursor::accept(TokenKind kind) {
+    if (!at(kind)) return false;
+    take();
+    return true;
+}
+
+void Cursor::skip_newlines() {
+    while (at(TokenKind::Newline)) take();
+}
+
+Span Cursor::here() const {
+    if (at(TokenKind::Newline) && at_ > 0) return {previous().end, previous().end, file_};
+    return span(peek());
+}
+
+std::string Cursor::found() const {
+    constexpr std::size_t kLongest = 24;
+    if (at(TokenKind::Newline)) return "the end of the line";
+    if (at(TokenKind::End)) return "the end of the file";
+    std::string quoted = "`";
+    quoted += text(peek()).substr(0, kLongest);
+    if (peek().end - peek().begin > kLongest) quoted += "...";
+    quoted += '`';
+    return quoted;
+}
+
+void Cursor::report(Diagnostic diagnostic) {
+    if (errors_.list.size() < kMostErrors) {
+        errors_.add(std::move(diagnostic));
+    } else if (!at(TokenKind::End)) {
+        errors_.add(messages::too_many_errors(here(), kMostErrors));
+        at_ = tokens_.size() - 1;
+    }
+}
+
+void Cursor::fail(Diagnostic diagnostic) {
+    if (!failed_ && !at(TokenKind::Unknown)) report(std::move(diagnostic));
+    failed_ = true;
+    while (!at_item_end()) take();
+}
+
+bool Cursor::expect(TokenKind kind, std::string_view what, std::string help) {
+    if (accept(kind)) return true;
+    fail(messages::expected(here(), what, found(), std::move(help)));
+    return false;
+}
+
+bool Cursor::expect_assign(std::string help) {
+    if (accept(TokenKind::Assign)) return true;
+    fail(messages::missing_assign(here(), found(), std::move(help)));
+    return false;
+}
+
+bool Cursor::expect_close(const Token& open, std::string_view what) {
+    const bool paren = open.kind == TokenKind::LeftParen;
+    if (accept(paren ? TokenKind::RightParen : TokenKind::RightBracket)) return true;
+    if (open.match == kNoMatch) {
+        fail(messages::unclosed_bracket(here(), spelling(open.kind), span(open), found()));
+    } else {
+        fail(stray_token(std::string(what) + (paren ? "`)`" : "`]`")));
+    }
+    return false;
+}
+
+void Cursor::expect_item_end() {
+    if (!at_item_end()) fail(stray_token("the end of the line"));
+}
+
+Diagnostic Cursor::stray_token(std::string_view expected_instead) const {
+    const TokenKind kind = peek().kind;
+    if (kind == TokenKind::RightParen || kind == TokenKind::RightBracket)
+        return messages::unopened_bracket(here(), spelling(kind));
+    if (begins_operand(kind)) {
+        std::string help = "a product is written with `*`";
+        if (kind == TokenKind::Scan || previous().kind == TokenKind::RightParen)
+            help += "; a reduction names only axes in its parentheses: `sum(x) ...`";
+        return messages::missing_operator(here(), found(), std::move(help));
+    }
+    if (kind == TokenKind::Not)
+        return messages::missing_operator(here(), found(),
+                                          "conditions are joined by `and` or `or`");
+    std::string help;
+    if (kind == TokenKind::Assign) help = "`==` compares";
+    return messages::expected(here(), expected_instead, found(), std::move(help));
+}
+
+Name Cursor::expect_name(std::string_view what) {
+    if (at(TokenKind::Identifier)) {
+        const Token& token = take();
+        return {std::string(text(token)), span(token)};
+    }
+    if (is_reserved(peek().kind)) {
+        fail(messages::reserved_word(here(), text(peek())));
+    } else {
+        fail(messages::expected(here(), what, found()));
+    }
+    return {};
+}
+
+std::vector<Name> Cursor::expect_axes(std::string_view owner, std::string_view where) {
+    std::vector<Name> names;
+    const Token& open = take();
+    if (at(TokenKind::RightBracket) || at(TokenKind::RightParen)) {
+        fail(messages::empty_brackets(span(open), owner));
+        return names;
+    }
+    do {
+        names.push_back(expect_name("the name of an axis"));
+        if (failed()) return names;
+        const bool computed = is_binary_operator(peek().kind) || at(TokenKind::LeftBracket) ||
+                              at(TokenKind::LeftParen);
+        if (computed) {
+            fail(messages::not_an_axis(cover(names.back().span, here()), where));
+            return names;
+        }
+    } while (accept(TokenKind::Comma));
+    expect_close(open, "`,` or ");
+    return names;
+}
+
+}  // namespace napkin::syntax

@@ -1,0 +1,13 @@
+// From text to tokens.
+#pragma once
+
+#include "diagrams/diagnostic.h"
+#include "diagrams/syntax/token.h"
+
+namespace napkin::syntax {
+
+/// Splits a file into tokens. Errors (a text that is not UTF-8 or too large, characters that mean
+/// nothing) go to `errors`; the tokens are usable all the same.
+[[nodiscard]] Lexed lex(const SourceMap& sources, std::uint32_t file, Diagnostics& errors);
+
+}  // namespace napkin::syntax
