@@ -1,0 +1,212 @@
+// What needs parentheses depends on two things: how tightly the place binds (`least`, as in the
+// parser), and which operator stands to the right of the text (`follow`). The second matters since
+// a conditional and a reduction have no end of their own: `sum(d) a` followed by `* b` would take
+// `b` in, and `if c then a else b` takes in whatever follows.
+#include "diagrams/syntax/expression_printer.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "diagrams/overloaded.h"
+#include "diagrams/syntax/expression_parser.h"
+
+namespace napkin::syntax {
+
+namespace {
+
+constexpr auto kTightest = static_cast<Precedence>(kPower + 1);
+
+std::string text_of(const Literal& literal) {
+    char buffer[32];
+    char* const end = buffer + sizeof buffer;
+    if (literal.is_integer)
+        return {buffer, std::to_chars(buffer, end, std::llround(literal.value)).ptr};
+    if (std::isinf(literal.value)) return literal.value > 0 ? "inf" : "-inf";
+    std::string text(buffer, std::to_chars(buffer, end, literal.value).ptr);
+    const std::size_t exponent = text.find('e');
+    if (exponent == std::string::npos)
+        return text.find('.') == std::string::npos ? text + ".0" : text;
+    // The library writes 1e-06 and 1e+20; people write 1e-6 and 1e20.
+    std::string digits = text.substr(exponent + 1);
+    const bool negative = digits.front() == '-';
+    digits.erase(0, digits.find_first_not_of("+-0"));
+    return text.substr(0, exponent) + (negative ? "e-" : "e") + digits;
+}
+
+class Printer {
+public:
+    explicit Printer(TextWriter& writer) : writer_(writer) {}
+
+    void print(const Expression& expression, Precedence least, Precedence follow) {
+        if (!needs_parentheses(expression, least, follow)) {
+            print_bare(expression, follow);
+            return;
+        }
+        writer_.open_bracket("(");
+        print_bare(expression, kLoosest);
+        writer_.close_bracket(")");
+    }
+
+    void list(const std::vector<Expression>& items) {
+        for (const Expression& item : items) {
+            if (&item != &items.front()) comma();
+            print(item, kLoosest, kLoosest);
+        }
+    }
+
+private:
+    static bool needs_parentheses(const Expression& expression, Precedence least,
+                                  Precedence follow) {
+        return std::visit(
+            overloaded{
+                [](const Literal&) { return false; },
+                [](const Reference&) { return false; },
+                [](const Access&) { return false; },
+                [](const Call&) { return false; },
+                [&](const Reduction&) { return least > kUnary || follow >= kProduct; },
+                [&](const Unary& unary) { return (unary.op == "-" ? kUnary : kNot) < least; },
+                [&](const Binary& binary) { return precedence_of(binary.op) < least; },
+                [&](const Conditional&) { return least > kLoosest || follow > kLoosest; },
+            },
+            expression.node);
+    }
+
+    void print_bare(const Expression& expression, Precedence follow) {
+        std::visit(overloaded{
+                       [&](const Literal& literal) { writer_ << text_of(literal); },
+                       [&](const Reference& reference) { writer_ << reference.name.text; },
+                       [&](const Access& access) {
+                           writer_ << access.array.text;
+                           writer_.open_bracket("[");
+                           list(access.index);
+                           writer_.close_bracket("]");
+                       },
+                       [&](const Call& call) { print_call(call); },
+                       [&](const Reduction& reduction) { print_reduction(reduction, follow); },
+                       [&](const Unary& unary) { print_unary(unary, follow); },
+                       [&](const Binary& binary) { print_binary(binary, follow); },
+                       [&](const Conditional& conditional) { print_conditional(conditional); },
+                   },
+                   expression.node);
+    }
+
+    void comma() {
+        writer_ << ",";
+        writer_.space(kLoosest);
+    }
+
+    void names(const std::vector<Name>& list) {
+        for (const Name& name : list) writer_ << (&name == &list.front() ? "" : ", ") << name.text;
+    }
+
+    void print_call(const Call& call) {
+        writer_ << call.function.text;
+        if (call.has_axes) {
+            writer_ << "[";
+            names(call.axes);
+            writer_ << "]";
+        }
+        writer_.open_bracket("(");
+        list(call.arguments);
+        writer_.close_bracket(")");
+    }
+
+    void print_reduction(const Reduction& reduction, Precedence follow) {
+        if (reduction.every_prefix) {
+            writer_ << "scan[";
+            names(reduction.over);
+            writer_ << "] " << reduction.monoid.text << " ";
+        } else {
+            writer_ << reduction.monoid.text << "(";
+            names(reduction.over);
+            writer_ << ") ";
+        }
+        const Expression& first = reduction.operands.front();
+        if (reduction.operands.size() > 1) {
+            writer_.open_bracket("(");
+            list(reduction.operands);
+            writer_.close_bracket(")");
+        } else if (std::holds_alternative<Conditional>(first.node)) {
+            print(first, kLoosest, follow);
+        } else {
+            print(first, begins_with_sign(first) ? kTightest : kProduct, follow);
+        }
+    }
+
+    /// Whether the text begins with `-`, which after `sum(d)` would be a subtraction.
+    static bool begins_with_sign(const Expression& expression) {
+        if (const Unary* unary = std::get_if<Unary>(&expression.node)) return unary->op == "-";
+        const Binary* binary = std::get_if<Binary>(&expression.node);
+        if (binary == nullptr) return false;
+        const Expression& left = binary->operands.front();
+        const Precedence level = precedence_of(binary->op);
+        return !needs_parentheses(left, least_on_left(level), level) && begins_with_sign(left);
+    }
+
+    /// Operators group to the left, but for comparisons (which do not chain) and powers.
+    static Precedence least_on_left(Precedence level) {
+        const bool groups_left = level != kComparison && level != kPower;
+        return groups_left ? level : static_cast<Precedence>(level + 1);
+    }
+
+    void print_unary(const Unary& unary, Precedence follow) {
+        const bool minus = unary.op == "-";
+        writer_ << (minus ? "-" : "not ");
+        print(unary.operand.front(), minus ? kUnary : kNot, follow);
+    }
+
+    void print_binary(const Binary& binary, Precedence follow) {
+        const Precedence level = precedence_of(binary.op);
+        const auto tighter = static_cast<Precedence>(level + 1);
+        print(binary.operands[0], least_on_left(level), level);
+        writer_.space(level);
+        writer_ << binary.op << " ";
+        const Expression& right = binary.operands[1];
+        print(right, level == kPower ? exponent_level(right) : tighter, follow);
+    }
+
+    /// `x ^ 2` and `x ^ -2` stand bare, every longer exponent in parentheses.
+    static Precedence exponent_level(const Expression& exponent) {
+        const Unary* unary = std::get_if<Unary>(&exponent.node);
+        const bool bare = unary != nullptr && unary->op == "-" &&
+                          std::holds_alternative<Literal>(unary->operand.front().node);
+        return bare ? kUnary : kTightest;
+    }
+
+    void print_conditional(const Conditional& conditional) {
+        writer_ << "if ";
+        print_inner_branch(conditional.parts[0]);
+        writer_.space(kLoosest);
+        writer_ << "then ";
+        print_inner_branch(conditional.parts[1]);
+        writer_.space(kLoosest);
+        writer_ << "else ";
+        print(conditional.parts[2], kLoosest, kLoosest);
+    }
+
+    /// A conditional inside another, other than after `else`, stands in parentheses for the reader.
+    void print_inner_branch(const Expression& part) {
+        const bool nested = std::holds_alternative<Conditional>(part.node);
+        print(part, nested ? kTightest : kLoosest, kLoosest);
+    }
+
+    TextWriter& writer_;
+};
+
+}  // namespace
+
+void write_expression(TextWriter& writer, const Expression& expression) {
+    Printer(writer).print(expression, kLoosest, kLoosest);
+}
+
+void write_tuple(TextWriter& writer, const std::vector<Expression>& parts) {
+    if (parts.size() == 1) {
+        write_expression(writer, parts.front());
+        return;
+    }
+    writer.open_bracket("(");
+    Printer(writer).list(parts);
+    writer.close_bracket(")");
+}
+
+}  // namespace napkin::syntax
