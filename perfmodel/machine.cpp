@@ -1,0 +1,132 @@
+#include "perfmodel/machine.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace napkin {
+
+namespace {
+
+// clang-format off
+constexpr std::array kFigures = {
+    FigureKind{"device.capacity", Dimension::Memory, "device memory"},
+    FigureKind{"device.bandwidth", Dimension::Bandwidth, "device memory, reads and writes together"},
+    FigureKind{"device.processors", Dimension::Count, "device memories"},
+    FigureKind{"cache.capacity", Dimension::Memory, "the cache between device memory and the blocks"},
+    FigureKind{"cache.bandwidth", Dimension::Bandwidth, "cache to all processors together"},
+    FigureKind{"cache.processors", Dimension::Count, "caches"},
+    FigureKind{"cluster.capacity", Dimension::Memory, "shared memory of one cluster"},
+    FigureKind{"cluster.bandwidth", Dimension::Bandwidth, "between the shared memories of clusters"},
+    FigureKind{"cluster.blocks", Dimension::Count, "most blocks in a cluster"},
+    FigureKind{"cluster.processors", Dimension::Count, "clusters"},
+    FigureKind{"block.capacity", Dimension::Memory, "shared memory that one block may use"},
+    FigureKind{"block.per_processor", Dimension::Memory, "shared memory of one processor"},
+    FigureKind{"block.reserved", Dimension::Memory, "shared memory that the system takes for a block"},
+    FigureKind{"block.bandwidth", Dimension::Bandwidth, "shared memory to its processor"},
+    FigureKind{"block.processors", Dimension::Count, "streaming multiprocessors"},
+    FigureKind{"warps.capacity", Dimension::Memory, "registers of one warp (warp group on Hopper)"},
+    FigureKind{"warps.bandwidth", Dimension::Bandwidth, "registers to the units"},
+    FigureKind{"warps.processors", Dimension::Count, "warps or warp groups"},
+    FigureKind{"thread.capacity", Dimension::Memory, "registers of one thread"},
+    FigureKind{"thread.bandwidth", Dimension::Bandwidth, "registers to the units"},
+    FigureKind{"thread.processors", Dimension::Count, "threads"},
+    FigureKind{"processor.clock", Dimension::Frequency, "clock of the processors"},
+    FigureKind{"processor.registers", Dimension::Memory, "registers of one processor"},
+    FigureKind{"processor.threads", Dimension::Count, "most resident threads of one processor"},
+    FigureKind{"processor.blocks", Dimension::Count, "most resident blocks of one processor"},
+    FigureKind{"processor.block_threads", Dimension::Count, "most threads in a block"},
+    FigureKind{"processor.exponential", Dimension::Rate, "exponentials"},
+    FigureKind{"processor.arithmetic", Dimension::Rate, "fp32 multiply-adds outside the tensor cores"},
+    FigureKind{"tensor_core.bf16", Dimension::Rate, "dense products of bf16"},
+    FigureKind{"tensor_core.f16", Dimension::Rate, "dense products of f16"},
+    FigureKind{"tensor_core.tf32", Dimension::Rate, "dense products of tf32"},
+    FigureKind{"tensor_core.e4m3", Dimension::Rate, "dense products of e4m3"},
+    FigureKind{"tensor_core.e5m2", Dimension::Rate, "dense products of e5m2"},
+    FigureKind{"tensor_core.i8", Dimension::Rate, "dense products of i8"},
+    FigureKind{"tensor_core.i4", Dimension::Rate, "dense products of i4"},
+    FigureKind{"tensor_core.f64", Dimension::Rate, "dense products of f64"},
+    FigureKind{"latency.launch", Dimension::Time, "from one kernel to the next in a stream"},
+    FigureKind{"latency.barrier", Dimension::Time, "a barrier of one block"},
+    FigureKind{"power.limit", Dimension::Power, "board power"},
+};
+// clang-format on
+
+std::string key_of(Level level, std::string_view what) {
+    return std::string(name_of(level)) + "." + std::string(what);
+}
+
+template <class Amount>
+std::optional<Amount> as(std::optional<double> value) {
+    if (!value) return std::nullopt;
+    return Amount{*value};
+}
+
+}  // namespace
+
+std::span<const FigureKind> all_figures() {
+    return kFigures;
+}
+
+std::vector<Level> Machine::levels() const {
+    std::vector<Level> result;
+    for (const auto& [level, title_text] : level_titles) result.push_back(level);
+    return result;
+}
+
+std::optional<double> Machine::figure(std::string_view key) const {
+    const auto found = figures.find(std::string(key));
+    return found == figures.end() ? std::nullopt : std::optional(found->second.value);
+}
+
+std::int64_t Machine::processors() const {
+    return static_cast<std::int64_t>(figure("block.processors").value_or(1));
+}
+
+std::optional<double> Machine::rate(std::string_view key) const {
+    const auto found = figures.find(std::string(key));
+    if (found == figures.end()) return std::nullopt;
+    if (!found->second.per_clock) return found->second.value;
+    const std::optional<double> clock = figure("processor.clock");
+    if (!clock) return std::nullopt;
+    return found->second.value * *clock * static_cast<double>(processors());
+}
+
+std::optional<Bytes> Machine::capacity(Level level) const {
+    return as<Bytes>(figure(key_of(level, "capacity")));
+}
+std::optional<BytesPerSecond> Machine::bandwidth(Level level) const {
+    return as<BytesPerSecond>(rate(key_of(level, "bandwidth")));
+}
+std::optional<OperationsPerSecond> Machine::tensor_core(ElementType type) const {
+    return as<OperationsPerSecond>(rate("tensor_core." + std::string(name_of(type))));
+}
+std::optional<OperationsPerSecond> Machine::exponentials() const {
+    return as<OperationsPerSecond>(rate("processor.exponential"));
+}
+std::optional<OperationsPerSecond> Machine::arithmetic() const {
+    const std::optional<double> fused = rate("processor.arithmetic");
+    return fused ? std::optional(OperationsPerSecond{2 * *fused}) : std::nullopt;
+}
+Seconds Machine::launch_latency() const {
+    return {figure("latency.launch").value_or(0)};
+}
+
+std::string print(const Machine& machine) {
+    std::string text = machine.name + ": " + machine.title +
+                       (machine.target.empty() ? "" : ", target " + machine.target) + "\n";
+    std::size_t width = 0;
+    for (const auto& [key, figure] : machine.figures) width = std::max(width, key.size());
+    for (const FigureKind& kind : kFigures) {
+        const auto found = machine.figures.find(std::string(kind.key));
+        if (found == machine.figures.end()) continue;
+        std::string line = "  " + found->first;
+        line.resize(width + 4, ' ');
+        line += found->second.text;
+        line.resize(std::max(line.size() + 2, width + 22), ' ');
+        text += line + std::string(kind.meaning) + " [" + found->second.source + "]\n";
+    }
+    return text;
+}
+
+}  // namespace napkin

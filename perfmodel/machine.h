@@ -1,0 +1,88 @@
+// Machines as data: capacities, rates and latencies of one device, a source beside every number.
+//
+// A machine is a TOML file, `perfmodel/machines/*.toml` (built into the binary) or the user's own,
+// in which `base = "H200"` takes what the file does not say from another machine. A *figure* is
+// named by table and key, `block.capacity`, and has a dimension; the catalogue of figures is
+// `all_figures`. Rates may be given a clock and processor (`128 B/clk`).
+//
+// What the bandwidths mean: `device` and `cache` deliver that many bytes a second to all processors
+// together; `block` is shared memory, all processors together; `cluster` is between the shared
+// memories of a cluster.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagrams/relabelling.h"
+#include "perfmodel/quantity.h"
+
+namespace napkin {
+
+enum class Dimension { Memory, Count, Bandwidth, Rate, Frequency, Time, Power };
+
+/// One number of a machine file.
+struct Figure {
+    double value = 0;        ///< in bytes, seconds, hertz, watts, or so many a second
+    bool per_clock = false;  ///< so many a clock and processor instead
+    std::string text;        ///< as written: `227 KiB`
+    std::string source;      ///< where the number comes from
+    bool operator==(const Figure&) const = default;
+};
+
+/// A figure that machine files may give.
+struct FigureKind {
+    std::string_view key;  ///< `block.capacity`
+    Dimension dimension = Dimension::Count;
+    std::string_view meaning;
+};
+[[nodiscard]] std::span<const FigureKind> all_figures();
+
+struct Machine {
+    std::string name;
+    std::string title;
+    std::string target;  ///< `sm_90a`; empty for an abstract machine
+    std::map<std::string, Figure> figures;
+    std::map<Level, std::string> level_titles;  ///< of the levels it has: `Thread block`
+    std::map<Level, std::string> memories;      ///< `SMEM`
+    bool operator==(const Machine&) const = default;
+
+    [[nodiscard]] bool has(Level level) const { return level_titles.contains(level); }
+    /// Levels from far to near.
+    [[nodiscard]] std::vector<Level> levels() const;
+    /// What one processor of a level holds: for `block` the shared memory of one block.
+    [[nodiscard]] std::optional<Bytes> capacity(Level level) const;
+    [[nodiscard]] std::optional<BytesPerSecond> bandwidth(Level level) const;
+    /// Dense rate of the tensor cores for operands of a type (a multiply-add counts as two).
+    [[nodiscard]] std::optional<OperationsPerSecond> tensor_core(ElementType type) const;
+    /// Exponentials a second of the whole device.
+    [[nodiscard]] std::optional<OperationsPerSecond> exponentials() const;
+    /// fp32 operations a second outside the tensor cores (a multiply-add counts as two).
+    [[nodiscard]] std::optional<OperationsPerSecond> arithmetic() const;
+    [[nodiscard]] Seconds launch_latency() const;
+    /// Streaming multiprocessors; 1 where the machine does not say.
+    [[nodiscard]] std::int64_t processors() const;
+    [[nodiscard]] std::optional<double> figure(std::string_view key) const;
+    /// A rate in units a second of the whole device, clocks resolved.
+    [[nodiscard]] std::optional<double> rate(std::string_view key) const;
+};
+
+/// Names of the machines in the binary.
+[[nodiscard]] std::vector<std::string> machine_names();
+/// Reads `NAME|FILE[,key=value...]`: a built-in machine or a file, with figures overridden. Every
+/// mistake is reported with its place in the file or in the text itself.
+[[nodiscard]] Result<Machine> load_machine(SourceMap& sources, const std::string& text);
+/// Reads the text of a machine file.
+[[nodiscard]] Result<Machine> parse_machine(SourceMap& sources, const std::string& name,
+                                            const std::string& text);
+/// Every figure with its meaning and source, for `napkin machines NAME`.
+[[nodiscard]] std::string print(const Machine& machine);
+
+/// A number with its unit, or what is wrong with it.
+[[nodiscard]] std::variant<Figure, std::string> parse_figure(std::string_view text,
+                                                             Dimension dimension);
+
+}  // namespace napkin

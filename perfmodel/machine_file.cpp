@@ -1,0 +1,295 @@
+// Reading machine files and `--machine` texts.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <toml++/toml.h>
+
+#include "perfmodel/machine.h"
+#include "perfmodel/machine_messages.h"
+#include "perfmodel/machines_embedded.h"
+
+namespace napkin {
+
+namespace {
+
+const FigureKind* find_kind(std::string_view key) {
+    for (const FigureKind& kind : all_figures())
+        if (kind.key == key) return &kind;
+    return nullptr;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (std::size_t j = 0; j < b.size(); ++j) {
+            const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+            diagonal = row[j + 1];
+            row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+        }
+    }
+    return row[b.size()];
+}
+
+std::string nearest_key(std::string_view key) {
+    std::string best;
+    std::size_t least = 4;  // further away it is no misspelling
+    for (const FigureKind& kind : all_figures())
+        if (const std::size_t distance = edit_distance(key, kind.key); distance < least) {
+            least = distance;
+            best = std::string(kind.key);
+        }
+    return best;
+}
+
+/// Reads one parsed file into a machine, collecting every mistake.
+class MachineReader {
+public:
+    MachineReader(SourceMap& sources, std::uint32_t file) : sources_(sources), file_(file) {}
+
+    Result<Machine> read(const toml::table& root);
+
+private:
+    [[nodiscard]] Span place(const toml::node& node) const { return place(node.source()); }
+    [[nodiscard]] Span place(const toml::source_region& region) const {
+        return {offset(region.begin), std::max(offset(region.end), offset(region.begin) + 1),
+                file_};
+    }
+    [[nodiscard]] std::uint32_t offset(const toml::source_position& position) const;
+    void take_base(const toml::node& node);
+    void take_text(const std::string& key, const toml::node& node, std::string& slot);
+    void take_table(const std::string& name, const toml::table& table);
+    void take_figure(const std::string& key, Span key_place, const toml::node& node);
+
+    SourceMap& sources_;
+    std::uint32_t file_;
+    Machine machine_;
+    Diagnostics problems_;
+};
+
+/// Byte offset of a line and column; columns count code points.
+std::uint32_t MachineReader::offset(const toml::source_position& position) const {
+    const std::string& text = sources_.files[file_].text;
+    std::size_t at = 0;
+    for (std::uint32_t line = 1; line < position.line; ++line) {
+        const std::size_t end = text.find('\n', at);
+        if (end == std::string::npos) break;
+        at = end + 1;
+    }
+    for (std::uint32_t column = 1; column < position.column && at < text.size(); ++column) {
+        ++at;
+        while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
+    }
+    return static_cast<std::uint32_t>(std::min(at, text.size()));
+}
+
+void MachineReader::take_base(const toml::node& node) {
+    const auto* text = node.as_string();
+    if (text == nullptr) {
+        problems_.add(messages::wrong_type(place(node), "base", "a text"));
+        return;
+    }
+    const EmbeddedMachine* base = find_embedded(text->get());
+    if (base == nullptr) {
+        problems_.add(messages::base_too_deep(place(node), text->get()));
+        return;
+    }
+    const Result<Machine> read =
+        parse_machine(sources_, std::string(base->name) + ".toml", std::string(base->text));
+    invariant(read.has_value(), "a machine of the binary does not parse");
+    machine_ = *read;
+}
+
+void MachineReader::take_text(const std::string& key, const toml::node& node, std::string& slot) {
+    if (const auto* text = node.as_string())
+        slot = text->get();
+    else
+        problems_.add(messages::wrong_type(place(node), key, "a text"));
+}
+
+void MachineReader::take_figure(const std::string& key, Span key_place, const toml::node& node) {
+    const FigureKind* kind = find_kind(key);
+    if (kind == nullptr) {
+        problems_.add(messages::unknown_figure(key_place, key, nearest_key(key)));
+        return;
+    }
+    const toml::table* table = node.as_table();
+    const toml::node* value = table != nullptr ? table->get("value") : nullptr;
+    if (value == nullptr || (!value->is_string() && !value->is_number())) {
+        problems_.add(messages::wrong_type(place(node), key,
+                                           "a table `{ value = \"...\", source = \"...\" }`"));
+        return;
+    }
+    const toml::node* source = table->get("source");
+    if (source == nullptr || !source->is_string() || source->as_string()->get().empty()) {
+        problems_.add(messages::figure_without_source(place(node), key));
+        return;
+    }
+    for (const auto& [other, unused] : *table)
+        if (other.str() != "value" && other.str() != "source")
+            problems_.add(messages::unknown_figure(place(other.source()),
+                                                   key + "." + std::string(other.str()), ""));
+    std::string text = value->value<std::string>().value_or("");
+    if (const std::optional<std::int64_t> whole = value->value_exact<std::int64_t>())
+        text = std::to_string(*whole);
+    else if (const std::optional<double> number = value->value_exact<double>())
+        text = std::to_string(*number);
+    std::variant<Figure, std::string> figure = parse_figure(text, kind->dimension);
+    if (const std::string* reason = std::get_if<std::string>(&figure)) {
+        problems_.add(messages::wrong_figure(place(*value), key, *reason));
+        return;
+    }
+    Figure& good = std::get<Figure>(figure);
+    good.source = source->as_string()->get();
+    machine_.figures[key] = std::move(good);
+}
+
+void MachineReader::take_table(const std::string& name, const toml::table& table) {
+    const std::optional<Level> level = level_named(name);
+    const bool names_level = level && name_of(*level) == name;
+    if (names_level) machine_.level_titles.try_emplace(*level, name);
+    for (const auto& [key, node] : table) {
+        const std::string text(key.str());
+        if (names_level && text == "title")
+            take_text(name + ".title", node, machine_.level_titles[*level]);
+        else if (names_level && text == "memory")
+            take_text(name + ".memory", node, machine_.memories[*level]);
+        else
+            take_figure(name + "." + text, place(key.source()), node);
+    }
+}
+
+Result<Machine> MachineReader::read(const toml::table& root) {
+    if (const toml::node* base = root.get("base")) take_base(*base);
+    for (const auto& [key, node] : root) {
+        const std::string name(key.str());
+        if (name == "base") continue;
+        if (name == "name")
+            take_text(name, node, machine_.name);
+        else if (name == "title")
+            take_text(name, node, machine_.title);
+        else if (name == "target")
+            take_text(name, node, machine_.target);
+        else if (const toml::table* table = node.as_table())
+            take_table(name, *table);
+        else
+            problems_.add(messages::unknown_figure(place(key.source()), name, nearest_key(name)));
+    }
+    const bool complete = problems_.list.empty();
+    for (const auto& [missing, what] : {std::pair{machine_.name.empty(), "name"},
+                                        std::pair{!machine_.has(Level::Device), "[device]"},
+                                        std::pair{!machine_.has(Level::Block), "[block]"}})
+        if (missing && complete) problems_.add(messages::machine_lacks({0, 1, file_}, what));
+    std::stable_sort(problems_.list.begin(), problems_.list.end(),
+                     [](const Diagnostic& a, const Diagnostic& b) {
+                         return a.primary.span.begin < b.primary.span.begin;
+                     });
+    if (!problems_.list.empty()) return problems_;
+    return machine_;
+}
+
+Result<std::string> read_file(const std::string& path) {
+    if (std::filesystem::is_directory(path))
+        return messages::machine_unreadable(path, "it is a directory");
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return messages::machine_unreadable(path, std::strerror(errno));
+    return std::string(std::istreambuf_iterator<char>(in), {});
+}
+
+Result<Machine> named_machine(SourceMap& sources, const std::string& name) {
+    if (const EmbeddedMachine* known = find_embedded(name))
+        return parse_machine(sources, std::string(known->name) + ".toml", std::string(known->text));
+    std::error_code ignored;
+    const bool is_path = name.find('/') != std::string::npos || name.ends_with(".toml");
+    if (!is_path && !std::filesystem::exists(name, ignored))
+        return messages::unknown_machine(name, machine_names());
+    const Result<std::string> text = read_file(name);
+    if (!text) return text.error();
+    return parse_machine(sources, name, *text);
+}
+
+/// Applies `key=value` at [begin, end) of the machine's text.
+void take_override(Machine& machine, std::string_view text, Span span, Diagnostics& problems) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos) {
+        problems.add(messages::malformed_override(span));
+        return;
+    }
+    const std::string key(text.substr(0, equals));
+    const std::uint32_t middle = span.begin + static_cast<std::uint32_t>(equals);
+    const Span key_span{span.begin, std::max(middle, span.begin + 1), span.file};
+    const FigureKind* kind = find_kind(key);
+    if (kind == nullptr) {
+        problems.add(messages::unknown_figure(key_span, key, nearest_key(key)));
+        return;
+    }
+    const std::string table = key.substr(0, key.find('.'));
+    const std::optional<Level> level = level_named(table);
+    if (level && !machine.has(*level)) {
+        problems.add(messages::level_missing(key_span, key, table));
+        return;
+    }
+    std::variant<Figure, std::string> figure =
+        parse_figure(text.substr(equals + 1), kind->dimension);
+    if (const std::string* reason = std::get_if<std::string>(&figure)) {
+        problems.add(messages::wrong_figure(
+            {std::min(middle + 1, span.end - 1), span.end, span.file}, key, *reason));
+        return;
+    }
+    Figure& good = std::get<Figure>(figure);
+    good.source = "given on the command line";
+    machine.figures[key] = std::move(good);
+}
+
+}  // namespace
+
+std::vector<std::string> machine_names() {
+    std::vector<std::string> names;
+    for (const EmbeddedMachine& machine : embedded_machines()) names.emplace_back(machine.name);
+    return names;
+}
+
+Result<Machine> parse_machine(SourceMap& sources, const std::string& name,
+                              const std::string& text) {
+    const std::uint32_t file = sources.add(name, text);
+    try {
+        const toml::table root = toml::parse(text, name);
+        return MachineReader(sources, file).read(root);
+    } catch (const toml::parse_error& error) {
+        toml::source_position begin = error.source().begin;
+        std::size_t at = 0;
+        for (std::uint32_t line = 1; line < begin.line && at != std::string::npos; ++line)
+            at = text.find('\n', at == 0 && line == 1 ? 0 : at + 1);
+        const std::size_t start = at == std::string::npos || begin.line <= 1 ? 0 : at + 1;
+        const std::size_t place =
+            std::min(start + (begin.column > 0 ? begin.column - 1 : 0), text.size());
+        const std::uint32_t offset = static_cast<std::uint32_t>(place);
+        return messages::machine_syntax({offset, offset + 1, file},
+                                        std::string(error.description()));
+    }
+}
+
+Result<Machine> load_machine(SourceMap& sources, const std::string& text) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    Result<Machine> machine = named_machine(sources, text.substr(0, comma));
+    if (!machine || comma == text.size()) return machine;
+    const std::uint32_t file = sources.add("--machine", text);
+    Diagnostics problems;
+    for (std::size_t begin = comma + 1; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const Span span{static_cast<std::uint32_t>(begin),
+                        static_cast<std::uint32_t>(std::max(end, begin + 1)), file};
+        take_override(*machine, std::string_view(text).substr(begin, end - begin), span, problems);
+        begin = end + 1;
+    }
+    if (!problems.list.empty()) return problems;
+    return machine;
+}
+
+}  // namespace napkin
