@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -29,11 +30,20 @@ struct Tensor {
 /// Values of the input arrays and parameters, already rounded to the wires' types.
 using Tensors = std::map<ArrayId, Tensor>;
 
-/// Evaluates elements on demand; results are kept, so that asking twice costs once. Throws
-/// InternalError where a checked diagram cannot (an input missing), returns a diagnostic for values
-/// that break a contract (an index out of range).
+/// What an Evaluator throws where values break a contract (an index out of range, an input missing)
+/// or nothing can be computed (an opaque box); `evaluate_outputs` returns the diagnostic instead.
+class ContractError : public std::runtime_error {
+public:
+    explicit ContractError(Diagnostic found)
+        : std::runtime_error(found.message), diagnostic(std::move(found)) {}
+    Diagnostic diagnostic;
+};
+
+/// Evaluates elements on demand; results are kept, so that asking twice costs once.
 class Evaluator {
 public:
+    /// Both must outlive the evaluator. A parameter that `inputs` lacks has its default; another
+    /// input that it lacks is missed only when an element needs it.
     Evaluator(const Diagram& diagram, const Tensors& inputs);
     ~Evaluator();
     Evaluator(const Evaluator&) = delete;
@@ -41,6 +51,9 @@ public:
 
     /// One element of any array.
     [[nodiscard]] double element(ArrayId array, std::span<const std::int64_t> index);
+    /// Several elements by their row-major offsets; faster than one by one.
+    [[nodiscard]] std::vector<double> elements(ArrayId array,
+                                               std::span<const std::int64_t> offsets);
     /// A whole array.
     [[nodiscard]] Tensor array(ArrayId array);
 
