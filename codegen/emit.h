@@ -1,0 +1,115 @@
+// From tile programs to kernels: one CUDA C++ source a region, with everything a launcher must
+// know.
+//
+// Nothing here needs CUDA. codegen/run compiles and executes what comes out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "derive/tile_program.h"
+#include "diagrams/diagram.h"
+#include "diagrams/source.h"
+
+namespace napkin {
+
+/// Targets by name; an unknown one is a diagnostic of `emit`.
+[[nodiscard]] std::vector<std::string> target_names();
+
+struct EmitOptions {
+    std::string target = "simt";
+    /// Makes every axis that no tile holds whole a run-time size, as if it were declared `dynamic`.
+    bool dynamic_sizes = false;
+    /// Shared memory that one block may have, in bytes; more is a diagnostic that lists the tiles.
+    std::int64_t shared_memory = 232448;
+    /// Threads of a block, a multiple of 32; chosen from the tiles when 0.
+    int threads = 0;
+    /// Lines for each region's header, by region name: predicted bytes, time.
+    std::map<std::string, std::vector<std::string>> remarks;
+    /// For `// attention.ncd:12:3` comments; none without it.
+    const SourceMap* sources = nullptr;
+};
+
+/// One parameter of a kernel, in order.
+struct KernelParameter {
+    enum class Kind {
+        Buffer,  // a device array
+        Scalar,  // a rank-0 input or parameter, by value
+        Size,    // the run-time size of an axis
+        Stride,  // elements from one index to the next along dimension `dimension` of `array`
+    };
+    Kind kind = Kind::Buffer;
+    std::string name;
+    ArrayId array;
+    AxisId axis;
+    std::uint32_t dimension = 0;
+    ElementType type = ElementType::F32;
+    bool written = false;
+    bool operator==(const KernelParameter&) const = default;
+};
+
+/// Groups of an axis that became blocks; nested groups of one axis follow each other, outer first.
+struct GridAxis {
+    AxisId axis;
+    std::int64_t size = 1;
+    /// Elements that this grouping divides: the enclosing group's size, or empty for the whole
+    /// axis.
+    std::optional<std::int64_t> within;
+    bool operator==(const GridAxis&) const = default;
+};
+
+/// One tile in shared memory, for reports and messages.
+struct SharedTile {
+    std::string name;
+    std::int64_t offset = 0;
+    std::int64_t bytes = 0;
+    bool operator==(const SharedTile&) const = default;
+};
+
+struct EmittedKernel {
+    std::string name;    ///< the function's, a C identifier
+    std::string region;  ///< as derivations name it
+    std::string source;  ///< CUDA C++, which includes "napkin.cuh" (codegen/prelude)
+    std::vector<KernelParameter> parameters;
+    std::vector<GridAxis> grid;  ///< the number of blocks is the product of their counts
+    int threads = 256;
+    std::int64_t shared_bytes = 0;
+    std::vector<SharedTile> shared;
+    /// Sizes that the source has as constants; a launch with others is refused.
+    Sizes fixed;
+    /// Sizes that may vary up to a limit, which the tiles were made for.
+    Sizes at_most;
+    bool operator==(const EmittedKernel&) const = default;
+};
+
+/// An array in device memory, as the kernels see it.
+struct DeviceArray {
+    ArrayId array;
+    ElementType type = ElementType::F32;
+    bool operator==(const DeviceArray&) const = default;
+};
+
+/// Kernels in the order in which they run.
+struct EmittedProgram {
+    std::string name;
+    std::string target;
+    std::vector<EmittedKernel> kernels;
+    std::vector<DeviceArray> arrays;  ///< every buffer of any kernel, inputs and outputs too
+    bool operator==(const EmittedProgram&) const = default;
+};
+
+/// Emits all regions of an expanded state.
+[[nodiscard]] Result<EmittedProgram> emit(const State& state, const TileProgram& program,
+                                          const EmitOptions& options = {});
+
+/// The number of blocks of a launch with these extents by axis.
+[[nodiscard]] std::int64_t blocks_of(const EmittedKernel& kernel,
+                                     const std::vector<std::int64_t>& extents);
+/// Elements from one index to the next along each dimension of an array, by its layout.
+[[nodiscard]] std::vector<std::int64_t> strides_of(const Array& array,
+                                                   const std::vector<std::int64_t>& extents);
+
+}  // namespace napkin

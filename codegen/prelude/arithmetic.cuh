@@ -1,0 +1,118 @@
+// Arithmetic of the language: IEEE but for conventions that make rows on which nothing is visible
+// come out as zero. -inf absorbs in sums and differences, also against itself; 0/0 and 0 * inf are
+// 0; integer division by zero is 0.
+#pragma once
+
+#include "scalar.cuh"
+
+namespace nk {
+
+NK_DEVICE float infinity() {
+    return float_of(0x7f800000u);
+}
+NK_DEVICE float minus_infinity() {
+    return float_of(0xff800000u);
+}
+
+// A NaN that comes in stays; one that infinities or zeros would make is replaced.
+NK_DEVICE float add(float a, float b) {
+    const float sum = a + b;
+    return is_nan(sum) && !is_nan(a) && !is_nan(b) ? minus_infinity() : sum;
+}
+NK_DEVICE float subtract(float a, float b) {
+    const float difference = a - b;
+    return is_nan(difference) && !is_nan(a) && !is_nan(b) ? minus_infinity() : difference;
+}
+NK_DEVICE float multiply(float a, float b) {
+    const float product = a * b;
+    return is_nan(product) && !is_nan(a) && !is_nan(b) ? 0.0f : product;
+}
+NK_DEVICE float divide(float a, float b) {
+    return a == 0 && b == 0 ? 0.0f : a / b;
+}
+/// 0 where x is infinite, else x.
+NK_DEVICE float guard(float x) {
+    return x == infinity() || x == minus_infinity() ? 0.0f : x;
+}
+// NaN wins, so that it cannot be lost in a reduction.
+NK_DEVICE float maximum(float a, float b) {
+    return a > b || is_nan(a) ? a : b;
+}
+NK_DEVICE float minimum(float a, float b) {
+    return a < b || is_nan(a) ? a : b;
+}
+NK_DEVICE int maximum(int a, int b) {
+    return a > b ? a : b;
+}
+NK_DEVICE int minimum(int a, int b) {
+    return a < b ? a : b;
+}
+NK_DEVICE i64 maximum(i64 a, i64 b) {
+    return a > b ? a : b;
+}
+NK_DEVICE i64 minimum(i64 a, i64 b) {
+    return a < b ? a : b;
+}
+
+// Quotients of integers round down, and remainders have the divisor's sign.
+NK_DEVICE int floor_divide(int a, int b) {
+    if (b == 0) return 0;
+    const int quotient = a / b;
+    return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+NK_DEVICE i64 floor_divide(i64 a, i64 b) {
+    if (b == 0) return 0;
+    const i64 quotient = a / b;
+    return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+NK_DEVICE float floor_divide(float a, float b) {
+    return b == 0 ? 0.0f : floorf(a / b);
+}
+NK_DEVICE int modulo(int a, int b) {
+    return b == 0 ? 0 : a - b * floor_divide(a, b);
+}
+NK_DEVICE i64 modulo(i64 a, i64 b) {
+    return b == 0 ? 0 : a - b * floor_divide(a, b);
+}
+NK_DEVICE float modulo(float a, float b) {
+    return b == 0 ? 0.0f : a - b * floorf(a / b);
+}
+NK_DEVICE int absolute(int a) {
+    return a < 0 ? -a : a;
+}
+NK_DEVICE i64 absolute(i64 a) {
+    return a < 0 ? -a : a;
+}
+NK_DEVICE float absolute(float a) {
+    return fabsf(a);
+}
+
+/// x to a small integer power.
+template <int kExponent>
+NK_DEVICE float integer_power(float x) {
+    static_assert(kExponent >= 0);
+    float result = 1.0f;
+    for (int i = 0; i < kExponent; ++i) result *= x;
+    return result;
+}
+
+/// acc[i][j] += a[i] * b[j].
+template <int kRows, int kColumns>
+NK_DEVICE void outer_product(float (&acc)[kRows][kColumns], const float (&a)[kRows],
+                             const float (&b)[kColumns]) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) acc[i][j] = fmaf(a[i], b[j], acc[i][j]);
+}
+
+/// A value and where it stands; larger values come first, then lower positions.
+struct Ranked {
+    float value;
+    int index;
+};
+NK_DEVICE bool precedes(Ranked a, Ranked b) {
+    return a.value > b.value || (a.value == b.value && a.index < b.index);
+}
+
+}  // namespace nk

@@ -1,0 +1,10 @@
+# Writes a C++ file that holds the device primitives as text: cmake -DOUT=... -DROOT=... -DFILES=a,b -P embed.cmake
+set(text "// Written by codegen/prelude/embed.cmake.\n#include \"codegen/prelude/prelude.h\"\n\nnamespace napkin {\n\n")
+string(APPEND text "const std::vector<PreludeFile>& prelude_files() {\n    static const std::vector<PreludeFile> files = {\n")
+string(REPLACE "," ";" FILES "${FILES}")
+foreach(file IN LISTS FILES)
+  file(READ "${ROOT}/${file}" content)
+  string(APPEND text "        {\"${file}\", R\"PRELUDE(${content})PRELUDE\"},\n")
+endforeach()
+string(APPEND text "    };\n    return files;\n}\n\n}  // namespace napkin\n")
+file(WRITE "${OUT}" "${text}")

@@ -1,0 +1,235 @@
+// The device primitives' second implementation: one thread of a block is a fiber on the CPU.
+//
+// Pointers carry their extents, so that every access is checked. Shared memory has a shadow: a read
+// of what was never written, and two accesses by different threads without a barrier between them
+// of which one is a write, end the launch with a message.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+#include "emulator/interface.h"
+
+#define __global__
+#define __launch_bounds__(...)
+#define NK_DEVICE inline
+#define NK_SHARED_MEMORY(name) unsigned char* const name = ::nk::emulator::context->shared
+#define threadIdx (::nk::emulator::Index{::nk::emulator::context->thread})
+#define blockIdx (::nk::emulator::Index{::nk::emulator::context->block})
+#define gridDim (::nk::emulator::Index{::nk::emulator::context->blocks})
+
+namespace nk {
+
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+namespace emulator {
+
+inline Context* context = nullptr;  // set by the emulator before the first thread runs
+
+struct Index {
+    int x;
+};
+
+inline bool same_warp(int a, int b) {
+    return a / 32 == b / 32;
+}
+
+/// Whether an access of the past is ordered before one of now by a barrier.
+inline bool ordered(unsigned epoch, unsigned warp_epoch, int thread) {
+    const Context& now = *context;
+    if (epoch != now.epoch || thread == now.thread) return true;
+    return same_warp(thread, now.thread) && warp_epoch != now.warp_epoch;
+}
+
+inline void note_read(Shadow* shadow, i64 bytes, const char* name, i64 index) {
+    Context& now = *context;
+    for (i64 i = 0; i < bytes; ++i) {
+        Shadow& cell = shadow[i];
+        if (cell.write_epoch == 0)
+            now.fail_access(&now, "read of shared memory that was never written", name, index, -1);
+        if (!ordered(cell.write_epoch, cell.write_warp_epoch, cell.writer))
+            now.fail_access(&now, "race: read of what another thread wrote without a barrier", name,
+                            index, -1);
+        if (cell.read_epoch != now.epoch)
+            cell.readers = 0;
+        else if (!same_warp(cell.reader, now.thread))
+            cell.readers = 2;
+        else if (cell.read_warp_epoch != now.warp_epoch && cell.readers == 1)
+            cell.readers = 0;
+        else if (cell.reader != now.thread && cell.readers == 0)
+            cell.readers = 1;
+        cell.read_epoch = now.epoch;
+        cell.read_warp_epoch = now.warp_epoch;
+        cell.reader = static_cast<unsigned short>(now.thread);
+    }
+}
+
+inline void note_write(Shadow* shadow, i64 bytes, const char* name, i64 index) {
+    Context& now = *context;
+    for (i64 i = 0; i < bytes; ++i) {
+        Shadow& cell = shadow[i];
+        if (cell.write_epoch != 0 && !ordered(cell.write_epoch, cell.write_warp_epoch, cell.writer))
+            now.fail_access(&now, "race: two threads write without a barrier between", name, index,
+                            -1);
+        const bool safe = cell.read_epoch != now.epoch ||
+                          (cell.readers == 0 && cell.reader == now.thread) ||
+                          (cell.readers < 2 && same_warp(cell.reader, now.thread) &&
+                           cell.read_warp_epoch != now.warp_epoch);
+        if (!safe)
+            now.fail_access(&now, "race: write to what another thread reads without a barrier",
+                            name, index, -1);
+        cell.write_epoch = now.epoch;
+        cell.write_warp_epoch = now.warp_epoch;
+        cell.writer = static_cast<unsigned short>(now.thread);
+    }
+}
+
+/// An element of a checked array: reads and writes go through here.
+template <class T>
+class Element {
+public:
+    using Value = std::remove_const_t<T>;
+    Element(T* place, Shadow* shadow, const char* name, i64 index)
+        : place_(place), shadow_(shadow), name_(name), index_(index) {}
+    operator Value() const {
+        if (shadow_ != nullptr) note_read(shadow_, sizeof(T), name_, index_);
+        return *place_;
+    }
+    Element& operator=(Value value) {
+        if (shadow_ != nullptr) note_write(shadow_, sizeof(T), name_, index_);
+        *place_ = value;
+        return *this;
+    }
+    Element& operator=(const Element& other) { return *this = static_cast<Value>(other); }
+
+private:
+    T* place_;
+    Shadow* shadow_;
+    const char* name_;
+    i64 index_;
+};
+
+/// A pointer with an extent.
+template <class T>
+class Checked {
+public:
+    Checked() = default;
+    Checked(T* data, i64 extent, const char* name, Shadow* shadow = nullptr)
+        : data_(data), extent_(extent), name_(name), shadow_(shadow) {}
+    template <class Index>
+    Element<T> operator[](Index index) const {
+        const i64 at = static_cast<i64>(index);
+        check(at, 1);
+        return {data_ + at, shadow_ == nullptr ? nullptr : shadow_ + at * i64(sizeof(T)), name_,
+                at};
+    }
+    /// Copies `count` elements from another checked array.
+    void check(i64 at, i64 count) const {
+        if (at < 0 || at + count > extent_)
+            context->fail_access(context, "access out of bounds", name_,
+                                 at < 0 ? at : at + count - 1, extent_);
+    }
+    [[nodiscard]] bool aligned(i64 at, i64 bytes) const {
+        return reinterpret_cast<unsigned long long>(data_ + at) % u64(bytes) == 0;
+    }
+    [[nodiscard]] const char* name() const { return name_; }
+
+private:
+    T* data_ = nullptr;
+    i64 extent_ = 0;
+    const char* name_ = "";
+    Shadow* shadow_ = nullptr;
+};
+
+}  // namespace emulator
+
+template <class T>
+using Global = emulator::Checked<T>;
+template <class T>
+using Shared = emulator::Checked<T>;
+
+/// `count` elements of shared memory, `offset` bytes from its start.
+template <class T>
+Shared<T> shared_tile(unsigned char* memory, i64 offset, i64 count, const char* name) {
+    emulator::Context& now = *emulator::context;
+    const i64 end = offset + count * i64(sizeof(T));
+    if (end > now.shared_bytes)
+        now.fail_access(&now, "tile outside shared memory", name, end, now.shared_bytes);
+    return {reinterpret_cast<T*>(memory + offset), count, name, now.shadow + offset};
+}
+
+inline void block_barrier(int line = __builtin_LINE()) {
+    emulator::context->barrier(emulator::context, line);
+}
+inline void warp_barrier(int line = __builtin_LINE()) {
+    emulator::context->warp_barrier(emulator::context, line);
+}
+
+inline u32 bits_of(float value) {
+    u32 bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+inline float float_of(u32 bits) {
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+inline float rsqrtf(float value) {
+    return 1.0f / std::sqrt(value);
+}
+using std::abs;
+
+/// The value that lane `lane ^ mask` of the warp passed in.
+template <class T>
+T shuffle_xor(T value, int mask, int line = __builtin_LINE()) {
+    static_assert(sizeof(T) <= sizeof(u64));
+    emulator::Context& now = *emulator::context;
+    u64 bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    now.slots[now.thread] = bits;
+    now.warp_barrier(&now, line);
+    bits = now.slots[now.thread ^ mask];
+    now.warp_barrier(&now, line);
+    std::memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+namespace emulator {
+
+template <class T>
+struct Unpack {
+    static T from(const Argument& argument) {
+        if constexpr (std::is_floating_point_v<T>)
+            return static_cast<T>(argument.real);
+        else
+            return static_cast<T>(argument.integer);
+    }
+};
+template <class T>
+struct Unpack<Checked<T>> {
+    static Checked<T> from(const Argument& argument) {
+        return {static_cast<T*>(argument.data), argument.integer, argument.name};
+    }
+};
+
+template <class... Parameters>
+void invoke(void (*kernel)(Parameters...), const Argument* arguments) {
+    int at = 0;
+    // Braced initialisation evaluates left to right.
+    struct Values {
+        void (*kernel)(Parameters...);
+        Values(void (*function)(Parameters...), Parameters... values) : kernel(function) {
+            kernel(values...);
+        }
+    };
+    Values{kernel, Unpack<Parameters>::from(arguments[at++])...};
+}
+
+}  // namespace emulator
+}  // namespace nk

@@ -1,0 +1,6 @@
+// The device primitives that generated kernels use.
+#pragma once
+
+#include "arithmetic.cuh"
+#include "scalar.cuh"
+#include "target.cuh"

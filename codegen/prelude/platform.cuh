@@ -1,0 +1,48 @@
+// The device primitives on a GPU: threads, barriers, shared memory and pointers. Needs no CUDA
+// header. emulator/platform.cuh has the same names for the CPU.
+#pragma once
+
+#define NK_DEVICE __device__ __forceinline__
+#define NK_SHARED_MEMORY(name) extern __shared__ __align__(1024) unsigned char name[]
+
+namespace nk {
+
+using i64 = long long;
+using u8 = unsigned char;
+using u16 = unsigned short;
+using u32 = unsigned int;
+using u64 = unsigned long long;
+
+/// A kernel's arrays in device memory do not overlap.
+template <class T>
+using Global = T* __restrict__;
+template <class T>
+using Shared = T*;
+
+/// `count` elements of shared memory, `offset` bytes from its start.
+template <class T>
+NK_DEVICE Shared<T> shared_tile(unsigned char* memory, int offset, int, const char*) {
+    return reinterpret_cast<T*>(memory + offset);
+}
+
+NK_DEVICE void block_barrier() {
+    __syncthreads();
+}
+NK_DEVICE void warp_barrier() {
+    __syncwarp();
+}
+
+NK_DEVICE u32 bits_of(float value) {
+    return __float_as_uint(value);
+}
+NK_DEVICE float float_of(u32 bits) {
+    return __uint_as_float(bits);
+}
+
+/// The value that lane `lane ^ mask` of the warp passed in.
+template <class T>
+NK_DEVICE T shuffle_xor(T value, int mask) {
+    return __shfl_xor_sync(0xffffffffu, value, mask);
+}
+
+}  // namespace nk

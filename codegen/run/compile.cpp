@@ -1,0 +1,133 @@
+#include "codegen/run/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "codegen/prelude/prelude.h"
+#include "codegen/run/folders.h"
+#include "codegen/run/messages.h"
+#include "codegen/run/nvrtc.h"
+
+namespace napkin {
+namespace {
+
+std::vector<std::string> options_for(const CompileOptions& options, bool ptx) {
+    std::string architecture = options.architecture;
+    if (ptx) architecture.replace(0, 3, "compute_");
+    std::vector<std::string> list = {"--gpu-architecture=" + architecture, "-std=c++17",
+                                     "-default-device", "-diag-suppress=177"};
+    if (!ptx) list.emplace_back("--ptxas-options=-v");
+    return list;
+}
+
+bool well_formed(const std::string& architecture) {
+    if (!architecture.starts_with("sm_") || architecture.size() < 5) return false;
+    const std::string number = architecture.substr(3, architecture.find_first_of("af") - 3);
+    return std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// The number that stands before `word` in the log: `40` before ` registers`.
+std::optional<std::int64_t> number_before(const std::string& log, const std::string& word) {
+    const std::size_t at = log.find(word);
+    if (at == std::string::npos) return std::nullopt;
+    std::size_t begin = at;
+    while (begin > 0 && log[begin - 1] >= '0' && log[begin - 1] <= '9') --begin;
+    if (begin == at) return std::nullopt;
+    return std::stoll(log.substr(begin, at - begin));
+}
+
+void read_log(CompiledKernel& kernel) {
+    if (kernel.image == KernelImage::Ptx) return;
+    kernel.registers = number_before(kernel.log, " registers");
+    kernel.spill_stores = number_before(kernel.log, " bytes spill stores");
+    kernel.spill_loads = number_before(kernel.log, " bytes spill loads");
+    kernel.stack = number_before(kernel.log, " bytes stack frame");
+}
+
+/// Everything that the result depends on. It is stored with the result and compared, so a collision
+/// of hashes is only a miss.
+std::string key_of(const EmittedKernel& kernel, const Nvrtc& nvrtc,
+                   const std::vector<std::string>& options) {
+    std::string key = "napkin kernel 1\nNVRTC " + nvrtc.version() + "\n";
+    for (const std::string& option : options) key += option + "\n";
+    for (const PreludeFile& file : prelude_files()) key += file.text;
+    return key + kernel.source;
+}
+
+// An entry is the lengths of key and log, then key, log and image.
+std::string entry_text(const std::string& key, const CompiledKernel& kernel) {
+    return fmt::format("{:020d}{:020d}", key.size(), kernel.log.size()) + key + kernel.log +
+           kernel.bytes;
+}
+
+bool read_entry(const std::filesystem::path& path, const std::string& key, CompiledKernel& kernel) {
+    const std::optional<std::string> text = read_file(path);
+    constexpr std::size_t kNumber = 20;
+    if (!text || text->size() < 2 * kNumber + key.size()) return false;
+    if (text->substr(0, kNumber) != fmt::format("{:020d}", key.size())) return false;
+    if (text->compare(2 * kNumber, key.size(), key) != 0) return false;
+    const std::string digits = text->substr(kNumber, kNumber);
+    if (digits.find_first_not_of("0123456789") != std::string::npos) return false;
+    const std::size_t log_size = std::stoull(digits);
+    const std::size_t log_at = 2 * kNumber + key.size();
+    if (text->size() <= log_at + log_size) return false;
+    kernel.log = text->substr(log_at, log_size);
+    kernel.bytes = text->substr(log_at + log_size);
+    kernel.cached = true;
+    return true;
+}
+
+Result<CompiledKernel> compile_as(const EmittedKernel& kernel, const CompileOptions& options,
+                                  const Nvrtc& nvrtc, bool ptx) {
+    CompiledKernel result;
+    result.name = kernel.name;
+    result.architecture = options.architecture;
+    result.image = ptx ? KernelImage::Ptx : KernelImage::Cubin;
+    result.compiler = "NVRTC " + nvrtc.version();
+    const std::vector<std::string> list = options_for(options, ptx);
+    const std::string key = key_of(kernel, nvrtc, list);
+    const std::filesystem::path cache =
+        options.cache.empty() ? cache_folder() / "kernels" : options.cache;
+    const std::filesystem::path entry = cache / (hash_text(key) + (ptx ? ".ptx" : ".cubin"));
+    if (options.use_cache && read_entry(entry, key, result)) {
+        read_log(result);
+        return result;
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const Nvrtc::Output output = nvrtc.compile(kernel.name + ".cu", kernel.source, list, ptx);
+    result.seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (output.crashed) {
+        invariant(!ptx, "NVRTC crashed on kernel " + kernel.name);
+        return compile_as(kernel, options, nvrtc, true);
+    }
+    if (!output.accepted && output.log.find("gpu-architecture") != std::string::npos)
+        return messages::architecture_unknown(options.architecture, nvrtc.version());
+    invariant(output.accepted, "NVRTC rejects kernel " + kernel.name + ":\n" + output.log);
+    result.log = output.log;
+    result.bytes = output.image;
+    read_log(result);
+    // A cache that cannot be written only costs time.
+    if (options.use_cache) static_cast<void>(write_file_whole(entry, entry_text(key, result)));
+    return result;
+}
+
+}  // namespace
+
+Result<CompiledKernel> compile(const EmittedKernel& kernel, const CompileOptions& options) {
+    const Result<Nvrtc> nvrtc = Nvrtc::open();
+    if (!nvrtc) return nvrtc.error();
+    if (!well_formed(options.architecture))
+        return messages::architecture_unknown(options.architecture, nvrtc->version());
+    return compile_as(kernel, options, *nvrtc, options.image == KernelImage::Ptx);
+}
+
+CompilerStatus nvrtc_status() {
+    const Result<Nvrtc> nvrtc = Nvrtc::open();
+    if (!nvrtc) return {.path = {}, .version = {}, .missing = nvrtc.error().list.front().message};
+    return {.path = nvrtc->path(), .version = nvrtc->version(), .missing = {}};
+}
+
+}  // namespace napkin

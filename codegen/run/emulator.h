@@ -1,0 +1,37 @@
+// Runs a kernel that was compiled for the CPU: every thread of a block is a fiber, blocks run one
+// after another, all in one thread of the operating system.
+//
+// Threads take turns in a random but repeatable order. Shared memory starts as NaN in every block,
+// and what the kernel's own checks or the barriers find wrong is reported with block and thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/prelude/emulator/interface.h"
+
+namespace napkin {
+
+/// What a kernel did wrong, and where.
+struct EmulatorFault {
+    std::string message;
+    int block = 0;
+    int thread = 0;
+    bool operator==(const EmulatorFault&) const = default;
+};
+
+struct EmulatedLaunch {
+    void (*entry)(nk::emulator::Context*, const nk::emulator::Argument*) = nullptr;
+    std::vector<nk::emulator::Argument> arguments;
+    std::int64_t blocks = 1;
+    int threads = 1;  ///< of a block, a multiple of 32
+    std::int64_t shared_bytes = 0;
+    std::uint64_t seed = 1;  ///< of the order in which threads run
+};
+
+/// Runs all blocks; the first fault ends the launch.
+[[nodiscard]] std::optional<EmulatorFault> run_emulated(const EmulatedLaunch& launch);
+
+}  // namespace napkin

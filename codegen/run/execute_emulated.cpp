@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/run/arguments.h"
+#include "codegen/run/buffers.h"
+#include "codegen/run/emulator.h"
+#include "codegen/run/execute.h"
+#include "codegen/run/host_kernel.h"
+
+namespace napkin {
+namespace {
+
+using nk::emulator::Argument;
+
+/// The line of the source that a fault names, for its message.
+std::string fault_text(const EmittedKernel& kernel, const EmulatorFault& fault) {
+    return fmt::format("the emulator found a fault in kernel {} (block {}, thread {}): {}",
+                       kernel.name, fault.block, fault.thread, fault.message);
+}
+
+Argument argument_for(const Diagram& diagram, const KernelParameter& parameter,
+                      std::vector<Buffer>& buffers, const Tensors& inputs) {
+    Argument argument;
+    argument.name = parameter.name.c_str();
+    if (parameter.kind == KernelParameter::Kind::Buffer) {
+        Buffer& buffer = buffer_of(buffers, parameter.array);
+        argument.data = buffer.bytes.data() + kGuardBytes;
+        argument.integer = buffer.type == ElementType::I4 ? bytes_for(buffer.type, buffer.elements)
+                                                          : buffer.elements;
+        return argument;
+    }
+    const ScalarArgument value = scalar_argument(diagram, parameter, inputs);
+    argument.integer = value.integer;
+    argument.real = value.real;
+    return argument;
+}
+
+}  // namespace
+
+Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram& program,
+                                   const Tensors& inputs, const ExecuteOptions& options) {
+    std::vector<Buffer> buffers = make_buffers(diagram, program, inputs);
+    const std::vector<Buffer> before = buffers;
+    Execution execution;
+    execution.device = "emulator";
+    for (const EmittedKernel& kernel : program.kernels) {
+        if (std::optional<Diagnostic> refused = check_contract(diagram, kernel)) return *refused;
+        const Result<HostKernel> compiled = compile_for_host(kernel, options.emulator_cache);
+        if (!compiled) return compiled.error();
+        EmulatedLaunch launch;
+        launch.entry = compiled->entry;
+        for (const KernelParameter& parameter : kernel.parameters)
+            launch.arguments.push_back(argument_for(diagram, parameter, buffers, inputs));
+        launch.blocks = blocks_of(kernel, extents_of(diagram));
+        launch.threads = kernel.threads;
+        launch.shared_bytes = kernel.shared_bytes;
+        launch.seed = options.seed;
+        const std::optional<EmulatorFault> fault = run_emulated(launch);
+        invariant(!fault, fault ? fault_text(kernel, *fault) : std::string());
+    }
+    collect_results(diagram, before, buffers, execution);
+    return execution;
+}
+
+}  // namespace napkin

@@ -1,0 +1,22 @@
+// Kernels compiled by the host's C++ compiler, for the emulator.
+#pragma once
+
+#include <filesystem>
+
+#include "codegen/emit.h"
+#include "codegen/prelude/emulator/interface.h"
+#include "diagrams/result.h"
+
+namespace napkin {
+
+/// A loaded shared object; it stays loaded.
+struct HostKernel {
+    void (*entry)(nk::emulator::Context*, const nk::emulator::Argument*) = nullptr;
+};
+
+/// Compiles the kernel's text, or takes it from `cache`. Rejection by the compiler is a bug of ours
+/// and throws InternalError with its output.
+[[nodiscard]] Result<HostKernel> compile_for_host(const EmittedKernel& kernel,
+                                                  const std::filesystem::path& cache);
+
+}  // namespace napkin
