@@ -97,11 +97,11 @@ Diagnostic not_utf8(Span place, unsigned char byte) {
                  "save the file as UTF-8; outside comments only ASCII is used");
 }
 
-Diagnostic file_too_large(Span place, std::size_t size, std::size_t most) {
-    return error("E0102", place,
-                 "the file has " + std::to_string(size) + " bytes, more than the " +
-                     std::to_string(most) + " that are read",
-                 "", "is this a diagram?");
+Diagnostic file_too_large(const std::string& name, std::size_t size, std::size_t most) {
+    return plain_error("E0102",
+                       quoted(name) + " has " + std::to_string(size) + " bytes, more than the " +
+                           std::to_string(most) + " that are read",
+                       "is this a diagram?");
 }
 
 Diagnostic empty_file(Span place) {

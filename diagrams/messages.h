@@ -11,10 +11,11 @@
 namespace napkin::messages {
 
 // The text as a whole.
-[[nodiscard]] Diagnostic not_utf8(Span place, unsigned char byte);                        // E0101
-[[nodiscard]] Diagnostic file_too_large(Span place, std::size_t size, std::size_t most);  // E0102
-[[nodiscard]] Diagnostic empty_file(Span place);                                          // E0103
-[[nodiscard]] Diagnostic too_many_errors(Span place, std::size_t most);                   // E0104
+[[nodiscard]] Diagnostic not_utf8(Span place, unsigned char byte);  // E0101
+[[nodiscard]] Diagnostic file_too_large(const std::string& name, std::size_t size,
+                                        std::size_t most);               // E0102
+[[nodiscard]] Diagnostic empty_file(Span place);                         // E0103
+[[nodiscard]] Diagnostic too_many_errors(Span place, std::size_t most);  // E0104
 
 // Words.
 [[nodiscard]] Diagnostic unknown_character(Span place, std::string_view text);  // E0105

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "diagrams/messages.h"
+#include "diagrams/syntax/lexer.h"
 
 namespace napkin::syntax {
 
@@ -29,8 +30,11 @@ void Cursor::skip_newlines() {
 }
 
 Span Cursor::here() const {
-    if (at(TokenKind::Newline) && at_ > 0) return {previous().end, previous().end, file_};
-    return span(peek());
+    if (!at(TokenKind::Newline) && !at(TokenKind::End)) return span(peek());
+    std::size_t last = at_;
+    while (last > 0 && token_at(last - 1).kind == TokenKind::Newline) --last;
+    const std::uint32_t end = last == 0 ? 0 : token_at(last - 1).end;
+    return {end, end, file_};
 }
 
 std::string Cursor::found() const {
@@ -45,10 +49,9 @@ std::string Cursor::found() const {
 }
 
 void Cursor::report(Diagnostic diagnostic) {
-    if (errors_.list.size() < kMostErrors) {
+    if (errors_.list.size() <= kMostErrors) {
         errors_.add(std::move(diagnostic));
-    } else if (!at(TokenKind::End)) {
-        errors_.add(messages::too_many_errors(here(), kMostErrors));
+    } else {
         at_ = tokens_.size() - 1;
     }
 }

@@ -11,8 +11,6 @@
 
 namespace napkin::syntax {
 
-inline constexpr std::size_t kMostErrors = 100;
-
 class Cursor {
 public:
     Cursor(const SourceMap& sources, std::uint32_t file, const std::vector<Token>& tokens,
@@ -45,12 +43,13 @@ public:
         return std::string_view(text_).substr(span.begin, span.end - span.begin);
     }
     [[nodiscard]] Span span(const Token& token) const { return {token.begin, token.end, file_}; }
-    /// The place of the token here; the end of the previous one where a line ended too early.
+    /// The place of the token here; where a line or the file ended too early, the end of its last
+    /// word.
     [[nodiscard]] Span here() const;
     /// The token here as a message names it.
     [[nodiscard]] std::string found() const;
 
-    /// Adds a message and goes on.
+    /// Adds a message and goes on; past kMostErrors of them the rest of the file is skipped.
     void report(Diagnostic diagnostic);
     /// Adds a message unless the item already has one, and skips to the end of the item.
     void fail(Diagnostic diagnostic);

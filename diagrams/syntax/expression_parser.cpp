@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "diagrams/messages.h"
@@ -11,7 +11,7 @@ namespace napkin::syntax {
 
 namespace {
 
-constexpr double kLargestInteger = 9007199254740992.0;  // 2^53: every integer up to it is a double
+constexpr std::uint64_t kLargestInteger = std::uint64_t{1} << 53U;  // exact as a double up to here
 
 /// `digits`, `digits.digits`, either with an exponent.
 bool is_well_formed_number(std::string_view text) {
@@ -32,6 +32,30 @@ bool is_well_formed_number(std::string_view text) {
         if (!digits()) return false;
     }
     return at == text.size();
+}
+
+bool is_exact_integer(std::string_view digits) {
+    std::uint64_t value = 0;
+    const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    return read.ec == std::errc() && value <= kLargestInteger;
+}
+
+/// Whether a well-formed number that no double can hold is above one rather than close to zero.
+bool is_above_one(std::string_view text) {
+    const std::size_t exponent_at = std::min(text.find_first_of("eE"), text.size());
+    const std::string_view mantissa = text.substr(0, exponent_at);
+    const std::size_t point = std::min(mantissa.find('.'), mantissa.size());
+    const std::size_t first = mantissa.find_first_not_of("0.");
+    if (first == std::string_view::npos) return false;
+    std::string_view exponent = text.substr(std::min(exponent_at + 1, text.size()));
+    const bool negative = exponent.starts_with('-');
+    if (negative || exponent.starts_with('+')) exponent.remove_prefix(1);
+    std::int64_t power = 0;
+    const auto read = std::from_chars(exponent.data(), exponent.data() + exponent.size(), power);
+    if (read.ec == std::errc::result_out_of_range) return !negative;
+    return static_cast<std::int64_t>(point) - static_cast<std::int64_t>(first) +
+               (negative ? -power : power) >
+           0;
 }
 
 }  // namespace
@@ -182,10 +206,9 @@ ExpressionParser::Tree ExpressionParser::number() {
         const std::from_chars_result read =
             std::from_chars(text.data(), text.data() + text.size(), literal.value);
         // Out of range is also said of numbers too small to hold; they are as good as zero.
-        const bool tiny = read.ec == std::errc::result_out_of_range && literal.value < 1;
-        const bool too_large = (read.ec != std::errc() && !tiny) || std::isinf(literal.value) ||
-                               (literal.is_integer && literal.value > kLargestInteger);
-        if (too_large) cursor_.report(messages::number_too_large(place, text));
+        const bool out_of_range = read.ec != std::errc();
+        if (literal.is_integer ? !is_exact_integer(text) : out_of_range && is_above_one(text))
+            cursor_.report(messages::number_too_large(place, text));
     }
     Tree tree;
     tree.expression = {literal, place};

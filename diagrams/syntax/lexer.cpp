@@ -6,7 +6,8 @@
 //      line leave every bracket that is still open without a partner;
 //   3. line ends are dropped between partners, after a token that cannot end an item (an operator,
 //      `=`, a comma, `then`) and before one that cannot begin an item (an operator, `then`,
-//      `else`); never before a word that begins an item, so that errors stay on their line.
+//      `else`); never before a word that begins an item, nor between a dangling operator and what
+//      reads as the next statement, so that errors stay on their line.
 #include "diagrams/syntax/lexer.h"
 
 #include <algorithm>
@@ -58,12 +59,12 @@ std::size_t utf8_length(std::string_view text, std::size_t at) {
 
 class Lexer {
 public:
-    Lexer(std::string_view text, std::uint32_t file, Diagnostics& errors)
-        : text_(text), file_(file), errors_(errors) {}
+    Lexer(const SourceFile& source, std::uint32_t file, Diagnostics& errors)
+        : name_(source.name), text_(source.text), file_(file), errors_(errors) {}
 
     Lexed run() {
         if (text_.size() > kLargestFile) {
-            errors_.add(messages::file_too_large(span(0, 0), text_.size(), kLargestFile));
+            errors_.add(messages::file_too_large(name_, text_.size(), kLargestFile));
         } else if (is_utf8()) {
             split();
         }
@@ -197,8 +198,9 @@ private:
             if (!same) break;
             ++end;
         }
-        errors_.add(
-            messages::unknown_character(span(begin, end), text_.substr(begin, end - begin)));
+        if (errors_.list.size() <= kMostErrors)
+            errors_.add(
+                messages::unknown_character(span(begin, end), text_.substr(begin, end - begin)));
         push(TokenKind::Unknown, begin, end);
         return end;
     }
@@ -206,6 +208,7 @@ private:
     void match_brackets();
     void drop_inner_newlines();
 
+    const std::string& name_;
     std::string_view text_;
     std::uint32_t file_ = 0;
     Diagnostics& errors_;
@@ -271,6 +274,16 @@ bool wants_more(TokenKind kind) {
     }
 }
 
+/// `name =`, `name[axes] =` or a type in place of `=`: nothing like it stands in an expression.
+bool reads_as_statement(const std::vector<Token>& tokens, std::size_t at) {
+    if (tokens[at].kind != TokenKind::Identifier) return false;
+    std::size_t next = at + 1;
+    if (tokens[next].kind == TokenKind::LeftBracket && tokens[next].match != kNoMatch)
+        next = tokens[next].match + 1;
+    const TokenKind kind = tokens[next].kind;
+    return kind == TokenKind::Assign || kind == TokenKind::Colon;
+}
+
 /// Tokens that cannot begin an item.
 bool continues(TokenKind kind) {
     switch (kind) {
@@ -302,8 +315,11 @@ void Lexer::drop_inner_newlines() {
         moved[i] = static_cast<std::uint32_t>(kept);
         if (token.kind == TokenKind::Newline) {
             const TokenKind next = tokens[i + 1].kind;
-            const bool item_begins =
-                begins_item(next) || next == TokenKind::RightBrace || next == TokenKind::End;
+            const bool after_list =
+                kept == 0 || tokens[kept - 1].kind == TokenKind::Comma || i < inside_until;
+            const bool item_begins = begins_item(next) || next == TokenKind::RightBrace ||
+                                     next == TokenKind::End ||
+                                     (!after_list && reads_as_statement(tokens, i + 1));
             const bool inner = i < inside_until ||
                                (kept > 0 && wants_more(tokens[kept - 1].kind)) || continues(next);
             if (inner && !item_begins) continue;
@@ -318,7 +334,7 @@ void Lexer::drop_inner_newlines() {
 }  // namespace
 
 Lexed lex(const SourceMap& sources, std::uint32_t file, Diagnostics& errors) {
-    return Lexer(sources.files[file].text, file, errors).run();
+    return Lexer(sources.files[file], file, errors).run();
 }
 
 }  // namespace napkin::syntax

@@ -6,6 +6,9 @@
 
 namespace napkin::syntax {
 
+/// A file with more errors is read no further than the first of them that is too many.
+inline constexpr std::size_t kMostErrors = 100;
+
 /// Splits a file into tokens. Errors (a text that is not UTF-8 or too large, characters that mean
 /// nothing) go to `errors`; the tokens are usable all the same.
 [[nodiscard]] Lexed lex(const SourceMap& sources, std::uint32_t file, Diagnostics& errors);

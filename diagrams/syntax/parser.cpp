@@ -18,6 +18,28 @@ constexpr std::array kAllTypes = {ElementType::F32, ElementType::TF32, ElementTy
                                   ElementType::I8,  ElementType::I4,   ElementType::I32,
                                   ElementType::I64, ElementType::Bool};
 
+/// What a name that is no type was probably meant to be; empty where that is unclear.
+std::string type_meant_by(const std::string& name) {
+    struct Alias {
+        std::string_view name;
+        ElementType type;
+    };
+    constexpr std::array kAliases = {
+        Alias{"float", ElementType::F32},     Alias{"fp32", ElementType::F32},
+        Alias{"float32", ElementType::F32},   Alias{"half", ElementType::F16},
+        Alias{"fp16", ElementType::F16},      Alias{"float16", ElementType::F16},
+        Alias{"bfloat16", ElementType::BF16}, Alias{"fp8", ElementType::E4M3},
+        Alias{"f8", ElementType::E4M3},       Alias{"int", ElementType::I32},
+        Alias{"int32", ElementType::I32},     Alias{"int64", ElementType::I64},
+        Alias{"int8", ElementType::I8},       Alias{"boolean", ElementType::Bool},
+    };
+    for (const Alias& alias : kAliases)
+        if (alias.name == name) return std::string(name_of(alias.type));
+    std::vector<std::string> known;
+    for (const ElementType type : kAllTypes) known.emplace_back(name_of(type));
+    return nearest(name, known).value_or("");
+}
+
 /// Gives comments and blank lines to the items that they belong to.
 class Comments {
 public:
@@ -444,10 +466,7 @@ void Parser::type_of(Target& target) {
     target.type = element_type_named(name.text);
     target.type_span = name.span;
     if (target.type) return;
-    std::vector<std::string> known;
-    for (const ElementType type : kAllTypes) known.emplace_back(name_of(type));
-    cursor_.report(
-        messages::unknown_type(name.span, name.text, nearest(name.text, known).value_or("")));
+    cursor_.report(messages::unknown_type(name.span, name.text, type_meant_by(name.text)));
 }
 
 std::vector<Target> Parser::targets(std::string_view what) {
@@ -472,6 +491,11 @@ Result<File> parse(const SourceMap& sources, std::uint32_t file) {
                      [](const Diagnostic& a, const Diagnostic& b) {
                          return a.primary.span.begin < b.primary.span.begin;
                      });
+    if (errors.list.size() > kMostErrors) {
+        const Span place = errors.list[kMostErrors].primary.span;
+        errors.list.resize(kMostErrors);
+        errors.add(messages::too_many_errors(place, kMostErrors));
+    }
     return errors;
 }
 
