@@ -8,6 +8,7 @@
 // statements.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -29,14 +30,13 @@ struct Variable {
     Level level = Level::Block;
     bool tensor_core = false;
     ElementType type = ElementType::F32;
-    bool is_state = false;  ///< lives across chunks
+    /// Written in one phase and read in a later one (states, resident inputs, staged outputs): its
+    /// storage spans every processor of its level that shares the next outer level's range.
+    bool persists = false;
     /// The most it holds along each dimension, whatever the edge: `min(g_q, q)` with symbols for
     /// group sizes.
     std::vector<Formula> capacity;
     std::vector<std::int64_t> capacity_extent;  ///< the same in numbers
-    /// Which part one processor of `level` holds, where lower levels split it; equals capacity
-    /// otherwise.
-    std::vector<std::int64_t> share_extent;
     Span span;
     bool operator==(const Variable&) const = default;
 };
@@ -51,8 +51,8 @@ struct Parallel {
     std::vector<TileStatement> body;
     bool operator==(const Parallel&) const = default;
 };
-/// Chunks of an axis in order; the range of `axis` becomes one chunk. A chunk for which a condition
-/// of `skip` holds nowhere is neither visited nor counted.
+/// Chunks of an axis in order; the range of `axis` becomes one chunk. A chunk in which a
+/// condition of `visible` holds nowhere is neither visited nor counted.
 struct Loop {
     AxisId axis;
     std::int64_t size = 1;
@@ -113,6 +113,8 @@ struct RegionProgram {
     std::vector<Monoid> monoids;
     std::vector<Variable> variables;
     std::vector<TileStatement> body;
+    /// Arrays that the region saves to device memory, with the types they have there.
+    std::map<ArrayId, ElementType> stored;
     std::optional<Accumulator> accumulator;
     bool operator==(const RegionProgram&) const = default;
 };
@@ -123,6 +125,9 @@ struct TileProgram {
     std::vector<RegionProgram> regions;
     bool operator==(const TileProgram&) const = default;
 };
+
+/// The variable of an array at a level; throws InternalError when there is none.
+[[nodiscard]] VariableId variable_of(const RegionProgram& region, ArrayId array, Level level);
 
 /// Expands a state; every relabelling that the rules produce expands.
 [[nodiscard]] Result<TileProgram> expand(const State& state);

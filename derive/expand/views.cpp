@@ -1,0 +1,111 @@
+#include "derive/expand/views.h"
+
+#include <algorithm>
+
+#include "diagrams/overloaded.h"
+#include "diagrams/result.h"
+
+namespace napkin {
+
+namespace {
+
+bool depends_on_data(const std::vector<Expression>& index) {
+    return std::any_of(index.begin(), index.end(), [](const Expression& expression) {
+        return !arrays_read(expression).empty();
+    });
+}
+
+}  // namespace
+
+const View* ViewTable::find(ArrayId view) const {
+    for (const View& known : views_)
+        if (known.view == view) return &known;
+    return nullptr;
+}
+
+Statement ViewTable::rewrite_reads(Statement statement) {
+    const auto each = [&](std::vector<Expression>& expressions) {
+        for (Expression& expression : expressions)
+            expression = rewrite_expression(std::move(expression));
+    };
+    std::visit(
+        overloaded{
+            [&](Map& map) { map.value = rewrite_expression(std::move(map.value)); },
+            [&](Fold& fold) {
+                each(fold.values);
+                each(fold.seed);
+            },
+            [&](Select& select) { select.value = rewrite_expression(std::move(select.value)); },
+            [&](Opaque& opaque) { each(opaque.reads); },
+        },
+        statement.body);
+    return statement;
+}
+
+Expression ViewTable::rewrite_expression(Expression expression) {
+    // Leaves first: the index of a gather names views already when the gather is met.
+    return rewrite(std::move(expression), [&](Expression node) {
+        const Read* element = std::get_if<Read>(&node.node);
+        if (element == nullptr || defined_.count(element->array) != 0) return node;
+        if (arrays_[element->array.index()].role == ArrayRole::Parameter) return node;
+        Expression replaced =
+            depends_on_data(element->index) ? gather_read(*element) : view_read(*element);
+        replaced.span = node.span;
+        return replaced;
+    });
+}
+
+Expression ViewTable::view_read(const Read& element) {
+    std::vector<std::set<AxisId>> shape;
+    for (const Expression& index : element.index) shape.push_back(axes_used(index));
+    const auto [entry, fresh] = boxes_.try_emplace({element.array, shape}, views_.size());
+    if (fresh) {
+        const bool first = std::none_of(views_.begin(), views_.end(),
+                                        [&](const View& v) { return v.source == element.array; });
+        View view;
+        view.source = element.array;
+        view.view =
+            first ? element.array : fresh_array(element.array, arrays_[element.array.index()].axes);
+        view.index.resize(element.index.size());
+        for (const std::set<AxisId>& axes : shape) view.axes.insert(axes.begin(), axes.end());
+        views_.push_back(std::move(view));
+    }
+    View& view = views_[entry->second];
+    for (std::size_t k = 0; k < element.index.size(); ++k) {
+        std::vector<Expression>& seen = view.index[k];
+        if (std::find(seen.begin(), seen.end(), element.index[k]) == seen.end())
+            seen.push_back(element.index[k]);
+    }
+    return read(view.view, element.index);
+}
+
+Expression ViewTable::gather_read(const Read& element) {
+    for (const View& view : views_)
+        if (view.source == element.array && view.gather == element.index)
+            return read_axes(view.view, arrays_[view.view.index()].axes);
+    View view;
+    view.source = element.array;
+    view.gather = element.index;
+    for (const Expression& index : element.index) {
+        const std::set<AxisId> used = axes_used(index);
+        view.axes.insert(used.begin(), used.end());
+    }
+    view.view = fresh_array(element.array, {view.axes.begin(), view.axes.end()});
+    views_.push_back(view);
+    return read_axes(view.view, arrays_[view.view.index()].axes);
+}
+
+ArrayId ViewTable::fresh_array(ArrayId source, std::vector<AxisId> axes) {
+    Array array = arrays_[source.index()];
+    const auto count = std::count_if(views_.begin(), views_.end(),
+                                     [&](const View& v) { return v.source == source; });
+    array.name += "'" + std::to_string(count + 1);
+    array.role = ArrayRole::Intermediate;
+    array.axes = std::move(axes);
+    array.layout.clear();
+    for (std::uint32_t k = 0; k < array.axes.size(); ++k) array.layout.push_back(k);
+    arrays_.push_back(std::move(array));
+    return ArrayId{static_cast<std::uint32_t>(arrays_.size() - 1)};
+}
+
+}  // namespace napkin

@@ -1,0 +1,94 @@
+#include "derive/roles.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace napkin {
+
+namespace {
+
+/// A statement's use of an axis, or a dimension of an array; the nodes that data flow joins.
+struct Place {
+    bool is_array = false;
+    std::uint32_t owner = 0;
+    std::uint32_t which = 0;  ///< axis id or dimension
+    auto operator<=>(const Place&) const = default;
+};
+
+class UnionFind {
+public:
+    std::size_t node(Place place) {
+        const auto [entry, fresh] = numbers_.try_emplace(place, parents_.size());
+        if (fresh) parents_.push_back(entry->second);
+        return entry->second;
+    }
+    std::size_t root(std::size_t at) const {
+        while (parents_[at] != at) at = parents_[at];
+        return at;
+    }
+    void join(Place a, Place b) { parents_[root(node(a))] = root(node(b)); }
+
+private:
+    std::map<Place, std::size_t> numbers_;
+    std::vector<std::size_t> parents_;
+};
+
+void link_reads(const Diagram& diagram, StatementId id, UnionFind& uses) {
+    for (const Expression* expression : expressions_of(diagram[id]))
+        walk(*expression, [&](const Expression& node) {
+            const Read* element = std::get_if<Read>(&node.node);
+            if (element == nullptr) return;
+            for (std::uint32_t k = 0; k < element->index.size(); ++k)
+                if (const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node))
+                    uses.join({false, id.value, index->axis.value},
+                              {true, element->array.value, k});
+        });
+}
+
+void link_targets(const Diagram& diagram, StatementId id, UnionFind& uses) {
+    for (ArrayId target : diagram[id].targets)
+        for (std::uint32_t k = 0; k < diagram[target].axes.size(); ++k)
+            uses.join({false, id.value, diagram[target].axes[k].value}, {true, target.value, k});
+}
+
+bool contains(const std::vector<AxisId>& axes, AxisId axis) {
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
+
+}  // namespace
+
+std::vector<Role> roles_of(const Diagram& diagram, const Region& region, AxisId axis) {
+    UnionFind uses;
+    for (StatementId id : region.statements) {
+        link_targets(diagram, id, uses);
+        link_reads(diagram, id, uses);
+    }
+    std::map<std::size_t, Role> roles;
+    std::vector<std::size_t> order;
+    for (StatementId id : region.statements) {
+        if (!contains(axes_of(diagram, diagram[id]), axis)) continue;
+        const std::size_t root = uses.root(uses.node({false, id.value, axis.value}));
+        if (roles.count(root) == 0) order.push_back(root);
+        Role& role = roles[root];
+        role.axis = axis;
+        (contains(folded_axes(diagram[id]), axis) ? role.folded : role.mapped).push_back(id);
+    }
+    for (ArrayId array : loads_of(diagram, region))
+        for (std::uint32_t k = 0; k < diagram[array].axes.size(); ++k) {
+            const auto found = roles.find(uses.root(uses.node({true, array.value, k})));
+            if (found != roles.end()) found->second.loaded.push_back(array);
+        }
+    std::vector<Role> result;
+    for (std::size_t root : order) result.push_back(roles[root]);
+    return result;
+}
+
+std::vector<Role> roles_of(const Diagram& diagram, const Region& region) {
+    std::vector<Role> all;
+    for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
+        for (Role& role : roles_of(diagram, region, AxisId{i})) all.push_back(std::move(role));
+    return all;
+}
+
+}  // namespace napkin
