@@ -20,7 +20,7 @@
 
 #include "derive/expand/views.h"
 #include "derive/messages.h"
-#include "derive/symbols.h"
+#include "derive/widths.h"
 #include "derive/tile_program.h"
 #include "diagrams/interval.h"
 #include "diagrams/overloaded.h"

@@ -215,7 +215,8 @@ void Interpreter::release(VariableId id) {
     held_bits_[variable.level] -= capacity_of(variable) * bits_of(variable.type);
 }
 
-/// Gives a variable poisoned storage; one that persists keeps what it has while its box is the same.
+/// Gives a variable poisoned storage; one that persists keeps what it has while its box is the
+/// same.
 void Interpreter::allocate(VariableId id, const std::vector<Interval>& box) {
     if (device_ == nullptr) return;
     Tile& tile = tiles_[id.index()];
@@ -225,11 +226,13 @@ void Interpreter::allocate(VariableId id, const std::vector<Interval>& box) {
         low.push_back(range.low);
         extent.push_back(std::max<std::int64_t>(range.high - range.low + 1, 0));
     }
-    if (region_.variables[id.index()].persists && !tile.values.empty() && tile.low == low && tile.extent == extent)
+    if (region_.variables[id.index()].persists && !tile.values.empty() && tile.low == low &&
+        tile.extent == extent)
         return;
     tile.low = std::move(low);
     tile.extent = std::move(extent);
-    tile.values.assign(static_cast<std::size_t>(tile.size()), std::numeric_limits<double>::quiet_NaN());
+    tile.values.assign(static_cast<std::size_t>(tile.size()),
+                       std::numeric_limits<double>::quiet_NaN());
 }
 
 void Interpreter::count_transfer(Level level, ElementType type, std::int64_t values) {
@@ -272,7 +275,7 @@ void Interpreter::gather(const Load& load) {
     const std::vector<Interval> box = axis_box(target.array, target.level);
     count_transfer(target.level, target.type, volume(box));
     allocate(load.target,
-              target.persists ? axis_box(target.array, outer_level(target.level)) : box);
+             target.persists ? axis_box(target.array, outer_level(target.level)) : box);
     if (device_ == nullptr) return;
     CompiledExpression::Bind bind;
     for (const auto& [array, value] : device_->parameters) bind[array] = {nullptr, value};

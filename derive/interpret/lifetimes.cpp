@@ -54,12 +54,15 @@ private:
     const RegionProgram& region_;
     Path path_;
     std::map<VariableId, Path> definitions_;
-    std::map<VariableId, std::size_t> beside_;  // the outermost position at which a use leaves the definition's path
+    std::map<VariableId, std::size_t>
+        beside_;  // the outermost position at which a use leaves the definition's path
     std::map<VariableId, const TileStatement*> last_;
 };
 
 }  // namespace
 
-Lifetimes lifetimes_of(const RegionProgram& region) { return UseCollector(region).lifetimes(); }
+Lifetimes lifetimes_of(const RegionProgram& region) {
+    return UseCollector(region).lifetimes();
+}
 
 }  // namespace napkin

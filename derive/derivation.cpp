@@ -1,0 +1,159 @@
+// The rule catalogue, and derivations: commands applied in order from the plain diagram.
+#include <algorithm>
+
+#include "derive/messages.h"
+#include "derive/rules/rule_support.h"
+#include "derive/state.h"
+#include "diagrams/nearest.h"
+
+namespace napkin {
+
+namespace {
+
+// clang-format off
+constexpr std::array kRules = {
+    Rule{"fuse", "fuse ARRAY, ARRAY... | fuse all",
+         "save ; load == nothing, between boxes that run at the same level",
+         "the fused region is convex; groups of the parts are legal for the whole; streams are undone first",
+         "arXiv 2412.03317, 2.2", rules::fuse},
+    Rule{"unfuse", "unfuse ARRAY",
+         "nothing == save ; load, between boxes",
+         "the region is not streamed",
+         "inverse of fuse", rules::unfuse},
+    Rule{"group", "group AXIS by SIZE [at LEVEL] [in REGION]",
+         "a map over an axis == the map over each part of the axis",
+         "every statement of the region keeps the axis or lacks it; what is saved has it",
+         "arXiv 2412.03317, 2.3", rules::group},
+    Rule{"ungroup", "ungroup AXIS [at LEVEL] [in REGION]",
+         "maps over the parts of an axis == the map over the axis",
+         "the axis is grouped there",
+         "inverse of group", rules::ungroup},
+    Rule{"stream", "stream AXIS by SIZE [at LEVEL] [in REGION]",
+         "a fold over an axis == a fold over its chunks through an accumulator",
+         "the axis comes from a load; every statement maps or folds it in one linked role; the folds have an accumulator",
+         "arXiv 2412.03317, 2.4", rules::stream},
+    Rule{"unstream", "unstream AXIS [at LEVEL] [in REGION]",
+         "a fold over the chunks of an axis == the fold over the axis",
+         "the axis is streamed there",
+         "inverse of stream", rules::unstream},
+    Rule{"recolour", "recolour ARRAY at PLACE",
+         "a box computes the same wherever it runs",
+         "the tensor core takes sums of products of two arrays",
+         "arXiv 2412.03317, 2.2", rules::recolour},
+    Rule{"retype", "retype ARRAY to TYPE",
+         "a wire may be stored in another type, up to rounding",
+         "the wire is a floating one whose type the diagram does not fix; its rounding enters the tolerance",
+         "arXiv 2412.03317, 4", rules::retype},
+    Rule{"split-axis", "split-axis AXIS as NAME by SIZE",
+         "an axis == a pair of axes",
+         "the size divides; no scan or selection along the axis; it is neither grouped nor streamed",
+         "arXiv 2412.03317, 2.3", rules::split_axis},
+    Rule{"join-axes", "join-axes AXIS, AXIS as NAME",
+         "a pair of adjacent axes == one axis",
+         "every array has both side by side or neither; reductions take both or neither",
+         "inverse of split-axis", rules::join_axes},
+    Rule{"set", "set AXIS = SIZE",
+         "sizes are defaults",
+         "the axis is declared with a size of its own",
+         "docs/language.md, sizes", rules::set_size},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Rule> all_rules() {
+    return kRules;
+}
+
+const Rule* find_rule(std::string_view name) {
+    for (const Rule& rule : kRules)
+        if (rule.name == name) return &rule;
+    return nullptr;
+}
+
+std::string rules_page() {
+    std::string page =
+        "# Rules\n\n"
+        "Printed from the rule catalogue (`derive/derivation.cpp`); a test keeps it current. Each "
+        "rule takes a state and "
+        "a command and returns the next state, or the reason why not.\n";
+    for (const Rule& rule : kRules) {
+        page += "\n## " + std::string(rule.name) + "\n\n";
+        page += "* usage: `" + std::string(rule.usage) + "`\n";
+        page += "* law: " + std::string(rule.law) + "\n";
+        page += "* side condition: " + std::string(rule.condition) + "\n";
+        page += "* source: " + std::string(rule.citation) + "\n";
+    }
+    return page;
+}
+
+State initial_state(const Diagram& diagram) {
+    return {diagram, plain_relabelling(diagram), {}};
+}
+
+Outcome apply(const State& state, const Command& command) {
+    if (const Rule* rule = find_rule(command.rule)) return rule->apply(state, command);
+    std::vector<std::string> names;
+    std::string list;
+    for (const Rule& rule : kRules) {
+        names.emplace_back(rule.name);
+        list += (list.empty() ? "" : ", ") + std::string(rule.name);
+    }
+    const std::optional<std::string> near = nearest(command.rule, names);
+    return NotApplicable{"there is no rule `" + command.rule + "`",
+                         near ? "did you mean `" + *near + "`?" : "rules are " + list};
+}
+
+Result<State> replay(const Diagram& diagram, std::span<const Command> commands) {
+    State state = initial_state(diagram);
+    for (const Command& command : commands) {
+        Outcome outcome = apply(state, command);
+        if (const NotApplicable* refusal = std::get_if<NotApplicable>(&outcome)) {
+            Command bare = command;
+            bare.comment.clear();
+            return messages::step_refused(command.span, print(bare), refusal->reason,
+                                          refusal->help);
+        }
+        state = std::get<State>(std::move(outcome));
+    }
+    return state;
+}
+
+std::variant<std::size_t, NotApplicable> find_region(const State& state, const std::string& name) {
+    const std::vector<Region>& regions = state.relabelling.regions;
+    if (name.empty()) {
+        if (regions.size() == 1) return std::size_t{0};
+        std::vector<std::string> names;
+        for (const Region& region : regions) names.push_back(region_name(state.diagram, region));
+        return NotApplicable{"there are several regions: " + rules::list_names(names),
+                             "say which with `in REGION`"};
+    }
+    const std::optional<ArrayId> array = find_array(state.diagram, name);
+    if (!array) {
+        std::vector<std::string> names;
+        for (const Array& known : state.diagram.arrays)
+            if (known.named) names.push_back(known.name);
+        const std::optional<std::string> near = nearest(name, names);
+        return NotApplicable{"there is no array `" + name + "`",
+                             near ? "did you mean `" + *near + "`?" : ""};
+    }
+    for (std::size_t r = 0; r < regions.size(); ++r)
+        for (StatementId id : regions[r].statements)
+            for (ArrayId target : state.diagram[id].targets)
+                if (target == *array) return r;
+    return NotApplicable{"`" + name + "` is an input: no region computes it", ""};
+}
+
+namespace rules {
+
+Outcome set_size(const State& state, const Command& command) {
+    if (command.names.size() != 1 || !command.size)
+        return NotApplicable{"it takes an axis and a size", "write `set AXIS = SIZE`"};
+    const std::optional<AxisId> axis = find_axis(state.diagram, command.names.front());
+    if (!axis) return NotApplicable{"there is no axis `" + command.names.front() + "`", ""};
+    return with_step(state, command, {});
+}
+
+}  // namespace rules
+
+}  // namespace napkin

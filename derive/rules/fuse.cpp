@@ -1,0 +1,182 @@
+// fuse: two boxes in a row at one level need no trip through the level above.
+//
+//   ──[load F save]── S ──[load G save]──     ==>     ──[load F ── S ── G save]──
+//
+// Side conditions: the fused region is convex (no path leaves it and comes back), and the groups
+// that its parts have are legal for the whole. Streams are undone first. `fuse all` fuses as much
+// as is convex. Citation: arXiv 2412.03317, section 2.2 (sequential execution at the lower level).
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/breadth_first_search.hpp>
+#include <boost/graph/topological_sort.hpp>
+
+#include "derive/rules/rule_support.h"
+
+namespace napkin::rules {
+
+namespace {
+
+using Graph = boost::adjacency_list<boost::setS, boost::vecS, boost::bidirectionalS>;
+
+/// Regions as vertices, data flow between them as edges.
+Graph region_graph(const Diagram& diagram, const std::vector<Region>& regions) {
+    std::map<ArrayId, std::size_t> home;
+    for (std::size_t r = 0; r < regions.size(); ++r)
+        for (StatementId id : regions[r].statements)
+            for (ArrayId target : diagram[id].targets) home[target] = r;
+    Graph graph(regions.size());
+    for (std::size_t r = 0; r < regions.size(); ++r)
+        for (ArrayId input : loads_of(diagram, regions[r]))
+            if (const auto from = home.find(input); from != home.end() && from->second != r)
+                boost::add_edge(from->second, r, graph);
+    return graph;
+}
+
+/// Reachable vertices, `start` included.
+std::set<std::size_t> reachable(const Graph& graph, std::size_t start) {
+    std::set<std::size_t> seen;
+    struct Recorder : boost::default_bfs_visitor {
+        std::set<std::size_t>* seen = nullptr;
+        void discover_vertex(std::size_t vertex, const Graph&) const { seen->insert(vertex); }
+    } recorder;
+    recorder.seen = &seen;
+    boost::breadth_first_search(graph, boost::vertex(start, graph), boost::visitor(recorder));
+    return seen;
+}
+
+/// A region outside of `members` that lies on a path between two of them.
+std::optional<std::size_t> between(const Graph& graph, const std::set<std::size_t>& members) {
+    std::set<std::size_t> below;
+    for (std::size_t member : members)
+        for (std::size_t vertex : reachable(graph, member)) below.insert(vertex);
+    for (std::size_t vertex : below) {
+        if (members.count(vertex) != 0) continue;
+        for (std::size_t reached : reachable(graph, vertex))
+            if (members.count(reached) != 0) return vertex;
+    }
+    return std::nullopt;
+}
+
+std::vector<Region> in_running_order(const Diagram& diagram, std::vector<Region> regions) {
+    // Sorting by first statement first makes the order stable wherever data flow leaves a choice.
+    std::sort(regions.begin(), regions.end(), [](const Region& a, const Region& b) {
+        return a.statements.back() < b.statements.back();
+    });
+    std::vector<std::size_t> reversed;
+    const Graph graph = region_graph(diagram, regions);
+    boost::topological_sort(graph, std::back_inserter(reversed));
+    std::vector<Region> ordered;
+    for (std::size_t i = reversed.size(); i-- > 0;) ordered.push_back(regions[reversed[i]]);
+    return ordered;
+}
+
+std::optional<NotApplicable> merge_groups(const Diagram& diagram, const std::vector<Region>& parts,
+                                          Region& whole) {
+    for (const Region& part : parts)
+        for (const Group& group : part.groups) {
+            const auto same =
+                std::find_if(whole.groups.begin(), whole.groups.end(), [&](const Group& known) {
+                    return known.axis == group.axis && known.level == group.level;
+                });
+            if (same == whole.groups.end()) {
+                if (std::optional<NotApplicable> refusal =
+                        why_not_grouped(diagram, whole, group.axis)) {
+                    if (diagram[group.axis].woven && group.size == 1)
+                        continue;  // a default, not a choice
+                    return refusal;
+                }
+                whole.groups.push_back(group);
+            } else if (same->size != group.size) {
+                return NotApplicable{"`" + diagram[group.axis].name + "` is grouped by " +
+                                         std::to_string(same->size) + " in one part and by " +
+                                         std::to_string(group.size) + " in another",
+                                     "group them alike, or `ungroup` before fusing"};
+            }
+        }
+    std::stable_sort(whole.groups.begin(), whole.groups.end(),
+                     [](const Group& a, const Group& b) { return a.level < b.level; });
+    return std::nullopt;
+}
+
+Outcome fuse_regions(const State& state, const Command& command,
+                     const std::set<std::size_t>& members) {
+    const std::vector<Region>& regions = state.relabelling.regions;
+    const Graph graph = region_graph(state.diagram, regions);
+    if (const std::optional<std::size_t> outsider = between(graph, members))
+        return NotApplicable{"`" + region_name(state.diagram, regions[*outsider]) +
+                                 "` lies between them: data would leave the region and come back",
+                             "fuse it too"};
+    State next = state;
+    std::vector<Region> parts;
+    std::vector<Region> rest;
+    for (std::size_t r = 0; r < regions.size(); ++r)
+        (members.count(r) != 0 ? parts : rest).push_back(regions[r]);
+    Region whole;
+    std::vector<std::string> names;
+    for (const Region& part : parts) {
+        if (!part.streams.empty())
+            return NotApplicable{"`" + region_name(state.diagram, part) + "` is streamed",
+                                 "`unstream` it, fuse, and stream the whole"};
+        names.push_back(region_name(state.diagram, part));
+        whole.statements.insert(whole.statements.end(), part.statements.begin(),
+                                part.statements.end());
+    }
+    std::sort(whole.statements.begin(), whole.statements.end());
+    if (std::optional<NotApplicable> refusal = merge_groups(state.diagram, parts, whole))
+        return *refusal;
+    rest.push_back(std::move(whole));
+    next.relabelling.regions = in_running_order(state.diagram, std::move(rest));
+    return with_step(std::move(next), command, {list_names(names) + " form a convex region"});
+}
+
+std::variant<std::set<std::size_t>, NotApplicable> named_regions(const State& state,
+                                                                 const Command& command) {
+    std::set<std::size_t> members;
+    for (const std::string& name : command.names) {
+        const auto region = find_region(state, name);
+        if (const NotApplicable* refusal = std::get_if<NotApplicable>(&region)) return *refusal;
+        members.insert(std::get<std::size_t>(region));
+    }
+    return members;
+}
+
+}  // namespace
+
+Outcome fuse(const State& state, const Command& command) {
+    if (command.names.empty())
+        return NotApplicable{"it takes two arrays or more", "write `fuse S, P, O` or `fuse all`"};
+    std::set<std::size_t> members;
+    if (command.names.size() == 1 && command.names.front() == "all") {
+        for (std::size_t r = 0; r < state.relabelling.regions.size(); ++r) members.insert(r);
+    } else {
+        auto named = named_regions(state, command);
+        if (const NotApplicable* refusal = std::get_if<NotApplicable>(&named)) return *refusal;
+        members = std::get<std::set<std::size_t>>(std::move(named));
+    }
+    if (members.size() < 2) return NotApplicable{"there is only one region to fuse", ""};
+    return fuse_regions(state, command, members);
+}
+
+Outcome unfuse(const State& state, const Command& command) {
+    const auto found =
+        find_region(state, command.names.empty() ? command.in : command.names.front());
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
+    const Region region = state.relabelling.regions[std::get<std::size_t>(found)];
+    if (!region.streams.empty())
+        return NotApplicable{"the region is streamed", "`unstream` it first"};
+    std::map<BoxId, Region> parts;
+    for (StatementId id : region.statements) parts[state.diagram[id].box].statements.push_back(id);
+    if (parts.size() < 2) return NotApplicable{"the region is a single box", ""};
+    State next = state;
+    next.relabelling.regions.erase(next.relabelling.regions.begin() +
+                                   static_cast<std::ptrdiff_t>(std::get<std::size_t>(found)));
+    for (auto& [box, part] : parts) {
+        for (const Group& group : region.groups)
+            if (!why_not_grouped(state.diagram, part, group.axis)) part.groups.push_back(group);
+        next.relabelling.regions.push_back(std::move(part));
+    }
+    next.relabelling.regions = in_running_order(state.diagram, std::move(next.relabelling.regions));
+    return with_step(std::move(next), command, {"each box is a region of its own"});
+}
+
+}  // namespace napkin::rules

@@ -1,0 +1,68 @@
+// recolour: where a box runs does not change what it computes.
+//
+//   ──[ F ]──     ==>     ──[ F ]──  at another place
+//
+// Side condition: the tensor core takes sums of products of two arrays; other places take any box.
+// Citation: arXiv 2412.03317, section 2.2 (levels as colours).
+#include <algorithm>
+
+#include "derive/rules/rule_support.h"
+
+namespace napkin::rules {
+
+namespace {
+
+/// Whether a fold is a sum over a product in which exactly two factors read arrays along the folded
+/// axes.
+bool is_contraction(const Statement& statement) {
+    const Fold* fold = std::get_if<Fold>(&statement.body);
+    if (fold == nullptr || fold->monoid != kSum || fold->every_prefix || fold->values.size() != 1)
+        return false;
+    std::vector<const Expression*> factors{&fold->values.front()};
+    int operands = 0;
+    while (!factors.empty()) {
+        const Expression* factor = factors.back();
+        factors.pop_back();
+        const Apply* call = std::get_if<Apply>(&factor->node);
+        if (call != nullptr && call->function == Function::Multiply) {
+            for (const Expression& argument : call->arguments) factors.push_back(&argument);
+            continue;
+        }
+        const std::set<AxisId> used = axes_used(*factor);
+        const bool folded = std::any_of(fold->over.begin(), fold->over.end(),
+                                        [&](AxisId axis) { return used.count(axis) != 0; });
+        if (folded && !arrays_read(*factor).empty()) ++operands;
+    }
+    return operands == 2;
+}
+
+}  // namespace
+
+Outcome recolour(const State& state, const Command& command) {
+    if (command.names.size() != 1 || command.at.empty())
+        return NotApplicable{"it takes one array and a place", "write `recolour ARRAY at PLACE`"};
+    const std::optional<ArrayId> array = find_array(state.diagram, command.names.front());
+    if (!array) return NotApplicable{"there is no array `" + command.names.front() + "`", ""};
+    const std::optional<StatementId> statement = producer(state.diagram, *array);
+    if (!statement)
+        return NotApplicable{"`" + command.names.front() + "` is an input: no box computes it", ""};
+    Place place;
+    if (command.at == "tensor-core") {
+        if (!is_contraction(state.diagram[*statement]))
+            return NotApplicable{
+                "`" + command.names.front() + "` is not a sum of products of two arrays",
+                "the tensor core computes contractions"};
+        place = {Level::Warps, true};
+    } else if (const std::optional<Level> level = level_named(command.at);
+               level && *level >= Level::Block) {
+        place.level = *level;
+    } else {
+        return NotApplicable{"`" + command.at + "` is no place to compute at",
+                             "places are block, warps, thread and tensor-core"};
+    }
+    State next = state;
+    next.relabelling.places[*statement] = place;
+    return with_step(std::move(next), command, {"the box computes the same wherever it runs"});
+}
+
+}  // namespace napkin::rules

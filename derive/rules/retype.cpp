@@ -1,0 +1,37 @@
+// retype: store a wire in another element type.
+//
+//   ── f32 ──     ==>     ── bf16 ──
+//
+// Side condition: none in exact arithmetic, since the rounding is the kernel's: the reference does
+// not round, and the tolerance of a validation includes it. Inputs and wires whose type the user
+// wrote keep theirs. Citation: arXiv 2412.03317, section 4 (quantisation).
+#include "derive/rules/rule_support.h"
+
+namespace napkin::rules {
+
+Outcome retype(const State& state, const Command& command) {
+    if (command.names.size() != 1 || command.to.empty())
+        return NotApplicable{"it takes one array and a type", "write `retype ARRAY to TYPE`"};
+    const std::optional<ArrayId> array = find_array(state.diagram, command.names.front());
+    if (!array) return NotApplicable{"there is no array `" + command.names.front() + "`", ""};
+    const std::optional<ElementType> type = element_type_named(command.to);
+    if (!type)
+        return NotApplicable{"`" + command.to + "` is no element type",
+                             "such as bf16, f16, f32, e4m3"};
+    const Array& wire = state.diagram[*array];
+    if (wire.role == ArrayRole::Input || wire.role == ArrayRole::Parameter)
+        return NotApplicable{"`" + wire.name + "` is an input: its type is the caller's",
+                             "change it in the diagram"};
+    if (wire.rounds)
+        return NotApplicable{
+            "`" + wire.name + "` has a type in the diagram, which the reference rounds to as well",
+            "change it in the diagram"};
+    if (!is_floating(wire.type) || !is_floating(*type))
+        return NotApplicable{"only a floating wire can be stored in another floating type", ""};
+    State next = state;
+    next.relabelling.wire_types[*array] = *type;
+    return with_step(std::move(next), command,
+                     {"rounding to " + command.to + " enters the tolerance"});
+}
+
+}  // namespace napkin::rules

@@ -1,0 +1,128 @@
+#include "derive/rules/rule_support.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "diagrams/nearest.h"
+
+namespace napkin::rules {
+
+std::variant<Site, NotApplicable> find_site(const State& state, const Command& command) {
+    if (command.names.size() != 1)
+        return NotApplicable{"it takes one axis", "write `" + command.rule + " AXIS ...`"};
+    Site site;
+    const std::optional<AxisId> axis = find_axis(state.diagram, command.names.front());
+    if (!axis) {
+        std::string known;
+        for (const Axis& candidate : state.diagram.axes)
+            known += (known.empty() ? "" : ", ") + candidate.name;
+        return NotApplicable{"there is no axis `" + command.names.front() + "`",
+                             "axes are " + known};
+    }
+    site.axis = *axis;
+    if (!command.at.empty()) {
+        const std::optional<Level> level = level_named(command.at);
+        if (!level || (*level != Level::Block && *level != Level::Warps && *level != Level::Thread))
+            return NotApplicable{"`" + command.at + "` is no level to run at",
+                                 "levels are l1 (block), l2 (warps) and thread"};
+        site.level = *level;
+    }
+    const auto region = find_region(state, command.in);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&region)) return *refusal;
+    site.region = std::get<std::size_t>(region);
+    return site;
+}
+
+State with_step(State state, const Command& command, std::vector<std::string> conditions) {
+    const Rule* rule = find_rule(command.rule);
+    state.steps.push_back(
+        {command, rule != nullptr ? std::string(rule->law) : "", std::move(conditions)});
+    return state;
+}
+
+std::string list_names(const std::vector<std::string>& names) {
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+        text += names[i];
+    }
+    return text;
+}
+
+std::string statement_names(const Diagram& diagram, const std::vector<StatementId>& statements) {
+    std::vector<std::string> names;
+    for (StatementId id : statements) {
+        const Box& box = diagram[diagram[id].box];
+        const std::string& name = diagram[diagram[box.statements.back()].targets.front()].name;
+        if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
+    return list_names(names);
+}
+
+std::optional<std::string> read_elsewhere(const Diagram& diagram, const Region& region,
+                                          AxisId axis) {
+    std::set<ArrayId> defined;
+    for (StatementId id : region.statements)
+        defined.insert(diagram[id].targets.begin(), diagram[id].targets.end());
+    std::optional<std::string> found;
+    for (StatementId id : region.statements)
+        for (const Expression* expression : expressions_of(diagram[id]))
+            walk(*expression, [&](const Expression& node) {
+                const Read* element = std::get_if<Read>(&node.node);
+                if (element == nullptr || defined.count(element->array) == 0) return;
+                const Array& array = diagram[element->array];
+                for (std::size_t k = 0; k < array.axes.size(); ++k) {
+                    const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node);
+                    if (array.axes[k] == axis && (index == nullptr || index->axis != axis))
+                        found = array.name;
+                }
+            });
+    return found;
+}
+
+std::optional<NotApplicable> mixed_roles(const Diagram& diagram, const std::vector<Role>& roles,
+                                         const std::string& verb) {
+    const auto kept = std::find_if(roles.begin(), roles.end(),
+                                   [](const Role& role) { return role.folded.empty(); });
+    const auto folded = std::find_if(roles.begin(), roles.end(),
+                                     [](const Role& role) { return !role.folded.empty(); });
+    if (kept == roles.end() || folded == roles.end()) return std::nullopt;
+    const std::string& name = diagram[kept->axis].name;
+    return NotApplicable{"`" + name + "` is used in unrelated ways here: folded in " +
+                             statement_names(diagram, folded->folded) + ", kept in " +
+                             statement_names(diagram, kept->mapped) + ", so it must stay whole",
+                         "declare an alias (`axis " + name + "2 = " + name + "`), use it in " +
+                             statement_names(diagram, kept->mapped) + ", and " + verb +
+                             " that one"};
+}
+
+std::optional<NotApplicable> why_not_grouped(const Diagram& diagram, const Region& region,
+                                             AxisId axis) {
+    const std::string& name = diagram[axis].name;
+    const std::vector<Role> roles = roles_of(diagram, region, axis);
+    if (roles.empty())
+        return NotApplicable{
+            "nothing in " + region_name(diagram, region) + " varies along `" + name + "`", ""};
+    if (std::optional<NotApplicable> mixed = mixed_roles(diagram, roles, "group")) return mixed;
+    for (const Role& role : roles)
+        if (!role.folded.empty())
+            return NotApplicable{
+                "`" + name + "` is reduced in " + statement_names(diagram, role.folded) +
+                    ", and only a weaved axis can be split over processors that do not talk",
+                "stream it, or keep that reduction in an earlier region"};
+    if (const std::optional<std::string> array = read_elsewhere(diagram, region, axis))
+        return NotApplicable{"`" + *array +
+                                 "` is read at other indices than it is computed at along `" +
+                                 name + "`, so one group would need values of another",
+                             "keep `" + *array + "` in a region of its own"};
+    for (ArrayId array : saves_of(diagram, region)) {
+        const std::vector<AxisId>& axes = diagram[array].axes;
+        if (std::find(axes.begin(), axes.end(), axis) == axes.end())
+            return NotApplicable{"`" + diagram[array].name + "` lacks `" + name +
+                                     "` and is saved here: every group would write it",
+                                 "keep `" + diagram[array].name + "` in a region of its own"};
+    }
+    return std::nullopt;
+}
+
+}  // namespace napkin::rules

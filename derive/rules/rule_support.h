@@ -1,0 +1,53 @@
+// What several rules need: looking things up by name, and saying why not.
+#pragma once
+
+#include <variant>
+
+#include "derive/roles.h"
+#include "derive/state.h"
+
+namespace napkin::rules {
+
+/// A region of the state, an axis of it, and where the command wants it.
+struct Site {
+    std::size_t region = 0;
+    AxisId axis;
+    Level level = Level::Block;
+};
+/// Resolves `RULE AXIS [by SIZE] [at LEVEL] [in REGION]`.
+[[nodiscard]] std::variant<Site, NotApplicable> find_site(const State& state,
+                                                          const Command& command);
+/// The state with one more step.
+[[nodiscard]] State with_step(State state, const Command& command,
+                              std::vector<std::string> conditions);
+/// `S, P and O`.
+[[nodiscard]] std::string list_names(const std::vector<std::string>& names);
+/// Names of what statements define, for messages; hoisted ones are named by their box.
+[[nodiscard]] std::string statement_names(const Diagram& diagram,
+                                          const std::vector<StatementId>& statements);
+/// Whether some statement of the region reads an array of the region at other indices than its own
+/// axes along `axis`: such an array must be whole along it.
+[[nodiscard]] std::optional<std::string> read_elsewhere(const Diagram& diagram,
+                                                        const Region& region, AxisId axis);
+/// The refusal for an axis used in unrelated roles, proposing an alias; nullopt when all roles are
+/// kept or all folded.
+[[nodiscard]] std::optional<NotApplicable> mixed_roles(const Diagram& diagram,
+                                                       const std::vector<Role>& roles,
+                                                       const std::string& verb);
+/// Why these groups cannot all stand in this region; nullopt when they can.
+[[nodiscard]] std::optional<NotApplicable> why_not_grouped(const Diagram& diagram,
+                                                           const Region& region, AxisId axis);
+
+Outcome fuse(const State& state, const Command& command);
+Outcome unfuse(const State& state, const Command& command);
+Outcome group(const State& state, const Command& command);
+Outcome ungroup(const State& state, const Command& command);
+Outcome stream(const State& state, const Command& command);
+Outcome unstream(const State& state, const Command& command);
+Outcome recolour(const State& state, const Command& command);
+Outcome retype(const State& state, const Command& command);
+Outcome split_axis(const State& state, const Command& command);
+Outcome join_axes(const State& state, const Command& command);
+Outcome set_size(const State& state, const Command& command);
+
+}  // namespace napkin::rules

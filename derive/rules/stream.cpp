@@ -1,0 +1,96 @@
+// stream: a fold over an axis is a fold over its chunks, kept in an accumulator.
+//
+//   x ──[ F folds x ]── y     ==>     s_x ──[ body, state ]──╮ ... tail ── y
+//
+// Side conditions: (i) the axis comes from a load; (ii) every statement of the region maps over it
+// or folds it, in one linked role; (iii) the folds have an accumulator, which derive_accumulator
+// finds or refuses with its reason. Citation: arXiv 2412.03317, section 2.4 (streamability, fusion
+// theorem).
+#include <algorithm>
+
+#include "derive/rules/rule_support.h"
+
+namespace napkin::rules {
+
+namespace {
+
+std::optional<NotApplicable> why_not_streamed(const Diagram& diagram, const Region& region,
+                                              const Site& site) {
+    const std::string& name = diagram[site.axis].name;
+    for (const Group& group : region.groups)
+        if (group.axis == site.axis)
+            return NotApplicable{
+                "`" + name + "` is grouped at " + std::string(name_of(group.level)) + " here",
+                "`ungroup " + name + "` first"};
+    for (const Stream& stream : region.streams) {
+        if (stream.axis != site.axis)
+            return NotApplicable{"`" + diagram[stream.axis].name + "` is streamed here already",
+                                 "one axis a region is streamed; `unstream " +
+                                     diagram[stream.axis].name + "` first"};
+        if (stream.level == site.level)
+            return NotApplicable{"`" + name + "` is streamed by " + std::to_string(stream.size) +
+                                     " at " + std::string(name_of(stream.level)) + " already",
+                                 "`unstream " + name + "` first"};
+    }
+    const std::vector<Role> roles = roles_of(diagram, region, site.axis);
+    if (roles.empty())
+        return NotApplicable{
+            "nothing in " + region_name(diagram, region) + " varies along `" + name + "`", ""};
+    if (std::all_of(roles.begin(), roles.end(),
+                    [](const Role& role) { return role.loaded.empty(); }))
+        return NotApplicable{"no array that " + region_name(diagram, region) + " loads has `" +
+                                 name + "`, so there is nothing to feed in chunks",
+                             ""};
+    if (std::optional<NotApplicable> mixed = mixed_roles(diagram, roles, "stream")) return mixed;
+    if (const std::optional<std::string> array = read_elsewhere(diagram, region, site.axis))
+        return NotApplicable{"`" + *array +
+                                 "` is read at other indices than it is computed at along `" +
+                                 name + "`, so one chunk would need values of another",
+                             "keep `" + *array + "` in a region of its own"};
+    return std::nullopt;
+}
+
+}  // namespace
+
+Outcome stream(const State& state, const Command& command) {
+    const auto found = find_site(state, command);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
+    const Site site = std::get<Site>(found);
+    if (!command.size) return NotApplicable{"it needs a size", "write `stream AXIS by SIZE`"};
+    const Region& region = state.relabelling.regions[site.region];
+    if (std::optional<NotApplicable> refusal = why_not_streamed(state.diagram, region, site))
+        return *refusal;
+    for (const Stream& stream : region.streams) {
+        const bool outer = stream.level < site.level;
+        if (outer ? stream.size < *command.size : stream.size > *command.size)
+            return NotApplicable{"a chunk at a lower level lies inside one of the level above it",
+                                 "chunks at " + std::string(name_of(stream.level)) + " are of " +
+                                     std::to_string(stream.size)};
+    }
+    const auto accumulator = derive_accumulator(state.diagram, region, site.axis);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
+
+    State next = state;
+    std::vector<Stream>& streams = next.relabelling.regions[site.region].streams;
+    const auto place = std::find_if(streams.begin(), streams.end(), [&](const Stream& stream) {
+        return stream.level > site.level;
+    });
+    streams.insert(place, {site.axis, *command.size, site.level});
+    return with_step(std::move(next), command, std::get<Accumulator>(accumulator).conditions);
+}
+
+Outcome unstream(const State& state, const Command& command) {
+    const auto found = find_site(state, command);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
+    const Site site = std::get<Site>(found);
+    State next = state;
+    std::vector<Stream>& streams = next.relabelling.regions[site.region].streams;
+    const auto removed = std::erase_if(streams, [&](const Stream& stream) {
+        return stream.axis == site.axis && (command.at.empty() || stream.level == site.level);
+    });
+    if (removed == 0)
+        return NotApplicable{"`" + command.names.front() + "` is not streamed here", ""};
+    return with_step(std::move(next), command, {"the whole axis is one chunk"});
+}
+
+}  // namespace napkin::rules
