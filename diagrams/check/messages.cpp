@@ -1,0 +1,243 @@
+#include "diagrams/check/messages.h"
+
+#include <utility>
+
+#include "diagrams/check/message_text.h"
+
+namespace napkin::messages {
+
+namespace {
+
+std::string did_you_mean(std::string_view meant, std::string otherwise = "") {
+    return meant.empty() ? std::move(otherwise) : join({"did you mean ", quoted(meant), "?"});
+}
+
+std::string listed(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+}  // namespace
+
+Diagnostic unknown_name(Span place, std::string_view name, std::string_view meant) {
+    return make_error("E0201", place, join({"nothing is named ", quoted(name)}), "unknown name",
+                      did_you_mean(meant, join({"declare it: `axis ", name, " = 128`, `input ",
+                                                name, " : f32`, or a statement before this one"})));
+}
+
+Diagnostic unknown_axis(Span place, std::string_view name, std::string_view meant) {
+    return make_error("E0202", place, join({"no axis is named ", quoted(name)}), "unknown axis",
+                      did_you_mean(meant, join({"declare it: `axis ", name, " = 128`"})));
+}
+
+Diagnostic unknown_array(Span place, std::string_view name, std::string_view meant) {
+    return make_error("E0203", place, join({"no array is named ", quoted(name)}), "unknown array",
+                      did_you_mean(meant, join({"declare it with `input ", name,
+                                                "[...]`, or define it before this line"})));
+}
+
+Diagnostic unknown_operation(Span place, std::string_view name, std::string_view meant) {
+    return make_error(
+        "E0204", place, join({"no operation is named ", quoted(name)}), "unknown operation",
+        did_you_mean(meant, join({"define it before the diagram: `def ", name, "(u) = ...`"})));
+}
+
+Diagnostic unknown_reduction(Span place, std::string_view name, std::string_view meant) {
+    return make_error("E0205", place, join({"no reduction is named ", quoted(name)}),
+                      "unknown reduction",
+                      did_you_mean(meant,
+                                   "there are sum, prod, max, min, argmax, and what `monoid` "
+                                   "declares before the diagram"));
+}
+
+Diagnostic defined_twice(Span place, std::string_view name, Span first) {
+    Diagnostic diagnostic =
+        make_error("E0206", place, join({quoted(name), " is defined twice"}), "defined again here",
+                   "a name means one thing: choose another");
+    diagnostic.related.push_back({first, "first defined here"});
+    return diagnostic;
+}
+
+Diagnostic used_before(Span place, std::string_view name, Span definition) {
+    Diagnostic diagnostic =
+        make_error("E0207", place, join({quoted(name), " is used before it is defined"}),
+                   "used here", "move its definition above this line");
+    diagnostic.related.push_back({definition, "defined here"});
+    return diagnostic;
+}
+
+Diagnostic built_in(Span place, std::string_view name) {
+    return make_error("E0208", place,
+                      join({quoted(name), " is built in and cannot be defined again"}),
+                      "built-in name", "choose another name");
+}
+
+Diagnostic axis_indexed(Span place, std::string_view name) {
+    return make_error(
+        "E0209", place, join({quoted(name), " is an axis, not an array"}), "an axis",
+        join({"write ", quoted(name), " alone for its index, `size(", name, ")` for its size"}));
+}
+
+Diagnostic outside_definition(Span place, std::string_view name, std::string_view definition) {
+    return make_error("E0210", place,
+                      join({quoted(name), " is no parameter of ", quoted(definition)}),
+                      "not known inside the definition",
+                      "a definition sees its own parameters and bracket axes only: add one");
+}
+
+Diagnostic not_an_input(Span place, std::string_view name, std::string_view meant) {
+    return make_error(
+        "E0211", place, join({"no input is named ", quoted(name)}), "not an input",
+        did_you_mean(meant, "`weave ... over` names inputs; what depends on them follows"));
+}
+
+Diagnostic unknown_size(std::string_view name, std::string_view meant) {
+    return plain_error("E0212",
+                       join({"cannot set the size of ", quoted(name), ": there is no such axis"}),
+                       did_you_mean(meant));
+}
+
+Diagnostic recursive_definition(Span place, std::string_view name) {
+    return make_error("E0213", place, join({"the definition of ", quoted(name), " uses itself"}),
+                      "used inside itself",
+                      "definitions are replaced by their text and cannot recurse");
+}
+
+Diagnostic repeated_axis(Span place, std::string_view axis, std::string_view owner) {
+    return make_error("E0301", place,
+                      join({"axis ", quoted(axis), " stands twice in ", quoted(owner)}), "repeated",
+                      join({"declare an alias and use it here: `axis ", axis, "2 = ", axis, "`"}));
+}
+
+Diagnostic wrong_index_count(Span place, std::string_view array, std::size_t given,
+                             const std::vector<std::string>& axes) {
+    const std::string shape = axes.empty()
+                                  ? join({quoted(array), " is a scalar"})
+                                  : join({"it is ", quoted(join({array, "[", listed(axes), "]"}))});
+    return make_error(
+        "E0302", place,
+        join({quoted(array), " has ", counted(axes.size(), "axis", "axes"), ", ",
+              counted(given, "index", "indices"), given == 1 ? " is given" : " are given"}),
+        "", shape);
+}
+
+Diagnostic sizes_differ(Span place, std::string_view array, std::string_view index,
+                        std::string_view index_size, std::string_view axis,
+                        std::string_view axis_size) {
+    return make_error("E0303", place,
+                      join({quoted(index), " (size ", index_size, ") cannot index axis ",
+                            quoted(axis), " (size ", axis_size, ") of ", quoted(array)}),
+                      "sizes are not equal",
+                      join({"give them one size, `axis ", index, " = ", axis, "`, or guard: `if ",
+                            index, " < size(", axis, ") then ... else ...`"}));
+}
+
+Diagnostic size_below_one(Span place, std::string_view axis, std::string_view size) {
+    return make_error("E0304", place, join({"axis ", quoted(axis), " has size ", size}),
+                      "must be at least 1");
+}
+
+Diagnostic size_not_whole(Span place, std::string_view axis, std::string_view size) {
+    return make_error("E0305", place, join({"axis ", quoted(axis), " has size ", size}),
+                      "must be a whole number", "`//` divides and rounds down");
+}
+
+Diagnostic cyclic_size(Span place, std::string_view axis) {
+    return make_error("E0306", place, join({"the size of ", quoted(axis), " depends on itself"}),
+                      "in a cycle", "give one axis of the cycle a number");
+}
+
+Diagnostic too_many_elements(Span place, std::string_view array, std::string_view product) {
+    return make_error("E0307", place,
+                      join({quoted(array), " has more than 2^62 elements: ", product}),
+                      "too large to count", "make an axis smaller");
+}
+
+Diagnostic derived_size(Span place, std::string_view axis, std::string_view formula) {
+    return make_error("E0308", place,
+                      join({"cannot set the size of ", quoted(axis), ": it is ", formula}),
+                      "computed from other sizes", "set the sizes that it is computed from");
+}
+
+Diagnostic unbound_axis(Span place, std::string_view axis, std::string_view target) {
+    return make_error("E0309", place,
+                      join({"axis ", quoted(axis), " is used here, but ", quoted(target),
+                            " does not have it and nothing folds it"}),
+                      "free axis",
+                      join({"fold it, `sum(", axis, ") ...`, or add it to the target's axes"}));
+}
+
+Diagnostic not_a_layout(Span place, std::string_view array, const std::vector<std::string>& axes) {
+    return make_error("E0310", place,
+                      join({"the layout of ", quoted(array), " must name each of its axes once"}),
+                      "",
+                      axes.empty() ? join({quoted(array), " is a scalar and has no layout"})
+                                   : join({"its axes are ", listed(axes)}));
+}
+
+Diagnostic not_a_size(Span place) {
+    return make_error("E0311", place, "this cannot stand in a size", "not a size",
+                      "sizes are whole numbers and other axes, with + - * // % min max");
+}
+
+Diagnostic size_overflow(Span place, std::string_view axis) {
+    return make_error("E0312", place,
+                      join({"the size of ", quoted(axis), " overflows or divides by zero"}),
+                      "cannot be computed");
+}
+
+Diagnostic rank_too_large(Span place, std::string_view rank, std::int64_t rank_size,
+                          std::string_view axis, std::int64_t size) {
+    return make_error("E0313", place,
+                      join({"the top ", std::to_string(rank_size), " of ", quoted(axis),
+                            ", which has ", std::to_string(size), " elements"}),
+                      join({quoted(rank), " is larger than ", quoted(axis)}),
+                      join({"make ", quoted(rank), " at most ", quoted(axis)}));
+}
+
+Diagnostic no_rank_axis(Span place, std::string_view target) {
+    return make_error(
+        "E0314", place,
+        join({quoted(target), " needs exactly one axis that ranks the largest elements"}),
+        "no such axis, or several",
+        "`val[n, k], idx[n, k] = topk[e](G[n, e])`: `k` takes the place of `e`");
+}
+
+Diagnostic scan_axis_missing(Span place, std::string_view axis, std::string_view target) {
+    return make_error("E0315", place,
+                      join({"a scan along ", quoted(axis), " needs the axis in ", quoted(target)}),
+                      "scanned here",
+                      join({"a scan keeps every prefix: add ", quoted(axis),
+                            " to the target's axes, or fold with `sum(", axis, ")`"}));
+}
+
+Diagnostic several_axes_as_index(Span place, std::string_view name) {
+    return make_error("E0316", place,
+                      join({quoted(name), " stands for several axes and has no single index"}),
+                      "used as an index", "call the operation with one axis in its brackets");
+}
+
+Diagnostic wrong_axis_count(Span place, std::string_view name, std::size_t given,
+                            std::size_t wanted) {
+    return make_error(
+        "E0317", place,
+        join({quoted(name), " takes ", std::to_string(wanted), wanted == 1 ? " axis" : " axes",
+              " in brackets, ", std::to_string(given), given == 1 ? " is given" : " are given"}),
+        "",
+        wanted == 0 ? join({"write `", name, "(...)`"}) : join({"write `", name, "[axis](...)`"}));
+}
+
+Diagnostic index_as_axis(Span place, std::string_view name) {
+    return make_error("E0318", place,
+                      join({quoted(name), " stands for an index value here, not an axis"}),
+                      "an axis is needed", "name an axis when you use the `let`");
+}
+
+Diagnostic set_below_one(std::string_view axis, std::int64_t size) {
+    return plain_error("E0319",
+                       join({"cannot set axis ", quoted(axis), " to ", std::to_string(size)}),
+                       "sizes are at least 1");
+}
+
+}  // namespace napkin::messages

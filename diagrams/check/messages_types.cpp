@@ -1,0 +1,167 @@
+// The second half of the catalogue: types, bounds, structure, warnings.
+#include <utility>
+
+#include "diagrams/check/message_text.h"
+#include "diagrams/check/messages.h"
+
+namespace napkin::messages {
+
+Diagnostic bool_in_arithmetic(Span place, std::string_view where) {
+    return make_error("E0401", place, join({"a condition cannot be used in ", where}),
+                      "this is a condition", "turn it into a number: `if ... then 1 else 0`");
+}
+
+Diagnostic not_a_condition(Span place, std::string_view where) {
+    return make_error("E0402", place, join({where, " needs a condition, not a number"}),
+                      "this is a number", "compare it with something: `... != 0`");
+}
+
+Diagnostic real_index(Span place, std::string_view index, std::string_view array) {
+    return make_error(
+        "E0403", place,
+        join({quoted(array), " is indexed with ", quoted(index), ", which is a real number"}),
+        "not a whole number",
+        "indices are made of axes, sizes and integer inputs; `//` divides and rounds "
+        "down");
+}
+
+Diagnostic integers_only(Span place, std::string_view op) {
+    return make_error("E0404", place, join({quoted(op), " takes whole numbers only"}),
+                      "this is a real number", "`/` divides real numbers");
+}
+
+Diagnostic bool_mixed(Span place, std::string_view op) {
+    return make_error("E0405", place, join({op, " joins a condition and a number"}), "",
+                      "turn the condition into a number: `if ... then 1 else 0`");
+}
+
+Diagnostic type_mismatch(Span place, std::string_view target, std::string_view type,
+                         bool value_is_bool) {
+    return make_error("E0406", place,
+                      join({quoted(target), " is declared ", quoted(type), ", its value is ",
+                            value_is_bool ? "a condition" : "a number"}),
+                      "declared here",
+                      value_is_bool ? "declare it `bool`, or write `if ... then 1 else 0`"
+                                    : "compare the value with something: `... != 0`");
+}
+
+Diagnostic exponent_not_constant(Span place) {
+    return make_error("E0407", place, "the exponent of `^` must be a constant", "not constant",
+                      "write `exp(y * log(x))` for a power that varies");
+}
+
+Diagnostic out_of_range(Span place, std::string_view access, std::string_view index,
+                        std::string_view range, std::string_view axis, std::string_view last,
+                        std::string guard) {
+    return make_error("E0408", place,
+                      join({quoted(access), " is out of range: ", quoted(index), " takes values ",
+                            range, ", axis ", quoted(axis), " has 0..", last}),
+                      "may be outside", std::move(guard));
+}
+
+Diagnostic index_from_data(Span place, std::string_view access, std::string_view index,
+                           std::string_view axis, std::string guard) {
+    return make_error("E0409", place,
+                      join({quoted(access), " may be out of range of axis ", quoted(axis), ": ",
+                            quoted(index), " depends on data"}),
+                      "cannot be proved inside", std::move(guard));
+}
+
+Diagnostic nested_reduction(Span place, std::string_view axis, Span outer) {
+    Diagnostic diagnostic = make_error(
+        "E0410", place,
+        join({"a reduction over ", quoted(axis), " stands inside another over ", quoted(axis)}),
+        "the inner reduction",
+        join({"put the inner one in parentheses if its ", quoted(axis),
+              " is its own, end the outer one with parentheses if it is not inside, or "
+              "use an alias: `axis ",
+              axis, "2 = ", axis, "`"}));
+    diagnostic.related.push_back({outer, "the outer reduction extends over the factors after it"});
+    return diagnostic;
+}
+
+Diagnostic wrong_argument_count(Span place, std::string_view name, std::size_t given,
+                                std::string_view wanted) {
+    return make_error("E0411", place,
+                      join({quoted(name), " takes ", wanted, ", ", std::to_string(given),
+                            given == 1 ? " is given" : " are given"}));
+}
+
+Diagnostic whole_side_only(Span place, std::string_view name) {
+    return make_error("E0412", place,
+                      join({quoted(name),
+                            " gives several arrays and must be the whole right side of its "
+                            "statement"}),
+                      "inside an expression", "give its results names in a statement of their own");
+}
+
+Diagnostic target_count(Span place, std::string_view what, std::size_t given,
+                        std::string_view wanted) {
+    return make_error("E0413", place,
+                      join({what, " gives ", wanted, ", the statement names ",
+                            counted(given, "array", "arrays")}));
+}
+
+Diagnostic targets_disagree(Span place, std::string_view first, std::string_view second) {
+    return make_error("E0414", place,
+                      join({quoted(second), " must have the same axes as ", quoted(first)}),
+                      "results of one operation have one shape");
+}
+
+Diagnostic no_output(Span place, std::string_view diagram) {
+    return make_error("E0415", place, join({"diagram ", quoted(diagram), " has no output"}),
+                      "computes nothing that is kept",
+                      "write `output` before the statement whose array you want");
+}
+
+Diagnostic too_large(Span place, std::size_t most) {
+    return make_error("E0416", place,
+                      join({"this expression has more than ", std::to_string(most),
+                            " parts once its definitions are replaced"}),
+                      "grows too large", "give parts of it names in statements of their own");
+}
+
+Diagnostic not_constant(Span place, std::string_view what) {
+    return make_error("E0417", place, join({what, " must be a constant"}), "not constant",
+                      "numbers and arithmetic on them only");
+}
+
+Diagnostic operand_count(Span place, std::string_view monoid, std::size_t given,
+                         std::size_t wanted) {
+    return make_error(
+        "E0418", place,
+        join({quoted(monoid), " combines elements of ", counted(wanted, "component", "components"),
+              ", ", std::to_string(given), given == 1 ? " is given" : " are given"}));
+}
+
+Diagnostic no_diagram(Span place) {
+    return make_error("E0419", place, "the file has no diagram", "",
+                      "definitions come first, then `diagram name { ... }`");
+}
+
+Diagnostic let_with_type(Span place, std::string_view name) {
+    return make_error("E0420", place, join({"the `let` ", quoted(name), " has a type"}),
+                      "a `let` is replaced by its text", "convert its value: `i32(...)`");
+}
+
+Diagnostic no_operand(Span place, std::string_view name) {
+    return make_error("E0421", place, join({"the reduction ", quoted(name), " has no operand"}),
+                      "nothing to reduce",
+                      join({"name its axes, then its operand: `", name, "(x) X[x]`"}));
+}
+
+Diagnostic parameter_with_axes(Span place, std::string_view name) {
+    return make_error("E0422", place, join({"the parameter ", quoted(name), " has axes"}),
+                      "a parameter is one number", join({"declare `input ", name, "[...]`"}));
+}
+
+Diagnostic mask_never_holds(Span place, std::string_view condition) {
+    return make_warning("W0501", place, join({"the condition ", quoted(condition), " never holds"}),
+                        "at the current sizes its first branch is never taken");
+}
+
+Diagnostic unused(Span place, std::string_view what, std::string_view name) {
+    return make_warning("W0502", place, join({what, " ", quoted(name), " is never used"}));
+}
+
+}  // namespace napkin::messages

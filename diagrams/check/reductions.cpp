@@ -1,0 +1,281 @@
+// Reductions: which axes they bind, what they vary over, and their hoisting into statements.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "diagrams/check/bounds.h"
+#include "diagrams/check/messages.h"
+#include "diagrams/check/resolve.h"
+#include "diagrams/check/types.h"
+#include "diagrams/overloaded.h"
+
+namespace napkin::checking {
+
+namespace {
+
+template <class Item>
+bool contains(const std::vector<Item>& items, const Item& item) {
+    return std::find(items.begin(), items.end(), item) != items.end();
+}
+
+/// The reduction's values, and what each gives where it adds nothing.
+std::vector<std::pair<Expression*, Expression>> values_with_identity(const Diagram& diagram,
+                                                                     Reduction& reduction) {
+    std::vector<std::pair<Expression*, Expression>> list;
+    std::visit(overloaded{
+                   [&](Fold& fold) {
+                       for (std::size_t i = 0; i < fold.values.size(); ++i)
+                           list.emplace_back(&fold.values[i], diagram[fold.monoid].identity[i]);
+                   },
+                   [&](Select& select) {
+                       list.emplace_back(&select.value,
+                                         number(-std::numeric_limits<double>::infinity()));
+                   },
+               },
+               reduction.body);
+    return list;
+}
+
+std::vector<AxisId> over_of(const Reduction& reduction) {
+    if (const Fold* fold = std::get_if<Fold>(&reduction.body)) return fold->over;
+    return {std::get<Select>(reduction.body).over};
+}
+
+bool keeps_axis(const Reduction& reduction) {
+    const Fold* fold = std::get_if<Fold>(&reduction.body);
+    return fold != nullptr && fold->every_prefix;
+}
+
+Expression conjunction(const std::vector<Expression>& conditions) {
+    Expression all = conditions.front();
+    for (std::size_t i = 1; i < conditions.size(); ++i) {
+        const Span span = all.span;
+        all = make(Apply{Function::And, {std::move(all), conditions[i]}}, span);
+    }
+    return all;
+}
+
+}  // namespace
+
+Resolver::Maybe Resolver::node(const syntax::Reduction& source, Span span, const Scope& scope) {
+    std::optional<Reduction> made = reduction(source, span, scope);
+    if (!made) return std::nullopt;
+    const bool selects = std::holds_alternative<Select>(made->body);
+    if (const Fold* fold = std::get_if<Fold>(&made->body); fold && fold->values.size() > 1) {
+        context_.report(messages::whole_side_only(span, source.monoid.text));
+        return std::nullopt;
+    }
+    const std::vector<ArrayId> arrays = hoist(std::move(*made), scope.guards);
+    std::vector<Expression> index;
+    for (AxisId axis : context_.array(arrays.back()).axes)
+        index.push_back(make(AxisIndex{axis}, span));
+    return make(Read{selects ? arrays[1] : arrays[0], std::move(index)}, span);
+}
+
+std::optional<std::vector<AxisId>> Resolver::reduced_axes(const std::vector<syntax::Name>& names,
+                                                          const Scope& scope) {
+    std::vector<AxisId> over;
+    bool good = true;
+    for (const syntax::Name& name : names) {
+        const std::optional<std::vector<AxisId>> axes = axes_named(name, scope);
+        good = good && axes.has_value();
+        for (AxisId axis : axes.value_or(std::vector<AxisId>())) {
+            if (contains(over, axis)) {
+                context_.report(messages::repeated_axis(placed(name.span, scope),
+                                                        context_.axis(axis).name, "a reduction"));
+                good = false;
+            }
+            over.push_back(axis);
+        }
+    }
+    if (!good) return std::nullopt;
+    return over;
+}
+
+bool Resolver::check_nesting(const std::vector<AxisId>& over, Span span, const Scope& scope) {
+    for (const OpenReduction& outer : scope.open) {
+        if (!contains(over, outer.axis)) continue;
+        context_.report(
+            messages::nested_reduction(span, context_.axis(outer.axis).name, outer.span));
+        return false;
+    }
+    return true;
+}
+
+std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Span span,
+                                             const Scope& scope) {
+    const std::string& name = source.monoid.text;
+    const auto monoid = context_.monoids.find(name);
+    const bool argmax = name == "argmax" && !source.every_prefix;
+    if (monoid == context_.monoids.end() && !argmax) {
+        std::vector<std::string> known = names_of(context_.monoids);
+        known.emplace_back("argmax");
+        context_.report(messages::unknown_reduction(placed(source.monoid.span, scope), name,
+                                                    suggestion(name, known)));
+        return std::nullopt;
+    }
+    const std::optional<std::vector<AxisId>> over = reduced_axes(source.over, scope);
+    if (!over) return std::nullopt;
+    if ((argmax || source.every_prefix) && over->size() != 1) {
+        context_.report(
+            messages::wrong_axis_count(span, argmax ? "argmax" : "scan", over->size(), 1));
+        return std::nullopt;
+    }
+    if (!check_nesting(*over, span, scope)) return std::nullopt;
+
+    Scope inside = scope;
+    for (AxisId axis : *over) {
+        inside.open.push_back({axis, span});
+        inside.folded.insert(axis);
+    }
+    // Inside, the axis is the reduction's own: what was known of it outside says nothing here.
+    std::erase_if(inside.guards, [&](const Expression& guard) {
+        const std::set<AxisId> used = axes_used(guard);
+        return std::any_of(over->begin(), over->end(),
+                           [&](AxisId axis) { return used.contains(axis); });
+    });
+    for (const syntax::Name& axis : source.over)
+        if (const auto bound = inside.axes.find(axis.text); bound != inside.axes.end())
+            bound->second.index.reset();
+
+    std::vector<Expression> values;
+    for (const syntax::Expression& operand : source.operands)
+        if (Maybe resolved = value(operand, inside)) values.push_back(std::move(*resolved));
+    if (values.size() != source.operands.size()) return std::nullopt;
+    const std::size_t components = argmax ? 1 : context_.diagram[monoid->second].identity.size();
+    if (values.size() != components) {
+        context_.report(messages::operand_count(span, name, values.size(), components));
+        return std::nullopt;
+    }
+    Reduction made;
+    made.span = span;
+    if (argmax)
+        made.body = Select{over->front(), std::nullopt, std::move(values.front())};
+    else
+        made.body = Fold{monoid->second, *over, std::move(values), {}, source.every_prefix};
+    find_free(made);
+    return made;
+}
+
+/// `topk[e](G[n, e])`, the whole right side of a statement.
+std::optional<Reduction> Resolver::topk(const syntax::Call& call, Span span, const Scope& scope) {
+    const std::optional<std::vector<AxisId>> over = reduced_axes(call.axes, scope);
+    if (over && over->size() != 1)
+        context_.report(messages::wrong_axis_count(span, "topk", over->size(), 1));
+    if (call.arguments.size() != 1)
+        context_.report(
+            messages::wrong_argument_count(span, "topk", call.arguments.size(), "1 argument"));
+    if (!over || over->size() != 1 || call.arguments.size() != 1) return std::nullopt;
+    Scope inside = delimited(scope);
+    inside.folded.insert(over->front());
+    Maybe operand = value(call.arguments.front(), inside);
+    if (!operand) return std::nullopt;
+    Reduction made;
+    made.span = span;
+    made.ranked = true;
+    made.body = Select{over->front(), std::nullopt, std::move(*operand)};
+    find_free(made);
+    return made;
+}
+
+/// Free axes: those of the target in its order, then others by first use. Woven axes are left to
+/// the weave pass.
+void Resolver::find_free(Reduction& reduction) const {
+    std::vector<AxisId> used;
+    Reduction copy = reduction;
+    for (const auto& [value, identity] : values_with_identity(context_.diagram, copy))
+        walk(*value, [&](const Expression& part) {
+            const AxisIndex* index = std::get_if<AxisIndex>(&part.node);
+            if (index != nullptr && !contains(used, index->axis)) used.push_back(index->axis);
+        });
+    const std::vector<AxisId> over = over_of(reduction);
+    const bool keeps = keeps_axis(reduction);
+    if (keeps && !contains(used, over.front())) used.push_back(over.front());
+    std::erase_if(used, [&](AxisId axis) {
+        const bool bound = contains(over, axis);
+        return bound ? !keeps : context_.diagram[axis].woven;
+    });
+    reduction.free.clear();
+    for (AxisId axis : target_axes_)
+        if (contains(used, axis)) reduction.free.push_back(axis);
+    for (AxisId axis : used)
+        if (!contains(target_axes_, axis)) reduction.free.push_back(axis);
+}
+
+/// Outside its branch a hoisted reduction is computed everywhere: where its accesses need the
+/// branch's condition, it takes the condition along and is the identity elsewhere.
+void Resolver::guard_accesses(Reduction& reduction, const std::vector<Expression>& guards) {
+    const std::vector<AxisId> over = over_of(reduction);
+    std::vector<Expression> usable;
+    for (const Expression& guard : guards) {
+        const std::set<AxisId> used = axes_used(guard);
+        if (std::none_of(over.begin(), over.end(),
+                         [&](AxisId axis) { return used.contains(axis); }))
+            usable.push_back(guard);
+    }
+    if (usable.empty()) return;
+    bool needed = false;
+    for (const auto& [value, identity] : values_with_identity(context_.diagram, reduction))
+        needed = needed || !accesses_proved(context_.diagram, *value);
+    if (!needed) return;
+    for (auto& [value, identity] : values_with_identity(context_.diagram, reduction)) {
+        const Span span = value->span;
+        *value = make(Apply{Function::Select, {conjunction(usable), *value, identity}}, span);
+    }
+    find_free(reduction);
+}
+
+std::vector<ArrayId> Resolver::hoist(Reduction reduction, const std::vector<Expression>& guards) {
+    guard_accesses(reduction, guards);
+    for (const auto& [known, arrays] : hoisted_)
+        if (known.body == reduction.body && known.ranked == reduction.ranked) return arrays;
+    const Fold* fold = std::get_if<Fold>(&reduction.body);
+    const std::size_t components = fold != nullptr ? fold->values.size() : 2;
+    Statement statement;
+    statement.box = box_;
+    statement.span = reduction.span;
+    for (std::size_t i = 0; i < components; ++i) {
+        Array array;
+        std::size_t number = 1;
+        for (const auto& entry : hoisted_) number += entry.second.size();
+        array.name = target_ + "." + std::to_string(number + i);
+        array.named = false;
+        array.axes = reduction.free;
+        array.span = reduction.span;
+        statement.targets.push_back(context_.add_array(std::move(array)));
+    }
+    hoisted_.emplace_back(reduction, statement.targets);
+    const std::vector<ArrayId> targets = statement.targets;
+    if (Fold* made = std::get_if<Fold>(&reduction.body))
+        statement.body = std::move(*made);
+    else
+        statement.body = std::move(std::get<Select>(reduction.body));
+    assign_types(context_, statement);
+    context_.diagram.statements.push_back(std::move(statement));
+    return targets;
+}
+
+std::optional<Whole> Resolver::whole(const syntax::Expression& source, const Scope& scope) {
+    const Span span = placed(source.span, scope);
+    std::optional<Reduction> made;
+    if (const auto* reduction_node = std::get_if<syntax::Reduction>(&source.node)) {
+        made = reduction(*reduction_node, span, scope);
+    } else if (const auto* call = std::get_if<syntax::Call>(&source.node)) {
+        const auto operation = context_.operations.find(call->function.text);
+        if (operation != context_.operations.end()) {
+            const std::optional<Scope> inside = enter(*call, operation->second, span, scope);
+            if (!inside) return std::nullopt;
+            return whole(operation->second.definition->value, *inside);
+        }
+        if (call->function.text == "topk")
+            made = topk(*call, span, scope);
+        else if (Maybe resolved = value(source, scope))
+            return Whole(std::move(*resolved));
+    } else if (Maybe resolved = value(source, scope)) {
+        return Whole(std::move(*resolved));
+    }
+    if (!made) return std::nullopt;
+    return Whole(std::move(*made));
+}
+
+}  // namespace napkin::checking

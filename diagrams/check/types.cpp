@@ -1,0 +1,200 @@
+#include "diagrams/check/types.h"
+
+#include <algorithm>
+
+#include "diagrams/check/messages.h"
+#include "diagrams/overloaded.h"
+
+namespace napkin::checking {
+
+namespace {
+
+Kind join_kinds(Kind a, Kind b) {
+    if (a == b) return a;
+    return Kind::Real;
+}
+
+Kind kind_of_call(const Diagram& diagram, const Apply& call, const std::vector<Kind>& operands) {
+    std::vector<Kind> kinds;
+    for (const Expression& argument : call.arguments)
+        kinds.push_back(kind_of(diagram, argument, operands));
+    if (is_comparison_or_logic(call.function)) return Kind::Bool;
+    switch (call.function) {
+    case Function::Negate:
+    case Function::Abs: return kinds.at(0);
+    case Function::Add:
+    case Function::Subtract:
+    case Function::Multiply:
+    case Function::FloorDivide:
+    case Function::Modulo:
+    case Function::Min:
+    case Function::Max: return join_kinds(kinds.at(0), kinds.at(1));
+    case Function::Select: return join_kinds(kinds.at(1), kinds.at(2));
+    case Function::Power: {
+        const Number* exponent = std::get_if<Number>(&call.arguments.at(1).node);
+        const bool whole = exponent != nullptr && exponent->is_integer && exponent->value >= 0;
+        return whole ? kinds.at(0) : Kind::Real;
+    }
+    default: return Kind::Real;
+    }
+}
+
+/// Checks one node whose parts are already checked.
+class NodeChecker {
+public:
+    NodeChecker(Context& context, bool& good) : context_(context), good_(good) {}
+
+    void check(const Expression& part) {
+        if (const Read* element = std::get_if<Read>(&part.node)) check_read(*element);
+        if (const Apply* call = std::get_if<Apply>(&part.node)) check_call(*call, part.span);
+        if (const Convert* convert = std::get_if<Convert>(&part.node))
+            if (convert->type == ElementType::Bool && kind(convert->argument.front()) != Kind::Bool)
+                fail(messages::not_a_condition(convert->argument.front().span, "`bool(...)`"));
+    }
+
+private:
+    Kind kind(const Expression& expression) const { return kind_of(context_.diagram, expression); }
+    void fail(Diagnostic diagnostic) {
+        context_.report(std::move(diagnostic));
+        good_ = false;
+    }
+
+    void check_read(const Read& element) {
+        for (const Expression& index : element.index)
+            if (kind(index) != Kind::Integer)
+                fail(messages::real_index(index.span, napkin::print(context_.diagram, index),
+                                          context_.diagram[element.array].name));
+    }
+
+    void check_call(const Apply& call, Span span) {
+        const std::vector<Expression>& arguments = call.arguments;
+        const std::string name = name_of(call.function);
+        switch (call.function) {
+        case Function::And:
+        case Function::Or:
+        case Function::Not:
+            for (const Expression& argument : arguments) need_condition(argument, "`" + name + "`");
+            return;
+        case Function::Equal:
+        case Function::NotEqual:
+            if ((kind(arguments[0]) == Kind::Bool) != (kind(arguments[1]) == Kind::Bool))
+                fail(messages::bool_mixed(span, "`" + name + "`"));
+            return;
+        case Function::Select:
+            need_condition(arguments[0], "`if`");
+            if ((kind(arguments[1]) == Kind::Bool) != (kind(arguments[2]) == Kind::Bool))
+                fail(messages::bool_mixed(span, "`then` and `else`: one"));
+            return;
+        case Function::FloorDivide:
+        case Function::Modulo:
+            for (const Expression& argument : arguments)
+                if (kind(argument) == Kind::Real)
+                    fail(messages::integers_only(argument.span, name));
+            break;
+        default: break;
+        }
+        for (const Expression& argument : arguments)
+            if (kind(argument) == Kind::Bool)
+                fail(messages::bool_in_arithmetic(argument.span, "`" + name + "`"));
+    }
+
+    void need_condition(const Expression& expression, const std::string& where) {
+        if (kind(expression) != Kind::Bool) fail(messages::not_a_condition(expression.span, where));
+    }
+
+    Context& context_;
+    bool& good_;
+};
+
+ElementType inferred_type(Kind kind) {
+    if (kind == Kind::Bool) return ElementType::Bool;
+    return kind == Kind::Integer ? ElementType::I32 : ElementType::F32;
+}
+
+void assign(Context& context, ArrayId target, Kind kind) {
+    Array& array = context.array(target);
+    if (!array.rounds) {
+        array.type = inferred_type(kind);
+        return;
+    }
+    if ((array.type == ElementType::Bool) != (kind == Kind::Bool))
+        context.report(messages::type_mismatch(array.span, array.name, name_of(array.type),
+                                               kind == Kind::Bool));
+}
+
+void assign_fold(Context& context, const Statement& statement, const Fold& fold) {
+    const Monoid& monoid = context.diagram[fold.monoid];
+    std::vector<Kind> kinds;
+    for (const Expression& value : fold.values) {
+        kinds.push_back(kind_of(context.diagram, value));
+        if (kinds.back() == Kind::Bool)
+            context.report(messages::bool_in_arithmetic(value.span, "`" + monoid.name + "`"));
+    }
+    std::vector<Kind> operands = kinds;
+    operands.insert(operands.end(), kinds.begin(), kinds.end());
+    for (std::size_t i = 0; i < statement.targets.size(); ++i) {
+        const Kind combined = kind_of(context.diagram, monoid.combine[i], operands);
+        const bool whole = combined == Kind::Integer && kinds[i] == Kind::Integer;
+        assign(context, statement.targets[i], whole ? Kind::Integer : Kind::Real);
+    }
+}
+
+}  // namespace
+
+Kind kind_of(ElementType type) {
+    if (type == ElementType::Bool) return Kind::Bool;
+    return is_floating(type) ? Kind::Real : Kind::Integer;
+}
+
+Kind kind_of(const Diagram& diagram, const Expression& expression,
+             const std::vector<Kind>& operands) {
+    return std::visit(
+        overloaded{
+            [](const Number& value) { return value.is_integer ? Kind::Integer : Kind::Real; },
+            [](const AxisIndex&) { return Kind::Integer; },
+            [](const SizeOf&) { return Kind::Integer; },
+            [&](const Read& element) { return kind_of(diagram[element.array].type); },
+            [&](const Apply& call) { return kind_of_call(diagram, call, operands); },
+            [](const Convert& convert) { return kind_of(convert.type); },
+            [&](const Operand& operand) {
+                return operand.slot < operands.size() ? operands[operand.slot] : Kind::Real;
+            },
+        },
+        expression.node);
+}
+
+bool check_types(Context& context, const Expression& expression) {
+    bool good = true;
+    NodeChecker checker(context, good);
+    for (ArrayId array : arrays_read(expression))
+        if (context.failed.contains(array)) return false;
+    walk(expression, [&](const Expression& part) { checker.check(part); });
+    return good;
+}
+
+void assign_types(Context& context, const Statement& statement) {
+    bool good = true;
+    for (const Expression* expression : expressions_of(statement))
+        good = check_types(context, *expression) && good;
+    if (!good) {
+        context.failed.insert(statement.targets.begin(), statement.targets.end());
+        return;
+    }
+    std::visit(
+        overloaded{
+            [&](const Map& map) {
+                assign(context, statement.targets[0], kind_of(context.diagram, map.value));
+            },
+            [&](const Fold& fold) { assign_fold(context, statement, fold); },
+            [&](const Select& select) {
+                if (kind_of(context.diagram, select.value) == Kind::Bool)
+                    context.report(messages::bool_in_arithmetic(select.value.span, "a selection"));
+                assign(context, statement.targets[0], kind_of(context.diagram, select.value));
+                assign(context, statement.targets[1], Kind::Integer);
+            },
+            [](const Opaque&) {},
+        },
+        statement.body);
+}
+
+}  // namespace napkin::checking
