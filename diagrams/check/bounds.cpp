@@ -1,7 +1,289 @@
+// Every access is walked to with the conditions that hold there: the first operand of `and` holds
+// in the second, the condition of `if` in its branches. An index is inside when neither `index <=
+// -1` nor `index >= size` has a solution together with those conditions and the ranges of the axes.
 #include "diagrams/check/bounds.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "diagrams/check/linearise.h"
+#include "diagrams/check/messages.h"
+#include "diagrams/check/types.h"
+
 namespace napkin::checking {
-bool accesses_proved(const Diagram&, const Expression&) {
-    return true;
+
+namespace {
+
+/// A condition around an access, or its negation.
+struct Guard {
+    const Expression* condition = nullptr;
+    bool holds = true;
+};
+using Guards = std::vector<Guard>;
+
+Guards with(Guards guards, const Expression& condition, bool holds) {
+    guards.push_back({&condition, holds});
+    return guards;
 }
-void check_bounds(Context&) {}
+
+/// Calls `visit(node, guards)` on every node with the conditions that hold there.
+template <class Visitor>
+void walk_guarded(const Expression& expression, const Guards& guards, const Visitor& visit) {
+    visit(expression, guards);
+    if (const Read* element = std::get_if<Read>(&expression.node))
+        for (const Expression& index : element->index) walk_guarded(index, guards, visit);
+    if (const Convert* convert = std::get_if<Convert>(&expression.node))
+        walk_guarded(convert->argument.front(), guards, visit);
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return;
+    const std::vector<Expression>& parts = call->arguments;
+    if (call->function == Function::Select) {
+        walk_guarded(parts[0], guards, visit);
+        walk_guarded(parts[1], with(guards, parts[0], true), visit);
+        walk_guarded(parts[2], with(guards, parts[0], false), visit);
+    } else if (call->function == Function::And || call->function == Function::Or) {
+        walk_guarded(parts[0], guards, visit);
+        walk_guarded(parts[1], with(guards, parts[0], call->function == Function::And), visit);
+    } else {
+        for (const Expression& part : parts) walk_guarded(part, guards, visit);
+    }
+}
+
+void append(System& system, const System& more) {
+    system.insert(system.end(), more.begin(), more.end());
+}
+
+/// The cases of all guards together.
+std::vector<System> cases_of(Lineariser& lineariser, const Guards& guards) {
+    constexpr std::size_t kMost = 48;
+    std::vector<System> all = {System{}};
+    for (const Guard& guard : guards) {
+        const std::vector<System> next = lineariser.conditions(*guard.condition, guard.holds);
+        if (all.size() * next.size() > kMost) continue;
+        std::vector<System> product;
+        for (const System& left : all)
+            for (const System& right : next) {
+                product.push_back(left);
+                append(product.back(), right);
+            }
+        all = std::move(product);
+    }
+    return all;
+}
+
+/// One index of one access.
+struct Position {
+    const Expression* index = nullptr;
+    AxisId axis;
+};
+
+struct Verdict {
+    bool low = false;   ///< never below zero
+    bool high = false;  ///< never the size or more
+    std::optional<Bounds> range;
+    [[nodiscard]] bool inside() const { return low && high; }
+};
+
+Verdict judge(const Diagram& diagram, const Position& position, const Guards& guards,
+              bool want_range) {
+    Lineariser lineariser(diagram);
+    const std::vector<Case> cases = lineariser.cases(*position.index);
+    const std::vector<System> conditions = cases_of(lineariser, guards);
+    const Linear size = lineariser.size(position.axis);
+    const int result = lineariser.fresh();
+    Verdict verdict{true, true, std::nullopt};
+    for (const Case& part : cases)
+        for (const System& condition : conditions) {
+            System system = part.facts;
+            append(system, condition);
+            append(system, lineariser.ranges());
+            // result = value
+            const std::optional<Linear> above = add_scaled(part.value, variable_form(result), -1);
+            const std::optional<Linear> below = add_scaled(variable_form(result), part.value, -1);
+            if (!above || !below) return {};
+            system.push_back(*above);
+            system.push_back(*below);
+            System negative = system;
+            negative.push_back({{{result, 1}}, 1});
+            verdict.low = verdict.low && infeasible(std::move(negative));
+            System beyond = system;
+            if (const std::optional<Linear> over = add_scaled(size, variable_form(result), -1))
+                beyond.push_back(*over);
+            verdict.high = verdict.high && infeasible(std::move(beyond));
+            if (!want_range) continue;
+            const std::optional<Bounds> range = bounds_of(std::move(system), result);
+            if (range) verdict.range = verdict.range ? hull_of(*verdict.range, *range) : *range;
+        }
+    return verdict;
+}
+
+/// Whether an index is an axis of the same size, which needs no proof.
+bool same_size(const Diagram& diagram, const Position& position) {
+    const AxisIndex* index = std::get_if<AxisIndex>(&position.index->node);
+    if (index == nullptr) return false;
+    return index->axis == position.axis ||
+           provably_equal(diagram[index->axis].size, diagram[position.axis].size);
+}
+
+bool is_input_element(const Diagram& diagram, const Expression& index) {
+    const Read* element = std::get_if<Read>(&index.node);
+    return element != nullptr && diagram[element->array].role == ArrayRole::Input &&
+           kind_of(diagram[element->array].type) == Kind::Integer;
+}
+
+template <class Visitor>
+void each_position(const Diagram& diagram, const Expression& part, const Visitor& visit) {
+    const Read* element = std::get_if<Read>(&part.node);
+    if (element == nullptr) return;
+    const std::vector<AxisId>& axes = diagram[element->array].axes;
+    for (std::size_t i = 0; i < axes.size() && i < element->index.size(); ++i)
+        visit(Position{&element->index[i], axes[i]});
+}
+
+class BoundsChecker {
+public:
+    explicit BoundsChecker(Context& context) : context_(context) {}
+
+    void check(const Expression& expression) {
+        walk_guarded(expression, {}, [&](const Expression& part, const Guards& guards) {
+            each_position(context_.diagram, part, [&](const Position& position) {
+                check_position(part, position, guards);
+            });
+            check_mask(part, guards);
+        });
+    }
+
+private:
+    void check_position(const Expression& access, const Position& position, const Guards& guards) {
+        if (same_size(context_.diagram, position)) return;
+        if (!is_guarded_axis(*position.index, guards)) {
+            report_sizes(access, position);
+            return;
+        }
+        const Verdict verdict = judge(context_.diagram, position, guards, true);
+        if (verdict.inside()) return;
+        if (is_input_element(context_.diagram, *position.index)) {
+            add_contract(std::get<Read>(position.index->node).array, position.axis);
+            return;
+        }
+        report_range(access, position, verdict);
+    }
+
+    /// False for a plain axis of another size of which no condition speaks: a slip, most likely.
+    static bool is_guarded_axis(const Expression& index, const Guards& guards) {
+        const AxisIndex* plain = std::get_if<AxisIndex>(&index.node);
+        if (plain == nullptr) return true;
+        return std::any_of(guards.begin(), guards.end(), [&](const Guard& guard) {
+            return axes_used(*guard.condition).contains(plain->axis);
+        });
+    }
+
+    /// The contract of an index input: its values lie below the smallest size that it indexes.
+    void add_contract(ArrayId input, AxisId axis) {
+        Array& array = context_.array(input);
+        if (!array.indexes || context_.axis(axis).extent < context_.axis(*array.indexes).extent)
+            array.indexes = axis;
+    }
+
+    void report_sizes(const Expression& access, const Position& position) {
+        const Axis& index = context_.axis(std::get<AxisIndex>(position.index->node).axis);
+        const Axis& axis = context_.axis(position.axis);
+        context_.report(messages::sizes_differ(position.index->span, array_name(access), index.name,
+                                               size_text(index), axis.name, size_text(axis)));
+    }
+
+    static std::string size_text(const Axis& axis) {
+        const std::string number = std::to_string(axis.extent);
+        return axis.size == symbol(axis.name) ? number : print(axis.size) + " = " + number;
+    }
+
+    std::string array_name(const Expression& access) const {
+        return context_.diagram[std::get<Read>(access.node).array].name;
+    }
+
+    void report_range(const Expression& access, const Position& position, const Verdict& verdict) {
+        const std::string shown = print(context_.diagram, access);
+        const std::string index = print(context_.diagram, *position.index);
+        const Axis& axis = context_.axis(position.axis);
+        std::string condition;
+        if (!verdict.low) condition = index + " >= 0";
+        if (!verdict.high)
+            condition += (condition.empty() ? "" : " and ") + index + " < size(" + axis.name + ")";
+        const std::string help = "guard it: `if " + condition + " then ... else 0`";
+        const bool data = !arrays_read(*position.index).empty();
+        if (data || !verdict.range) {
+            context_.report(
+                messages::index_from_data(position.index->span, shown, index, axis.name, help));
+            return;
+        }
+        const Bounds& range = *verdict.range;
+        const std::string text = (range.low ? std::to_string(*range.low) : "...") + ".." +
+                                 (range.high ? std::to_string(*range.high) : "...");
+        const std::string last =
+            axis.dynamic ? "size(" + axis.name + ") - 1" : std::to_string(axis.extent - 1);
+        context_.report(messages::out_of_range(position.index->span, shown, index, text, axis.name,
+                                               last, help));
+    }
+
+    void check_mask(const Expression& part, const Guards& guards) {
+        const Apply* call = std::get_if<Apply>(&part.node);
+        if (call == nullptr || call->function != Function::Select) return;
+        const Expression& condition = call->arguments[0];
+        if (axes_used(condition).empty()) return;
+        Lineariser lineariser(context_.diagram);
+        for (const System& alternative : cases_of(lineariser, with(guards, condition, true))) {
+            System system = alternative;
+            append(system, lineariser.ranges());
+            if (!infeasible(std::move(system))) return;
+        }
+        const std::string text = print(context_.diagram, condition);
+        if (!warned_.insert(text).second) return;
+        context_.warnings.add(messages::mask_never_holds(condition.span, text));
+    }
+
+    Context& context_;
+    std::set<std::string> warned_;
+};
+
+}  // namespace
+
+bool accesses_proved(const Diagram& diagram, const Expression& expression,
+                     const std::vector<Expression>& guards) {
+    Guards outer;
+    for (const Expression& guard : guards) outer.push_back({&guard, true});
+    bool proved = true;
+    walk_guarded(expression, outer, [&](const Expression& part, const Guards& inner) {
+        each_position(diagram, part, [&](const Position& position) {
+            proved = proved &&
+                     (same_size(diagram, position) || is_input_element(diagram, *position.index) ||
+                      judge(diagram, position, inner, false).inside());
+        });
+    });
+    return proved;
+}
+
+bool guards_an_index(const Expression& expression, const std::vector<Expression>& guards) {
+    bool found = false;
+    walk(expression, [&](const Expression& part) {
+        const Read* access = std::get_if<Read>(&part.node);
+        if (access == nullptr || found) return;
+        for (const Expression& index : access->index)
+            for (ArrayId array : arrays_read(index))
+                for (const Expression& guard : guards)
+                    found = found || arrays_read(guard).contains(array);
+    });
+    return found;
+}
+
+void check_bounds(Context& context) {
+    BoundsChecker checker(context);
+    for (const Statement& statement : context.diagram.statements) {
+        const bool failed =
+            std::any_of(statement.targets.begin(), statement.targets.end(),
+                        [&](ArrayId target) { return context.failed.contains(target); });
+        if (failed) continue;
+        for (const Expression* expression : expressions_of(statement)) checker.check(*expression);
+    }
+}
+
 }  // namespace napkin::checking

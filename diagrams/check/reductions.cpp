@@ -202,6 +202,14 @@ void Resolver::find_free(Reduction& reduction) const {
         if (!contains(target_axes_, axis)) reduction.free.push_back(axis);
 }
 
+bool Resolver::needs(Reduction& reduction, const std::vector<Expression>& guards) const {
+    bool needed = false;
+    for (const auto& [value, identity] : values_with_identity(context_.diagram, reduction))
+        needed = needed || !accesses_proved(context_.diagram, *value, {}) ||
+                 guards_an_index(*value, guards);
+    return needed;
+}
+
 /// Outside its branch a hoisted reduction is computed everywhere: where its accesses need the
 /// branch's condition, it takes the condition along and is the identity elsewhere.
 void Resolver::guard_accesses(Reduction& reduction, const std::vector<Expression>& guards) {
@@ -213,11 +221,19 @@ void Resolver::guard_accesses(Reduction& reduction, const std::vector<Expression
                          [&](AxisId axis) { return used.contains(axis); }))
             usable.push_back(guard);
     }
-    if (usable.empty()) return;
-    bool needed = false;
+    if (usable.empty() || !needs(reduction, usable)) return;
+    // Conditions on the axes that the value has anyway are enough, most often.
+    std::vector<Expression> near = usable;
+    std::erase_if(near, [&](const Expression& guard) {
+        const std::set<AxisId> used = axes_used(guard);
+        return !std::all_of(used.begin(), used.end(), [&](AxisId axis) {
+            return contains(reduction.free, axis) || context_.axis(axis).woven;
+        });
+    });
+    bool enough = !near.empty();
     for (const auto& [value, identity] : values_with_identity(context_.diagram, reduction))
-        needed = needed || !accesses_proved(context_.diagram, *value);
-    if (!needed) return;
+        enough = enough && accesses_proved(context_.diagram, *value, near);
+    if (enough) usable = std::move(near);
     for (auto& [value, identity] : values_with_identity(context_.diagram, reduction)) {
         const Span span = value->span;
         *value = make(Apply{Function::Select, {conjunction(usable), *value, identity}}, span);

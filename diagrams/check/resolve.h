@@ -94,6 +94,8 @@ private:
     std::optional<std::vector<AxisId>> reduced_axes(const std::vector<syntax::Name>& names,
                                                     const Scope& scope);
     void find_free(Reduction& reduction) const;
+    /// Whether a reduction's accesses are inside only where `guards` hold.
+    [[nodiscard]] bool needs(Reduction& reduction, const std::vector<Expression>& guards) const;
     void guard_accesses(Reduction& reduction, const std::vector<Expression>& guards);
     bool spend(std::size_t nodes, Span span);
 
