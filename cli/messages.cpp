@@ -1,0 +1,44 @@
+#include "cli/messages.h"
+
+namespace napkin::cli {
+
+std::string listed(const std::vector<std::string>& words) {
+    if (words.empty()) return "nothing";
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+        text += "`" + words[i] + "`";
+    }
+    return text;
+}
+
+Diagnostic cannot_read(const std::string& path, const std::string& reason) {
+    return plain_error("E9001", "cannot read `" + path + "`: " + reason);
+}
+
+Diagnostic cannot_write(const std::string& path, const std::string& reason) {
+    return plain_error("E9002", "cannot write `" + path + "`: " + reason,
+                       "nothing was written there");
+}
+
+Diagnostic file_too_large(const std::string& path, std::size_t largest) {
+    return plain_error("E9003",
+                       "`" + path + "` is larger than " + std::to_string(largest >> 20) + " MiB");
+}
+
+Diagnostic malformed_set(const std::string& text) {
+    return plain_error("E9004", "`--set " + text + "` is not a name and a positive whole number",
+                       "write it as `--set q=8192`");
+}
+
+Diagnostic unknown_set(const std::string& name, const std::vector<std::string>& known) {
+    return plain_error("E9005", "`--set " + name + "=...` names no axis of this diagram",
+                       "its axes are " + listed(known));
+}
+
+Diagnostic unknown_picture_format(const std::string& path) {
+    return plain_error("E9006", "`" + path + "` has no ending that names a picture format",
+                       "end it in `.svg`, `.pdf`, `.png`, `.txt` or `.tex`");
+}
+
+}  // namespace napkin::cli

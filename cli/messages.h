@@ -1,0 +1,23 @@
+// Wording of the command line's own errors, one factory function per code (E9...).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "diagrams/diagnostic.h"
+
+namespace napkin::cli {
+
+[[nodiscard]] Diagnostic cannot_read(const std::string& path, const std::string& reason);
+[[nodiscard]] Diagnostic cannot_write(const std::string& path, const std::string& reason);
+[[nodiscard]] Diagnostic file_too_large(const std::string& path, std::size_t largest);
+[[nodiscard]] Diagnostic malformed_set(const std::string& text);
+[[nodiscard]] Diagnostic unknown_set(const std::string& name,
+                                     const std::vector<std::string>& known);
+[[nodiscard]] Diagnostic unknown_picture_format(const std::string& path);
+
+/// `a, b and c`, or `nothing`.
+[[nodiscard]] std::string listed(const std::vector<std::string>& words);
+
+}  // namespace napkin::cli

@@ -1,0 +1,21 @@
+// From files to a derivation state: read, check, apply sizes, replay.
+#pragma once
+
+#include <string>
+
+#include "cli/commands.h"
+#include "derive/state.h"
+#include "diagrams/check.h"
+
+namespace napkin::cli {
+
+/// A text added to the source map, by its index there.
+[[nodiscard]] Result<std::uint32_t> load_text(SourceMap& sources, const std::string& path);
+
+/// `--set` as sizes; a later one wins.
+[[nodiscard]] Result<Sizes> sizes_of_sets(const std::vector<std::string>& sets);
+
+/// The diagram of `--set` and FILE, warnings included; `defaults` are sizes that `--set` overrides.
+[[nodiscard]] Result<Checked> load_checked(Context& context, const Sizes& defaults = {});
+
+}  // namespace napkin::cli
