@@ -41,4 +41,36 @@ Diagnostic unknown_picture_format(const std::string& path) {
                        "end it in `.svg`, `.pdf`, `.png`, `.txt` or `.tex`");
 }
 
+Diagnostic malformed_tensor_option(const std::string& option, const std::string& text) {
+    return plain_error("E9007", "`--" + option + " " + text + "` is not an array and a file",
+                       "write it as `--" + option + " Q=q.npy`");
+}
+
+Diagnostic unknown_tensor(const std::string& option, const std::string& name,
+                          const std::vector<std::string>& known) {
+    return plain_error(
+        "E9008", "`--" + option + " " + name + "=...` names no " + option + " of this diagram",
+        "it has " + listed(known));
+}
+
+Diagnostic damaged_tensor(const std::string& path, const std::string& reason) {
+    return plain_error("E9009", "`" + path + "` cannot be used: " + reason);
+}
+
+Diagnostic tensor_of_other_type(const std::string& path, const std::string& got,
+                                const std::string& array, std::string_view want) {
+    return plain_error(
+        "E9010",
+        "`" + path + "` holds values of type `" + got + "`, but `" + array + "` is of type `" +
+            std::string(want) + "`",
+        "reals are given as little-endian f4 or f8, integers and booleans as they are");
+}
+
+Diagnostic tensor_of_other_shape(const std::string& path, const std::string& got,
+                                 const std::string& array, const std::string& want) {
+    return plain_error(
+        "E9011", "`" + path + "` has shape " + got + ", but `" + array + "` has shape " + want,
+        "`--set` changes the diagram's sizes");
+}
+
 }  // namespace napkin::cli

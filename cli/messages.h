@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "diagrams/diagnostic.h"
@@ -16,6 +17,15 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic unknown_set(const std::string& name,
                                      const std::vector<std::string>& known);
 [[nodiscard]] Diagnostic unknown_picture_format(const std::string& path);
+[[nodiscard]] Diagnostic malformed_tensor_option(const std::string& option,
+                                                 const std::string& text);
+[[nodiscard]] Diagnostic unknown_tensor(const std::string& option, const std::string& name,
+                                        const std::vector<std::string>& known);
+[[nodiscard]] Diagnostic damaged_tensor(const std::string& path, const std::string& reason);
+[[nodiscard]] Diagnostic tensor_of_other_type(const std::string& path, const std::string& got,
+                                              const std::string& array, std::string_view want);
+[[nodiscard]] Diagnostic tensor_of_other_shape(const std::string& path, const std::string& got,
+                                               const std::string& array, const std::string& want);
 
 /// `a, b and c`, or `nothing`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);
