@@ -79,7 +79,7 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
     app.footer(kFooter);
     app.set_version_flag("--version", NAPKIN_VERSION);
     app.require_subcommand(1);
-    for (const Command& command : all_commands()) {
+    for (const Subcommand& command : all_subcommands()) {
         CLI::App* sub =
             app.add_subcommand(std::string(command.name), std::string(command.description));
         add_inputs(*sub, command.takes, out);

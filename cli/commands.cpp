@@ -4,16 +4,16 @@
 
 namespace napkin::cli {
 
-std::span<const Command> all_commands() {
+std::span<const Subcommand> all_subcommands() {
     // clang-format off
-    static constexpr std::array kCommands = {
-        Command{"check", "say whether a diagram is well formed, and what is wrong with it",
+    static constexpr std::array kSubcommands = {
+        Subcommand{"check", "say whether a diagram is well formed, and what is wrong with it",
                 Takes{.json = true}, run_check},
-        Command{"fmt", "print a diagram's canonical text",
+        Subcommand{"fmt", "print a diagram's canonical text",
                 Takes{.sets = false, .output = true}, run_fmt},
     };
     // clang-format on
-    return kCommands;
+    return kSubcommands;
 }
 
 }  // namespace napkin::cli

@@ -40,13 +40,13 @@ struct Takes {
     const char* topic = nullptr;  ///< what the free word is, where there is one
 };
 
-struct Command {
+struct Subcommand {
     std::string_view name;
     std::string_view description;
     Takes takes;
     Result<int> (*run)(Context&) = nullptr;
 };
-[[nodiscard]] std::span<const Command> all_commands();
+[[nodiscard]] std::span<const Subcommand> all_subcommands();
 
 [[nodiscard]] Result<int> run_check(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);

@@ -24,7 +24,7 @@ int finish(Diagnostics diagnostics, const Context& context, int code) {
 int run(const Arguments& arguments) {
     SourceMap sources;
     Context context{arguments, sources};
-    for (const Command& command : all_commands()) {
+    for (const Subcommand& command : all_subcommands()) {
         if (command.name != arguments.command) continue;
         const Result<int> code = command.run(context);
         return code ? finish({}, context, *code) : finish(code.error(), context, kUserInput);

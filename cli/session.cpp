@@ -55,4 +55,19 @@ Result<Checked> load_checked(Context& context, const Sizes& defaults) {
     return checked;
 }
 
+Result<State> load_state(Context& context) {
+    std::vector<Command> commands;
+    if (!context.arguments.derivation.empty()) {
+        const Result<std::uint32_t> file = load_text(context.sources, context.arguments.derivation);
+        if (!file) return file.error();
+        Result<std::vector<Command>> parsed = parse_derivation(context.sources, *file);
+        if (!parsed) return parsed.error();
+        commands = std::move(parsed).value();
+    }
+    const Result<Checked> checked = load_checked(context, sizes_in(commands));
+    if (!checked) return checked.error();
+    print_diagnostics(checked->warnings, context.sources);
+    return replay(checked->diagram, commands);
+}
+
 }  // namespace napkin::cli

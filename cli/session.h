@@ -18,4 +18,8 @@ namespace napkin::cli {
 /// The diagram of `--set` and FILE, warnings included; `defaults` are sizes that `--set` overrides.
 [[nodiscard]] Result<Checked> load_checked(Context& context, const Sizes& defaults = {});
 
+/// The state that FILE, `--drv` and `--set` lead to; `--set` overrides the derivation's own `set`.
+/// Warnings of the checker are printed.
+[[nodiscard]] Result<State> load_state(Context& context);
+
 }  // namespace napkin::cli
