@@ -50,7 +50,9 @@ std::string text_of(const Checked& checked) {
 }  // namespace
 
 Result<int> run_check(Context& context) {
-    const Result<Checked> checked = load_checked(context);
+    const Result<Sizes> sizes = sizes_of_sets(context.arguments.sets);
+    if (!sizes) return sizes.error();
+    const Result<Checked> checked = load_checked(context, *sizes);
     if (!checked) return checked.error();
     print_diagnostics(checked->warnings, context.sources);
     print_data(context.arguments.json ? text_of(json_of(*checked, context.sources))

@@ -40,22 +40,20 @@ Result<Sizes> sizes_of_sets(const std::vector<std::string>& sets) {
     return sizes;
 }
 
-Result<Checked> load_checked(Context& context, const Sizes& defaults) {
-    const Result<Sizes> sets = sizes_of_sets(context.arguments.sets);
-    if (!sets) return sets.error();
-    Sizes sizes = *sets;
-    sizes.insert(defaults.begin(), defaults.end());
+Result<Checked> load_checked(Context& context, const Sizes& sizes) {
     const Result<std::uint32_t> file = load_text(context.sources, context.arguments.file);
     if (!file) return file.error();
     const Result<syntax::File> tree = syntax::parse(context.sources, *file);
     if (!tree) return tree.error();
     Result<Checked> checked = check(context.sources, *tree, sizes);
     if (!checked) return checked;
-    if (std::optional<Diagnostic> wrong = unknown_name(checked->diagram, *sets)) return *wrong;
+    if (std::optional<Diagnostic> wrong = unknown_name(checked->diagram, sizes)) return *wrong;
     return checked;
 }
 
-Result<State> load_state(Context& context) {
+Result<Loaded> load_state(Context& context) {
+    Result<Sizes> sizes = sizes_of_sets(context.arguments.sets);
+    if (!sizes) return sizes.error();
     std::vector<Command> commands;
     if (!context.arguments.derivation.empty()) {
         const Result<std::uint32_t> file = load_text(context.sources, context.arguments.derivation);
@@ -63,11 +61,14 @@ Result<State> load_state(Context& context) {
         Result<std::vector<Command>> parsed = parse_derivation(context.sources, *file);
         if (!parsed) return parsed.error();
         commands = std::move(parsed).value();
+        sizes->merge(sizes_in(commands));
     }
-    const Result<Checked> checked = load_checked(context, sizes_in(commands));
+    Result<Checked> checked = load_checked(context, *sizes);
     if (!checked) return checked.error();
     print_diagnostics(checked->warnings, context.sources);
-    return replay(checked->diagram, commands);
+    Result<State> state = replay(checked->diagram, commands);
+    if (!state) return state.error();
+    return Loaded{std::move(checked->diagram), std::move(state).value(), std::move(sizes).value()};
 }
 
 }  // namespace napkin::cli

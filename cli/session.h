@@ -15,11 +15,17 @@ namespace napkin::cli {
 /// `--set` as sizes; a later one wins.
 [[nodiscard]] Result<Sizes> sizes_of_sets(const std::vector<std::string>& sets);
 
-/// The diagram of `--set` and FILE, warnings included; `defaults` are sizes that `--set` overrides.
-[[nodiscard]] Result<Checked> load_checked(Context& context, const Sizes& defaults = {});
+/// The diagram of FILE at the given sizes, warnings included.
+[[nodiscard]] Result<Checked> load_checked(Context& context, const Sizes& sizes);
 
+/// A derivation and where it starts.
+struct Loaded {
+    Diagram plain;
+    State state;
+    Sizes sizes;  ///< sizes that differ from the file's, by `set` or `--set`
+};
 /// The state that FILE, `--drv` and `--set` lead to; `--set` overrides the derivation's own `set`.
 /// Warnings of the checker are printed.
-[[nodiscard]] Result<State> load_state(Context& context);
+[[nodiscard]] Result<Loaded> load_state(Context& context);
 
 }  // namespace napkin::cli

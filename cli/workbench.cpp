@@ -16,8 +16,8 @@ std::vector<State> states_along(const Diagram& diagram, const std::vector<Step>&
 
 }  // namespace
 
-Workbench::Workbench(const State& state)
-    : states_(states_along(state.diagram, state.steps)), at_(states_.size() - 1) {}
+Workbench::Workbench(const Diagram& plain, const std::vector<Step>& steps)
+    : states_(states_along(plain, steps)), at_(states_.size() - 1) {}
 
 std::optional<NotApplicable> Workbench::take(const Command& command) {
     Outcome outcome = apply(current(), command);

@@ -13,8 +13,8 @@ namespace napkin::cli {
 
 class Workbench {
 public:
-    /// Begins at the plain diagram of `state` with the steps that led to it already taken.
-    explicit Workbench(const State& state);
+    /// Begins with steps already taken from the plain diagram.
+    Workbench(const Diagram& plain, const std::vector<Step>& steps);
 
     [[nodiscard]] const State& current() const { return states_[at_]; }
     /// The state before the last step; the plain diagram has none.
