@@ -73,4 +73,11 @@ Diagnostic tensor_of_other_shape(const std::string& path, const std::string& got
         "`--set` changes the diagram's sizes");
 }
 
+Diagnostic several_cubins(std::size_t count) {
+    return plain_error("E9012",
+                       "this derivation has " + std::to_string(count) +
+                           " kernels, and standard output takes one cubin",
+                       "`-o FILE` writes one file a region");
+}
+
 }  // namespace napkin::cli

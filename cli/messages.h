@@ -26,6 +26,7 @@ namespace napkin::cli {
                                               const std::string& array, std::string_view want);
 [[nodiscard]] Diagnostic tensor_of_other_shape(const std::string& path, const std::string& got,
                                                const std::string& array, const std::string& want);
+[[nodiscard]] Diagnostic several_cubins(std::size_t count);
 
 /// `a, b and c`, or `nothing`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);

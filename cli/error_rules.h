@@ -1,0 +1,30 @@
+// How far f32 arithmetic may be from the real result of one operation, given how far its arguments
+// are: running error analysis.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "diagrams/expression.h"
+
+namespace napkin::cli {
+
+/// A value in double precision, and a bound on how far a kernel's value is from it.
+struct Bounded {
+    double value = 0;
+    double error = 0;
+};
+
+/// A function of the language. Select takes three arguments and adds the branches' distance where
+/// the condition itself is uncertain.
+[[nodiscard]] Bounded apply_bounded(Function function, std::span<const Bounded> arguments);
+/// Rounding that the reference does too: the largest step that an argument's error can cause.
+[[nodiscard]] Bounded round_both(ElementType type, Bounded argument);
+/// Rounding that only the kernel does, where it keeps a value in a narrower type.
+[[nodiscard]] Bounded round_kernel(ElementType type, Bounded argument);
+/// What summing `count` values of absolute sum `magnitude` adds, in any order and with repairs
+/// between chunks: the probabilistic bound of Higham and Mary (SIAM J. Sci. Comput. 41, 2019),
+/// whose error grows with the root of the length.
+[[nodiscard]] double summation_error(std::int64_t count, double magnitude);
+
+}  // namespace napkin::cli
