@@ -24,10 +24,12 @@ void for_each_index(const Diagram& diagram, const std::vector<AxisId>& axes,
 
 }  // namespace
 
-ErrorBounds::ErrorBounds(const Diagram& diagram, const Tensors& inputs, StoredTypes stored)
+ErrorBounds::ErrorBounds(const Diagram& diagram, const Tensors& inputs, StoredTypes stored,
+                         const Precision& precision)
     : diagram_(diagram),
       inputs_(inputs),
       stored_(std::move(stored)),
+      precision_(precision),
       known_(diagram.arrays.size()) {}
 
 Bounded ErrorBounds::element(ArrayId array, std::span<const std::int64_t> index) {
@@ -108,7 +110,7 @@ Bounded ErrorBounds::value_of(const Expression& expression, Environment& at) {
                     return value_of(call.arguments[arguments[0].value != 0 ? 1 : 2], at);
                 for (std::size_t i = 1; i < count; ++i)
                     arguments[i] = value_of(call.arguments[i], at);
-                return apply_bounded(call.function, std::span(arguments.data(), count));
+                return apply_bounded(precision_, call.function, std::span(arguments.data(), count));
             },
             [&](const Convert& convert) {
                 return round_both(convert.type, value_of(convert.argument.front(), at));
@@ -158,7 +160,7 @@ std::vector<Bounded> ErrorBounds::fold_along(const Fold& fold, std::vector<Bound
         ++count;
     });
     if (is_sum && std::isfinite(magnitude))
-        state.front().error += summation_error(count, magnitude);
+        state.front().error += summation_error(precision_, count, magnitude);
     return state;
 }
 

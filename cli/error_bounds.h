@@ -1,4 +1,4 @@
-// The reference meaning once more, each element with a bound on what a kernel in f32 may answer
+// The reference meaning once more, each element with a bound on what a kernel may answer
 // instead: the tolerance of a validation, derived from the diagram's types and lengths and from the
 // data at hand.
 #pragma once
@@ -19,7 +19,8 @@ using StoredTypes = std::map<ArrayId, ElementType>;
 /// InternalError.
 class ErrorBounds {
 public:
-    ErrorBounds(const Diagram& diagram, const Tensors& inputs, StoredTypes stored);
+    ErrorBounds(const Diagram& diagram, const Tensors& inputs, StoredTypes stored,
+                const Precision& precision = kSingle);
     [[nodiscard]] Bounded element(ArrayId array, std::span<const std::int64_t> index);
 
 private:
@@ -44,6 +45,7 @@ private:
     const Diagram& diagram_;
     const Tensors& inputs_;
     StoredTypes stored_;
+    Precision precision_;
     std::vector<std::map<std::int64_t, Bounded>> known_;  ///< by array, by offset
     const std::vector<Bounded>* operands_ = nullptr;      ///< of the monoid being combined
 };

@@ -10,8 +10,6 @@
 namespace napkin::cli {
 namespace {
 
-constexpr double kRoundoff = 0x1p-24;   // of f32
-constexpr double kSmallest = 0x1p-126;  // kernels may flush what is below to zero
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // Device functions are a few units in the last place from the real value.
 constexpr double kFunctionUlps = 4;
@@ -69,7 +67,7 @@ double propagated(Function function, std::span<const Bounded> x, double value) {
     }
 }
 
-/// The operation's own rounding, in units of f32's roundoff relative to the result.
+/// The operation's own rounding, in units of the roundoff relative to the result.
 double own_ulps(Function function, std::span<const Bounded> x) {
     switch (function) {
     case Function::Negate:
@@ -89,7 +87,8 @@ double own_ulps(Function function, std::span<const Bounded> x) {
 
 }  // namespace
 
-Bounded apply_bounded(Function function, std::span<const Bounded> arguments) {
+Bounded apply_bounded(const Precision& precision, Function function,
+                      std::span<const Bounded> arguments) {
     if (function == Function::Select) return select(arguments);
     std::array<double, 3> values{};
     double error = 0;
@@ -106,10 +105,10 @@ Bounded apply_bounded(Function function, std::span<const Bounded> arguments) {
     if (is_integer_function(function)) return {value, error > 0 ? kInfinity : 0};
     if (!std::isfinite(value)) return {value, std::isfinite(error) ? 0 : error};
     double bound = propagated(function, arguments, value);
-    bound += own_ulps(function, arguments) * kRoundoff * (std::abs(value) + bound);
-    if (own_ulps(function, arguments) > 1) bound += kSmallest;
+    bound += own_ulps(function, arguments) * precision.roundoff * (std::abs(value) + bound);
+    if (own_ulps(function, arguments) > 1) bound += precision.smallest;
     // The logarithm near one loses relative accuracy, not absolute.
-    if (function == Function::Log) bound += kFunctionUlps * kRoundoff;
+    if (function == Function::Log) bound += kFunctionUlps * precision.roundoff;
     return {value, std::isnan(bound) ? kInfinity : bound};
 }
 
@@ -130,8 +129,8 @@ Bounded round_kernel(ElementType type, Bounded argument) {
     return {argument.value, std::max({up, down, near, argument.error + step})};
 }
 
-double summation_error(std::int64_t count, double magnitude) {
-    return kDeviations * std::sqrt(static_cast<double>(count) + 1) * kRoundoff * magnitude;
+double summation_error(const Precision& precision, std::int64_t count, double magnitude) {
+    return kDeviations * std::sqrt(static_cast<double>(count) + 1) * precision.roundoff * magnitude;
 }
 
 }  // namespace napkin::cli

@@ -1,5 +1,5 @@
-// How far f32 arithmetic may be from the real result of one operation, given how far its arguments
-// are: running error analysis.
+// How far floating-point arithmetic may be from the real result of one operation, given how far its
+// arguments are: running error analysis.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,14 @@
 
 namespace napkin::cli {
 
+/// The arithmetic that is judged.
+struct Precision {
+    double roundoff = 0x1p-24;
+    double smallest = 0x1p-126;  ///< what is below may be flushed to zero
+};
+inline constexpr Precision kSingle{};
+inline constexpr Precision kDouble{0x1p-53, 0x1p-1022};
+
 /// A value in double precision, and a bound on how far a kernel's value is from it.
 struct Bounded {
     double value = 0;
@@ -17,7 +25,8 @@ struct Bounded {
 
 /// A function of the language. Select takes three arguments and adds the branches' distance where
 /// the condition itself is uncertain.
-[[nodiscard]] Bounded apply_bounded(Function function, std::span<const Bounded> arguments);
+[[nodiscard]] Bounded apply_bounded(const Precision& precision, Function function,
+                                    std::span<const Bounded> arguments);
 /// Rounding that the reference does too: the largest step that an argument's error can cause.
 [[nodiscard]] Bounded round_both(ElementType type, Bounded argument);
 /// Rounding that only the kernel does, where it keeps a value in a narrower type.
@@ -25,6 +34,7 @@ struct Bounded {
 /// What summing `count` values of absolute sum `magnitude` adds, in any order and with repairs
 /// between chunks: the probabilistic bound of Higham and Mary (SIAM J. Sci. Comput. 41, 2019),
 /// whose error grows with the root of the length.
-[[nodiscard]] double summation_error(std::int64_t count, double magnitude);
+[[nodiscard]] double summation_error(const Precision& precision, std::int64_t count,
+                                     double magnitude);
 
 }  // namespace napkin::cli
