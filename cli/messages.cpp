@@ -1,5 +1,7 @@
 #include "cli/messages.h"
 
+#include <cstdio>
+
 namespace napkin::cli {
 
 std::string listed(const std::vector<std::string>& words) {
@@ -78,6 +80,27 @@ Diagnostic several_cubins(std::size_t count) {
                        "this derivation has " + std::to_string(count) +
                            " kernels, and standard output takes one cubin",
                        "`-o FILE` writes one file a region");
+}
+
+Diagnostic nothing_computed(const std::string& array) {
+    return plain_error("E9013",
+                       "no values of `" + array + "` were computed, so there are none to write",
+                       "`--set` makes the diagram small enough to execute here");
+}
+
+Diagnostic opaque_has_no_values() {
+    return plain_error(
+        "E9014", "this diagram has an opaque box, which is drawn and costed but has no values",
+        "write the box as statements to execute it");
+}
+
+Diagnostic too_large_to_emulate(double work) {
+    char amount[32];
+    std::snprintf(amount, sizeof amount, "%.1e", work);
+    return plain_error(
+        "E9015",
+        std::string("the emulator would visit ") + amount + " elements, which takes too long",
+        "`--set` makes the diagram smaller");
 }
 
 }  // namespace napkin::cli

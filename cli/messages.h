@@ -27,6 +27,9 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic tensor_of_other_shape(const std::string& path, const std::string& got,
                                                const std::string& array, const std::string& want);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
+[[nodiscard]] Diagnostic nothing_computed(const std::string& array);
+[[nodiscard]] Diagnostic opaque_has_no_values();
+[[nodiscard]] Diagnostic too_large_to_emulate(double work);
 
 /// `a, b and c`, or `nothing`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);
