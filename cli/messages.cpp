@@ -55,42 +55,22 @@ Diagnostic unknown_tensor(const std::string& option, const std::string& name,
         "it has " + listed(known));
 }
 
-Diagnostic damaged_tensor(const std::string& path, const std::string& reason) {
-    return plain_error("E9009", "`" + path + "` cannot be used: " + reason);
-}
-
-Diagnostic tensor_of_other_type(const std::string& path, const std::string& got,
-                                const std::string& array, std::string_view want) {
-    return plain_error(
-        "E9010",
-        "`" + path + "` holds values of type `" + got + "`, but `" + array + "` is of type `" +
-            std::string(want) + "`",
-        "reals are given as little-endian f4 or f8, integers and booleans as they are");
-}
-
-Diagnostic tensor_of_other_shape(const std::string& path, const std::string& got,
-                                 const std::string& array, const std::string& want) {
-    return plain_error(
-        "E9011", "`" + path + "` has shape " + got + ", but `" + array + "` has shape " + want,
-        "`--set` changes the diagram's sizes");
-}
-
 Diagnostic several_cubins(std::size_t count) {
-    return plain_error("E9012",
+    return plain_error("E9009",
                        "this derivation has " + std::to_string(count) +
                            " kernels, and standard output takes one cubin",
                        "`-o FILE` writes one file a region");
 }
 
 Diagnostic nothing_computed(const std::string& array) {
-    return plain_error("E9013",
+    return plain_error("E9010",
                        "no values of `" + array + "` were computed, so there are none to write",
                        "`--set` makes the diagram small enough to execute here");
 }
 
 Diagnostic opaque_has_no_values() {
     return plain_error(
-        "E9014", "this diagram has an opaque box, which is drawn and costed but has no values",
+        "E9011", "this diagram has an opaque box, which is drawn and costed but has no values",
         "write the box as statements to execute it");
 }
 
@@ -98,7 +78,7 @@ Diagnostic too_large_to_emulate(double work) {
     char amount[32];
     std::snprintf(amount, sizeof amount, "%.1e", work);
     return plain_error(
-        "E9015",
+        "E9012",
         std::string("the emulator would visit ") + amount + " elements, which takes too long",
         "`--set` makes the diagram smaller");
 }

@@ -21,11 +21,6 @@ namespace napkin::cli {
                                                  const std::string& text);
 [[nodiscard]] Diagnostic unknown_tensor(const std::string& option, const std::string& name,
                                         const std::vector<std::string>& known);
-[[nodiscard]] Diagnostic damaged_tensor(const std::string& path, const std::string& reason);
-[[nodiscard]] Diagnostic tensor_of_other_type(const std::string& path, const std::string& got,
-                                              const std::string& array, std::string_view want);
-[[nodiscard]] Diagnostic tensor_of_other_shape(const std::string& path, const std::string& got,
-                                               const std::string& array, const std::string& want);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);
 [[nodiscard]] Diagnostic opaque_has_no_values();

@@ -7,8 +7,8 @@
 #include "cli/execution.h"
 #include "cli/json.h"
 #include "cli/messages.h"
-#include "cli/npy.h"
 #include "cli/session.h"
+#include "diagrams/npy.h"
 
 namespace napkin::cli {
 namespace {
@@ -46,7 +46,7 @@ Result<Tensors> inputs_of(const Arguments& arguments, const Diagram& diagram) {
         named_files(diagram, "input", arguments.inputs, {ArrayRole::Input, ArrayRole::Parameter});
     if (!files) return files.error();
     for (const NamedFile& file : *files) {
-        Result<Tensor> tensor = read_npy(file.path, diagram, file.array);
+        Result<Tensor> tensor = read_input(diagram, file.array, file.path);
         if (!tensor) return tensor.error();
         inputs[file.array] = std::move(tensor).value();
     }
@@ -59,8 +59,8 @@ std::optional<Diagnostic> write_outputs(const Diagram& diagram, const std::vecto
     for (const NamedFile& file : files) {
         const auto tensor = outputs.find(file.array);
         if (tensor == outputs.end()) return nothing_computed(diagram[file.array].name);
-        const std::string bytes = npy_bytes(tensor->second, diagram[file.array].type);
-        if (auto failure = write_file(file.path, bytes)) return failure;
+        const NpyType type = npy_type_for(diagram[file.array].type);
+        if (auto failure = write_npy(file.path, tensor->second, type)) return failure;
     }
     return std::nullopt;
 }
