@@ -56,7 +56,8 @@ std::string derivation_text(const State& state, const Sizes& sizes) {
     std::string text = "# " + state.diagram.name + "\n";
     for (const auto& [name, size] : sizes)
         text += "set " + name + " = " + std::to_string(size) + "\n";
-    for (const Step& step : state.steps) text += print(step.command) + "\n";
+    for (const Step& step : state.steps)
+        if (step.command.rule != "set") text += print(step.command) + "\n";
     return text;
 }
 
