@@ -11,6 +11,8 @@ std::span<const Subcommand> all_subcommands() {
                 Takes{.json = true}, run_check},
         Subcommand{"fmt", "print a diagram's canonical text",
                 Takes{.sets = false, .output = true}, run_fmt},
+        Subcommand{"machines", "list machines, or the figures of one with their sources",
+                Takes{.file = false, .sets = false, .json = true, .topic = "NAME"}, run_machines},
     };
     // clang-format on
     return kSubcommands;

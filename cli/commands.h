@@ -50,5 +50,6 @@ struct Subcommand {
 
 [[nodiscard]] Result<int> run_check(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
+[[nodiscard]] Result<int> run_machines(Context& context);
 
 }  // namespace napkin::cli
