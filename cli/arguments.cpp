@@ -1,7 +1,7 @@
 #include "cli/arguments.h"
 
 #include <CLI/CLI.hpp>
-#include <map>
+#include <algorithm>
 
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -71,6 +71,12 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--seed", out.seed, "of the random inputs")->capture_default_str();
 }
 
+bool is_subcommand(std::string_view word) {
+    const auto commands = all_subcommands();
+    return std::any_of(commands.begin(), commands.end(),
+                       [&](const Subcommand& command) { return command.name == word; });
+}
+
 }  // namespace
 
 std::variant<Arguments, int> parse_arguments(int count, const char* const* words) {
@@ -85,6 +91,15 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
         add_inputs(*sub, command.takes, out);
         add_outputs(*sub, command.takes, out);
         add_execution(*sub, command.takes, out);
+    }
+    if (count < 2) {
+        print_talk(app.help());
+        return kUsage;
+    }
+    if (words[1][0] != '-' && !is_subcommand(words[1])) {
+        print_talk("napkin: there is no command `" + std::string(words[1]) +
+                   "`; `napkin --help` lists them\n");
+        return kUsage;
     }
     try {
         app.parse(count, words);

@@ -19,8 +19,7 @@ Diagnostic cannot_read(const std::string& path, const std::string& reason) {
 }
 
 Diagnostic cannot_write(const std::string& path, const std::string& reason) {
-    return plain_error("E9002", "cannot write `" + path + "`: " + reason,
-                       "nothing was written there");
+    return plain_error("E9002", "cannot write `" + path + "`: " + reason);
 }
 
 Diagnostic file_too_large(const std::string& path, std::size_t largest) {
@@ -33,44 +32,39 @@ Diagnostic malformed_set(const std::string& text) {
                        "write it as `--set q=8192`");
 }
 
-Diagnostic unknown_set(const std::string& name, const std::vector<std::string>& known) {
-    return plain_error("E9005", "`--set " + name + "=...` names no axis of this diagram",
-                       "its axes are " + listed(known));
-}
-
 Diagnostic unknown_picture_format(const std::string& path) {
-    return plain_error("E9006", "`" + path + "` has no ending that names a picture format",
+    return plain_error("E9005", "`" + path + "` has no ending that names a picture format",
                        "end it in `.svg`, `.pdf`, `.png`, `.txt` or `.tex`");
 }
 
 Diagnostic malformed_tensor_option(const std::string& option, const std::string& text) {
-    return plain_error("E9007", "`--" + option + " " + text + "` is not an array and a file",
+    return plain_error("E9006", "`--" + option + " " + text + "` is not an array and a file",
                        "write it as `--" + option + " Q=q.npy`");
 }
 
 Diagnostic unknown_tensor(const std::string& option, const std::string& name,
                           const std::vector<std::string>& known) {
     return plain_error(
-        "E9008", "`--" + option + " " + name + "=...` names no " + option + " of this diagram",
+        "E9007", "`--" + option + " " + name + "=...` names no " + option + " of this diagram",
         "it has " + listed(known));
 }
 
 Diagnostic several_cubins(std::size_t count) {
-    return plain_error("E9009",
+    return plain_error("E9008",
                        "this derivation has " + std::to_string(count) +
                            " kernels, and standard output takes one cubin",
                        "`-o FILE` writes one file a region");
 }
 
 Diagnostic nothing_computed(const std::string& array) {
-    return plain_error("E9010",
+    return plain_error("E9009",
                        "no values of `" + array + "` were computed, so there are none to write",
                        "`--set` makes the diagram small enough to execute here");
 }
 
 Diagnostic opaque_has_no_values() {
     return plain_error(
-        "E9011", "this diagram has an opaque box, which is drawn and costed but has no values",
+        "E9010", "this diagram has an opaque box, which is drawn and costed but has no values",
         "write the box as statements to execute it");
 }
 
@@ -78,7 +72,7 @@ Diagnostic too_large_to_emulate(double work) {
     char amount[32];
     std::snprintf(amount, sizeof amount, "%.1e", work);
     return plain_error(
-        "E9012",
+        "E9011",
         std::string("the emulator would visit ") + amount + " elements, which takes too long",
         "`--set` makes the diagram smaller");
 }

@@ -14,8 +14,6 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic cannot_write(const std::string& path, const std::string& reason);
 [[nodiscard]] Diagnostic file_too_large(const std::string& path, std::size_t largest);
 [[nodiscard]] Diagnostic malformed_set(const std::string& text);
-[[nodiscard]] Diagnostic unknown_set(const std::string& name,
-                                     const std::vector<std::string>& known);
 [[nodiscard]] Diagnostic unknown_picture_format(const std::string& path);
 [[nodiscard]] Diagnostic malformed_tensor_option(const std::string& option,
                                                  const std::string& text);
