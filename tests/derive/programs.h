@@ -72,10 +72,10 @@ inline std::vector<Counters> check_against_reference(const State& state, std::ui
                                                      double scale = 1.0) {
     const Tensors inputs = random_inputs(state.diagram, seed, scale);
     const Result<Tensors> expected = evaluate_outputs(state.diagram, inputs);
-    REQUIRE(expected.has_value());
+    if (!expected) FAIL(all_messages(expected.error(), {}));
     const TileProgram program = program_of(state);
     const Result<Interpretation> result = interpret(state.diagram, program, inputs);
-    REQUIRE(result.has_value());
+    if (!result) FAIL(all_messages(result.error(), {}));
     CHECK_EQ(result->written_twice, 0);
     CHECK_EQ(result->never_written, 0);
     for (const auto& [array, tensor] : *expected) {
