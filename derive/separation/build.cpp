@@ -1,0 +1,198 @@
+#include "derive/separation/build.h"
+
+#include <algorithm>
+
+#include "derive/separation/formula_text.h"
+
+namespace napkin::separation {
+
+Builder::Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& tail)
+    : cascade_(cascade),
+      plan_(plan),
+      normal_(normal),
+      tail_(tail),
+      algebra_(cascade.algebra()),
+      diagram_(cascade.diagram()) {
+    result_.axis = cascade.axis();
+    for (const Array& each : diagram_.arrays) names_.insert(each.name);
+    register_forms();
+}
+
+/// Arrays of the region that may be read in place of an equal value.
+void Builder::register_forms() {
+    for (const RegionStatement& each : cascade_.statements()) {
+        const Statement& source = diagram_[each.statement];
+        if (!std::holds_alternative<Map>(source.body)) continue;
+        const ArrayId target = source.targets.front();
+        const TermId term = *cascade_.definition(target);
+        if (each.part == Part::Chunk && algebra_.class_of(term).streamed) {
+            if (const Form form = normal_.of(term)) chunk_forms_.emplace(*form, target);
+        } else if (each.part == Part::Tail) {
+            const Form form = tail_.of(term);
+            if (form && algebra_[algebra_.term_of(*form)].kind == Kind::Sum)
+                tail_forms_.emplace(*form, target);
+        }
+    }
+}
+
+const Array& Builder::array(ArrayId id) const {
+    const std::size_t own = diagram_.arrays.size();
+    return id.index() < own ? diagram_[id] : result_.arrays[id.index() - own];
+}
+
+ArrayId Builder::make_array(const std::string& name, std::vector<AxisId> axes, ElementType type) {
+    std::string unique = name;
+    for (int i = 2; !names_.insert(unique).second; ++i) unique = name + std::to_string(i);
+    Array made;
+    made.name = unique;
+    made.named = false;
+    made.axes = std::move(axes);
+    made.type = type;
+    for (std::uint32_t i = 0; i < made.axes.size(); ++i) made.layout.push_back(i);
+    made.span = span_of(serving_);
+    result_.arrays.push_back(std::move(made));
+    return ArrayId{static_cast<std::uint32_t>(diagram_.arrays.size() + result_.arrays.size() - 1)};
+}
+
+/// The name of the array that a fold serves: its own, up to the dot of an unnamed one.
+std::string Builder::base_name(std::uint32_t fold) const {
+    const FoldOver& entry = plan_.folds()[fold];
+    std::string name = "fold";
+    if (entry.target)
+        name = diagram_[*entry.target].name;
+    else if (entry.statement)
+        name = diagram_[diagram_[*entry.statement].targets.front()].name;
+    return name.substr(0, name.find('.'));
+}
+
+BoxId Builder::box_of(std::uint32_t fold) const {
+    if (fold >= plan_.folds().size()) return BoxId{};
+    const FoldOver& entry = plan_.folds()[fold];
+    return entry.statement ? diagram_[*entry.statement].box : BoxId{};
+}
+
+Span Builder::span_of(std::uint32_t fold) const {
+    if (fold >= plan_.folds().size()) return Span{};
+    const FoldOver& entry = plan_.folds()[fold];
+    return entry.statement ? diagram_[*entry.statement].span : Span{};
+}
+
+Statement Builder::statement(ArrayId target, Expression value) const {
+    return {.targets = {target},
+            .body = Map{std::move(value)},
+            .box = box_of(serving_),
+            .span = span_of(serving_)};
+}
+
+Statement Builder::fold_statement(ArrayId target, const StateVariable& state, Expression value,
+                                  Expression seed) const {
+    Fold fold;
+    fold.monoid = state.monoid;
+    fold.over = state.over;
+    fold.values.push_back(std::move(value));
+    fold.seed.push_back(std::move(seed));
+    return {.targets = {target},
+            .body = std::move(fold),
+            .box = box_of(serving_),
+            .span = span_of(serving_)};
+}
+
+/// An array of the body, the streamed axis last.
+ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes,
+                        Expression value) {
+    const std::vector<AxisId>& order = plan_.folds()[serving_].axes;
+    std::vector<AxisId> sorted(axes.begin(), axes.end());
+    const auto rank = [&](AxisId axis) {
+        if (axis == cascade_.axis()) return order.size() + 1;
+        return static_cast<std::size_t>(std::find(order.begin(), order.end(), axis) -
+                                        order.begin());
+    };
+    std::stable_sort(sorted.begin(), sorted.end(),
+                     [&](AxisId a, AxisId b) { return rank(a) < rank(b); });
+    const ArrayId made = make_array(base_name(serving_) + suffix, sorted, ElementType::F32);
+    body_.push_back(statement(made, std::move(value)));
+    return made;
+}
+
+ArrayId Builder::state_array(std::uint32_t state) {
+    const auto found = state_arrays_.find(state);
+    if (found != state_arrays_.end()) return found->second;
+    const StateVariable& variable = plan_.states()[state];
+    const FoldOver& fold = plan_.folds()[variable.serves];
+    static constexpr const char* kSuffix[] = {"_sum", "_prod", "_max", "_min"};
+    std::string suffix = "_state";
+    if (variable.picks)
+        suffix = variable.component == 0 ? "_best" : "_at";
+    else if (variable.monoid.value < 4)
+        suffix = kSuffix[variable.monoid.value];
+    ElementType type = ElementType::F32;
+    if (fold.target && variable.verbatim && !is_floating(diagram_[*fold.target].type))
+        type = diagram_[*fold.target].type;
+    const std::uint32_t before = std::exchange(serving_, variable.serves);
+    const ArrayId made =
+        make_array(base_name(variable.serves) + suffix, variable.axes, type);
+    serving_ = before;
+    state_arrays_.emplace(state, made);
+    return made;
+}
+
+Expression Builder::read_array(ArrayId id) const { return read_axes(id, array(id).axes); }
+
+void Builder::need_chunk(ArrayId id) {
+    for (std::size_t i = 0; i < cascade_.statements().size(); ++i) {
+        const RegionStatement& each = cascade_.statements()[i];
+        const Statement& source = diagram_[each.statement];
+        if (std::find(source.targets.begin(), source.targets.end(), id) == source.targets.end())
+            continue;
+        if (each.part != Part::Chunk && each.part != Part::Prefix) return;
+        if (!chunk_statements_.insert(i).second || !each.verbatim) return;
+        for (const ArrayId input : inputs_of(source)) need_chunk(input);
+    }
+}
+
+/// Mapped statements in the region's order; one that reads another chunk's element is written
+/// anew.
+std::vector<Statement> Builder::chunk_statements() {
+    std::vector<Statement> written;
+    std::set<std::size_t> done;
+    while (done.size() < chunk_statements_.size()) {
+        for (const std::size_t index : std::set<std::size_t>(chunk_statements_)) {
+            if (!done.insert(index).second) continue;
+            const RegionStatement& each = cascade_.statements()[index];
+            if (each.part == Part::Prefix) build_carry(index);
+        }
+    }
+    for (const std::size_t index : chunk_statements_) {
+        const RegionStatement& each = cascade_.statements()[index];
+        Statement copy = diagram_[each.statement];
+        if (each.part == Part::Prefix) {
+            Fold& fold = std::get<Fold>(copy.body);
+            fold.seed.clear();
+            for (std::size_t i = 0; i < copy.targets.size(); ++i)
+                fold.seed.push_back(read_array(carries_.at(index * 16 + i)));
+        } else if (!each.verbatim && std::holds_alternative<Map>(copy.body)) {
+            const ArrayId target = copy.targets.front();
+            excluded_.insert(target);
+            copy.body = Map{expression(*cascade_.definition(target), Where::Chunk)};
+            excluded_.erase(target);
+        }
+        written.push_back(std::move(copy));
+    }
+    return written;
+}
+
+Accumulator Builder::finish() {
+    mark_gauges();
+    for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
+        if (plan_.states()[i].is_gauge) build_gauge(i);
+    for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
+        if (!plan_.states()[i].is_gauge) build_state(i);
+    std::vector<Statement> mapped = chunk_statements();
+    result_.body = std::move(mapped);
+    for (Statement& each : body_) result_.body.push_back(std::move(each));
+    for (Statement& each : updates_) result_.body.push_back(std::move(each));
+    for (const std::string& condition : plan_.conditions()) result_.conditions.push_back(condition);
+    return std::move(result_);
+}
+
+}  // namespace napkin::separation

@@ -1,0 +1,127 @@
+// Writes the derived states as statements: what runs before the first chunk, for every chunk, and
+// after the last.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "derive/accumulator.h"
+#include "derive/separation/plan.h"
+
+namespace napkin::separation {
+
+/// Where an expression stands; decides what a fold and an intermediate are read as.
+enum class Where {
+    Chunk,   ///< in the body: mapped arrays of the chunk may be read
+    Before,  ///< a gauge before the chunk is taken in
+    After,   ///< a gauge after it
+    Tail,    ///< after the last chunk
+};
+
+class Builder {
+public:
+    /// `tail` is the normal form in which folds stand for their values in states.
+    Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& tail);
+
+    /// Makes the array available after the last chunk.
+    void need_tail(ArrayId array);
+    /// Makes the array available in every chunk.
+    void need_chunk(ArrayId array);
+    /// Writes the states that were asked for and returns everything.
+    [[nodiscard]] Accumulator finish();
+
+private:
+    struct Factor {
+        Expression value;
+        Class of;
+        bool below = false;
+    };
+    using Key = std::pair<PolynomialId, PolynomialId>;
+
+    Cascade& cascade_;
+    Plan& plan_;
+    NormalForm& normal_;
+    NormalForm& tail_;
+    Algebra& algebra_;
+    const Diagram& diagram_;
+    Accumulator result_;
+    std::set<std::string> names_;
+    std::set<std::size_t> chunk_statements_;  ///< into the cascade's
+    std::vector<Statement> body_;             ///< after the mapped statements
+    std::vector<Statement> updates_;          ///< at the very end of the body
+    std::map<std::uint32_t, ArrayId> state_arrays_;
+    std::map<std::uint32_t, ArrayId> next_arrays_;  ///< the new value of a gauge's fold
+    std::map<std::size_t, ArrayId> carries_;        ///< by statement and component
+    std::map<PolynomialId, ArrayId> repairs_;       ///< by gauge
+    std::map<Key, ArrayId> weights_;                ///< by exponent and gauge
+    std::map<std::pair<Monomial, PolynomialId>, ArrayId> sides_;
+    std::map<TermId, ArrayId> inners_;
+    std::map<PolynomialId, ArrayId> chunk_forms_;
+    std::map<PolynomialId, ArrayId> tail_forms_;
+    std::set<ArrayId> tail_done_;
+    std::set<ArrayId> excluded_;  ///< being defined: not to be read
+    std::uint32_t serving_ = 0;   ///< the fold whose helpers are being written
+
+    // build.cpp: arrays and the order of things
+    ArrayId make_array(const std::string& name, std::vector<AxisId> axes, ElementType type);
+    [[nodiscard]] std::string base_name(std::uint32_t fold) const;
+    [[nodiscard]] BoxId box_of(std::uint32_t fold) const;
+    [[nodiscard]] Span span_of(std::uint32_t fold) const;
+    [[nodiscard]] Statement statement(ArrayId target, Expression value) const;
+    [[nodiscard]] Statement fold_statement(ArrayId target, const StateVariable& state,
+                                           Expression value, Expression seed) const;
+    ArrayId helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value);
+    ArrayId state_array(std::uint32_t state);
+    [[nodiscard]] Expression read_array(ArrayId array) const;
+    [[nodiscard]] const Array& array(ArrayId id) const;
+    void register_forms();
+    [[nodiscard]] std::vector<Statement> chunk_statements();
+
+    // build_expression.cpp: terms back into expressions
+    Expression expression(TermId term, Where where);
+    Expression expression(PolynomialId polynomial, Where where);
+    std::optional<Expression> named(TermId term, Where where);
+    Expression reference(const Term& term, TermId id, Where where);
+    Expression inner(TermId id, Where where);
+    Expression product(const Monomial& monomial, double coefficient, Where where);
+    std::vector<Factor> factors_of(Monomial monomial, Where where);
+    Factor power(TermId base, double exponent, Where where);
+    void read_known_products(Monomial& monomial, Where where, std::vector<Factor>& factors);
+    [[nodiscard]] static Expression quotient(const std::vector<Factor>& factors,
+                                             double coefficient);
+    Expression guarded(Expression value, const std::vector<TermId>& guards, double otherwise,
+                       Where where);
+
+    // build_body.cpp: states
+    void mark_gauges();
+    void build_gauge(std::uint32_t state);
+    void build_state(std::uint32_t state);
+    void build_tuple(std::uint32_t first);
+    void build_pick(std::uint32_t first);
+    void build_carry(std::size_t index);
+    [[nodiscard]] Expression state_value(const StateVariable& state);
+    [[nodiscard]] Expression contraction(const StateVariable& state);
+    [[nodiscard]] Expression own_expression(std::uint32_t fold);
+    [[nodiscard]] Expression relative(PolynomialId varying, PolynomialId gauge);
+    ArrayId repair(PolynomialId gauge);
+    ArrayId weight(PolynomialId varying, PolynomialId gauge);
+    [[nodiscard]] Expression seed(std::uint32_t state, const StateVariable& variable);
+    void initialise(ArrayId target, Expression value);
+    void describe(std::uint32_t state, const Statement& update);
+
+    // build_tail.cpp
+    Expression tail_value(TermId term);
+    [[nodiscard]] bool plain(TermId term);
+    [[nodiscard]] Statement tail_statement(ArrayId array);
+    [[nodiscard]] Statement rewritten(const Statement& source);
+};
+
+/// The identity of a monoid's component, as an expression.
+[[nodiscard]] Expression identity_of(const Diagram& diagram, MonoidId monoid,
+                                     std::uint32_t component);
+
+}  // namespace napkin::separation

@@ -1,0 +1,338 @@
+// The body: gauges first, then the repairs and weights that follow from them, then every state.
+//
+//   g_new = max(g, max_x E)          rho = exp(G(g) - h(G(g_new)))        h(m) = 0 where m is -inf
+//   e[x]  = exp(E - h(G(g_new)))     o   = o * rho + sum(x) e[x] * V[x]
+//   g     = g_new
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "derive/separation/build.h"
+#include "derive/separation/formula_text.h"
+
+namespace napkin::separation {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Expression identity_of(const Diagram& diagram, MonoidId monoid, std::uint32_t component) {
+    return diagram[monoid].identity.at(component);
+}
+
+void Builder::mark_gauges() {
+    for (std::size_t i = 0; i < plan_.states().size(); ++i)
+        for (const std::uint32_t fold : plan_.folds_in(plan_.states()[i].gauge))
+            (void)plan_.gauge_state(fold);
+}
+
+void Builder::initialise(ArrayId target, Expression value) {
+    result_.initial.push_back(statement(target, std::move(value)));
+}
+
+/// The user's own operand of a fold, so that what is subtracted later is the same evaluated value.
+Expression Builder::own_expression(std::uint32_t fold) {
+    const FoldOver& entry = plan_.folds()[fold];
+    if (entry.target && entry.statement && !algebra_.class_of(entry.body).folded) {
+        for (const RegionStatement& each : cascade_.statements()) {
+            if (each.statement != *entry.statement || !each.verbatim) continue;
+            const Statement& source = diagram_[each.statement];
+            for (const ArrayId input : inputs_of(source)) need_chunk(input);
+            if (const Fold* own = std::get_if<Fold>(&source.body))
+                return own->values[entry.component];
+            if (const Select* own = std::get_if<Select>(&source.body)) return own->value;
+        }
+    }
+    return expression(plan_.form(fold), Where::Chunk);
+}
+
+void Builder::build_gauge(std::uint32_t state) {
+    const StateVariable variable = plan_.states()[state];
+    serving_ = variable.serves;
+    const ArrayId current = state_array(state);
+    const ArrayId next =
+        make_array(array(current).name + "_new", variable.axes, ElementType::F32);
+    next_arrays_[state] = next;
+    initialise(current, identity_of(diagram_, variable.monoid, 0));
+    Expression value = state_value(variable);
+    const Statement update =
+        fold_statement(next, variable, std::move(value), read_array(current));
+    body_.push_back(update);
+    updates_.push_back(statement(current, read_array(next)));
+    describe(state, update);
+}
+
+ArrayId Builder::repair(PolynomialId gauge) {
+    const auto found = repairs_.find(gauge);
+    if (found != repairs_.end()) return found->second;
+    Expression before = expression(gauge, Where::Before);
+    Expression after = expression(gauge, Where::After);
+    Expression change = apply(Function::Exp, {apply(Function::Subtract,
+                                                    {std::move(before),
+                                                     apply(Function::Guard, {std::move(after)})})});
+    const ArrayId made =
+        helper("_repair", algebra_.class_of(gauge).axes, std::move(change));
+    repairs_.emplace(gauge, made);
+    return made;
+}
+
+/// The exponent relative to the gauge, formed from the very values that the gauge is a maximum of.
+Expression Builder::relative(PolynomialId varying, PolynomialId gauge) {
+    PolynomialId rest = varying;
+    std::optional<Expression> whole;
+    const auto take = [&](std::uint32_t fold, double factor) {
+        const PolynomialId part = algebra_.scale(plan_.form(fold), factor);
+        const Polynomial have = algebra_[rest];
+        const Polynomial want = algebra_[part];
+        const bool contained =
+            std::all_of(want.terms.begin(), want.terms.end(), [&](const auto& term) {
+                return std::find(have.terms.begin(), have.terms.end(), term) != have.terms.end();
+            });
+        if (!contained || want.terms.empty()) return;
+        rest = algebra_.subtract(rest, part);
+        Expression value = own_expression(fold);
+        if (factor != 1)
+            value = apply(Function::Multiply,
+                          {number(factor, factor == std::floor(factor)), std::move(value)});
+        whole = whole ? apply(Function::Add, {std::move(*whole), std::move(value)})
+                      : std::move(value);
+    };
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[gauge]).terms)
+        for (const std::uint32_t fold : plan_.folds_in(algebra_.monomial(mono)))
+            take(fold, coefficient);
+    std::vector<TermId> visible;
+    PolynomialId plain = kZero;
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[rest]).terms) {
+        const bool mask = mono.powers.size() == 1 && mono.exponent == kZero &&
+                          algebra_[mono.powers[0].first].kind == Kind::Mask && coefficient > 0;
+        if (mask)
+            visible.push_back(algebra_[mono.powers[0].first].parts[0]);
+        else
+            plain = algebra_.add(plain, algebra_.monomial(mono, coefficient));
+    }
+    if (plain != kZero || !whole) {
+        Expression value = expression(plain, Where::Chunk);
+        whole = whole ? apply(Function::Add, {std::move(*whole), std::move(value)})
+                      : std::move(value);
+    }
+    Expression reference = apply(Function::Guard, {expression(gauge, Where::After)});
+    Expression difference =
+        apply(Function::Subtract, {std::move(*whole), std::move(reference)});
+    return guarded(std::move(difference), visible, kMinusInfinity, Where::Chunk);
+}
+
+ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
+    const Key key{varying, gauge};
+    const auto found = weights_.find(key);
+    if (found != weights_.end()) return found->second;
+    Expression value = apply(Function::Exp, {relative(varying, gauge)});
+    std::set<AxisId> axes = algebra_.class_of(varying).axes;
+    const std::set<AxisId>& of_gauge = algebra_.class_of(gauge).axes;
+    axes.insert(of_gauge.begin(), of_gauge.end());
+    const ArrayId made = helper("_weight", axes, std::move(value));
+    weights_.emplace(key, made);
+    return made;
+}
+
+Expression Builder::state_value(const StateVariable& state) {
+    if (state.verbatim) return own_expression(*state.verbatim);
+    const Polynomial form = algebra_[state.form];
+    const bool product = form.terms.size() == 1 && form.terms[0].second == 1;
+    if (!product) return expression(state.form, Where::Chunk);
+    return contraction(state);
+}
+
+/// u as a product of at most two arrays: what shares the axes of the weight is multiplied into it
+/// beforehand, so that contractions stay products of plain reads.
+Expression Builder::contraction(const StateVariable& state) {
+    const Monomial whole = algebra_[state.form].terms[0].first;
+    Monomial bare = whole;
+    std::vector<Factor> factors;
+    if (whole.exponent != kZero && state.gauge != kZero) {
+        Class of = algebra_.class_of(whole.exponent);
+        of.axes.merge(std::set<AxisId>(algebra_.class_of(state.gauge).axes));
+        factors.push_back({read_array(weight(whole.exponent, state.gauge)), of});
+        bare.exponent = kZero;
+    }
+    for (Factor& factor : factors_of(bare, Where::Chunk)) factors.push_back(std::move(factor));
+    const bool infinite = std::any_of(factors.begin(), factors.end(),
+                                      [](const Factor& factor) { return factor.of.infinite; });
+    std::vector<Factor> sides[2];
+    std::set<AxisId> axes[2];
+    for (Factor& factor : factors) {
+        const std::set<AxisId>& first = factors.front().of.axes;
+        const bool same = std::includes(first.begin(), first.end(), factor.of.axes.begin(),
+                                        factor.of.axes.end());
+        axes[same ? 0 : 1].insert(factor.of.axes.begin(), factor.of.axes.end());
+        sides[same ? 0 : 1].push_back(factor);
+    }
+    if (sides[1].empty()) {
+        Expression value = guarded(quotient(factors, 1), whole.guards, 0, Where::Chunk);
+        if (!infinite || state.gauge == kZero) return value;
+        // A weight of zero adds nothing, whatever its payload.
+        Expression visible =
+            apply(Function::Greater, {factors.front().value, integer(0)});
+        return apply(Function::Select, {std::move(visible), std::move(value), integer(0)});
+    }
+    std::vector<Factor> both;
+    for (int i = 0; i < 2; ++i) {
+        const bool single = sides[i].size() == 1 && !sides[i][0].below &&
+                            std::holds_alternative<Read>(sides[i][0].value.node);
+        if (single || axes[1 - i].empty()) {
+            both.insert(both.end(), sides[i].begin(), sides[i].end());
+            continue;
+        }
+        Expression value = quotient(sides[i], 1);
+        ArrayId made{};
+        bool found = false;
+        for (const Statement& each : body_) {
+            const Map* map = std::get_if<Map>(&each.body);
+            if (map == nullptr || map->value != value) continue;
+            made = each.targets.front();
+            found = true;
+        }
+        if (!found) made = helper(i == 0 ? "_factor" : "_operand", axes[i], std::move(value));
+        both.push_back({read_array(made), Class{}});
+    }
+    return guarded(quotient(both, 1), whole.guards, 0, Where::Chunk);
+}
+
+Expression Builder::seed(std::uint32_t state, const StateVariable& variable) {
+    Expression old = read_array(state_array(state));
+    if (variable.gauge == kZero) return old;
+    Expression scaled =
+        apply(Function::Multiply, {old, read_array(repair(variable.gauge))});
+    if (variable.monoid == kSum) return scaled;
+    // A maximum over nothing is -inf, which a repair of zero must not change.
+    Expression seen = apply(Function::Greater, {expression(variable.gauge, Where::Before),
+                                                number(kMinusInfinity)});
+    return apply(Function::Select, {std::move(seen), std::move(scaled), std::move(old)});
+}
+
+void Builder::build_state(std::uint32_t state) {
+    const StateVariable variable = plan_.states()[state];
+    if (variable.first) {
+        if (*variable.first != state) return;
+        if (variable.picks) return build_pick(state);
+        return build_tuple(state);
+    }
+    serving_ = variable.serves;
+    const ArrayId target = state_array(state);
+    initialise(target, identity_of(diagram_, variable.monoid, 0));
+    Expression value = state_value(variable);
+    Expression before = seed(state, variable);
+    const Statement update =
+        fold_statement(target, variable, std::move(value), std::move(before));
+    body_.push_back(update);
+    describe(state, update);
+}
+
+/// A fold of several components: as the user wrote it, begun from the state.
+void Builder::build_tuple(std::uint32_t first) {
+    const StateVariable variable = plan_.states()[first];
+    serving_ = variable.serves;
+    const Fold& own = std::get<Fold>(diagram_[*plan_.folds()[variable.serves].statement].body);
+    Statement update;
+    update.box = box_of(serving_);
+    update.span = span_of(serving_);
+    Fold fold;
+    fold.monoid = own.monoid;
+    fold.over = own.over;
+    const std::uint32_t count = static_cast<std::uint32_t>(own.values.size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const ArrayId target = state_array(first + i);
+        initialise(target, identity_of(diagram_, own.monoid, i));
+        update.targets.push_back(target);
+        fold.values.push_back(own_expression(variable.serves + i));
+        fold.seed.push_back(read_array(target));
+    }
+    update.body = std::move(fold);
+    body_.push_back(update);
+    for (std::uint32_t i = 0; i < count; ++i) describe(first + i, update);
+}
+
+/// A scan: the chunk's prefixes begin from the fold of all earlier chunks.
+void Builder::build_carry(std::size_t index) {
+    const Statement& source = diagram_[cascade_.statements()[index].statement];
+    const Fold& fold = std::get<Fold>(source.body);
+    Fold carry;
+    carry.monoid = fold.monoid;
+    carry.over = fold.over;
+    carry.values = fold.values;
+    Statement update;
+    update.box = source.box;
+    update.span = source.span;
+    serving_ = static_cast<std::uint32_t>(plan_.folds().size());
+    for (std::uint32_t i = 0; i < source.targets.size(); ++i) {
+        const Array& scanned = diagram_[source.targets[i]];
+        std::vector<AxisId> axes;
+        for (const AxisId axis : scanned.axes)
+            if (axis != cascade_.axis()) axes.push_back(axis);
+        const std::string name = scanned.name.substr(0, scanned.name.find('.'));
+        const ArrayId target = make_array(name + "_carry", axes, ElementType::F32);
+        carries_[index * 16 + i] = target;
+        Expression first =
+            fold.seed.empty() ? identity_of(diagram_, fold.monoid, i) : fold.seed[i];
+        result_.initial.push_back({.targets = {target},
+                                   .body = Map{std::move(first)},
+                                   .box = source.box,
+                                   .span = source.span});
+        update.targets.push_back(target);
+        carry.seed.push_back(read_array(target));
+    }
+    update.body = std::move(carry);
+    Diagram scope = diagram_;
+    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
+    for (std::size_t i = 0; i < update.targets.size(); ++i) {
+        const ArrayId target = update.targets[i];
+        result_.states.push_back(
+            {.state = target,
+             .initial = formula_text(
+                 scope, std::get<Map>(result_.initial[result_.initial.size() -
+                                                      update.targets.size() + i]
+                                          .body)
+                            .value),
+             .body = update_text(scope, update, i),
+             .repair = "",
+             .why = "carries the last prefix of `" + diagram_[source.targets[i]].name +
+                    "` to the next chunk"});
+    }
+    updates_.push_back(std::move(update));
+}
+
+void Builder::describe(std::uint32_t state, const Statement& update) {
+    const StateVariable& variable = plan_.states()[state];
+    Diagram scope = diagram_;
+    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
+    AccumulatorState text;
+    text.state = state_array(state);
+    for (const Statement& each : result_.initial)
+        if (each.targets.front() == text.state)
+            text.initial = formula_text(scope, std::get<Map>(each.body).value);
+    std::size_t component = 0;
+    for (std::size_t i = 0; i < update.targets.size(); ++i)
+        if (update.targets[i] == text.state) component = i;
+    text.body = update_text(scope, update, component);
+    const FoldOver& fold = plan_.folds()[variable.serves];
+    const std::string served = fold.target ? scope.arrays[fold.target->index()].name : "";
+    if (variable.is_gauge) {
+        text.why = "running gauge: exponents are taken relative to it";
+        if (!served.empty()) text.why = "fold `" + served + "`; " + text.why;
+    } else if (!served.empty()) {
+        text.why = "fold `" + served + "`";
+    } else {
+        text.why = "an element that is gathered";
+    }
+    if (variable.gauge != kZero) {
+        const ArrayId change = repair(variable.gauge);
+        for (const Statement& each : body_)
+            if (each.targets.front() == change)
+                text.repair = formula_text(scope, std::get<Map>(each.body).value);
+        text.why += "; its exponent is kept relative to a gauge that grows, so that no exponential "
+                    "overflows";
+    }
+    result_.states.push_back(std::move(text));
+}
+
+}  // namespace napkin::separation

@@ -1,0 +1,236 @@
+// Terms and polynomials back into expressions, reading arrays of the region where they hold the
+// same value.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "derive/separation/build.h"
+
+namespace napkin::separation {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool is_bare_mask(const Algebra& algebra, const Monomial& mono) {
+    return mono.exponent == kZero && mono.guards.empty() && mono.powers.size() == 1 &&
+           mono.powers[0].second == 1 && algebra[mono.powers[0].first].kind == Kind::Mask;
+}
+
+}  // namespace
+
+std::optional<Expression> Builder::named(TermId id, Where where) {
+    const auto found = cascade_.arrays_by_term().find(id);
+    if (found == cascade_.arrays_by_term().end()) return std::nullopt;
+    const ArrayId target = found->second;
+    if (excluded_.contains(target)) return std::nullopt;
+    const Part part = cascade_.part_of(target);
+    const Class& of = algebra_.class_of(id);
+    if (where == Where::Tail) {
+        const Kind kind = algebra_[id].kind;
+        const bool here = part == Part::Tail && kind != Kind::Fold;
+        if (!here) return std::nullopt;
+        need_tail(target);
+        return read_array(target);
+    }
+    if ((part != Part::Chunk && part != Part::Prefix) || !of.streamed) return std::nullopt;
+    need_chunk(target);
+    return read_array(target);
+}
+
+Expression Builder::expression(TermId id, Where where) {
+    if (std::optional<Expression> known = named(id, where)) return *known;
+    const Term term = algebra_[id];
+    switch (term.kind) {
+    case Kind::Number: return number(term.number, term.ref == 1);
+    case Kind::Axis: return axis_index(AxisId{term.ref});
+    case Kind::Size: return size_of(AxisId{term.ref});
+    case Kind::Inner: return inner(id, where);
+    case Kind::Sum: return expression(PolynomialId{term.ref}, where);
+    case Kind::Mask:
+        return guarded(integer(0), term.parts, -kInfinity, where);
+    case Kind::Read:
+    case Kind::Fold:
+    case Kind::State:
+    case Kind::Late: return reference(term, id, where);
+    case Kind::Apply:
+    case Kind::Convert: break;
+    }
+    std::vector<Expression> parts;
+    for (const TermId part : term.parts) parts.push_back(expression(part, where));
+    if (term.kind == Kind::Apply) return apply(term.function, std::move(parts));
+    return Expression{Convert{static_cast<ElementType>(term.ref), std::move(parts)}, {}};
+}
+
+/// An element of an array, a fold or a state.
+Expression Builder::reference(const Term& term, TermId id, Where where) {
+    std::vector<Expression> index;
+    for (const TermId part : term.parts) index.push_back(expression(part, where));
+    if (term.kind == Kind::State) return read(state_array(term.ref), std::move(index));
+    if (term.kind == Kind::Fold) {
+        if (where == Where::Tail) {
+            const Form value = tail_.of(id);
+            invariant(value.has_value(), "a fold that was planned has no value");
+            return expression(*value, where);
+        }
+        invariant(where != Where::Chunk, "a final value is read inside the loop");
+        const std::uint32_t state = plan_.gauge_state(term.ref);
+        return read(where == Where::Before ? state_array(state) : next_arrays_.at(state),
+                    std::move(index));
+    }
+    const ArrayId source{term.ref};
+    if (cascade_.part_of(source) != Part::Before) {
+        if (where == Where::Tail)
+            need_tail(source);
+        else
+            need_chunk(source);
+    }
+    return read(source, std::move(index));
+}
+
+/// A fold over other axes inside a value, as an array of its own.
+Expression Builder::inner(TermId id, Where where) {
+    const auto found = inners_.find(id);
+    if (found != inners_.end()) return read_array(found->second);
+    const Term term = algebra_[id];
+    const std::set<AxisId>& axes = algebra_.class_of(id).axes;
+    Expression value = expression(term.parts.front(), where);
+    const ArrayId made = make_array(base_name(serving_) + "_inner", {axes.begin(), axes.end()},
+                                    ElementType::F32);
+    Fold fold;
+    fold.monoid = MonoidId{term.ref};
+    fold.over = term.bound;
+    fold.values.push_back(std::move(value));
+    Statement written{.targets = {made},
+                      .body = std::move(fold),
+                      .box = box_of(serving_),
+                      .span = span_of(serving_)};
+    (where == Where::Tail ? result_.tail : body_).push_back(std::move(written));
+    inners_.emplace(id, made);
+    return read_array(made);
+}
+
+Expression Builder::guarded(Expression value, const std::vector<TermId>& guards, double otherwise,
+                            Where where) {
+    if (guards.empty()) return value;
+    Expression condition = expression(guards.front(), where);
+    for (std::size_t i = 1; i < guards.size(); ++i)
+        condition = apply(Function::And, {std::move(condition), expression(guards[i], where)});
+    return apply(Function::Select, {std::move(condition), std::move(value),
+                                    number(otherwise, std::isfinite(otherwise))});
+}
+
+Expression Builder::expression(PolynomialId polynomial, Where where) {
+    const auto& forms = where == Where::Tail ? tail_forms_ : chunk_forms_;
+    const auto known = forms.find(polynomial);
+    if (known != forms.end() && !excluded_.contains(known->second)) {
+        if (where == Where::Tail)
+            need_tail(known->second);
+        else
+            need_chunk(known->second);
+        return read_array(known->second);
+    }
+    Polynomial sum = algebra_[polynomial];
+    std::stable_sort(sum.terms.begin(), sum.terms.end(), [](const auto& a, const auto& b) {
+        return (a.second > 0) > (b.second > 0);  // a positive term first reads better
+    });
+    std::vector<TermId> visible;
+    std::optional<Expression> result;
+    for (const auto& [mono, coefficient] : sum.terms) {
+        if (coefficient > 0 && is_bare_mask(algebra_, mono)) {
+            visible.push_back(algebra_[mono.powers[0].first].parts[0]);
+            continue;
+        }
+        const bool minus = result && coefficient < 0;
+        Expression term = product(mono, minus ? -coefficient : coefficient, where);
+        if (!result)
+            result = std::move(term);
+        else
+            result = apply(minus ? Function::Subtract : Function::Add,
+                           {std::move(*result), std::move(term)});
+    }
+    return guarded(result ? std::move(*result) : integer(0), visible, -kInfinity, where);
+}
+
+Expression Builder::product(const Monomial& monomial, double coefficient, Where where) {
+    Expression value = quotient(factors_of(monomial, where), coefficient);
+    return guarded(std::move(value), monomial.guards, 0, where);
+}
+
+/// Factors whose product is an array of the region that can be read instead.
+void Builder::read_known_products(Monomial& monomial, Where where, std::vector<Factor>& factors) {
+    const auto& forms = where == Where::Tail ? tail_forms_ : chunk_forms_;
+    for (const auto& [form, target] : forms) {
+        const Polynomial known = algebra_[form];
+        if (known.terms.size() != 1 || known.terms[0].second != 1) continue;
+        const Monomial& wanted = known.terms[0].first;
+        const bool simple = wanted.exponent == kZero && wanted.guards.empty() &&
+                            wanted.deferred.empty() && !wanted.powers.empty();
+        if (!simple || excluded_.contains(target)) continue;
+        const auto present = [&](const auto& power) {
+            return std::find(monomial.powers.begin(), monomial.powers.end(), power) !=
+                   monomial.powers.end();
+        };
+        // Dividing once at the end is exact where nothing is visible; a factor 1/l is not.
+        const bool cheap = where == Where::Tail &&
+                           std::none_of(wanted.powers.begin(), wanted.powers.end(),
+                                        [](const auto& power) {
+                                            return power.second != std::floor(power.second);
+                                        });
+        if (cheap || !std::all_of(wanted.powers.begin(), wanted.powers.end(), present)) continue;
+        std::erase_if(monomial.powers, [&](const auto& power) {
+            return std::find(wanted.powers.begin(), wanted.powers.end(), power) !=
+                   wanted.powers.end();
+        });
+        if (where == Where::Tail)
+            need_tail(target);
+        else
+            need_chunk(target);
+        factors.push_back({read_array(target), algebra_.class_of(form)});
+    }
+}
+
+std::vector<Builder::Factor> Builder::factors_of(Monomial monomial, Where where) {
+    std::vector<Factor> factors;
+    read_known_products(monomial, where, factors);
+    if (monomial.exponent != kZero)
+        factors.insert(factors.begin(),
+                       {apply(Function::Exp, {expression(monomial.exponent, where)}),
+                        algebra_.class_of(monomial.exponent)});
+    for (const auto& [term, exponent] : monomial.powers)
+        factors.push_back(power(term, exponent, where));
+    return factors;
+}
+
+Builder::Factor Builder::power(TermId base, double exponent, Where where) {
+    Expression value = expression(base, where);
+    const double size = std::abs(exponent);
+    if (size == 2 && std::holds_alternative<Read>(value.node))
+        value = apply(Function::Multiply, {value, value});
+    else if (size == 0.5)
+        value = apply(Function::Sqrt, {std::move(value)});
+    else if (size != 1)
+        value = apply(Function::Power,
+                      {std::move(value), number(size, size == std::floor(size))});
+    return {std::move(value), algebra_.class_of(base), exponent < 0};
+}
+
+Expression Builder::quotient(const std::vector<Factor>& factors, double coefficient) {
+    std::optional<Expression> above;
+    std::optional<Expression> below;
+    for (const Factor& factor : factors) {
+        std::optional<Expression>& side = factor.below ? below : above;
+        side = side ? apply(Function::Multiply, {std::move(*side), factor.value}) : factor.value;
+    }
+    const double size = std::abs(coefficient);
+    const bool whole = size == std::floor(size) && size < 1e9;
+    if (!above) {
+        above = number(size, whole);
+    } else if (size != 1) {
+        above = apply(Function::Multiply, {std::move(*above), number(size, whole)});
+    }
+    Expression value =
+        below ? apply(Function::Divide, {std::move(*above), std::move(*below)}) : std::move(*above);
+    return coefficient < 0 ? apply(Function::Negate, {std::move(value)}) : value;
+}
+
+}  // namespace napkin::separation

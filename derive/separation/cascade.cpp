@@ -1,0 +1,321 @@
+#include "derive/separation/cascade.h"
+
+#include <algorithm>
+
+#include "diagrams/overloaded.h"
+
+namespace napkin::separation {
+
+Cascade::Cascade(const Diagram& diagram, const Region& region, AxisId axis)
+    : diagram_(diagram),
+      region_(region),
+      axis_(axis),
+      algebra_(axis),
+      signs_(algebra_, [this](const Term& term) { return body_of(term); }) {
+    for (const StatementId id : region.statements) {
+        add(id);
+        if (obstacle_) return;
+    }
+    mark_divisors();
+}
+
+std::optional<TermId> Cascade::definition(ArrayId array) const {
+    const auto found = definitions_.find(array);
+    if (found == definitions_.end()) return std::nullopt;
+    return found->second;
+}
+
+Part Cascade::part_of(ArrayId array) const {
+    const auto found = producer_.find(array);
+    return found == producer_.end() ? Part::Before : statements_[found->second].part;
+}
+
+bool Cascade::is_saved(ArrayId array) const {
+    if (diagram_[array].role == ArrayRole::Output) return true;
+    for (const StatementId reader : consumers(diagram_, array))
+        if (std::find(region_.statements.begin(), region_.statements.end(), reader) ==
+            region_.statements.end())
+            return true;
+    return false;
+}
+
+std::optional<TermId> Cascade::body_of(const Term& term) const {
+    if (term.kind == Kind::Fold) {
+        const FoldOver& fold = folds_[term.ref];
+        if (fold.picks) return std::nullopt;
+        return fold.body;
+    }
+    return std::nullopt;
+}
+
+bool Cascade::touches(const Statement& statement) const {
+    const auto is_axis = [&](AxisId axis) { return axis == axis_; };
+    const std::vector<AxisId> axes = axes_of(diagram_, statement);
+    if (std::any_of(axes.begin(), axes.end(), is_axis)) return true;
+    for (const Expression* expression : expressions_of(statement))
+        if (axes_used(*expression).contains(axis_)) return true;
+    const std::vector<ArrayId> inputs = inputs_of(statement);
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](ArrayId array) { return part_of(array) != Part::Before; });
+}
+
+void Cascade::refuse(Why why, TermId term) {
+    if (!obstacle_) obstacle_ = Obstacle{.why = why, .term = term};
+}
+
+void Cascade::define(ArrayId array, TermId term) {
+    definitions_[array] = term;
+    by_term_.emplace(term, array);
+}
+
+void Cascade::add(StatementId id) {
+    const Statement& statement = diagram_[id];
+    RegionStatement entry{.statement = id};
+    verbatim_ = true;
+    if (touches(statement)) {
+        entry.part = std::visit(
+            overloaded{
+                [&](const Map& map) { return add_map(statement, map); },
+                [&](const Fold& fold) { return add_fold(id, statement, fold); },
+                [&](const Select& select) { return add_select(id, statement, select); },
+                [&](const Opaque& opaque) { return add_opaque(statement, opaque); },
+            },
+            statement.body);
+    }
+    entry.verbatim = verbatim_;
+    for (const ArrayId target : statement.targets) producer_[target] = statements_.size();
+    statements_.push_back(entry);
+}
+
+Part Cascade::materialise(const Statement& statement, const Class& of) {
+    const Kind kind = of.folded ? Kind::Late : Kind::Read;
+    for (const ArrayId target : statement.targets)
+        define(target, algebra_.reference(kind, target.value, diagram_[target].axes));
+    return of.folded ? Part::Tail : Part::Chunk;
+}
+
+Part Cascade::add_map(const Statement& statement, const Map& map) {
+    const ArrayId target = statement.targets.front();
+    const TermId value = lower(map.value);
+    const Class of = algebra_.class_of(value);
+    if (diagram_[target].rounds) {
+        if (!of.mixed()) return materialise(statement, of);
+        // The definition stays visible to messages; its rounding separates nothing.
+        define(target, algebra_.make(Term{.kind = Kind::Convert,
+                                          .ref = static_cast<std::uint32_t>(diagram_[target].type),
+                                          .parts = {value}}));
+        return Part::Mixed;
+    }
+    define(target, value);
+    if (of.mixed()) return Part::Mixed;
+    return of.folded ? Part::Tail : Part::Chunk;
+}
+
+Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& fold) {
+    std::vector<TermId> values;
+    Class of;
+    for (const Expression& value : fold.values) {
+        values.push_back(lower(value));
+        const Class& one = algebra_.class_of(values.back());
+        of.streamed |= one.streamed;
+        of.folded |= one.folded;
+    }
+    for (const Expression& seed : fold.seed) {
+        const Class& one = algebra_.class_of(lower(seed));
+        of.streamed |= one.streamed;
+        of.folded |= one.folded;
+    }
+    const bool streams = std::find(fold.over.begin(), fold.over.end(), axis_) != fold.over.end();
+    if (!streams) {
+        if (!of.mixed()) return materialise(statement, of);
+        if (values.size() != 1 || !fold.seed.empty() || fold.every_prefix) {
+            refuse(Why::Inner, values.front());
+            return Part::Mixed;
+        }
+        Term inner{.kind = Kind::Inner, .ref = fold.monoid.value, .parts = values};
+        inner.bound = fold.over;
+        define(statement.targets.front(), algebra_.make(std::move(inner)));
+        return Part::Mixed;
+    }
+    if (fold.every_prefix) {
+        if (of.folded) refuse(Why::Scan, values.front());
+        for (const ArrayId target : statement.targets)
+            define(target, algebra_.reference(Kind::Read, target.value, diagram_[target].axes));
+        return Part::Prefix;
+    }
+    for (std::uint32_t i = 0; i < values.size(); ++i) {
+        const ArrayId target = statement.targets[i];
+        TermId result = algebra_.reference(Kind::Fold, static_cast<std::uint32_t>(folds_.size()),
+                                           diagram_[target].axes);
+        folds_.push_back({.statement = id,
+                          .component = i,
+                          .target = target,
+                          .monoid = fold.monoid,
+                          .over = fold.over,
+                          .axes = diagram_[target].axes,
+                          .body = values[i]});
+        if (diagram_[target].rounds)
+            result = algebra_.reference(Kind::Late, target.value, diagram_[target].axes);
+        define(target, result);
+    }
+    return Part::Fold;
+}
+
+Part Cascade::add_select(StatementId id, const Statement& statement, const Select& select) {
+    const TermId value = lower(select.value);
+    const Class& of = algebra_.class_of(value);
+    if (select.over != axis_) {
+        if (!of.mixed()) return materialise(statement, of);
+        refuse(Why::Select, value);
+        return Part::Mixed;
+    }
+    if (of.folded) refuse(Why::Select, value);
+    for (std::uint32_t i = 0; i < statement.targets.size(); ++i) {
+        const ArrayId target = statement.targets[i];
+        folds_.push_back({.statement = id,
+                          .component = i,
+                          .target = target,
+                          .monoid = kMax,
+                          .over = {select.over},
+                          .axes = diagram_[target].axes,
+                          .body = value,
+                          .picks = true});
+        define(target,
+               algebra_.reference(diagram_[target].rounds ? Kind::Late : Kind::Fold,
+                                  diagram_[target].rounds
+                                      ? target.value
+                                      : static_cast<std::uint32_t>(folds_.size() - 1),
+                                  diagram_[target].axes));
+    }
+    return Part::Pick;
+}
+
+Part Cascade::add_opaque(const Statement& statement, const Opaque& opaque) {
+    Class of;
+    std::optional<TermId> last;
+    for (const Expression& element : opaque.reads) {
+        last = lower(element);
+        of.streamed |= algebra_.class_of(*last).streamed;
+        of.folded |= algebra_.class_of(*last).folded;
+    }
+    if (of.mixed() && last) refuse(Why::Function, *last);
+    return materialise(statement, of);
+}
+
+TermId Cascade::lower(const Expression& expression) {
+    return std::visit(
+        overloaded{
+            [&](const Number& number) { return algebra_.number(number.value, number.is_integer); },
+            [&](const AxisIndex& index) { return algebra_.axis(index.axis); },
+            [&](const SizeOf& size) {
+                return algebra_.make(Term{.kind = Kind::Size, .ref = size.axis.value});
+            },
+            [&](const Read& element) { return lower_read(element); },
+            [&](const Apply& call) {
+                std::vector<TermId> parts;
+                for (const Expression& argument : call.arguments) parts.push_back(lower(argument));
+                return algebra_.apply(call.function, std::move(parts));
+            },
+            [&](const Convert& convert) {
+                return algebra_.make(Term{.kind = Kind::Convert,
+                                          .ref = static_cast<std::uint32_t>(convert.type),
+                                          .parts = {lower(convert.argument.front())}});
+            },
+            [&](const Operand&) -> TermId {
+                throw InternalError("an operand of a monoid outside its combine");
+            },
+        },
+        expression.node);
+}
+
+TermId Cascade::lower_read(const Read& element) {
+    std::vector<TermId> index;
+    for (const Expression& one : element.index) index.push_back(lower(one));
+    const std::optional<TermId> known = definition(element.array);
+    if (!known)
+        return algebra_.make(
+            Term{.kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)});
+    Algebra::Substitution substitution;
+    const std::vector<AxisId>& axes = diagram_[element.array].axes;
+    std::optional<TermId> elsewhere;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const TermId own = algebra_.axis(axes[i]);
+        if (index[i] == own) continue;
+        substitution.replace[axes[i]] = index[i];
+        if (axes[i] == axis_) elsewhere = index[i];
+    }
+    if (substitution.replace.empty()) return *known;
+    if (elsewhere) verbatim_ = false;
+    const TermId result = algebra_.substitute(*known, substitution);
+    if (substitution.captured) refuse(Why::Capture, *known);
+    if (!elsewhere || !reads_other_chunk(result)) return result;
+    const Class& of = algebra_.class_of(*elsewhere);
+    if (of.streamed || of.folded) {
+        refuse(Why::Gather, algebra_.make(Term{.kind = Kind::Read,
+                                               .ref = element.array.value,
+                                               .parts = std::move(index)}));
+        return result;
+    }
+    Algebra::Substitution others;
+    others.replace = substitution.replace;
+    others.replace.erase(axis_);
+    return gather(algebra_.substitute(*known, others), *elsewhere);
+}
+
+/// Whether the term reads an array of the region along the streamed axis at another index than the
+/// chunk's own.
+bool Cascade::reads_other_chunk(TermId id) const {
+    const Term& term = algebra_[id];
+    if (term.kind == Kind::Read && definitions_.contains(ArrayId{term.ref})) {
+        const std::vector<AxisId>& axes = diagram_[ArrayId{term.ref}].axes;
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            const Term& index = algebra_[term.parts[i]];
+            if (axes[i] == axis_ && (index.kind != Kind::Axis || AxisId{index.ref} != axis_))
+                return true;
+        }
+    }
+    return std::any_of(term.parts.begin(), term.parts.end(),
+                       [&](TermId part) { return reads_other_chunk(part); });
+}
+
+/// F[a] for an index a that is known beforehand is a fold: sum(x) if x == a then F[x] else 0.
+TermId Cascade::gather(TermId body, TermId index) {
+    const TermId here = algebra_.apply(Function::Equal, {algebra_.axis(axis_), index});
+    const TermId value = algebra_.apply(Function::Select, {here, body, algebra_.number(0)});
+    std::vector<AxisId> axes;
+    for (const AxisId axis : algebra_.class_of(value).axes)
+        if (axis != axis_) axes.push_back(axis);
+    for (std::uint32_t i = 0; i < folds_.size(); ++i)
+        if (!folds_[i].statement && folds_[i].body == value)
+            return algebra_.reference(Kind::Fold, i, axes);
+    const TermId result =
+        algebra_.reference(Kind::Fold, static_cast<std::uint32_t>(folds_.size()), axes);
+    folds_.push_back({.monoid = kSum, .over = {axis_}, .axes = axes, .body = value});
+    return result;
+}
+
+/// Folds that are divided by or whose logarithm is taken: they must not underflow.
+void Cascade::mark_divisors() {
+    std::set<std::pair<TermId, bool>> seen;
+    const std::function<void(TermId, bool)> mark = [&](TermId id, bool below) {
+        if (!seen.emplace(id, below).second) return;
+        const Term& term = algebra_[id];
+        if (term.kind == Kind::Fold && below) folds_[term.ref].divides = true;
+        if (term.kind != Kind::Apply) {
+            for (const TermId part : term.parts) mark(part, false);
+            if (term.kind == Kind::Inner) mark(term.parts.front(), below);
+            return;
+        }
+        const Function function = term.function;
+        const bool negative = function == Function::Power &&
+                              algebra_[term.parts[1]].kind == Kind::Number &&
+                              algebra_[term.parts[1]].number < 0;
+        const bool whole = function == Function::Log || function == Function::Rsqrt || negative;
+        for (std::size_t i = 0; i < term.parts.size(); ++i)
+            mark(term.parts[i], below || whole || (function == Function::Divide && i == 1));
+    };
+    for (const auto& [array, term] : definitions_) mark(term, false);
+    for (const FoldOver& fold : std::vector<FoldOver>(folds_)) mark(fold.body, false);
+}
+
+}  // namespace napkin::separation

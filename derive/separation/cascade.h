@@ -1,0 +1,98 @@
+// A region read as a cascade of folds over the streamed axis: every statement in terms of inputs,
+// axes and folds, with mapped intermediates substituted, so that no name hides structure.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "derive/separation/algebra.h"
+#include "derive/separation/normal_form.h"
+#include "derive/separation/signs.h"
+#include "diagrams/relabelling.h"
+
+namespace napkin::separation {
+
+/// How a statement of the region is executed.
+enum class Part {
+    Before,  ///< neither varies along the axis nor depends on a fold over it: computed by the caller
+    Chunk,   ///< mapped: computed for every chunk
+    Fold,    ///< folds the axis
+    Prefix,  ///< keeps every prefix of a fold: computed for every chunk, with a state
+    Pick,    ///< selects along the axis
+    Tail,    ///< depends on folds only: computed after the last chunk
+    Mixed,   ///< varies along the axis and depends on folds: an intermediate of later folds
+};
+
+/// A reduction over the streamed axis, a component of it where elements are tuples.
+struct FoldOver {
+    std::optional<StatementId> statement = {};  ///< empty for a fold made from a gather
+    std::uint32_t component = 0;
+    std::optional<ArrayId> target = {};
+    MonoidId monoid = {};
+    std::vector<AxisId> over = {};
+    std::vector<AxisId> axes = {};  ///< of the result
+    TermId body = {};
+    bool picks = false;  ///< one result of a selection, not a reduction by a monoid
+    bool divides = false;  ///< its value is divided by, or its logarithm is taken
+};
+
+struct RegionStatement {
+    StatementId statement = {};
+    Part part = Part::Before;
+    bool verbatim = true;  ///< reads the streamed axis at its own index only
+};
+
+class Cascade {
+public:
+    Cascade(const Diagram& diagram, const Region& region, AxisId axis);
+
+    [[nodiscard]] const Diagram& diagram() const { return diagram_; }
+    [[nodiscard]] AxisId axis() const { return axis_; }
+    Algebra& algebra() { return algebra_; }
+    [[nodiscard]] const Signs& signs() const { return signs_; }
+    [[nodiscard]] const std::vector<RegionStatement>& statements() const { return statements_; }
+    [[nodiscard]] const std::vector<FoldOver>& folds() const { return folds_; }
+    [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
+    /// What the element of an array at its own axes is; nothing for arrays from outside and those
+    /// computed before.
+    [[nodiscard]] std::optional<TermId> definition(ArrayId array) const;
+    [[nodiscard]] Part part_of(ArrayId array) const;
+    [[nodiscard]] bool is_saved(ArrayId array) const;
+    /// The expression as a term.
+    TermId lower(const Expression& expression);
+    /// The name of an array that is this term, for messages and for reading results back.
+    [[nodiscard]] const std::map<TermId, ArrayId>& arrays_by_term() const { return by_term_; }
+
+private:
+    const Diagram& diagram_;
+    const Region& region_;
+    AxisId axis_;
+    Algebra algebra_;
+    Signs signs_;
+    std::vector<RegionStatement> statements_;
+    std::vector<FoldOver> folds_;
+    std::map<ArrayId, TermId> definitions_;
+    std::map<ArrayId, std::size_t> producer_;  ///< into statements_
+    std::map<TermId, ArrayId> by_term_;
+    std::optional<Obstacle> obstacle_;
+    bool verbatim_ = true;
+
+    [[nodiscard]] bool touches(const Statement& statement) const;
+    void add(StatementId id);
+    Part add_map(const Statement& statement, const Map& map);
+    Part add_fold(StatementId id, const Statement& statement, const Fold& fold);
+    Part add_select(StatementId id, const Statement& statement, const Select& select);
+    Part add_opaque(const Statement& statement, const Opaque& opaque);
+    /// Targets as arrays that are computed chunk by chunk or after the last one.
+    Part materialise(const Statement& statement, const Class& of);
+    void define(ArrayId array, TermId term);
+    TermId lower_read(const Read& element);
+    TermId gather(TermId body, TermId index);
+    [[nodiscard]] bool reads_other_chunk(TermId term) const;
+    void refuse(Why why, TermId term);
+    void mark_divisors();
+    [[nodiscard]] std::optional<TermId> body_of(const Term& term) const;
+};
+
+}  // namespace napkin::separation

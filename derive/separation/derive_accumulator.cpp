@@ -1,0 +1,109 @@
+// The order of work: read the region as a cascade, bring every fold to normal form, place every
+// factor in the state, the repair or the tail, and write the statements.
+#include "derive/accumulator.h"
+
+#include <algorithm>
+
+#include "derive/separation/build.h"
+#include "derive/separation/cascade.h"
+#include "derive/separation/normal_form.h"
+#include "derive/separation/plan.h"
+#include "derive/separation/refusal.h"
+
+namespace napkin {
+namespace {
+
+using separation::Algebra;
+using separation::Builder;
+using separation::Cascade;
+using separation::Form;
+using separation::NormalForm;
+using separation::Obstacle;
+using separation::Part;
+using separation::Plan;
+using separation::PolynomialId;
+using separation::RegionStatement;
+using separation::Term;
+using separation::TermId;
+
+std::optional<ArrayId> output_in_the_way(const Cascade& cascade) {
+    for (const RegionStatement& each : cascade.statements())
+        for (const ArrayId target : cascade.diagram()[each.statement].targets)
+            if (each.part == Part::Mixed && cascade.is_saved(target)) return target;
+    return std::nullopt;
+}
+
+/// The value of a fold at the indices of a term, over states only.
+Form resolve(Cascade& cascade, Plan& plan, NormalForm& tail, TermId id) {
+    Algebra& algebra = cascade.algebra();
+    const Term term = algebra[id];
+    const Form value = plan.value(term.ref);
+    if (!value) return std::nullopt;
+    const std::vector<AxisId> axes = plan.folds()[term.ref].axes;
+    Algebra::Substitution substitution;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        if (term.parts[i] != algebra.axis(axes[i])) substitution.replace[axes[i]] = term.parts[i];
+    const PolynomialId there =
+        substitution.replace.empty() ? *value : algebra.substitute(*value, substitution);
+    return tail.of(there);
+}
+
+}  // namespace
+
+std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagram,
+                                                            const Region& region, AxisId axis) {
+    Cascade cascade(diagram, region, axis);
+    if (cascade.obstacle()) return refusal(cascade, *cascade.obstacle());
+    const std::vector<RegionStatement>& statements = cascade.statements();
+    const bool any = std::any_of(statements.begin(), statements.end(), [](const auto& each) {
+        return each.part != Part::Before;
+    });
+    if (!any)
+        return NotApplicable{"no statement of the region uses `" + diagram[axis].name + "`",
+                             "stream an axis that the region maps or folds"};
+
+    NormalForm normal(cascade.algebra(), cascade.signs());
+    Plan plan(cascade, normal);
+    if (const std::optional<Obstacle> obstacle = plan.prepare()) return refusal(cascade, *obstacle);
+    if (const std::optional<ArrayId> output = output_in_the_way(cascade))
+        return separation::output_refusal(cascade, *output);
+
+    NormalForm tail(cascade.algebra(), cascade.signs());
+    tail.resolve_folds([&](TermId id) { return resolve(cascade, plan, tail, id); });
+    for (std::uint32_t i = 0; i < cascade.folds().size(); ++i)
+        if (!plan.value(i)) return refusal(cascade, *plan.obstacle());
+
+    // Every fold has a value in states; what is used beyond the region is now written.
+    Builder builder(cascade, plan, normal, tail);
+    for (const RegionStatement& each : statements) {
+        if (each.part == Part::Before) continue;
+        for (const ArrayId target : diagram[each.statement].targets) {
+            if (!cascade.is_saved(target)) continue;
+            const std::vector<AxisId>& axes = diagram[target].axes;
+            const bool streams = std::find(axes.begin(), axes.end(), axis) != axes.end();
+            streams ? builder.need_chunk(target) : builder.need_tail(target);
+        }
+    }
+    return builder.finish();
+}
+
+std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
+    const auto name = [&](ArrayId id) {
+        const std::size_t own = diagram.arrays.size();
+        return id.index() < own ? diagram[id].name : accumulator.arrays[id.index() - own].name;
+    };
+    std::string text = "accumulator over " + diagram[accumulator.axis].name + "\n";
+    if (accumulator.states.empty()) text += "  no state: every chunk stands for itself\n";
+    for (const AccumulatorState& state : accumulator.states) {
+        text += "  state " + name(state.state) + ": " + state.why + "\n";
+        text += "    initial  " + state.initial + "\n";
+        text += "    body     " + state.body + "\n";
+        if (!state.repair.empty()) text += "    repair   " + state.repair + "\n";
+    }
+    if (!accumulator.tail_text.empty()) text += "  tail\n";
+    for (const std::string& line : accumulator.tail_text) text += "    " + line + "\n";
+    for (const std::string& line : accumulator.conditions) text += "  provided " + line + "\n";
+    return text;
+}
+
+}  // namespace napkin

@@ -1,0 +1,309 @@
+#include "derive/separation/normal_form.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace napkin::separation {
+namespace {
+
+constexpr std::size_t kMostMonomials = 64;
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+bool is_unary_function(Function function) {
+    switch (function) {
+    case Function::Exp:
+    case Function::Log:
+    case Function::Sqrt:
+    case Function::Rsqrt:
+    case Function::Tanh:
+    case Function::Erf:
+    case Function::Abs:
+    case Function::Floor:
+    case Function::Power: return true;
+    default: return false;
+    }
+}
+
+}  // namespace
+
+Form NormalForm::refuse(Why why, TermId term, std::optional<PolynomialId> culprit) {
+    if (obstacle_) return std::nullopt;
+    obstacle_ = Obstacle{.why = why, .term = term};
+    if (!culprit) return std::nullopt;
+    for (const auto& [mono, coefficient] : algebra_[*culprit].terms) {
+        if (!algebra_.class_of(mono).mixed()) continue;
+        const Split parts = split(algebra_, mono, {});
+        obstacle_->streamed = algebra_.term_of(algebra_.monomial(parts.streamed));
+        obstacle_->folded = algebra_.term_of(algebra_.monomial(parts.rest));
+        return std::nullopt;
+    }
+    const auto part = [&](bool folded) -> std::optional<TermId> {
+        PolynomialId sum = kZero;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[*culprit]).terms)
+            if (algebra_.class_of(mono).folded == folded)
+                sum = algebra_.add(sum, algebra_.monomial(mono, coefficient));
+        if (sum == kZero) return std::nullopt;
+        return algebra_.term_of(sum);
+    };
+    obstacle_->streamed = part(false);
+    obstacle_->folded = part(true);
+    return std::nullopt;
+}
+
+Form NormalForm::of(TermId term) {
+    const auto found = forms_.find(term);
+    if (found != forms_.end()) return found->second;
+    const Form form = compute(term);
+    forms_.emplace(term, form);
+    return form;
+}
+
+Form NormalForm::compute(TermId id) {
+    const Term term = algebra_[id];
+    switch (term.kind) {
+    case Kind::Number:
+        if (std::isfinite(term.number)) return algebra_.constant(term.number);
+        return algebra_.atom(id);
+    case Kind::Fold:
+        if (algebra_.class_of(id).streamed) return refuse(Why::Gather, id);
+        return in_tail() ? fold_value_(id) : algebra_.atom(id);
+    case Kind::Sum: return in_tail() ? of(PolynomialId{term.ref}) : PolynomialId{term.ref};
+    case Kind::Apply: return call(id, term);
+    case Kind::Inner:
+        if (algebra_.class_of(id).mixed()) return inner(id, term);
+        return in_tail() ? of_parts(id, term) : algebra_.atom(id);
+    case Kind::Axis:
+    case Kind::Size: return algebra_.atom(id);
+    case Kind::Read:
+    case Kind::State:
+    case Kind::Late:
+    case Kind::Mask:
+    case Kind::Convert: break;
+    }
+    if (!algebra_.class_of(id).mixed()) return in_tail() ? of_parts(id, term) : algebra_.atom(id);
+    if (term.kind != Kind::Convert && term.kind != Kind::Mask) return refuse(Why::Gather, id);
+    const Form argument = of(term.parts.front());
+    if (!argument) return std::nullopt;
+    if (pure(*argument)) return of_parts(id, term);
+    return refuse(term.kind == Kind::Mask ? Why::Condition : Why::Rounding, id, argument);
+}
+
+/// The term as a factor of its own, its parts in normal form.
+Form NormalForm::of_parts(TermId id, const Term& term) {
+    if (in_tail() ? !algebra_.class_of(id).folded : !algebra_.class_of(id).mixed())
+        return algebra_.atom(id);
+    Term rebuilt = term;
+    for (TermId& part : rebuilt.parts) {
+        if (!algebra_.class_of(part).folded) continue;
+        const Form form = of(part);
+        if (!form) return std::nullopt;
+        part = algebra_.term_of(*form);
+    }
+    return algebra_.atom(algebra_.make(std::move(rebuilt)));
+}
+
+Form NormalForm::of(PolynomialId polynomial) {
+    const Polynomial source = algebra_[polynomial];
+    PolynomialId result = kZero;
+    for (const auto& [mono, coefficient] : source.terms) {
+        PolynomialId product_so_far = algebra_.constant(coefficient);
+        Monomial rest{.guards = mono.guards, .deferred = mono.deferred};
+        if (mono.exponent != kZero) {
+            const Form exponent = of(mono.exponent);
+            const Form factor =
+                exponent ? exponential(*exponent, algebra_.term_of(mono.exponent)) : std::nullopt;
+            if (!factor) return std::nullopt;
+            product_so_far = product(product_so_far, *factor);
+        }
+        for (const auto& [term, exponent] : mono.powers) {
+            const Form base = of(term);
+            const Form factor = base ? power(*base, exponent, term) : std::nullopt;
+            if (!factor) return std::nullopt;
+            product_so_far = product(product_so_far, *factor);
+        }
+        if (rest != Monomial{})
+            product_so_far = algebra_.multiply(product_so_far, algebra_.monomial(rest));
+        result = algebra_.add(result, product_so_far);
+    }
+    return result;
+}
+
+Form NormalForm::call(TermId id, const Term& term) {
+    if (term.function == Function::Select) return select(id, term);
+    const bool mixed = algebra_.class_of(id).mixed();
+    if (mixed && is_unary_function(term.function)) {
+        const Term& argument = algebra_[term.parts[0]];
+        const bool branches = argument.kind == Kind::Apply && argument.function == Function::Select;
+        const bool masks = branches && (algebra_.is_number(argument.parts[1], kMinusInfinity) ||
+                                        algebra_.is_number(argument.parts[2], kMinusInfinity));
+        if (branches && !masks) return pushed_into_branches(id, term);
+    }
+    const bool opens = is_unary_function(term.function) || term.function == Function::Add ||
+                       term.function == Function::Subtract || term.function == Function::Negate ||
+                       term.function == Function::Multiply || term.function == Function::Divide ||
+                       (mixed && (term.function == Function::Max || term.function == Function::Min));
+    std::vector<PolynomialId> parts;
+    for (const TermId part : term.parts) {
+        if (!opens && !mixed) break;
+        const Form form = of(part);
+        if (!form) return std::nullopt;
+        parts.push_back(*form);
+    }
+    switch (term.function) {
+    case Function::Negate: return algebra_.scale(parts[0], -1);
+    case Function::Add: return algebra_.add(parts[0], parts[1]);
+    case Function::Subtract: return algebra_.subtract(parts[0], parts[1]);
+    case Function::Multiply: {
+        const PolynomialId result = product(parts[0], parts[1]);
+        if (algebra_[result].terms.size() > kMostMonomials) return refuse(Why::Growth, id, result);
+        return result;
+    }
+    case Function::Divide: {
+        const Form inverse = power(parts[1], -1, id);
+        return inverse ? Form(product(parts[0], *inverse)) : std::nullopt;
+    }
+    case Function::Sqrt: return power(parts[0], 0.5, id);
+    case Function::Rsqrt: return power(parts[0], -0.5, id);
+    case Function::Power:
+        if (const double* exponent = algebra_.as_constant(parts[1]))
+            return power(parts[0], *exponent, id);
+        break;
+    case Function::Exp: return exponential(parts[0], id);
+    case Function::Log: return logarithm(parts[0], id);
+    case Function::Abs: return absolute(parts[0], id);
+    case Function::Max:
+        if (mixed) return maximum(parts[0], parts[1], id);
+        break;
+    case Function::Min:
+        if (mixed) {
+            const Form negated =
+                maximum(algebra_.scale(parts[0], -1), algebra_.scale(parts[1], -1), id);
+            return negated ? Form(algebra_.scale(*negated, -1)) : std::nullopt;
+        }
+        break;
+    default: break;
+    }
+    if (!mixed) return of_parts(id, term);
+    for (const PolynomialId part : parts)
+        if (!pure(part))
+            return refuse(is_comparison_or_logic(term.function) ? Why::Condition : Why::Function,
+                          id, part);
+    PolynomialId together = kZero;  // a function of a streamed and a folded argument
+    for (const PolynomialId part : parts) together = algebra_.add(together, part);
+    if (algebra_.class_of(together).mixed())
+        return refuse(is_comparison_or_logic(term.function) ? Why::Condition : Why::Function, id,
+                      together);
+    return of_parts(id, term);
+}
+
+PolynomialId NormalForm::gather_class(PolynomialId polynomial, bool folded) {
+    const Polynomial source = algebra_[polynomial];
+    PolynomialId one = kZero;
+    PolynomialId others = kZero;
+    for (const auto& [mono, coefficient] : source.terms) {
+        const Class of = algebra_.class_of(mono);
+        const bool belongs = !of.mixed() && of.folded == folded && mono.exponent == kZero &&
+                             mono.guards.empty() && mono.deferred.empty();
+        PolynomialId& into = belongs ? one : others;
+        into = algebra_.add(into, algebra_.monomial(mono, coefficient));
+    }
+    if (algebra_[one].terms.size() < 2) return polynomial;
+    return algebra_.add(others, algebra_.atom(algebra_.term_of(one)));
+}
+
+PolynomialId NormalForm::collect(PolynomialId polynomial) {
+    const PolynomialId gathered = gather_class(gather_class(polynomial, false), true);
+    const Polynomial sum = algebra_[gathered];
+    if (sum.terms.size() < 2) return gathered;
+    const Split first = split(algebra_, sum.terms.front().first, {});
+    bool same_streamed = true;
+    bool same_rest = true;
+    PolynomialId streamed = kZero;
+    PolynomialId rest = kZero;
+    for (const auto& [mono, coefficient] : sum.terms) {
+        const Split parts = split(algebra_, mono, {});
+        same_streamed &= parts.streamed == first.streamed;
+        same_rest &= parts.rest == first.rest;
+        streamed = algebra_.add(streamed, algebra_.monomial(parts.streamed, coefficient));
+        rest = algebra_.add(rest, algebra_.monomial(parts.rest, coefficient));
+    }
+    if (same_streamed)
+        return algebra_.multiply(algebra_.monomial(first.streamed),
+                                 algebra_.atom(algebra_.term_of(rest)));
+    if (same_rest)
+        return algebra_.multiply(algebra_.monomial(first.rest),
+                                 algebra_.atom(algebra_.term_of(streamed)));
+    return gathered;
+}
+
+PolynomialId NormalForm::expandable(PolynomialId polynomial) {
+    if (algebra_[polynomial].terms.size() < 2) return polynomial;
+    if (pure(polynomial)) return algebra_.atom(algebra_.term_of(polynomial));
+    return gather_class(gather_class(polynomial, false), true);
+}
+
+PolynomialId NormalForm::product(PolynomialId a, PolynomialId b) {
+    if (const double* factor = algebra_.as_constant(a)) return algebra_.scale(b, *factor);
+    if (const double* factor = algebra_.as_constant(b)) return algebra_.scale(a, *factor);
+    return algebra_.multiply(expandable(a), expandable(b));
+}
+
+Form NormalForm::power(PolynomialId base, double exponent, TermId term) {
+    if (exponent == 1) return base;
+    if (exponent == 0) return algebra_.constant(1);
+    if (const double* value = algebra_.as_constant(base)) {
+        const double result = std::pow(*value, exponent);
+        if (std::isfinite(result)) return algebra_.constant(result);
+    }
+    if (algebra_[base].terms.size() > 1) {
+        if (pure(base)) return algebra_.atom(algebra_.term_of(base), exponent);
+        if (exponent == std::floor(exponent) && exponent >= 2 && exponent <= 8) {
+            PolynomialId result = expandable(base);
+            const PolynomialId factor = result;
+            for (int i = 1; i < static_cast<int>(exponent); ++i) {
+                result = algebra_.multiply(result, factor);
+                if (algebra_[result].terms.size() > kMostMonomials)
+                    return refuse(Why::Growth, term, base);
+            }
+            return result;
+        }
+        const PolynomialId collected = collect(base);
+        if (algebra_[collected].terms.size() > 1) return refuse(Why::Power, term, base);
+        base = collected;
+    }
+    const auto [mono, coefficient] = algebra_[base].terms.front();
+    const bool conditional = !mono.guards.empty() && exponent <= 0;
+    const bool whole = exponent == std::floor(exponent);
+    if (conditional || !mono.deferred.empty() || (!whole && coefficient < 0)) {
+        if (pure(base)) return algebra_.atom(algebra_.term_of(base), exponent);
+        return refuse(Why::Power, term, base);
+    }
+    if (!whole) return fractional_power(base, exponent, term);
+    Monomial result{.exponent = algebra_.scale(mono.exponent, exponent), .guards = mono.guards};
+    for (const auto& [factor, old] : mono.powers)
+        result.powers.emplace_back(factor, old * exponent);
+    return algebra_.monomial(std::move(result), std::pow(coefficient, exponent));
+}
+
+/// Powers of the factors, where each is known to be non-negative; an even power under a root leaves
+/// an absolute value.
+Form NormalForm::fractional_power(PolynomialId base, double exponent, TermId term) {
+    const auto [mono, coefficient] = algebra_[base].terms.front();
+    Monomial result{.exponent = algebra_.scale(mono.exponent, exponent), .guards = mono.guards};
+    for (const auto& [factor, old] : mono.powers) {
+        TermId positive = factor;
+        if (!signs_.nonnegative(factor)) {
+            if (std::fmod(old, 2) != 0) {
+                if (pure(base)) return algebra_.atom(algebra_.term_of(base), exponent);
+                return refuse(Why::Sign, term, base);
+            }
+            if (std::fmod(old * exponent, 2) != 0)
+                positive = algebra_.apply(Function::Abs, {factor});
+        }
+        result = algebra_.multiply(result, Monomial{.powers = {{positive, old * exponent}}});
+    }
+    return algebra_.monomial(std::move(result), std::pow(coefficient, exponent));
+}
+
+}  // namespace napkin::separation

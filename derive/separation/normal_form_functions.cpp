@@ -1,0 +1,261 @@
+// Rules of the normal form for exponentials, logarithms, absolute values, maxima, branches and
+// folds over other axes.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "derive/separation/normal_form.h"
+
+namespace napkin::separation {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+bool is_call(const Term& term, Function function) {
+    return term.kind == Kind::Apply && term.function == function;
+}
+
+}  // namespace
+
+/// exp of a sum is a product: logarithms in the exponent become factors, the rest stays one
+/// exponent.
+Form NormalForm::exponential(PolynomialId exponent, TermId term) {
+    const Polynomial source = algebra_[exponent];
+    PolynomialId rest = kZero;
+    PolynomialId factors = algebra_.constant(1);
+    for (const auto& [mono, coefficient] : source.terms) {
+        if (algebra_.class_of(mono).mixed()) return refuse(Why::Exponent, term, exponent);
+        const bool bare = mono.exponent == kZero && mono.guards.empty() && mono.deferred.empty() &&
+                          mono.powers.size() == 1 && mono.powers[0].second == 1;
+        if (bare && is_call(algebra_[mono.powers[0].first], Function::Log)) {
+            const TermId argument = algebra_[mono.powers[0].first].parts[0];
+            const Form base = of(argument);
+            const Form factor = base ? power(*base, coefficient, term) : std::nullopt;
+            if (!factor) return std::nullopt;
+            factors = product(factors, *factor);
+            continue;
+        }
+        rest = algebra_.add(rest, algebra_.monomial(mono, coefficient));
+    }
+    return product(factors, algebra_.monomial(Monomial{.exponent = rest}));
+}
+
+/// log of one product is a sum; needed where an exponential is to be seen or where the factors are
+/// of both classes.
+Form NormalForm::logarithm(PolynomialId argument, TermId term) {
+    const Polynomial source = algebra_[argument];
+    const auto opaque = [&]() -> Form {
+        return algebra_.atom(algebra_.apply(Function::Log, {algebra_.term_of(argument)}));
+    };
+    const bool single = source.terms.size() == 1;
+    if (!single) return pure(argument) ? opaque() : refuse(Why::Function, term, argument);
+    const auto& [mono, coefficient] = source.terms.front();
+    const bool simple = coefficient > 0 && mono.guards.empty() && mono.deferred.empty();
+    if (!simple) return pure(argument) ? opaque() : refuse(Why::Function, term, argument);
+    if (pure(argument) && mono.exponent == kZero) return opaque();
+    PolynomialId result = algebra_.add(mono.exponent, algebra_.constant(std::log(coefficient)));
+    for (const auto& [factor, exponent] : mono.powers) {
+        TermId positive = factor;
+        if (!signs_.nonnegative(factor)) {
+            if (std::fmod(exponent, 2) != 0) return refuse(Why::Sign, term, argument);
+            positive = algebra_.apply(Function::Abs, {factor});
+        }
+        const PolynomialId log = algebra_.atom(algebra_.apply(Function::Log, {positive}));
+        result = algebra_.add(result, algebra_.scale(log, exponent));
+    }
+    return result;
+}
+
+Form NormalForm::absolute(PolynomialId argument, TermId term) {
+    if (signs_.nonnegative(argument)) return argument;
+    PolynomialId sum = argument;
+    if (algebra_[sum].terms.size() > 1 && !pure(sum)) sum = collect(sum);
+    if (algebra_[sum].terms.size() != 1) {
+        if (!pure(sum)) return refuse(Why::Function, term, argument);
+        return algebra_.atom(algebra_.apply(Function::Abs, {algebra_.term_of(sum)}));
+    }
+    const auto [mono, coefficient] = algebra_[sum].terms.front();
+    Monomial result{.exponent = mono.exponent, .guards = mono.guards};
+    if (!mono.deferred.empty()) return refuse(Why::Function, term, argument);
+    for (const auto& [factor, exponent] : mono.powers) {
+        const bool positive = std::fmod(exponent, 2) == 0 || signs_.nonnegative(factor);
+        const TermId base = positive ? factor : algebra_.apply(Function::Abs, {factor});
+        result = algebra_.multiply(result, Monomial{.powers = {{base, exponent}}});
+    }
+    return algebra_.monomial(std::move(result), std::abs(coefficient));
+}
+
+/// max(u*w, 0) with the signs taken apart.
+Form NormalForm::positive_part(PolynomialId a, TermId term) {
+    if (signs_.nonnegative(a)) return a;
+    const PolynomialId one = collect(a);
+    if (algebra_[one].terms.size() != 1) return refuse(Why::Function, term, a);
+    const auto [mono, coefficient] = algebra_[one].terms.front();
+    if (!mono.deferred.empty() || !mono.guards.empty()) return refuse(Why::Function, term, a);
+    Monomial bare = mono;
+    bare.exponent = kZero;  // exponentials are positive and stay outside
+    const Split parts = split(algebra_, bare, {});
+    const PolynomialId outside = algebra_.monomial(Monomial{.exponent = mono.exponent});
+    const auto side = [&](const Monomial& part, double sign) {
+        const PolynomialId value = algebra_.monomial(part, sign);
+        if (signs_.nonnegative(value)) return value;
+        if (signs_.nonnegative(algebra_.scale(value, -1))) return kZero;
+        return algebra_.atom(
+            algebra_.apply(Function::Max, {algebra_.term_of(value), algebra_.number(0)}));
+    };
+    const double sign = coefficient < 0 ? -1 : 1;
+    const PolynomialId both = algebra_.add(
+        algebra_.multiply(side(parts.streamed, sign), side(parts.rest, 1)),
+        algebra_.multiply(side(parts.streamed, -sign), side(parts.rest, -1)));
+    return algebra_.scale(algebra_.multiply(outside, both), std::abs(coefficient));
+}
+
+Form NormalForm::maximum(PolynomialId a, PolynomialId b, TermId term) {
+    if (pure(a) && pure(b) && !algebra_.class_of(algebra_.add(a, b)).mixed())
+        return algebra_.atom(
+            algebra_.apply(Function::Max, {algebra_.term_of(a), algebra_.term_of(b)}));
+    if (b == kZero) return positive_part(a, term);
+    if (a == kZero) return positive_part(b, term);
+    // max(u1 + w, u2 + w) = max(u1, u2) + w
+    const auto part = [&](PolynomialId of, bool folded) {
+        PolynomialId sum = kZero;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[of]).terms)
+            if (algebra_.class_of(mono).folded == folded)
+                sum = algebra_.add(sum, algebra_.monomial(mono, coefficient));
+        return sum;
+    };
+    const auto additive = [&](PolynomialId of) {
+        return std::none_of(algebra_[of].terms.begin(), algebra_[of].terms.end(),
+                            [&](const auto& entry) {
+                                return algebra_.class_of(entry.first).mixed();
+                            });
+    };
+    if (additive(a) && additive(b)) {
+        for (const bool folded : {true, false}) {
+            if (part(a, folded) != part(b, folded)) continue;
+            const TermId first = algebra_.term_of(part(a, !folded));
+            const TermId second = algebra_.term_of(part(b, !folded));
+            return algebra_.add(part(a, folded),
+                                algebra_.atom(algebra_.apply(Function::Max, {first, second})));
+        }
+        return refuse(Why::Function, term, algebra_.subtract(a, b));
+    }
+    // max(u1 * w, u2 * w) = max(u1, u2) * w
+    const PolynomialId left = collect(a);
+    const PolynomialId right = collect(b);
+    if (algebra_[left].terms.size() == 1 && algebra_[right].terms.size() == 1) {
+        const auto [x, c] = algebra_[left].terms.front();
+        const auto [y, d] = algebra_[right].terms.front();
+        const Split first = split(algebra_, x, {});
+        const Split second = split(algebra_, y, {});
+        if (first.rest == second.rest && signs_.nonnegative(first.rest)) {
+            const TermId u = algebra_.term_of(algebra_.monomial(first.streamed, c));
+            const TermId v = algebra_.term_of(algebra_.monomial(second.streamed, d));
+            return algebra_.multiply(algebra_.monomial(first.rest),
+                                     algebra_.atom(algebra_.apply(Function::Max, {u, v})));
+        }
+    }
+    return refuse(Why::Function, term, pure(a) ? b : a);
+}
+
+TermId NormalForm::negation(TermId condition) {
+    const Term& term = algebra_[condition];
+    if (is_call(term, Function::Not)) return term.parts.front();
+    return algebra_.apply(Function::Not, {condition});
+}
+
+PolynomialId NormalForm::guarded(PolynomialId polynomial, TermId condition) {
+    const Polynomial source = algebra_[polynomial];
+    PolynomialId result = kZero;
+    const Monomial guard{.guards = {condition}};
+    for (const auto& [mono, coefficient] : source.terms)
+        result = algebra_.add(result,
+                              algebra_.monomial(algebra_.multiply(mono, guard), coefficient));
+    return result;
+}
+
+Form NormalForm::select(TermId id, const Term& term) {
+    const TermId condition = term.parts[0];
+    if (algebra_.class_of(condition).mixed()) {
+        const Form form = of(condition);
+        if (!form) return std::nullopt;
+    }
+    const bool otherwise_masked = algebra_.is_number(term.parts[2], kMinusInfinity);
+    const bool then_masked = algebra_.is_number(term.parts[1], kMinusInfinity);
+    const Class of_all = algebra_.class_of(id);
+    const bool streams = algebra_.class_of(condition).folded;
+    if ((otherwise_masked || then_masked) && !streams) {
+        const Form value = of(term.parts[otherwise_masked ? 1 : 2]);
+        if (!value) return std::nullopt;
+        const TermId visible = otherwise_masked ? condition : negation(condition);
+        return algebra_.add(*value, algebra_.atom(algebra_.mask(visible)));
+    }
+    const bool zero_branch =
+        algebra_.is_number(term.parts[1], 0) || algebra_.is_number(term.parts[2], 0);
+    const bool opens = of_all.mixed() || (of_all.streamed && of_all.exponential) ||
+                       (zero_branch && of_all.streamed);
+    if (!opens) return of_parts(id, term);
+    const Form then = of(term.parts[1]);
+    const Form otherwise = of(term.parts[2]);
+    if (!then || !otherwise) return std::nullopt;
+    if (*then == *otherwise) return then;
+    return algebra_.add(guarded(*then, condition), guarded(*otherwise, negation(condition)));
+}
+
+/// f(if c then a else b) = if c then f(a) else f(b).
+Form NormalForm::pushed_into_branches(TermId, const Term& term) {
+    const Term branches = algebra_[term.parts[0]];
+    Term then = term;
+    Term otherwise = term;
+    then.parts[0] = branches.parts[1];
+    otherwise.parts[0] = branches.parts[2];
+    return of(algebra_.apply(Function::Select,
+                             {branches.parts[0], algebra_.make(then), algebra_.make(otherwise)}));
+}
+
+/// A sum over other axes of values of both classes: what does not carry them leaves the sum; what
+/// does is summed by itself where it is of one class, else the sum is put off.
+Form NormalForm::inner(TermId id, const Term& term) {
+    const Form body = of(term.parts.front());
+    if (!body) return std::nullopt;
+    if (MonoidId{term.ref} != kSum) return refuse(Why::Inner, id, body);
+    PolynomialId result = kZero;
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[*body]).terms) {
+        const auto carries = [&](const Class& of) {
+            return std::any_of(term.bound.begin(), term.bound.end(),
+                               [&](AxisId axis) { return of.axes.contains(axis); });
+        };
+        Monomial inside{.deferred = {}};
+        Monomial outside{.deferred = mono.deferred};
+        for (const auto& power : mono.powers)
+            (carries(algebra_.class_of(power.first)) ? inside : outside).powers.push_back(power);
+        for (const TermId guard : mono.guards)
+            (carries(algebra_.class_of(guard)) ? inside : outside).guards.push_back(guard);
+        const bool exponent_inside = carries(algebra_.class_of(mono.exponent));
+        (exponent_inside ? inside : outside).exponent = mono.exponent;
+        const Class of_inside = algebra_.class_of(inside);
+        PolynomialId value = kZero;
+        if (inside == Monomial{}) {
+            value = algebra_.monomial(outside, coefficient);
+            for (const AxisId axis : term.bound)
+                value = algebra_.multiply(
+                    value, algebra_.atom(algebra_.make(Term{.kind = Kind::Size, .ref = axis.value})));
+        } else if (!exponent_inside && !of_inside.mixed()) {
+            Term sum = term;
+            sum.parts = {algebra_.term_of(algebra_.monomial(inside))};
+            value = algebra_.multiply(algebra_.monomial(outside, coefficient),
+                                      algebra_.atom(algebra_.make(std::move(sum))));
+        } else {
+            Monomial whole = mono;
+            for (const AxisId axis : term.bound) whole.deferred.push_back(axis);
+            std::sort(whole.deferred.begin(), whole.deferred.end());
+            const auto twice = std::adjacent_find(whole.deferred.begin(), whole.deferred.end());
+            if (twice != whole.deferred.end()) return refuse(Why::Capture, id, body);
+            value = algebra_.monomial(std::move(whole), coefficient);
+        }
+        result = algebra_.add(result, value);
+    }
+    return result;
+}
+
+}  // namespace napkin::separation

@@ -1,0 +1,293 @@
+#include "derive/separation/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace napkin::separation {
+namespace {
+
+std::vector<AxisId> sorted_union(std::vector<AxisId> a, const std::vector<AxisId>& b) {
+    for (const AxisId axis : b)
+        if (std::find(a.begin(), a.end(), axis) == a.end()) a.push_back(axis);
+    return a;
+}
+
+}  // namespace
+
+Plan::Plan(Cascade& cascade, NormalForm& normal)
+    : cascade_(cascade), normal_(normal), algebra_(cascade.algebra()), folds_(cascade.folds()) {}
+
+std::optional<Obstacle> Plan::prepare() {
+    for (const FoldOver& fold : folds_) {
+        const Form form = normal_.of(fold.body);
+        if (!form) return normal_.obstacle();
+        forms_.push_back(*form);
+    }
+    for (std::size_t i = 0; i < folds_.size(); ++i) {
+        if (!folds_[i].divides || folds_[i].monoid != kSum) continue;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[i]]).terms)
+            attained_.insert(split(algebra_, mono, folds_[i].over).streamed.exponent);
+    }
+    attained_.erase(kZero);
+    return std::nullopt;
+}
+
+Form Plan::refuse(Why why, std::uint32_t fold) {
+    if (obstacle_) return std::nullopt;
+    obstacle_ = Obstacle{.why = why, .term = folds_[fold].body};
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[fold]]).terms) {
+        if (!algebra_.class_of(mono).mixed()) continue;
+        const Split parts = split(algebra_, mono, {});
+        obstacle_->streamed = algebra_.term_of(algebra_.monomial(parts.streamed));
+        obstacle_->folded = algebra_.term_of(algebra_.monomial(parts.rest));
+        break;
+    }
+    return std::nullopt;
+}
+
+Form Plan::value(std::uint32_t fold) {
+    const auto found = values_.find(fold);
+    if (found != values_.end()) return found->second;
+    const Form result = compute(fold);
+    values_[fold] = result;
+    return result;
+}
+
+Form Plan::compute(std::uint32_t fold) {
+    const FoldOver& entry = folds_[fold];
+    if (entry.picks || entry.monoid.value > kMin.value || entry.monoid == kProduct)
+        return other(fold);
+    for (const AxisId axis : algebra_.class_of(forms_[fold]).axes) {
+        const auto among = [&](const std::vector<AxisId>& axes) {
+            return std::find(axes.begin(), axes.end(), axis) != axes.end();
+        };
+        if (!among(entry.axes) && !among(entry.over)) return refuse(Why::Capture, fold);
+    }
+    return entry.monoid == kSum ? sum(fold) : extreme(fold);
+}
+
+PolynomialId Plan::request(StateVariable wanted) {
+    for (std::uint32_t i = 0; i < states_.size(); ++i) {
+        const StateVariable& state = states_[i];
+        const bool same = state.monoid == wanted.monoid && state.over == wanted.over &&
+                          state.form == wanted.form && state.gauge == wanted.gauge &&
+                          state.picks == wanted.picks && state.component == wanted.component &&
+                          !state.first && !wanted.first && !wanted.picks;
+        if (same) return algebra_.atom(algebra_.reference(Kind::State, i, state.axes));
+    }
+    const std::uint32_t id = static_cast<std::uint32_t>(states_.size());
+    const PolynomialId result =
+        algebra_.atom(algebra_.reference(Kind::State, id, wanted.axes));
+    states_.push_back(std::move(wanted));
+    return result;
+}
+
+PolynomialId Plan::verbatim(std::uint32_t fold) {
+    const FoldOver& entry = folds_[fold];
+    StateVariable state{.monoid = entry.monoid,
+                        .over = entry.over,
+                        .axes = entry.axes,
+                        .form = forms_[fold],
+                        .serves = fold};
+    if (!algebra_.class_of(entry.body).folded) state.verbatim = fold;
+    return request(std::move(state));
+}
+
+std::uint32_t Plan::gauge_state(std::uint32_t fold) {
+    const Form form = value(fold);
+    const Monomial mono = algebra_[*form].terms.front().first;
+    const std::uint32_t state = algebra_[mono.powers.front().first].ref;
+    states_[state].is_gauge = true;
+    return state;
+}
+
+/// Folds of tuples, products and selections: only values without folds.
+Form Plan::other(std::uint32_t fold) {
+    const FoldOver& entry = folds_[fold];
+    for (std::uint32_t i = 0; i < folds_.size(); ++i)
+        if (folds_[i].statement == entry.statement && algebra_.class_of(forms_[i]).folded)
+            return refuse(entry.picks ? Why::Select : Why::Monoid, i);
+    StateVariable state{.monoid = entry.monoid,
+                        .over = entry.over,
+                        .axes = entry.axes,
+                        .form = forms_[fold],
+                        .verbatim = fold,
+                        .component = entry.component,
+                        .picks = entry.picks,
+                        .serves = fold};
+    const Diagram& diagram = cascade_.diagram();
+    const std::size_t components = diagram[*entry.statement].targets.size();
+    if (components == 1 && !entry.picks) return request(std::move(state));
+    const std::uint32_t first = static_cast<std::uint32_t>(states_.size());
+    const std::uint32_t fold_zero = fold - entry.component;
+    for (std::uint32_t i = 0; i < components; ++i) {
+        StateVariable one = state;
+        one.component = i;
+        one.first = first;
+        one.form = forms_[fold_zero + i];
+        one.verbatim = fold_zero + i;
+        one.serves = fold_zero + i;
+        one.axes = folds_[fold_zero + i].axes;
+        values_[fold_zero + i] = request(std::move(one));
+    }
+    return values_[fold];
+}
+
+bool Plan::needs_gauge(std::uint32_t fold) {
+    const std::vector<AxisId>& over = folds_[fold].over;
+    const Polynomial form = algebra_[forms_[fold]];
+    return std::any_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
+        return place(term.first, over, fold).gauge != kZero;
+    });
+}
+
+Form Plan::sum(std::uint32_t fold) {
+    const PolynomialId form = forms_[fold];
+    const Class& of = algebra_.class_of(form);
+    const bool deferred = std::any_of(
+        algebra_[form].terms.begin(), algebra_[form].terms.end(),
+        [](const auto& term) { return !term.first.deferred.empty(); });
+    if (of.streamed && !of.folded && !deferred && !needs_gauge(fold)) return verbatim(fold);
+    PolynomialId result = kZero;
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
+        const Form term = term_of_sum(fold, mono, coefficient);
+        if (!term) return std::nullopt;
+        result = algebra_.add(result, *term);
+    }
+    return result;
+}
+
+Form Plan::term_of_sum(std::uint32_t fold, const Monomial& mono, double coefficient) {
+    const std::vector<AxisId> over = sorted_union(folds_[fold].over, mono.deferred);
+    const std::vector<AxisId>& target = folds_[fold].axes;
+    for (const AxisId axis : mono.deferred) {
+        const bool taken = std::find(target.begin(), target.end(), axis) != target.end();
+        const auto& own = folds_[fold].over;
+        if (taken || std::find(own.begin(), own.end(), axis) != own.end())
+            return refuse(Why::Capture, fold);
+    }
+    Monomial bare = mono;
+    bare.deferred.clear();
+    const Placement placed = place(bare, over, fold);
+    const PolynomialId streamed = algebra_.monomial(placed.streamed);
+    // Axes that w carries stay in the state; their sum is done in the tail.
+    std::vector<AxisId> in_chunk;
+    std::vector<AxisId> in_tail;
+    for (const AxisId axis : over) {
+        const bool carried = algebra_.class_of(placed.outside).axes.contains(axis) ||
+                             algebra_.class_of(placed.gauge).axes.contains(axis);
+        (carried ? in_tail : in_chunk).push_back(axis);
+    }
+    PolynomialId value = algebra_.scale(placed.outside, coefficient);
+    const bool empty = placed.streamed == Monomial{};
+    if (empty) {
+        for (const AxisId axis : in_chunk)
+            value = algebra_.multiply(
+                value, algebra_.atom(algebra_.make(Term{.kind = Kind::Size, .ref = axis.value})));
+    } else {
+        std::vector<AxisId> axes;
+        const Class of = algebra_.class_of(placed.streamed);
+        const Class& of_gauge = algebra_.class_of(placed.gauge);
+        for (const AxisId axis : sorted_union(target, in_tail))
+            if (of.axes.contains(axis) || of_gauge.axes.contains(axis)) axes.push_back(axis);
+        value = normal_.product(value, request({.monoid = kSum,
+                                                .over = in_chunk,
+                                                .axes = axes,
+                                                .form = streamed,
+                                                .gauge = placed.gauge,
+                                                .serves = fold}));
+    }
+    if (in_tail.empty()) return value;
+    Term inner{.kind = Kind::Inner, .ref = kSum.value, .parts = {algebra_.term_of(value)}};
+    inner.bound = in_tail;
+    return algebra_.atom(algebra_.make(std::move(inner)));
+}
+
+/// Maxima and minima: max (u + w) = max u + w, max (u * w) = w * max u for w >= 0.
+Form Plan::extreme(std::uint32_t fold) {
+    const FoldOver entry = folds_[fold];
+    const Class of = algebra_.class_of(forms_[fold]);
+    if (!of.streamed) {
+        for (const AxisId axis : entry.over)
+            if (of.axes.contains(axis)) return refuse(Why::Maximum, fold);
+        return forms_[fold];
+    }
+    const PolynomialId form = of.folded ? normal_.collect(forms_[fold]) : forms_[fold];
+    const Polynomial sum = algebra_[form];
+    const bool single = sum.terms.size() == 1;
+    const bool exponential = single && sum.terms[0].first.exponent != kZero;
+    if (!of.folded && !(exponential && needs_gauge(fold))) return verbatim(fold);
+    if (single) return scaled_extreme(fold, sum.terms[0].first, sum.terms[0].second);
+    PolynomialId streamed = kZero;
+    PolynomialId rest = kZero;
+    for (const auto& [mono, coefficient] : sum.terms) {
+        const Class part = algebra_.class_of(mono);
+        if (part.mixed() || !mono.deferred.empty()) return refuse(Why::Maximum, fold);
+        PolynomialId& into = part.folded ? rest : streamed;
+        into = algebra_.add(into, algebra_.monomial(mono, coefficient));
+    }
+    for (const AxisId axis : entry.over)
+        if (algebra_.class_of(rest).axes.contains(axis)) return refuse(Why::Maximum, fold);
+    return algebra_.add(rest, request({.monoid = entry.monoid,
+                                       .over = entry.over,
+                                       .axes = entry.axes,
+                                       .form = streamed,
+                                       .serves = fold}));
+}
+
+Form Plan::scaled_extreme(std::uint32_t fold, const Monomial& mono, double coefficient) {
+    const FoldOver entry = folds_[fold];
+    if (!mono.deferred.empty()) return refuse(Why::Maximum, fold);
+    Split parts = split(algebra_, mono, entry.over);
+    const bool bare = parts.streamed.powers.empty() && parts.streamed.guards.empty();
+    const auto state = [&](MonoidId monoid, PolynomialId form, PolynomialId gauge) {
+        return request({.monoid = monoid,
+                        .over = entry.over,
+                        .axes = entry.axes,
+                        .form = form,
+                        .gauge = gauge,
+                        .serves = fold});
+    };
+    for (const AxisId axis : entry.over)
+        if (algebra_.class_of(parts.rest).axes.contains(axis)) return refuse(Why::Maximum, fold);
+    const MonoidId other_way = entry.monoid == kMax ? kMin : kMax;
+    const bool known = cascade_.signs().nonnegative(parts.rest);
+    if (bare && known) {  // max exp(a) = exp(max a)
+        const MonoidId monoid = coefficient > 0 ? entry.monoid : other_way;
+        const PolynomialId inside = state(monoid, parts.streamed.exponent, kZero);
+        const Form factor = normal_.exponential(algebra_.add(inside, parts.rest.exponent),
+                                                entry.body);
+        parts.rest.exponent = kZero;
+        return algebra_.multiply(*factor, algebra_.monomial(parts.rest, coefficient));
+    }
+    const Placement placed = place(mono, entry.over, fold);
+    const PolynomialId streamed = algebra_.monomial(placed.streamed);
+    const PolynomialId factor = algebra_.scale(placed.outside, coefficient);
+    if (known)
+        return algebra_.multiply(
+            factor, state(coefficient > 0 ? entry.monoid : other_way, streamed, placed.gauge));
+    const PolynomialId straight = state(entry.monoid, streamed, placed.gauge);
+    const PolynomialId crossed = state(other_way, streamed, placed.gauge);
+    const TermId sign = algebra_.apply(Function::GreaterEqual,
+                                       {algebra_.term_of(factor), algebra_.number(0)});
+    return algebra_.atom(algebra_.apply(
+        Function::Select, {sign, algebra_.term_of(algebra_.multiply(factor, straight)),
+                           algebra_.term_of(algebra_.multiply(factor, crossed))}));
+}
+
+std::set<std::uint32_t> Plan::folds_in(PolynomialId polynomial) const {
+    std::set<std::uint32_t> result;
+    const std::function<void(TermId)> visit = [&](TermId id) {
+        const Term& term = algebra_[id];
+        if (term.kind == Kind::Fold) result.insert(term.ref);
+        for (const TermId part : term.parts) visit(part);
+        if (term.kind == Kind::Sum) result.merge(folds_in(PolynomialId{term.ref}));
+    };
+    for (const auto& [mono, coefficient] : algebra_[polynomial].terms) {
+        for (const auto& [term, power] : mono.powers) visit(term);
+        if (mono.exponent != kZero) result.merge(folds_in(mono.exponent));
+    }
+    return result;
+}
+
+}  // namespace napkin::separation

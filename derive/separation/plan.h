@@ -1,0 +1,98 @@
+// What is kept while chunks arrive, and what is multiplied in at the end.
+//
+// A fold over u(x) * w(r) keeps the fold over u and multiplies by w in the tail; only exponentials
+// whose exponent may be large are kept relative to a gauge, whose change repairs the state. The
+// value of every fold is then a polynomial in states.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "derive/separation/cascade.h"
+
+namespace napkin::separation {
+
+/// What one state accumulates.
+struct StateVariable {
+    MonoidId monoid = {};
+    std::vector<AxisId> over = {};
+    std::vector<AxisId> axes = {};
+    PolynomialId form = {};  ///< the value folded, its exponent not yet relative to the gauge
+    PolynomialId gauge = {};  ///< what the exponent is relative to; zero where none is needed
+    std::optional<std::uint32_t> verbatim = {};  ///< fold whose own expression is folded as it is
+    std::uint32_t component = 0;                 ///< of an element of several components
+    std::optional<std::uint32_t> first = {};  ///< the state of component 0, where there are several
+    bool picks = false;
+    bool is_gauge = false;  ///< its new value is needed before other states are updated
+    std::uint32_t serves = 0;  ///< the fold it was made for
+};
+
+/// How one monomial of a fold body is placed.
+struct Placement {
+    Monomial streamed = {};      ///< u, with its exponent
+    PolynomialId gauge = {};    ///< zero: no repair
+    PolynomialId outside = {};  ///< w, with what the gauge and the folds leave to the tail
+};
+
+class Plan {
+public:
+    Plan(Cascade& cascade, NormalForm& normal);
+
+    /// Brings every fold body to normal form; the first that has none is the obstacle.
+    [[nodiscard]] std::optional<Obstacle> prepare();
+    /// The final value of a fold in terms of states and of other folds, at its own axes; makes the
+    /// states it needs.
+    [[nodiscard]] Form value(std::uint32_t fold);
+    /// The state whose fold is the gauge itself.
+    [[nodiscard]] std::uint32_t gauge_state(std::uint32_t fold);
+
+    [[nodiscard]] const std::vector<StateVariable>& states() const { return states_; }
+    [[nodiscard]] const std::vector<FoldOver>& folds() const { return folds_; }
+    [[nodiscard]] PolynomialId form(std::uint32_t fold) const { return forms_[fold]; }
+    [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
+    [[nodiscard]] const std::vector<std::string>& conditions() const { return conditions_; }
+    /// Folds that a running gauge mentions.
+    [[nodiscard]] std::set<std::uint32_t> folds_in(PolynomialId polynomial) const;
+
+private:
+    Cascade& cascade_;
+    NormalForm& normal_;
+    Algebra& algebra_;
+    std::vector<FoldOver> folds_;  ///< the cascade's, then those made by stabilising
+    std::vector<PolynomialId> forms_;
+    std::vector<StateVariable> states_;
+    std::map<std::uint32_t, Form> values_;
+    std::set<PolynomialId> attained_;  ///< exponents whose sums are divided by
+    std::optional<Obstacle> obstacle_;
+    std::vector<std::string> conditions_;
+
+    struct Proof {
+        PolynomialId consumed = {};  ///< terms of folds that keep the exponent at or below zero
+        bool attained = false;  ///< the exponent reaches zero
+    };
+    [[nodiscard]] std::optional<PolynomialId> bound_of(std::uint32_t fold) const;
+    [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent);
+    [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent, PolynomialId original,
+                                             int depth);
+    [[nodiscard]] std::vector<PolynomialId> lower_bounds(TermId term);
+    [[nodiscard]] bool runs(TermId term) const;
+    [[nodiscard]] Placement place(const Monomial& monomial, const std::vector<AxisId>& over,
+                                  std::uint32_t fold);
+    [[nodiscard]] PolynomialId gauge_for(PolynomialId exponent, const std::vector<AxisId>& over,
+                                         std::uint32_t fold);
+    [[nodiscard]] bool is_tame(PolynomialId exponent, const std::vector<AxisId>& over) const;
+    PolynomialId request(StateVariable wanted);
+    [[nodiscard]] Form compute(std::uint32_t fold);
+    [[nodiscard]] Form sum(std::uint32_t fold);
+    [[nodiscard]] Form extreme(std::uint32_t fold);
+    [[nodiscard]] Form scaled_extreme(std::uint32_t fold, const Monomial& mono, double coefficient);
+    [[nodiscard]] Form other(std::uint32_t fold);
+    [[nodiscard]] bool needs_gauge(std::uint32_t fold);
+    [[nodiscard]] PolynomialId verbatim(std::uint32_t fold);
+    [[nodiscard]] Form term_of_sum(std::uint32_t fold, const Monomial& mono, double coefficient);
+    Form refuse(Why why, std::uint32_t fold);
+};
+
+}  // namespace napkin::separation

@@ -1,0 +1,190 @@
+#include "derive/separation/refusal.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "derive/separation/formula_text.h"
+
+namespace napkin::separation {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// Terms as expressions that read every array by its name, final or not.
+class Namer {
+public:
+    explicit Namer(Cascade& cascade) : cascade_(cascade), algebra_(cascade.algebra()) {}
+
+    Expression write(TermId id, bool by_name) {
+        const Term term = algebra_[id];
+        const auto known = cascade_.arrays_by_term().find(id);
+        if (by_name && known != cascade_.arrays_by_term().end())
+            return read_axes(known->second, cascade_.diagram()[known->second].axes);
+        std::vector<Expression> parts;
+        for (const TermId part : term.parts) parts.push_back(write(part, true));
+        switch (term.kind) {
+        case Kind::Number: return number(term.number, term.ref == 1);
+        case Kind::Axis: return axis_index(AxisId{term.ref});
+        case Kind::Size: return size_of(AxisId{term.ref});
+        case Kind::Apply: return apply(term.function, std::move(parts));
+        case Kind::Convert:
+            return Expression{Convert{static_cast<ElementType>(term.ref), std::move(parts)}, {}};
+        case Kind::Mask:
+            return apply(Function::Select, {std::move(parts[0]), integer(0), number(-kInfinity)});
+        case Kind::Read:
+        case Kind::Late: return read(ArrayId{term.ref}, std::move(parts));
+        case Kind::Fold: {
+            const FoldOver& fold = cascade_.folds()[term.ref];
+            if (fold.target) return read(*fold.target, std::move(parts));
+            return write(algebra_[fold.body].parts[1], true);  // of a gather: what is gathered
+        }
+        case Kind::Inner: return std::move(parts.front());
+        case Kind::Sum: return write(PolynomialId{term.ref});
+        case Kind::State: break;
+        }
+        throw InternalError("a state in a message");
+    }
+
+    Expression write(PolynomialId id) {
+        std::optional<Expression> sum;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[id]).terms) {
+            const bool minus = sum && coefficient < 0;
+            Expression term = write(mono, minus ? -coefficient : coefficient);
+            sum = sum ? apply(minus ? Function::Subtract : Function::Add,
+                              {std::move(*sum), std::move(term)})
+                      : std::move(term);
+        }
+        return sum ? *sum : integer(0);
+    }
+
+private:
+    Cascade& cascade_;
+    Algebra& algebra_;
+
+    Expression write(const Monomial& mono, double coefficient) {
+        std::optional<Expression> above;
+        std::optional<Expression> below;
+        const auto join = [](std::optional<Expression>& side, Expression factor) {
+            side = side ? apply(Function::Multiply, {std::move(*side), std::move(factor)})
+                        : std::move(factor);
+        };
+        const double size = std::abs(coefficient);
+        if (size != 1) above = number(size, size == std::floor(size));
+        if (mono.exponent != kZero) join(above, apply(Function::Exp, {write(mono.exponent)}));
+        for (const auto& [term, power] : mono.powers) {
+            Expression base = write(term, true);
+            const double exponent = std::abs(power);
+            if (exponent == 0.5)
+                base = apply(Function::Sqrt, {std::move(base)});
+            else if (exponent != 1)
+                base = apply(Function::Power,
+                             {std::move(base), number(exponent, exponent == std::floor(exponent))});
+            join(power < 0 ? below : above, std::move(base));
+        }
+        Expression value = above ? std::move(*above) : integer(1);
+        if (below) value = apply(Function::Divide, {std::move(value), std::move(*below)});
+        for (const TermId guard : mono.guards)
+            value = apply(Function::Select, {write(guard, true), std::move(value), integer(0)});
+        return coefficient < 0 ? apply(Function::Negate, {std::move(value)}) : value;
+    }
+};
+
+std::string operator_name(const Term& term) {
+    if (term.kind == Kind::Convert)
+        return "rounding to " + std::string(name_of(static_cast<ElementType>(term.ref)));
+    if (term.kind == Kind::Apply) return std::string("`") + name_of(term.function) + "`";
+    return "it";
+}
+
+std::string sentence(Why why, const std::string& op, const std::string& streamed,
+                     const std::string& folded, const std::string& axis) {
+    const std::string late = folded + " (final only after the last chunk)";
+    const std::string both = streamed + " (streamed) and " + late;
+    switch (why) {
+    case Why::Function: return op + " of " + both + " is not a sum of products";
+    case Why::Rounding: return op + " of " + both + " is not a sum of products";
+    case Why::Exponent:
+        return "the exponent multiplies " + streamed + " by " + folded +
+               "; the exponential of a sum separates, of a product it does not";
+    case Why::Condition:
+        return "it compares each element, " + streamed + ", with " + folded +
+               ", which is not final; elements once kept would have to be reconsidered";
+    case Why::Power:
+        return "a power of a sum of " + both + " is a sum of products only for whole positive "
+               "exponents up to 8";
+    case Why::Sign:
+        return "the root or logarithm of " + both + " comes apart only where both are known to be "
+               "non-negative";
+    case Why::Growth: return "multiplied out it has more than 64 products";
+    case Why::Capture: return "one axis is used in two roles here; an alias (`axis e = d`) parts them";
+    case Why::Inner:
+        return "a fold over another axis of " + both + " comes apart only when it is a sum";
+    case Why::Gather:
+        return "it reads an element of another chunk along `" + axis +
+               "`, or at an index that is not known beforehand";
+    case Why::Output: return "";
+    case Why::Maximum:
+        return "an extreme of several products of " + both + " is not a sum or a product of "
+               "extremes";
+    case Why::Monoid:
+        return "this monoid does not distribute over products of " + both;
+    case Why::Scan:
+        return "the running fold uses " + folded + ", which is final only after the last chunk";
+    case Why::Select:
+        return "the selection along `" + axis + "` compares values that depend on " + late;
+    }
+    return "";
+}
+
+NotApplicable with_ways_out(std::string reason, const std::string& axis) {
+    return {.reason = "no accumulator found: " + std::move(reason),
+            .help = "put the reduction over `" + axis +
+                    "` in a region of its own, which costs one more pass, or split `" + axis +
+                    "` and reduce within a chunk"};
+}
+
+}  // namespace
+
+std::string term_text(Cascade& cascade, TermId term, bool by_name) {
+    return formula_text(cascade.diagram(), Namer(cascade).write(term, by_name));
+}
+
+NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
+    const std::string axis = cascade.diagram()[cascade.axis()].name;
+    const auto part = [&](const std::optional<TermId>& term, const char* otherwise) {
+        return term ? "`" + term_text(cascade, *term) + "`" : std::string(otherwise);
+    };
+    std::string text = term_text(cascade, obstacle.term, false);
+    const Algebra& algebra = cascade.algebra();
+    std::string op = operator_name(algebra[obstacle.term]);
+    return with_ways_out("`" + text + "`: " +
+                             sentence(obstacle.why, op, part(obstacle.streamed, "a value"),
+                                      part(obstacle.folded, "a fold"), axis),
+                         axis);
+}
+
+NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
+    const Diagram& diagram = cascade.diagram();
+    const std::string axis = diagram[cascade.axis()].name;
+    std::set<std::string> folds;
+    Algebra& algebra = cascade.algebra();
+    const std::function<void(TermId)> visit = [&](TermId id) {
+        const Term term = algebra[id];
+        if (term.kind == Kind::Fold) {
+            const FoldOver& fold = cascade.folds()[term.ref];
+            folds.insert("`" + (fold.target ? diagram[*fold.target].name : "a fold") + "`");
+        }
+        if (term.kind == Kind::Late) folds.insert("`" + diagram[ArrayId{term.ref}].name + "`");
+        for (const TermId part : term.parts) visit(part);
+    };
+    visit(*cascade.definition(array));
+    std::string list;
+    for (const std::string& fold : folds) list += (list.empty() ? "" : ", ") + fold;
+    return with_ways_out("`" + diagram[array].name + "` carries `" + axis + "` and depends on " +
+                             list + ": chunk 1 would have to be written before the last chunk is "
+                                    "read",
+                         axis);
+}
+
+}  // namespace napkin::separation

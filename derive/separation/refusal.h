@@ -1,0 +1,18 @@
+// The words in which a missing accumulator is explained.
+#pragma once
+
+#include "derive/accumulator.h"
+#include "derive/separation/cascade.h"
+#include "derive/separation/normal_form.h"
+
+namespace napkin::separation {
+
+/// A term in the user's names, for messages.
+[[nodiscard]] std::string term_text(Cascade& cascade, TermId term, bool by_name = true);
+/// One sentence at the smallest term that does not separate, and the ways out.
+[[nodiscard]] NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle);
+/// An output (or an array that another region reads) that carries the streamed axis and depends on
+/// folds over it.
+[[nodiscard]] NotApplicable output_refusal(Cascade& cascade, ArrayId array);
+
+}  // namespace napkin::separation

@@ -1,0 +1,173 @@
+// Obligations: no exponential overflows, and a sum that is divided by does not underflow.
+//
+// A fact `E(x) <= r` holds for every r = max_x E. An exponent is safe when replacing each fold that
+// is subtracted by such a bound leaves only terms that are never positive; the folds replaced are
+// the gauge. Where no such proof exists, the fold is stabilised: g = max_x of the exponent.
+#include <algorithm>
+#include <cmath>
+
+#include "derive/separation/plan.h"
+
+namespace napkin::separation {
+namespace {
+
+constexpr int kDeepest = 8;
+/// exp of this times the length of the sum stays well inside float32.
+constexpr double kTameExponent = 80;
+
+}  // namespace
+
+/// The values that a maximum bounds, where its running value is the state itself.
+std::optional<PolynomialId> Plan::bound_of(std::uint32_t fold) const {
+    const FoldOver& entry = folds_[fold];
+    if (entry.monoid != kMax || entry.picks) return std::nullopt;
+    const Class& of = algebra_.class_of(forms_[fold]);
+    if (of.folded || !of.streamed || of.exponential) return std::nullopt;
+    return forms_[fold];
+}
+
+/// Whether the value can be computed from the states while chunks arrive.
+bool Plan::runs(TermId id) const {
+    const Term& term = algebra_[id];
+    if (term.kind == Kind::Late || term.kind == Kind::State) return false;
+    if (term.kind == Kind::Fold && !bound_of(term.ref)) return false;
+    if (term.kind == Kind::Sum) {
+        for (const auto& [mono, coefficient] : algebra_[PolynomialId{term.ref}].terms)
+            for (const auto& [factor, power] : mono.powers)
+                if (!runs(factor)) return false;
+        return true;
+    }
+    return std::all_of(term.parts.begin(), term.parts.end(),
+                       [&](TermId part) { return runs(part); });
+}
+
+std::vector<PolynomialId> Plan::lower_bounds(TermId id) {
+    const Term term = algebra_[id];
+    std::vector<PolynomialId> result;
+    if (term.kind == Kind::Fold) {
+        const std::optional<PolynomialId> bound = bound_of(term.ref);
+        if (!bound) return result;
+        Algebra::Substitution substitution;
+        const std::vector<AxisId>& axes = folds_[term.ref].axes;
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            if (term.parts[i] != algebra_.axis(axes[i]))
+                substitution.replace[axes[i]] = term.parts[i];
+        const PolynomialId value = algebra_.substitute(*bound, substitution);
+        if (!substitution.captured) result.push_back(value);
+    }
+    if (term.kind == Kind::Apply && term.function == Function::Max) {
+        for (const TermId part : term.parts)
+            if (const Form form = normal_.of(part)) result.push_back(*form);
+    }
+    return result;
+}
+
+std::optional<Plan::Proof> Plan::prove(PolynomialId exponent) {
+    return prove(exponent, exponent, kDeepest);
+}
+
+std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId original, int depth) {
+    const std::optional<double> upper = cascade_.signs().upper(exponent);
+    if (upper && *upper <= 0)
+        return Proof{.consumed = kZero, .attained = algebra_.as_constant(exponent) != nullptr};
+    if (depth == 0) return std::nullopt;
+    const Polynomial sum = algebra_[exponent];
+    std::optional<Proof> best;
+    for (const auto& [mono, coefficient] : sum.terms) {
+        const bool bare = coefficient < 0 && mono.powers.size() == 1 &&
+                          mono.powers[0].second == 1 && mono.exponent == kZero &&
+                          mono.guards.empty() && mono.deferred.empty();
+        if (!bare || !algebra_.class_of(mono).folded || !runs(mono.powers[0].first)) continue;
+        const PolynomialId term = algebra_.monomial(mono, coefficient);
+        for (const PolynomialId bound : lower_bounds(mono.powers[0].first)) {
+            const PolynomialId next = algebra_.add(algebra_.subtract(exponent, term),
+                                                   algebra_.scale(bound, coefficient));
+            std::optional<Proof> proof = prove(next, original, depth - 1);
+            if (!proof) continue;
+            const Polynomial& first = algebra_[original];
+            const bool from_original =
+                std::find(first.terms.begin(), first.terms.end(),
+                          std::pair<Monomial, double>(mono, coefficient)) != first.terms.end();
+            if (from_original) proof->consumed = algebra_.add(proof->consumed, term);
+            if (!best || (proof->attained && !best->attained)) best = proof;
+        }
+    }
+    return best;
+}
+
+/// An exponential of this can neither overflow nor underflow, summed over `over`.
+bool Plan::is_tame(PolynomialId exponent, const std::vector<AxisId>& over) const {
+    const std::optional<double> upper = cascade_.signs().upper(exponent);
+    if (!upper) return false;
+    double count = 0;
+    for (const AxisId axis : over)
+        count += std::log(std::max<double>(1, static_cast<double>(cascade_.diagram()[axis].extent)));
+    return *upper + count <= kTameExponent;
+}
+
+/// A maximum of the exponent, the user's own where there is one.
+PolynomialId Plan::gauge_for(PolynomialId exponent, const std::vector<AxisId>& over,
+                             std::uint32_t fold) {
+    const Polynomial wanted = algebra_[exponent];
+    for (std::uint32_t i = 0; i < folds_.size(); ++i) {
+        const std::optional<PolynomialId> bound = bound_of(i);
+        if (!bound || algebra_[*bound].terms.empty() || folds_[i].over != over) continue;
+        const double factor = wanted.terms.front().second / algebra_[*bound].terms.front().second;
+        if (factor > 0 && algebra_.scale(*bound, factor) == exponent)
+            return algebra_.scale(
+                algebra_.atom(algebra_.reference(Kind::Fold, i, folds_[i].axes)), factor);
+    }
+    std::vector<AxisId> axes;
+    for (const AxisId axis : algebra_.class_of(exponent).axes)
+        if (std::find(over.begin(), over.end(), axis) == over.end()) axes.push_back(axis);
+    // In the order in which the fold itself has them.
+    const std::vector<AxisId>& order = folds_[fold].axes;
+    std::stable_sort(axes.begin(), axes.end(), [&](AxisId a, AxisId b) {
+        return std::find(order.begin(), order.end(), a) < std::find(order.begin(), order.end(), b);
+    });
+    FoldOver made{.monoid = kMax, .over = over, .axes = axes, .body = algebra_.term_of(exponent)};
+    made.statement = folds_[fold].statement;
+    folds_.push_back(std::move(made));
+    forms_.push_back(exponent);
+    const std::uint32_t id = static_cast<std::uint32_t>(folds_.size() - 1);
+    return algebra_.atom(algebra_.reference(Kind::Fold, id, axes));
+}
+
+Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
+                      std::uint32_t fold) {
+    const Split parts = split(algebra_, monomial, over);
+    Placement result{.streamed = parts.streamed, .gauge = kZero, .outside = kZero};
+    const auto outside = [&](PolynomialId exponent) {
+        Monomial rest = parts.rest;
+        rest.exponent = exponent;
+        return algebra_.monomial(std::move(rest));
+    };
+    const PolynomialId varying = parts.streamed.exponent;
+    if (!algebra_.class_of(varying).streamed && algebra_.as_constant(varying) != nullptr) {
+        result.outside = outside(parts.rest.exponent);
+        return result;
+    }
+    const bool tame = is_tame(varying, over);
+    const bool bounded_below = is_tame(algebra_.scale(varying, -1), over);
+    const std::optional<Proof> proof =
+        parts.rest.exponent == kZero ? std::nullopt : prove(monomial.exponent);
+    const bool must_be_attained = attained_.contains(varying);
+    const bool repaired = proof && proof->consumed != kZero;
+    const auto keep = [&] {
+        // exp(e_X - G) with G what the proof consumed; the other folds go to the tail.
+        result.gauge = algebra_.scale(proof->consumed, -1);
+        result.outside = outside(algebra_.subtract(parts.rest.exponent, proof->consumed));
+        return result;
+    };
+    if (repaired && proof->attained) return keep();
+    if (tame && (bounded_below || !must_be_attained)) {
+        result.outside = outside(parts.rest.exponent);
+        return result;
+    }
+    if (repaired && !must_be_attained) return keep();
+    result.gauge = gauge_for(varying, over, fold);
+    result.outside = outside(algebra_.add(parts.rest.exponent, result.gauge));
+    return result;
+}
+
+}  // namespace napkin::separation
