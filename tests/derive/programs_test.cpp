@@ -137,7 +137,7 @@ TEST_CASE("refusals give their reason") {
         {"fuse all\nunstream x", "is not streamed"},
         {"fuse all\nstream x by 4\nstream x by 2", "streamed by 4 at block already"},
         {"tile q by 4", "there is no rule `tile`"},
-        {"stream x by 4 in P", "P carries x"},
+        {"stream x by 4 in P", "`P` carries `x` and depends on"},
         {"recolour P at tensor-core", "is not a sum of products"},
         {"retype O to f16", "has a type in the diagram"},
         {"retype Q to f16", "is an input"},
