@@ -42,7 +42,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates) {
-    if (word.size() > kLongestWord) return std::nullopt;
+    if (word.empty() || word.size() > kLongestWord) return std::nullopt;
     std::optional<std::string> best;
     // One edit in a word of up to three letters, two up to six, then a third of its length.
     int limit = 2 * static_cast<int>(std::max<std::size_t>((word.size() + 2) / 3, 1));

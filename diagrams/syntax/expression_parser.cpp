@@ -61,18 +61,18 @@ bool is_above_one(std::string_view text) {
 }  // namespace
 
 Precedence precedence_of(std::string_view op) {
-    if (op == "or") return kOr;
-    if (op == "and") return kAnd;
-    if (op == "+" || op == "-") return kSum;
-    if (op == "*" || op == "/" || op == "//" || op == "%") return kProduct;
-    if (op == "^") return kPower;
+    if (op == "or") return Precedence::Or;
+    if (op == "and") return Precedence::And;
+    if (op == "+" || op == "-") return Precedence::Sum;
+    if (op == "*" || op == "/" || op == "//" || op == "%") return Precedence::Product;
+    if (op == "^") return Precedence::Power;
     const bool compares =
         op == "<" || op == "<=" || op == ">" || op == ">=" || op == "==" || op == "!=";
-    return compares ? kComparison : kLoosest;
+    return compares ? Precedence::Comparison : Precedence::Loosest;
 }
 
 Expression ExpressionParser::parse() {
-    return binary(kLoosest).expression;
+    return binary(Precedence::Loosest).expression;
 }
 
 std::vector<Expression> ExpressionParser::parse_tuple() {
@@ -103,7 +103,7 @@ ExpressionParser::Tree ExpressionParser::binary(Precedence least) {
         if (level < least) break;
         cursor_.take();
         // A power groups to the right and takes a sign, `2^-x^2`; the others group to the left.
-        Tree right = binary(level == kPower ? kUnary : static_cast<Precedence>(level + 1));
+        Tree right = binary(level == Precedence::Power ? Precedence::Unary : tighter(level));
         if (cursor_.failed()) break;
         left = join(std::move(left), op, std::move(right));
     }
@@ -112,11 +112,11 @@ ExpressionParser::Tree ExpressionParser::binary(Precedence least) {
 }
 
 ExpressionParser::Tree ExpressionParser::join(Tree left, const Token& op, Tree right) {
-    const bool compares = precedence_of(spelling(op.kind)) == kComparison;
+    const bool compares = precedence_of(spelling(op.kind)) == Precedence::Comparison;
     const Span begin = left.expression.span;
     const Binary* inner = std::get_if<Binary>(&left.expression.node);
     const bool chains = compares && inner != nullptr && !left.expression.parenthesised &&
-                        precedence_of(inner->op) == kComparison;
+                        precedence_of(inner->op) == Precedence::Comparison;
     if (chains) {
         const Expression& middle = inner->operands[1];
         std::string help = "write ";
@@ -143,9 +143,9 @@ ExpressionParser::Tree ExpressionParser::prefix(Precedence least) {
     const bool minus = token.kind == TokenKind::Minus;
     const bool negation = token.kind == TokenKind::Not;
     if (!minus && !negation) return primary();
-    if (negation && least > kNot) return missing();
+    if (negation && least > Precedence::Not) return missing();
     cursor_.take();
-    Tree operand = binary(minus ? kUnary : kNot);
+    Tree operand = binary(minus ? Precedence::Unary : Precedence::Not);
     Tree tree;
     tree.height = operand.height + 1;
     Unary node{std::string(spelling(token.kind)), {}};
@@ -266,7 +266,7 @@ ExpressionParser::List ExpressionParser::list_until(const Token& open) {
         open.kind == TokenKind::LeftParen ? TokenKind::RightParen : TokenKind::RightBracket;
     if (cursor_.accept(close)) return list;
     do {
-        Tree item = binary(kLoosest);
+        Tree item = binary(Precedence::Loosest);
         if (cursor_.failed()) return list;
         list.height = std::max(list.height, item.height);
         list.items.push_back(std::move(item.expression));
@@ -305,7 +305,7 @@ ExpressionParser::Tree ExpressionParser::reduction(Name monoid, std::vector<Name
         node.operands = std::move(operands.items);
         tree.height = operands.height + 1;
     } else {
-        Tree operand = binary(kProduct);
+        Tree operand = binary(Precedence::Product);
         tree.height = operand.height + 1;
         node.operands.push_back(std::move(operand.expression));
     }
@@ -334,7 +334,7 @@ ExpressionParser::Tree ExpressionParser::conditional() {
     Conditional node;
     node.parts.reserve(3);
     for (const TokenKind next : {TokenKind::Then, TokenKind::Else, TokenKind::End}) {
-        Tree part = binary(kLoosest);
+        Tree part = binary(Precedence::Loosest);
         if (cursor_.failed()) return {};
         tree.height = std::max(tree.height, part.height + 1);
         node.parts.push_back(std::move(part.expression));
@@ -353,7 +353,7 @@ ExpressionParser::Tree ExpressionParser::conditional() {
 
 ExpressionParser::Tree ExpressionParser::parenthesised() {
     const Token& open = cursor_.take();
-    Tree tree = binary(kLoosest);
+    Tree tree = binary(Precedence::Loosest);
     if (cursor_.failed()) return {};
     if (cursor_.at(TokenKind::Comma) && open.match != kNoMatch) {
         cursor_.fail(messages::expected(cursor_.here(), "`)`", "`,`",

@@ -7,9 +7,23 @@
 namespace napkin::syntax {
 
 /// How tightly an operator binds; a higher level binds tighter.
-enum Precedence : int { kLoosest, kOr, kAnd, kNot, kComparison, kSum, kProduct, kUnary, kPower };
+enum class Precedence : int {
+    Loosest,
+    Or,
+    And,
+    Not,
+    Comparison,
+    Sum,
+    Product,
+    Unary,
+    Power,
+    Tightest
+};
+[[nodiscard]] constexpr Precedence tighter(Precedence level) {
+    return static_cast<Precedence>(static_cast<int>(level) + 1);
+}
 
-/// The level of a binary operator by its spelling; kLoosest for anything else.
+/// The level of a binary operator by its spelling; Loosest for anything else.
 [[nodiscard]] Precedence precedence_of(std::string_view op);
 
 /// The deepest tree that is built; recursion over trees is safe up to it.

@@ -14,8 +14,6 @@ namespace napkin::syntax {
 
 namespace {
 
-constexpr auto kTightest = static_cast<Precedence>(kPower + 1);
-
 std::string text_of(const Literal& literal) {
     char buffer[32];
     char* const end = buffer + sizeof buffer;
@@ -43,14 +41,14 @@ public:
             return;
         }
         writer_.open_bracket("(");
-        print_bare(expression, kLoosest);
+        print_bare(expression, Precedence::Loosest);
         writer_.close_bracket(")");
     }
 
     void list(const std::vector<Expression>& items) {
         for (const Expression& item : items) {
             if (&item != &items.front()) comma();
-            print(item, kLoosest, kLoosest);
+            print(item, Precedence::Loosest, Precedence::Loosest);
         }
     }
 
@@ -63,10 +61,16 @@ private:
                 [](const Reference&) { return false; },
                 [](const Access&) { return false; },
                 [](const Call&) { return false; },
-                [&](const Reduction&) { return least > kUnary || follow >= kProduct; },
-                [&](const Unary& unary) { return (unary.op == "-" ? kUnary : kNot) < least; },
+                [&](const Reduction&) {
+                    return least > Precedence::Unary || follow >= Precedence::Product;
+                },
+                [&](const Unary& unary) {
+                    return (unary.op == "-" ? Precedence::Unary : Precedence::Not) < least;
+                },
                 [&](const Binary& binary) { return precedence_of(binary.op) < least; },
-                [&](const Conditional&) { return least > kLoosest || follow > kLoosest; },
+                [&](const Conditional&) {
+                    return least > Precedence::Loosest || follow > Precedence::Loosest;
+                },
             },
             expression.node);
     }
@@ -92,7 +96,7 @@ private:
 
     void comma() {
         writer_ << ",";
-        writer_.space(kLoosest);
+        writer_.space(static_cast<int>(Precedence::Loosest));
     }
 
     void names(const std::vector<Name>& list) {
@@ -127,9 +131,10 @@ private:
             list(reduction.operands);
             writer_.close_bracket(")");
         } else if (std::holds_alternative<Conditional>(first.node)) {
-            print(first, kLoosest, follow);
+            print(first, Precedence::Loosest, follow);
         } else {
-            print(first, begins_with_sign(first) ? kTightest : kProduct, follow);
+            print(first, begins_with_sign(first) ? Precedence::Tightest : Precedence::Product,
+                  follow);
         }
     }
 
@@ -145,24 +150,23 @@ private:
 
     /// Operators group to the left, but for comparisons (which do not chain) and powers.
     static Precedence least_on_left(Precedence level) {
-        const bool groups_left = level != kComparison && level != kPower;
-        return groups_left ? level : static_cast<Precedence>(level + 1);
+        const bool groups_left = level != Precedence::Comparison && level != Precedence::Power;
+        return groups_left ? level : tighter(level);
     }
 
     void print_unary(const Unary& unary, Precedence follow) {
         const bool minus = unary.op == "-";
         writer_ << (minus ? "-" : "not ");
-        print(unary.operand.front(), minus ? kUnary : kNot, follow);
+        print(unary.operand.front(), minus ? Precedence::Unary : Precedence::Not, follow);
     }
 
     void print_binary(const Binary& binary, Precedence follow) {
         const Precedence level = precedence_of(binary.op);
-        const auto tighter = static_cast<Precedence>(level + 1);
         print(binary.operands[0], least_on_left(level), level);
-        writer_.space(level);
+        writer_.space(static_cast<int>(level));
         writer_ << binary.op << " ";
         const Expression& right = binary.operands[1];
-        print(right, level == kPower ? exponent_level(right) : tighter, follow);
+        print(right, level == Precedence::Power ? exponent_level(right) : tighter(level), follow);
     }
 
     /// `x ^ 2` and `x ^ -2` stand bare, every longer exponent in parentheses.
@@ -170,24 +174,24 @@ private:
         const Unary* unary = std::get_if<Unary>(&exponent.node);
         const bool bare = unary != nullptr && unary->op == "-" &&
                           std::holds_alternative<Literal>(unary->operand.front().node);
-        return bare ? kUnary : kTightest;
+        return bare ? Precedence::Unary : Precedence::Tightest;
     }
 
     void print_conditional(const Conditional& conditional) {
         writer_ << "if ";
         print_inner_branch(conditional.parts[0]);
-        writer_.space(kLoosest);
+        writer_.space(static_cast<int>(Precedence::Loosest));
         writer_ << "then ";
         print_inner_branch(conditional.parts[1]);
-        writer_.space(kLoosest);
+        writer_.space(static_cast<int>(Precedence::Loosest));
         writer_ << "else ";
-        print(conditional.parts[2], kLoosest, kLoosest);
+        print(conditional.parts[2], Precedence::Loosest, Precedence::Loosest);
     }
 
     /// A conditional inside another, other than after `else`, stands in parentheses for the reader.
     void print_inner_branch(const Expression& part) {
         const bool nested = std::holds_alternative<Conditional>(part.node);
-        print(part, nested ? kTightest : kLoosest, kLoosest);
+        print(part, nested ? Precedence::Tightest : Precedence::Loosest, Precedence::Loosest);
     }
 
     TextWriter& writer_;
@@ -196,7 +200,7 @@ private:
 }  // namespace
 
 void write_expression(TextWriter& writer, const Expression& expression) {
-    Printer(writer).print(expression, kLoosest, kLoosest);
+    Printer(writer).print(expression, Precedence::Loosest, Precedence::Loosest);
 }
 
 void write_tuple(TextWriter& writer, const std::vector<Expression>& parts) {

@@ -33,6 +33,7 @@ std::string type_meant_by(const std::string& name) {
     for (const Alias& alias : kAliases)
         if (alias.name == name) return std::string(name_of(alias.type));
     std::vector<std::string> known;
+    known.reserve(kAllTypes.size());
     for (const ElementType type : kAllTypes) known.emplace_back(name_of(type));
     return nearest(name, known).value_or("");
 }

@@ -47,21 +47,21 @@ constexpr std::array kSigns = {
 
 std::string_view spelling(TokenKind kind) {
     const auto has_kind = [kind](const Spelling& entry) { return entry.kind == kind; };
-    const auto word = std::find_if(kWords.begin(), kWords.end(), has_kind);
+    const auto* const word = std::find_if(kWords.begin(), kWords.end(), has_kind);
     if (word != kWords.end()) return word->text;
-    const auto sign = std::find_if(kSigns.begin(), kSigns.end(), has_kind);
+    const auto* const sign = std::find_if(kSigns.begin(), kSigns.end(), has_kind);
     return sign != kSigns.end() ? sign->text : std::string_view();
 }
 
 TokenKind kind_of_word(std::string_view word) {
-    const auto entry = std::find_if(kWords.begin(), kWords.end(),
-                                    [word](const Spelling& known) { return known.text == word; });
+    const auto* const entry = std::find_if(
+        kWords.begin(), kWords.end(), [word](const Spelling& known) { return known.text == word; });
     return entry != kWords.end() ? entry->kind : TokenKind::Identifier;
 }
 
 TokenKind kind_of_sign(std::string_view sign) {
-    const auto entry = std::find_if(kSigns.begin(), kSigns.end(),
-                                    [sign](const Spelling& known) { return known.text == sign; });
+    const auto* const entry = std::find_if(
+        kSigns.begin(), kSigns.end(), [sign](const Spelling& known) { return known.text == sign; });
     return entry != kSigns.end() ? entry->kind : TokenKind::Unknown;
 }
 
