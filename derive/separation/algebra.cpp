@@ -27,7 +27,9 @@ bool cancels(double a, double b) {
 
 }  // namespace
 
-Algebra::Algebra(AxisId streamed) : axis_(streamed) { make(Polynomial{}); }
+Algebra::Algebra(AxisId streamed) : axis_(streamed) {
+    make(Polynomial{});
+}
 
 TermId Algebra::make(Term term) {
     const auto found = term_ids_.find(term);
@@ -60,7 +62,9 @@ TermId Algebra::number(double value, bool is_integer) {
     return make(Term{.kind = Kind::Number, .number = value, .ref = is_integer ? 1U : 0U});
 }
 
-TermId Algebra::axis(AxisId axis) { return make(Term{.kind = Kind::Axis, .ref = axis.value}); }
+TermId Algebra::axis(AxisId axis) {
+    return make(Term{.kind = Kind::Axis, .ref = axis.value});
+}
 
 TermId Algebra::apply(Function function, std::vector<TermId> parts) {
     return make(Term{.kind = Kind::Apply, .function = function, .parts = std::move(parts)});
@@ -96,8 +100,8 @@ bool Algebra::is_number(TermId id, double value) const {
 
 PolynomialId Algebra::make(Polynomial polynomial) {
     for (auto& [mono, coefficient] : polynomial.terms) {
-        const bool is_mask = coefficient > 0 && mono.exponent == kZero &&
-                             mono.powers.size() == 1 && mono.guards.empty() &&
+        const bool is_mask = coefficient > 0 && mono.exponent == kZero && mono.powers.size() == 1 &&
+                             mono.guards.empty() &&
                              (*this)[mono.powers.front().first].kind == Kind::Mask;
         if (is_mask) coefficient = 1;  // 0 and -inf do not change under a positive factor
     }
@@ -255,9 +259,8 @@ PolynomialId Algebra::substitute(PolynomialId id, Substitution& substitution) {
 Split split(Algebra& algebra, const Monomial& monomial, const std::vector<AxisId>& inside) {
     const auto stays = [&](const Class& of) {
         if (of.streamed) return true;
-        return !of.folded && std::any_of(inside.begin(), inside.end(), [&](AxisId axis) {
-            return of.axes.contains(axis);
-        });
+        return !of.folded && std::any_of(inside.begin(), inside.end(),
+                                         [&](AxisId axis) { return of.axes.contains(axis); });
     };
     Split result;
     for (const auto& power : monomial.powers)

@@ -51,7 +51,8 @@ struct Term {
 /// A product; `powers` is sorted and has no zero powers.
 struct Monomial {
     std::vector<std::pair<TermId, double>> powers = {};
-    PolynomialId exponent = {};  ///< of the single exponential; the zero polynomial where there is none
+    PolynomialId exponent =
+        {};  ///< of the single exponential; the zero polynomial where there is none
     std::vector<TermId> guards = {};
     std::vector<AxisId> deferred = {};
     auto operator<=>(const Monomial&) const = default;

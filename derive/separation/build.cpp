@@ -98,8 +98,7 @@ Statement Builder::fold_statement(ArrayId target, const StateVariable& state, Ex
 }
 
 /// An array of the body, the streamed axis last.
-ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes,
-                        Expression value) {
+ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value) {
     const std::vector<AxisId>& order = plan_.folds()[serving_].axes;
     std::vector<AxisId> sorted(axes.begin(), axes.end());
     const auto rank = [&](AxisId axis) {
@@ -129,14 +128,15 @@ ArrayId Builder::state_array(std::uint32_t state) {
     if (fold.target && variable.verbatim && !is_floating(diagram_[*fold.target].type))
         type = diagram_[*fold.target].type;
     const std::uint32_t before = std::exchange(serving_, variable.serves);
-    const ArrayId made =
-        make_array(base_name(variable.serves) + suffix, variable.axes, type);
+    const ArrayId made = make_array(base_name(variable.serves) + suffix, variable.axes, type);
     serving_ = before;
     state_arrays_.emplace(state, made);
     return made;
 }
 
-Expression Builder::read_array(ArrayId id) const { return read_axes(id, array(id).axes); }
+Expression Builder::read_array(ArrayId id) const {
+    return read_axes(id, array(id).axes);
+}
 
 void Builder::need_chunk(ArrayId id) {
     for (std::size_t i = 0; i < cascade_.statements().size(); ++i) {

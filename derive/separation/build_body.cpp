@@ -51,13 +51,11 @@ void Builder::build_gauge(std::uint32_t state) {
     const StateVariable variable = plan_.states()[state];
     serving_ = variable.serves;
     const ArrayId current = state_array(state);
-    const ArrayId next =
-        make_array(array(current).name + "_new", variable.axes, ElementType::F32);
+    const ArrayId next = make_array(array(current).name + "_new", variable.axes, ElementType::F32);
     next_arrays_[state] = next;
     initialise(current, identity_of(diagram_, variable.monoid, 0));
     Expression value = state_value(variable);
-    const Statement update =
-        fold_statement(next, variable, std::move(value), read_array(current));
+    const Statement update = fold_statement(next, variable, std::move(value), read_array(current));
     body_.push_back(update);
     updates_.push_back(statement(current, read_array(next)));
     describe(state, update);
@@ -68,11 +66,10 @@ ArrayId Builder::repair(PolynomialId gauge) {
     if (found != repairs_.end()) return found->second;
     Expression before = expression(gauge, Where::Before);
     Expression after = expression(gauge, Where::After);
-    Expression change = apply(Function::Exp, {apply(Function::Subtract,
-                                                    {std::move(before),
-                                                     apply(Function::Guard, {std::move(after)})})});
-    const ArrayId made =
-        helper("_repair", algebra_.class_of(gauge).axes, std::move(change));
+    Expression change = apply(
+        Function::Exp, {apply(Function::Subtract,
+                              {std::move(before), apply(Function::Guard, {std::move(after)})})});
+    const ArrayId made = helper("_repair", algebra_.class_of(gauge).axes, std::move(change));
     repairs_.emplace(gauge, made);
     return made;
 }
@@ -95,8 +92,8 @@ Expression Builder::relative(PolynomialId varying, PolynomialId gauge) {
         if (factor != 1)
             value = apply(Function::Multiply,
                           {number(factor, factor == std::floor(factor)), std::move(value)});
-        whole = whole ? apply(Function::Add, {std::move(*whole), std::move(value)})
-                      : std::move(value);
+        whole =
+            whole ? apply(Function::Add, {std::move(*whole), std::move(value)}) : std::move(value);
     };
     for (const auto& [mono, coefficient] : Polynomial(algebra_[gauge]).terms)
         for (const std::uint32_t fold : plan_.folds_in(algebra_.monomial(mono)))
@@ -113,12 +110,11 @@ Expression Builder::relative(PolynomialId varying, PolynomialId gauge) {
     }
     if (plain != kZero || !whole) {
         Expression value = expression(plain, Where::Chunk);
-        whole = whole ? apply(Function::Add, {std::move(*whole), std::move(value)})
-                      : std::move(value);
+        whole =
+            whole ? apply(Function::Add, {std::move(*whole), std::move(value)}) : std::move(value);
     }
     Expression reference = apply(Function::Guard, {expression(gauge, Where::After)});
-    Expression difference =
-        apply(Function::Subtract, {std::move(*whole), std::move(reference)});
+    Expression difference = apply(Function::Subtract, {std::move(*whole), std::move(reference)});
     return guarded(std::move(difference), visible, kMinusInfinity, Where::Chunk);
 }
 
@@ -152,6 +148,7 @@ Expression Builder::contraction(const StateVariable& state) {
     if (whole.exponent != kZero && state.gauge != kZero) {
         Class of = algebra_.class_of(whole.exponent);
         of.axes.merge(std::set<AxisId>(algebra_.class_of(state.gauge).axes));
+        of.infinite = false;
         factors.push_back({read_array(weight(whole.exponent, state.gauge)), of});
         bare.exponent = kZero;
     }
@@ -162,8 +159,8 @@ Expression Builder::contraction(const StateVariable& state) {
     std::set<AxisId> axes[2];
     for (Factor& factor : factors) {
         const std::set<AxisId>& first = factors.front().of.axes;
-        const bool same = std::includes(first.begin(), first.end(), factor.of.axes.begin(),
-                                        factor.of.axes.end());
+        const bool same =
+            std::includes(first.begin(), first.end(), factor.of.axes.begin(), factor.of.axes.end());
         axes[same ? 0 : 1].insert(factor.of.axes.begin(), factor.of.axes.end());
         sides[same ? 0 : 1].push_back(factor);
     }
@@ -171,8 +168,7 @@ Expression Builder::contraction(const StateVariable& state) {
         Expression value = guarded(quotient(factors, 1), whole.guards, 0, Where::Chunk);
         if (!infinite || state.gauge == kZero) return value;
         // A weight of zero adds nothing, whatever its payload.
-        Expression visible =
-            apply(Function::Greater, {factors.front().value, integer(0)});
+        Expression visible = apply(Function::Greater, {factors.front().value, integer(0)});
         return apply(Function::Select, {std::move(visible), std::move(value), integer(0)});
     }
     std::vector<Factor> both;
@@ -201,12 +197,11 @@ Expression Builder::contraction(const StateVariable& state) {
 Expression Builder::seed(std::uint32_t state, const StateVariable& variable) {
     Expression old = read_array(state_array(state));
     if (variable.gauge == kZero) return old;
-    Expression scaled =
-        apply(Function::Multiply, {old, read_array(repair(variable.gauge))});
+    Expression scaled = apply(Function::Multiply, {old, read_array(repair(variable.gauge))});
     if (variable.monoid == kSum) return scaled;
     // A maximum over nothing is -inf, which a repair of zero must not change.
-    Expression seen = apply(Function::Greater, {expression(variable.gauge, Where::Before),
-                                                number(kMinusInfinity)});
+    Expression seen = apply(Function::Greater,
+                            {expression(variable.gauge, Where::Before), number(kMinusInfinity)});
     return apply(Function::Select, {std::move(seen), std::move(scaled), std::move(old)});
 }
 
@@ -222,8 +217,7 @@ void Builder::build_state(std::uint32_t state) {
     initialise(target, identity_of(diagram_, variable.monoid, 0));
     Expression value = state_value(variable);
     Expression before = seed(state, variable);
-    const Statement update =
-        fold_statement(target, variable, std::move(value), std::move(before));
+    const Statement update = fold_statement(target, variable, std::move(value), std::move(before));
     body_.push_back(update);
     describe(state, update);
 }
@@ -272,8 +266,7 @@ void Builder::build_carry(std::size_t index) {
         const std::string name = scanned.name.substr(0, scanned.name.find('.'));
         const ArrayId target = make_array(name + "_carry", axes, ElementType::F32);
         carries_[index * 16 + i] = target;
-        Expression first =
-            fold.seed.empty() ? identity_of(diagram_, fold.monoid, i) : fold.seed[i];
+        Expression first = fold.seed.empty() ? identity_of(diagram_, fold.monoid, i) : fold.seed[i];
         result_.initial.push_back({.targets = {target},
                                    .body = Map{std::move(first)},
                                    .box = source.box,
@@ -289,10 +282,10 @@ void Builder::build_carry(std::size_t index) {
         result_.states.push_back(
             {.state = target,
              .initial = formula_text(
-                 scope, std::get<Map>(result_.initial[result_.initial.size() -
-                                                      update.targets.size() + i]
-                                          .body)
-                            .value),
+                 scope,
+                 std::get<Map>(
+                     result_.initial[result_.initial.size() - update.targets.size() + i].body)
+                     .value),
              .body = update_text(scope, update, i),
              .repair = "",
              .why = "carries the last prefix of `" + diagram_[source.targets[i]].name +
@@ -329,8 +322,9 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
         for (const Statement& each : body_)
             if (each.targets.front() == change)
                 text.repair = formula_text(scope, std::get<Map>(each.body).value);
-        text.why += "; its exponent is kept relative to a gauge that grows, so that no exponential "
-                    "overflows";
+        text.why +=
+            "; its exponent is kept relative to a gauge that grows, so that no exponential "
+            "overflows";
     }
     result_.states.push_back(std::move(text));
 }

@@ -46,8 +46,7 @@ Expression Builder::expression(TermId id, Where where) {
     case Kind::Size: return size_of(AxisId{term.ref});
     case Kind::Inner: return inner(id, where);
     case Kind::Sum: return expression(PolynomialId{term.ref}, where);
-    case Kind::Mask:
-        return guarded(integer(0), term.parts, -kInfinity, where);
+    case Kind::Mask: return guarded(integer(0), term.parts, -kInfinity, where);
     case Kind::Read:
     case Kind::Fold:
     case Kind::State:
@@ -94,8 +93,8 @@ Expression Builder::inner(TermId id, Where where) {
     const Term term = algebra_[id];
     const std::set<AxisId>& axes = algebra_.class_of(id).axes;
     Expression value = expression(term.parts.front(), where);
-    const ArrayId made = make_array(base_name(serving_) + "_inner", {axes.begin(), axes.end()},
-                                    ElementType::F32);
+    const ArrayId made =
+        make_array(base_name(serving_) + "_inner", {axes.begin(), axes.end()}, ElementType::F32);
     Fold fold;
     fold.monoid = MonoidId{term.ref};
     fold.over = term.bound;
@@ -171,11 +170,11 @@ void Builder::read_known_products(Monomial& monomial, Where where, std::vector<F
                    monomial.powers.end();
         };
         // Dividing once at the end is exact where nothing is visible; a factor 1/l is not.
-        const bool cheap = where == Where::Tail &&
-                           std::none_of(wanted.powers.begin(), wanted.powers.end(),
-                                        [](const auto& power) {
-                                            return power.second != std::floor(power.second);
-                                        });
+        const bool cheap =
+            where == Where::Tail &&
+            std::none_of(wanted.powers.begin(), wanted.powers.end(), [](const auto& power) {
+                return power.second != std::floor(power.second);
+            });
         if (cheap || !std::all_of(wanted.powers.begin(), wanted.powers.end(), present)) continue;
         std::erase_if(monomial.powers, [&](const auto& power) {
             return std::find(wanted.powers.begin(), wanted.powers.end(), power) !=
@@ -209,8 +208,7 @@ Builder::Factor Builder::power(TermId base, double exponent, Where where) {
     else if (size == 0.5)
         value = apply(Function::Sqrt, {std::move(value)});
     else if (size != 1)
-        value = apply(Function::Power,
-                      {std::move(value), number(size, size == std::floor(size))});
+        value = apply(Function::Power, {std::move(value), number(size, size == std::floor(size))});
     return {std::move(value), algebra_.class_of(base), exponent < 0};
 }
 

@@ -26,10 +26,9 @@ void Builder::build_pick(std::uint32_t first) {
                      .box = source.box,
                      .span = source.span};
     body_.push_back(std::move(picked));
-    const Expression larger =
-        apply(Function::Greater, {read_array(chunk_best), read_array(best)});
-    const Statement index = statement(
-        at, apply(Function::Select, {larger, read_array(chunk_at), read_array(at)}));
+    const Expression larger = apply(Function::Greater, {read_array(chunk_best), read_array(best)});
+    const Statement index =
+        statement(at, apply(Function::Select, {larger, read_array(chunk_at), read_array(at)}));
     const Statement value =
         statement(best, apply(Function::Max, {read_array(best), read_array(chunk_best)}));
     body_.push_back(index);  // before the value, which it is compared with

@@ -73,14 +73,14 @@ void Cascade::add(StatementId id) {
     RegionStatement entry{.statement = id};
     verbatim_ = true;
     if (touches(statement)) {
-        entry.part = std::visit(
-            overloaded{
-                [&](const Map& map) { return add_map(statement, map); },
-                [&](const Fold& fold) { return add_fold(id, statement, fold); },
-                [&](const Select& select) { return add_select(id, statement, select); },
-                [&](const Opaque& opaque) { return add_opaque(statement, opaque); },
-            },
-            statement.body);
+        entry.part =
+            std::visit(overloaded{
+                           [&](const Map& map) { return add_map(statement, map); },
+                           [&](const Fold& fold) { return add_fold(id, statement, fold); },
+                           [&](const Select& select) { return add_select(id, statement, select); },
+                           [&](const Opaque& opaque) { return add_opaque(statement, opaque); },
+                       },
+                       statement.body);
     }
     entry.verbatim = verbatim_;
     for (const ArrayId target : statement.targets) producer_[target] = statements_.size();
@@ -169,7 +169,7 @@ Part Cascade::add_select(StatementId id, const Statement& statement, const Selec
         refuse(Why::Select, value);
         return Part::Mixed;
     }
-    if (of.folded) refuse(Why::Select, value);
+    if (of.folded || select.rank) refuse(Why::Select, value);
     for (std::uint32_t i = 0; i < statement.targets.size(); ++i) {
         const ArrayId target = statement.targets[i];
         folds_.push_back({.statement = id,
@@ -180,12 +180,11 @@ Part Cascade::add_select(StatementId id, const Statement& statement, const Selec
                           .axes = diagram_[target].axes,
                           .body = value,
                           .picks = true});
-        define(target,
-               algebra_.reference(diagram_[target].rounds ? Kind::Late : Kind::Fold,
-                                  diagram_[target].rounds
-                                      ? target.value
-                                      : static_cast<std::uint32_t>(folds_.size() - 1),
-                                  diagram_[target].axes));
+        define(target, algebra_.reference(diagram_[target].rounds ? Kind::Late : Kind::Fold,
+                                          diagram_[target].rounds
+                                              ? target.value
+                                              : static_cast<std::uint32_t>(folds_.size() - 1),
+                                          diagram_[target].axes));
     }
     return Part::Pick;
 }
@@ -251,9 +250,9 @@ TermId Cascade::lower_read(const Read& element) {
     if (!elsewhere || !reads_other_chunk(result)) return result;
     const Class& of = algebra_.class_of(*elsewhere);
     if (of.streamed || of.folded) {
-        refuse(Why::Gather, algebra_.make(Term{.kind = Kind::Read,
-                                               .ref = element.array.value,
-                                               .parts = std::move(index)}));
+        refuse(Why::Gather,
+               algebra_.make(Term{
+                   .kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)}));
         return result;
     }
     Algebra::Substitution others;

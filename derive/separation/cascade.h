@@ -15,7 +15,8 @@ namespace napkin::separation {
 
 /// How a statement of the region is executed.
 enum class Part {
-    Before,  ///< neither varies along the axis nor depends on a fold over it: computed by the caller
+    Before,  ///< neither varies along the axis nor depends on a fold over it: computed by the
+             ///< caller
     Chunk,   ///< mapped: computed for every chunk
     Fold,    ///< folds the axis
     Prefix,  ///< keeps every prefix of a fold: computed for every chunk, with a state
@@ -33,7 +34,7 @@ struct FoldOver {
     std::vector<AxisId> over = {};
     std::vector<AxisId> axes = {};  ///< of the result
     TermId body = {};
-    bool picks = false;  ///< one result of a selection, not a reduction by a monoid
+    bool picks = false;    ///< one result of a selection, not a reduction by a monoid
     bool divides = false;  ///< its value is divided by, or its logarithm is taken
 };
 

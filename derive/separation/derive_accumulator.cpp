@@ -55,9 +55,8 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagr
     Cascade cascade(diagram, region, axis);
     if (cascade.obstacle()) return refusal(cascade, *cascade.obstacle());
     const std::vector<RegionStatement>& statements = cascade.statements();
-    const bool any = std::any_of(statements.begin(), statements.end(), [](const auto& each) {
-        return each.part != Part::Before;
-    });
+    const bool any = std::any_of(statements.begin(), statements.end(),
+                                 [](const auto& each) { return each.part != Part::Before; });
     if (!any)
         return NotApplicable{"no statement of the region uses `" + diagram[axis].name + "`",
                              "stream an axis that the region maps or folds"};

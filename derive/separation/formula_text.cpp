@@ -8,7 +8,18 @@
 namespace napkin::separation {
 namespace {
 
-enum Precedence { kBranch, kOr, kAnd, kNot, kCompare, kAdditive, kMultiplicative, kMinus, kPower, kLeaf };
+enum Precedence {
+    kBranch,
+    kOr,
+    kAnd,
+    kNot,
+    kCompare,
+    kAdditive,
+    kMultiplicative,
+    kMinus,
+    kPower,
+    kLeaf
+};
 
 struct Text {
     std::string text;
@@ -73,9 +84,8 @@ private:
         const bool tight = precedence == kPower;
         const std::string sign = tight ? "^" : std::string(" ") + name_of(call.function) + " ";
         // The right side of - and / needs parentheses at the same precedence.
-        const bool flat =
-            call.function == Function::Add || call.function == Function::Multiply ||
-            call.function == Function::And || call.function == Function::Or;
+        const bool flat = call.function == Function::Add || call.function == Function::Multiply ||
+                          call.function == Function::And || call.function == Function::Or;
         return {at(call.arguments[0], precedence + (tight ? 1 : 0)) + sign +
                     at(call.arguments[1], flat ? precedence : precedence + 1),
                 precedence};

@@ -139,10 +139,11 @@ Form NormalForm::call(TermId id, const Term& term) {
                                         algebra_.is_number(argument.parts[2], kMinusInfinity));
         if (branches && !masks) return pushed_into_branches(id, term);
     }
-    const bool opens = is_unary_function(term.function) || term.function == Function::Add ||
-                       term.function == Function::Subtract || term.function == Function::Negate ||
-                       term.function == Function::Multiply || term.function == Function::Divide ||
-                       (mixed && (term.function == Function::Max || term.function == Function::Min));
+    const bool opens =
+        is_unary_function(term.function) || term.function == Function::Add ||
+        term.function == Function::Subtract || term.function == Function::Negate ||
+        term.function == Function::Multiply || term.function == Function::Divide ||
+        (mixed && (term.function == Function::Max || term.function == Function::Min));
     std::vector<PolynomialId> parts;
     for (const TermId part : term.parts) {
         if (!opens && !mixed) break;

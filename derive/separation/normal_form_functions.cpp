@@ -104,9 +104,9 @@ Form NormalForm::positive_part(PolynomialId a, TermId term) {
             algebra_.apply(Function::Max, {algebra_.term_of(value), algebra_.number(0)}));
     };
     const double sign = coefficient < 0 ? -1 : 1;
-    const PolynomialId both = algebra_.add(
-        algebra_.multiply(side(parts.streamed, sign), side(parts.rest, 1)),
-        algebra_.multiply(side(parts.streamed, -sign), side(parts.rest, -1)));
+    const PolynomialId both =
+        algebra_.add(algebra_.multiply(side(parts.streamed, sign), side(parts.rest, 1)),
+                     algebra_.multiply(side(parts.streamed, -sign), side(parts.rest, -1)));
     return algebra_.scale(algebra_.multiply(outside, both), std::abs(coefficient));
 }
 
@@ -125,10 +125,9 @@ Form NormalForm::maximum(PolynomialId a, PolynomialId b, TermId term) {
         return sum;
     };
     const auto additive = [&](PolynomialId of) {
-        return std::none_of(algebra_[of].terms.begin(), algebra_[of].terms.end(),
-                            [&](const auto& entry) {
-                                return algebra_.class_of(entry.first).mixed();
-                            });
+        return std::none_of(
+            algebra_[of].terms.begin(), algebra_[of].terms.end(),
+            [&](const auto& entry) { return algebra_.class_of(entry.first).mixed(); });
     };
     if (additive(a) && additive(b)) {
         for (const bool folded : {true, false}) {
@@ -169,8 +168,8 @@ PolynomialId NormalForm::guarded(PolynomialId polynomial, TermId condition) {
     PolynomialId result = kZero;
     const Monomial guard{.guards = {condition}};
     for (const auto& [mono, coefficient] : source.terms)
-        result = algebra_.add(result,
-                              algebra_.monomial(algebra_.multiply(mono, guard), coefficient));
+        result =
+            algebra_.add(result, algebra_.monomial(algebra_.multiply(mono, guard), coefficient));
     return result;
 }
 
@@ -239,7 +238,8 @@ Form NormalForm::inner(TermId id, const Term& term) {
             value = algebra_.monomial(outside, coefficient);
             for (const AxisId axis : term.bound)
                 value = algebra_.multiply(
-                    value, algebra_.atom(algebra_.make(Term{.kind = Kind::Size, .ref = axis.value})));
+                    value,
+                    algebra_.atom(algebra_.make(Term{.kind = Kind::Size, .ref = axis.value})));
         } else if (!exponent_inside && !of_inside.mixed()) {
             Term sum = term;
             sum.parts = {algebra_.term_of(algebra_.monomial(inside))};

@@ -15,7 +15,10 @@ std::vector<AxisId> sorted_union(std::vector<AxisId> a, const std::vector<AxisId
 }  // namespace
 
 Plan::Plan(Cascade& cascade, NormalForm& normal)
-    : cascade_(cascade), normal_(normal), algebra_(cascade.algebra()), folds_(cascade.folds()) {}
+    : cascade_(cascade),
+      normal_(normal),
+      algebra_(cascade.algebra()),
+      folds_(cascade.folds().begin(), cascade.folds().end()) {}
 
 std::optional<Obstacle> Plan::prepare() {
     for (const FoldOver& fold : folds_) {
@@ -76,8 +79,7 @@ PolynomialId Plan::request(StateVariable wanted) {
         if (same) return algebra_.atom(algebra_.reference(Kind::State, i, state.axes));
     }
     const std::uint32_t id = static_cast<std::uint32_t>(states_.size());
-    const PolynomialId result =
-        algebra_.atom(algebra_.reference(Kind::State, id, wanted.axes));
+    const PolynomialId result = algebra_.atom(algebra_.reference(Kind::State, id, wanted.axes));
     states_.push_back(std::move(wanted));
     return result;
 }
@@ -144,9 +146,9 @@ bool Plan::needs_gauge(std::uint32_t fold) {
 Form Plan::sum(std::uint32_t fold) {
     const PolynomialId form = forms_[fold];
     const Class& of = algebra_.class_of(form);
-    const bool deferred = std::any_of(
-        algebra_[form].terms.begin(), algebra_[form].terms.end(),
-        [](const auto& term) { return !term.first.deferred.empty(); });
+    const bool deferred =
+        std::any_of(algebra_[form].terms.begin(), algebra_[form].terms.end(),
+                    [](const auto& term) { return !term.first.deferred.empty(); });
     if (of.streamed && !of.folded && !deferred && !needs_gauge(fold)) return verbatim(fold);
     PolynomialId result = kZero;
     for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
@@ -255,8 +257,8 @@ Form Plan::scaled_extreme(std::uint32_t fold, const Monomial& mono, double coeff
     if (bare && known) {  // max exp(a) = exp(max a)
         const MonoidId monoid = coefficient > 0 ? entry.monoid : other_way;
         const PolynomialId inside = state(monoid, parts.streamed.exponent, kZero);
-        const Form factor = normal_.exponential(algebra_.add(inside, parts.rest.exponent),
-                                                entry.body);
+        const Form factor =
+            normal_.exponential(algebra_.add(inside, parts.rest.exponent), entry.body);
         parts.rest.exponent = kZero;
         return algebra_.multiply(*factor, algebra_.monomial(parts.rest, coefficient));
     }
@@ -268,8 +270,8 @@ Form Plan::scaled_extreme(std::uint32_t fold, const Monomial& mono, double coeff
             factor, state(coefficient > 0 ? entry.monoid : other_way, streamed, placed.gauge));
     const PolynomialId straight = state(entry.monoid, streamed, placed.gauge);
     const PolynomialId crossed = state(other_way, streamed, placed.gauge);
-    const TermId sign = algebra_.apply(Function::GreaterEqual,
-                                       {algebra_.term_of(factor), algebra_.number(0)});
+    const TermId sign =
+        algebra_.apply(Function::GreaterEqual, {algebra_.term_of(factor), algebra_.number(0)});
     return algebra_.atom(algebra_.apply(
         Function::Select, {sign, algebra_.term_of(algebra_.multiply(factor, straight)),
                            algebra_.term_of(algebra_.multiply(factor, crossed))}));

@@ -5,6 +5,7 @@
 // value of every fold is then a polynomial in states.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <optional>
 #include <string>
@@ -19,19 +20,19 @@ struct StateVariable {
     MonoidId monoid = {};
     std::vector<AxisId> over = {};
     std::vector<AxisId> axes = {};
-    PolynomialId form = {};  ///< the value folded, its exponent not yet relative to the gauge
+    PolynomialId form = {};   ///< the value folded, its exponent not yet relative to the gauge
     PolynomialId gauge = {};  ///< what the exponent is relative to; zero where none is needed
     std::optional<std::uint32_t> verbatim = {};  ///< fold whose own expression is folded as it is
     std::uint32_t component = 0;                 ///< of an element of several components
     std::optional<std::uint32_t> first = {};  ///< the state of component 0, where there are several
     bool picks = false;
-    bool is_gauge = false;  ///< its new value is needed before other states are updated
+    bool is_gauge = false;     ///< its new value is needed before other states are updated
     std::uint32_t serves = 0;  ///< the fold it was made for
 };
 
 /// How one monomial of a fold body is placed.
 struct Placement {
-    Monomial streamed = {};      ///< u, with its exponent
+    Monomial streamed = {};     ///< u, with its exponent
     PolynomialId gauge = {};    ///< zero: no repair
     PolynomialId outside = {};  ///< w, with what the gauge and the folds leave to the tail
 };
@@ -49,7 +50,7 @@ public:
     [[nodiscard]] std::uint32_t gauge_state(std::uint32_t fold);
 
     [[nodiscard]] const std::vector<StateVariable>& states() const { return states_; }
-    [[nodiscard]] const std::vector<FoldOver>& folds() const { return folds_; }
+    [[nodiscard]] const std::deque<FoldOver>& folds() const { return folds_; }
     [[nodiscard]] PolynomialId form(std::uint32_t fold) const { return forms_[fold]; }
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
     [[nodiscard]] const std::vector<std::string>& conditions() const { return conditions_; }
@@ -60,7 +61,7 @@ private:
     Cascade& cascade_;
     NormalForm& normal_;
     Algebra& algebra_;
-    std::vector<FoldOver> folds_;  ///< the cascade's, then those made by stabilising
+    std::deque<FoldOver> folds_;  ///< the cascade's, then those made by stabilising (stable places)
     std::vector<PolynomialId> forms_;
     std::vector<StateVariable> states_;
     std::map<std::uint32_t, Form> values_;
@@ -70,7 +71,7 @@ private:
 
     struct Proof {
         PolynomialId consumed = {};  ///< terms of folds that keep the exponent at or below zero
-        bool attained = false;  ///< the exponent reaches zero
+        bool attained = false;       ///< the exponent reaches zero
     };
     [[nodiscard]] std::optional<PolynomialId> bound_of(std::uint32_t fold) const;
     [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent);

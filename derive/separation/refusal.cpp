@@ -111,13 +111,16 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
         return "it compares each element, " + streamed + ", with " + folded +
                ", which is not final; elements once kept would have to be reconsidered";
     case Why::Power:
-        return "a power of a sum of " + both + " is a sum of products only for whole positive "
+        return "a power of a sum of " + both +
+               " is a sum of products only for whole positive "
                "exponents up to 8";
     case Why::Sign:
-        return "the root or logarithm of " + both + " comes apart only where both are known to be "
+        return "the root or logarithm of " + both +
+               " comes apart only where both are known to be "
                "non-negative";
     case Why::Growth: return "multiplied out it has more than 64 products";
-    case Why::Capture: return "one axis is used in two roles here; an alias (`axis e = d`) parts them";
+    case Why::Capture:
+        return "one axis is used in two roles here; an alias (`axis e = d`) parts them";
     case Why::Inner:
         return "a fold over another axis of " + both + " comes apart only when it is a sum";
     case Why::Gather:
@@ -125,10 +128,10 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
                "`, or at an index that is not known beforehand";
     case Why::Output: return "";
     case Why::Maximum:
-        return "an extreme of several products of " + both + " is not a sum or a product of "
+        return "an extreme of several products of " + both +
+               " is not a sum or a product of "
                "extremes";
-    case Why::Monoid:
-        return "this monoid does not distribute over products of " + both;
+    case Why::Monoid: return "this monoid does not distribute over products of " + both;
     case Why::Scan:
         return "the running fold uses " + folded + ", which is final only after the last chunk";
     case Why::Select:
@@ -182,8 +185,9 @@ NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
     std::string list;
     for (const std::string& fold : folds) list += (list.empty() ? "" : ", ") + fold;
     return with_ways_out("`" + diagram[array].name + "` carries `" + axis + "` and depends on " +
-                             list + ": chunk 1 would have to be written before the last chunk is "
-                                    "read",
+                             list +
+                             ": chunk 1 would have to be written before the last chunk is "
+                             "read",
                          axis);
 }
 

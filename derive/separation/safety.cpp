@@ -80,8 +80,8 @@ std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId origi
         if (!bare || !algebra_.class_of(mono).folded || !runs(mono.powers[0].first)) continue;
         const PolynomialId term = algebra_.monomial(mono, coefficient);
         for (const PolynomialId bound : lower_bounds(mono.powers[0].first)) {
-            const PolynomialId next = algebra_.add(algebra_.subtract(exponent, term),
-                                                   algebra_.scale(bound, coefficient));
+            const PolynomialId next =
+                algebra_.add(algebra_.subtract(exponent, term), algebra_.scale(bound, coefficient));
             std::optional<Proof> proof = prove(next, original, depth - 1);
             if (!proof) continue;
             const Polynomial& first = algebra_[original];
@@ -101,7 +101,8 @@ bool Plan::is_tame(PolynomialId exponent, const std::vector<AxisId>& over) const
     if (!upper) return false;
     double count = 0;
     for (const AxisId axis : over)
-        count += std::log(std::max<double>(1, static_cast<double>(cascade_.diagram()[axis].extent)));
+        count +=
+            std::log(std::max<double>(1, static_cast<double>(cascade_.diagram()[axis].extent)));
     return *upper + count <= kTameExponent;
 }
 
@@ -114,8 +115,8 @@ PolynomialId Plan::gauge_for(PolynomialId exponent, const std::vector<AxisId>& o
         if (!bound || algebra_[*bound].terms.empty() || folds_[i].over != over) continue;
         const double factor = wanted.terms.front().second / algebra_[*bound].terms.front().second;
         if (factor > 0 && algebra_.scale(*bound, factor) == exponent)
-            return algebra_.scale(
-                algebra_.atom(algebra_.reference(Kind::Fold, i, folds_[i].axes)), factor);
+            return algebra_.scale(algebra_.atom(algebra_.reference(Kind::Fold, i, folds_[i].axes)),
+                                  factor);
     }
     std::vector<AxisId> axes;
     for (const AxisId axis : algebra_.class_of(exponent).axes)

@@ -6,7 +6,9 @@
 namespace napkin::separation {
 namespace {
 
-bool is_even(double power) { return std::fmod(power, 2) == 0; }
+bool is_even(double power) {
+    return std::fmod(power, 2) == 0;
+}
 constexpr int kDepth = 64;
 
 }  // namespace
