@@ -120,4 +120,26 @@ ElementType storage_type(const Diagram& diagram, const Relabelling& relabelling,
     return widest.value_or(ElementType::F32);
 }
 
+std::string print(const Diagram& diagram, const Relabelling& relabelling) {
+    std::string text;
+    for (const Region& region : relabelling.regions) {
+        text += "region " + region_name(diagram, region) + ":";
+        for (StatementId id : region.statements)
+            text += " " + diagram[diagram[id].targets.front()].name;
+        text += "\n";
+        for (const Group& group : region.groups)
+            text += "  group " + diagram[group.axis].name + " by " + std::to_string(group.size) +
+                    " at " + std::string(name_of(group.level)) + "\n";
+        for (const Stream& stream : region.streams)
+            text += "  stream " + diagram[stream.axis].name + " by " + std::to_string(stream.size) +
+                    " at " + std::string(name_of(stream.level)) + "\n";
+    }
+    for (const auto& [statement, place] : relabelling.places)
+        text += "place " + diagram[diagram[statement].targets.front()].name + " at " +
+                (place.tensor_core ? "tensor-core" : std::string(name_of(place.level))) + "\n";
+    for (const auto& [array, type] : relabelling.wire_types)
+        text += "store " + diagram[array].name + " as " + std::string(name_of(type)) + "\n";
+    return text;
+}
+
 }  // namespace napkin

@@ -69,4 +69,7 @@ struct Relabelling {
 [[nodiscard]] ElementType storage_type(const Diagram& diagram, const Relabelling& relabelling,
                                        ArrayId array);
 
+/// Regions with their boxes, groups, streams, places and types, one line each.
+[[nodiscard]] std::string print(const Diagram& diagram, const Relabelling& relabelling);
+
 }  // namespace napkin

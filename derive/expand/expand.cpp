@@ -20,8 +20,8 @@
 
 #include "derive/expand/views.h"
 #include "derive/messages.h"
-#include "derive/widths.h"
 #include "derive/tile_program.h"
+#include "derive/widths.h"
 #include "diagrams/interval.h"
 #include "diagrams/overloaded.h"
 
@@ -159,6 +159,10 @@ Result<bool> Expander::collect_statements() {
             if (phase == &body_)
                 chunked_.insert(statement.targets.begin(), statement.targets.end());
         }
+    // What a gather is indexed by is read when the gather is; outer gathers come after inner ones.
+    for (std::size_t i = views_.views().size(); i-- > 0;)
+        if (const View& view = views_.views()[i]; read_early_.count(view.view) != 0)
+            for (const Expression& index : view.gather) read_early_.merge(arrays_read(index));
     for (const Statement& statement : before_)
         for (ArrayId target : statement.targets) chunked_.erase(target);  // a state is no chunk
     return true;

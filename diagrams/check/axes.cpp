@@ -61,7 +61,7 @@ private:
             return;
         }
         item.state = Item::State::Open;
-        const std::optional<Formula> size = formula(item.source->size, item);
+        const std::optional<Formula> size = checked_formula(item);
         item.state = Item::State::Done;
         if (!size) return;
         const std::string& name = item.source->name.text;
@@ -101,12 +101,24 @@ private:
         return 1;
     }
 
+    /// Formulas are exact and throw where a constant leaves 64 bits: here that is the user's doing.
+    std::optional<Formula> checked_formula(Item& item) {
+        try {
+            return formula(item.source->size, item);
+        } catch (const InternalError&) {
+            context_.report(
+                messages::size_overflow(item.source->size.span, item.source->name.text));
+            return std::nullopt;
+        }
+    }
+
     std::optional<Formula> formula(const syntax::Expression& expression, Item& item) {
         if (const auto* literal = std::get_if<syntax::Literal>(&expression.node)) {
             if (literal->is_integer && std::abs(literal->value) < 0x1p53)
                 return Formula(static_cast<std::int64_t>(literal->value));
-            context_.report(messages::size_not_whole(expression.span, item.source->name.text,
-                                                     "that is no whole number"));
+            context_.report(
+                messages::size_not_whole(expression.span, item.source->name.text,
+                                         napkin::print(context_.diagram, number(literal->value))));
             return std::nullopt;
         }
         if (const auto* name = std::get_if<syntax::Reference>(&expression.node))
@@ -130,6 +142,7 @@ private:
         Item& other = *std::find_if(items_.begin(), items_.end(),
                                     [&](const Item& known) { return known.id == *axis; });
         resolve(other);
+        if (other.state != Item::State::Done) return std::nullopt;
         if (other.symbols.empty())
             item.symbols.insert(name.text);
         else

@@ -5,6 +5,7 @@
 #include "diagrams/check/functions.h"
 #include "diagrams/check/messages.h"
 #include "diagrams/check/resolve.h"
+#include "diagrams/messages.h"
 
 namespace napkin::checking {
 
@@ -47,7 +48,8 @@ Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope&
         return std::nullopt;
     }
     if (call.has_axes && (known_function(name) || element_type_named(name) || name == "size")) {
-        context_.report(messages::wrong_axis_count(span, name, call.axes.size(), 0));
+        context_.report(
+            messages::wrong_axis_count(span, name, call.axes.size(), 0, name + "(...)"));
         return std::nullopt;
     }
     if (name == "size") return size_call(call, span, scope);
@@ -91,9 +93,13 @@ Resolver::Maybe Resolver::size_call(const syntax::Call& call, Span span, const S
     const syntax::Reference* name = call.arguments.size() == 1
                                         ? std::get_if<syntax::Reference>(&call.arguments[0].node)
                                         : nullptr;
+    if (name == nullptr && call.arguments.size() == 1) {
+        context_.report(messages::not_an_axis(placed(call.arguments[0].span, scope), "in `size`"));
+        return std::nullopt;
+    }
     if (name == nullptr) {
-        context_.report(messages::wrong_argument_count(span, "size", call.arguments.size(),
-                                                       "the name of one axis"));
+        context_.report(
+            messages::wrong_argument_count(span, "size", call.arguments.size(), "1 axis"));
         return std::nullopt;
     }
     const std::optional<std::vector<AxisId>> axes = axes_named(name->name, scope);
@@ -107,11 +113,8 @@ Resolver::Maybe Resolver::size_call(const syntax::Call& call, Span span, const S
 /// The axes that a name stands for; reports one that is unknown.
 std::optional<std::vector<AxisId>> Resolver::axes_named(const syntax::Name& name,
                                                         const Scope& scope) {
-    if (const auto bound = scope.axes.find(name.text); bound != scope.axes.end()) {
-        if (!bound->second.axes.empty()) return bound->second.axes;
-        context_.report(messages::index_as_axis(placed(name.span, scope), name.text));
-        return std::nullopt;
-    }
+    if (const auto bound = scope.axes.find(name.text); bound != scope.axes.end())
+        return bound->second.axes;
     if (!scope.definition.empty()) {
         context_.report(messages::outside_definition(name.span, name.text, scope.definition));
         return std::nullopt;
@@ -142,17 +145,22 @@ std::optional<Scope> Resolver::enter(const syntax::Call& call, const Operation& 
     if (operation.library && !inside.place) inside.place = span;
 
     const std::size_t wanted = definition.axes.size();
-    const bool fits = call.axes.size() == wanted || (wanted == 1 && call.axes.size() > 1);
-    if (!fits) context_.report(messages::wrong_axis_count(span, name, call.axes.size(), wanted));
+    bool fits = call.axes.size() == wanted || (wanted == 1 && call.axes.size() > 1);
+    if (!fits)
+        context_.report(messages::wrong_axis_count(span, name, call.axes.size(), wanted,
+                                                   name + (wanted == 0 ? "(...)" : "[axis](...)")));
     std::vector<AxisId> all;
-    for (std::size_t i = 0; fits && i < call.axes.size(); ++i) {
+    const std::size_t bound = fits ? call.axes.size() : 0;
+    for (std::size_t i = 0; i < bound; ++i) {
         const std::optional<std::vector<AxisId>> axes = axes_named(call.axes[i], scope);
         if (!axes) return std::nullopt;
         AxisBinding& binding = inside.axes[definition.axes[std::min(i, wanted - 1)].text];
         for (AxisId axis : *axes) {
-            if (std::find(all.begin(), all.end(), axis) != all.end())
+            if (std::find(all.begin(), all.end(), axis) != all.end()) {
+                fits = false;
                 context_.report(messages::repeated_axis(placed(call.axes[i].span, scope),
                                                         context_.axis(axis).name, name));
+            }
             all.push_back(axis);
             binding.axes.push_back(axis);
         }

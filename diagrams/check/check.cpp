@@ -16,6 +16,18 @@ Result<syntax::File> parse_library() {
     return syntax::parse(sources, file);
 }
 
+/// By place, whatever pass found them; what has no place comes first.
+Diagnostics in_order(Diagnostics diagnostics) {
+    std::stable_sort(diagnostics.list.begin(), diagnostics.list.end(),
+                     [](const Diagnostic& a, const Diagnostic& b) {
+                         const auto key = [](const Diagnostic& item) {
+                             return std::pair(item.has_place, item.primary.span.begin);
+                         };
+                         return key(a) < key(b);
+                     });
+    return diagnostics;
+}
+
 }  // namespace
 
 Result<Checked> check(const SourceMap& sources, const syntax::File& file, const Sizes& sizes) {
@@ -33,10 +45,10 @@ Result<Checked> check(const SourceMap& sources, const syntax::File& file, const 
     checking::apply_layouts(context);
     checking::check_sizes(context);
     checking::check_bounds(context);
-    if (context.errors.has_errors()) return context.errors;
+    if (context.errors.has_errors()) return in_order(std::move(context.errors));
     checking::warn_unused(context);
     verify(context.diagram);
-    return Checked{std::move(context.diagram), std::move(context.warnings)};
+    return Checked{std::move(context.diagram), in_order(std::move(context.warnings))};
 }
 
 Result<Checked> load_diagram(SourceMap& sources, const std::string& name, const std::string& text,

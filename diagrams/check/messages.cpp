@@ -219,19 +219,11 @@ Diagnostic several_axes_as_index(Span place, std::string_view name) {
 }
 
 Diagnostic wrong_axis_count(Span place, std::string_view name, std::size_t given,
-                            std::size_t wanted) {
-    return make_error(
-        "E0317", place,
-        join({quoted(name), " takes ", std::to_string(wanted), wanted == 1 ? " axis" : " axes",
-              " in brackets, ", std::to_string(given), given == 1 ? " is given" : " are given"}),
-        "",
-        wanted == 0 ? join({"write `", name, "(...)`"}) : join({"write `", name, "[axis](...)`"}));
-}
-
-Diagnostic index_as_axis(Span place, std::string_view name) {
-    return make_error("E0318", place,
-                      join({quoted(name), " stands for an index value here, not an axis"}),
-                      "an axis is needed", "name an axis when you use the `let`");
+                            std::size_t wanted, std::string_view form) {
+    return make_error("E0317", place,
+                      join({quoted(name), " takes ", counted(wanted, "axis", "axes"), ", ",
+                            std::to_string(given), given == 1 ? " is given" : " are given"}),
+                      "", join({"write ", quoted(form)}));
 }
 
 Diagnostic set_below_one(std::string_view axis, std::int64_t size) {

@@ -66,9 +66,8 @@ namespace napkin::messages {
                                            std::string_view target);                // E0315
 [[nodiscard]] Diagnostic several_axes_as_index(Span place, std::string_view name);  // E0316
 [[nodiscard]] Diagnostic wrong_axis_count(Span place, std::string_view name, std::size_t given,
-                                          std::size_t wanted);                     // E0317
-[[nodiscard]] Diagnostic index_as_axis(Span place, std::string_view name);         // E0318
-[[nodiscard]] Diagnostic set_below_one(std::string_view axis, std::int64_t size);  // E0319
+                                          std::size_t wanted, std::string_view form);  // E0317
+[[nodiscard]] Diagnostic set_below_one(std::string_view axis, std::int64_t size);      // E0319
 
 // Types, bounds and structure.
 [[nodiscard]] Diagnostic bool_in_arithmetic(Span place, std::string_view where);  // E0401
@@ -76,7 +75,7 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic real_index(Span place, std::string_view index,
                                     std::string_view array);              // E0403
 [[nodiscard]] Diagnostic integers_only(Span place, std::string_view op);  // E0404
-[[nodiscard]] Diagnostic bool_mixed(Span place, std::string_view op);     // E0405
+[[nodiscard]] Diagnostic bool_mixed(Span place, std::string_view what);   // E0405
 [[nodiscard]] Diagnostic type_mismatch(Span place, std::string_view target, std::string_view type,
                                        bool value_is_bool);  // E0406
 [[nodiscard]] Diagnostic exponent_not_constant(Span place);  // E0407

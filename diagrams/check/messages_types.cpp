@@ -30,8 +30,8 @@ Diagnostic integers_only(Span place, std::string_view op) {
                       "this is a real number", "`/` divides real numbers");
 }
 
-Diagnostic bool_mixed(Span place, std::string_view op) {
-    return make_error("E0405", place, join({op, " joins a condition and a number"}), "",
+Diagnostic bool_mixed(Span place, std::string_view what) {
+    return make_error("E0405", place, join({what, ": one is a condition, the other a number"}), "",
                       "turn the condition into a number: `if ... then 1 else 0`");
 }
 

@@ -72,7 +72,8 @@ Resolver::Maybe Resolver::node(const syntax::Reduction& source, Span span, const
     return make(Read{selects ? arrays[1] : arrays[0], std::move(index)}, span);
 }
 
-std::optional<std::vector<AxisId>> Resolver::reduced_axes(const std::vector<syntax::Name>& names,
+std::optional<std::vector<AxisId>> Resolver::reduced_axes(const std::string& owner,
+                                                          const std::vector<syntax::Name>& names,
                                                           const Scope& scope) {
     std::vector<AxisId> over;
     bool good = true;
@@ -82,7 +83,7 @@ std::optional<std::vector<AxisId>> Resolver::reduced_axes(const std::vector<synt
         for (AxisId axis : axes.value_or(std::vector<AxisId>())) {
             if (contains(over, axis)) {
                 context_.report(messages::repeated_axis(placed(name.span, scope),
-                                                        context_.axis(axis).name, "a reduction"));
+                                                        context_.axis(axis).name, owner));
                 good = false;
             }
             over.push_back(axis);
@@ -114,11 +115,12 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
                                                     suggestion(name, known)));
         return std::nullopt;
     }
-    const std::optional<std::vector<AxisId>> over = reduced_axes(source.over, scope);
+    const std::optional<std::vector<AxisId>> over = reduced_axes(name, source.over, scope);
     if (!over) return std::nullopt;
     if ((argmax || source.every_prefix) && over->size() != 1) {
-        context_.report(
-            messages::wrong_axis_count(span, argmax ? "argmax" : "scan", over->size(), 1));
+        context_.report(messages::wrong_axis_count(span, argmax ? "argmax" : "scan", over->size(),
+                                                   1,
+                                                   argmax ? "argmax(x) X[x]" : "scan[x] sum X[x]"));
         return std::nullopt;
     }
     if (!check_nesting(*over, span, scope)) return std::nullopt;
@@ -159,9 +161,9 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
 
 /// `topk[e](G[n, e])`, the whole right side of a statement.
 std::optional<Reduction> Resolver::topk(const syntax::Call& call, Span span, const Scope& scope) {
-    const std::optional<std::vector<AxisId>> over = reduced_axes(call.axes, scope);
+    const std::optional<std::vector<AxisId>> over = reduced_axes("topk", call.axes, scope);
     if (over && over->size() != 1)
-        context_.report(messages::wrong_axis_count(span, "topk", over->size(), 1));
+        context_.report(messages::wrong_axis_count(span, "topk", over->size(), 1, "topk[x](X[x])"));
     if (call.arguments.size() != 1)
         context_.report(
             messages::wrong_argument_count(span, "topk", call.arguments.size(), "1 argument"));

@@ -29,19 +29,24 @@ Expression negated(const Expression& condition) {
 
 }  // namespace
 
-Resolver::Resolver(Context& context, std::string target, std::vector<AxisId> axes, BoxId box)
-    : context_(context), target_(std::move(target)), target_axes_(std::move(axes)), box_(box) {}
+Resolver::Resolver(Context& context, std::string target, std::vector<AxisId> axes, BoxId box,
+                   Span line)
+    : context_(context),
+      target_(std::move(target)),
+      target_axes_(std::move(axes)),
+      box_(box),
+      line_(line) {}
 
-bool Resolver::spend(std::size_t nodes, Span span) {
+bool Resolver::spend(std::size_t nodes) {
     spent_ += nodes;
     if (spent_ <= kMostNodes) return true;
-    if (spent_ - nodes <= kMostNodes) context_.report(messages::too_large(span, kMostNodes));
+    if (spent_ - nodes <= kMostNodes) context_.report(messages::too_large(line_, kMostNodes));
     return false;
 }
 
 std::optional<Expression> Resolver::value(const syntax::Expression& source, const Scope& scope) {
     const Span span = placed(source.span, scope);
-    if (!spend(1, span)) return std::nullopt;
+    if (!spend(1)) return std::nullopt;
     const Scope* here = &scope;
     Scope inside;
     if (source.parenthesised && !scope.open.empty()) {
@@ -58,11 +63,11 @@ Resolver::Maybe Resolver::node(const syntax::Literal& literal, Span span, const 
 Resolver::Maybe Resolver::node(const syntax::Reference& name, Span span, const Scope& scope) {
     if (name.name.text == "inf")
         return make(Number{std::numeric_limits<double>::infinity(), false}, span);
-    if (Maybe bound = bound_name(name.name, span, scope)) return bound;
+    if (scope.values.contains(name.name.text) || scope.axes.contains(name.name.text))
+        return bound_name(name.name, span, scope);
     if (!scope.definition.empty()) {
-        if (!scope.axes.contains(name.name.text))
-            context_.report(
-                messages::outside_definition(name.name.span, name.name.text, scope.definition));
+        context_.report(
+            messages::outside_definition(name.name.span, name.name.text, scope.definition));
         return std::nullopt;
     }
     return diagram_name(name.name, span, scope);
@@ -73,11 +78,9 @@ Resolver::Maybe Resolver::bound_name(const syntax::Name& name, Span span, const 
     if (const auto found = scope.values.find(name.text); found != scope.values.end()) {
         std::size_t nodes = 0;
         walk(found->second, [&](const Expression&) { ++nodes; });
-        return spend(nodes, span) ? Maybe(found->second) : std::nullopt;
+        return spend(nodes) ? Maybe(found->second) : std::nullopt;
     }
-    const auto found = scope.axes.find(name.text);
-    if (found == scope.axes.end()) return std::nullopt;
-    const AxisBinding& binding = found->second;
+    const AxisBinding& binding = scope.axes.at(name.text);
     if (binding.index) return *binding.index;
     if (binding.axes.size() == 1) return make(AxisIndex{binding.axes.front()}, span);
     context_.report(messages::several_axes_as_index(span, name.text));

@@ -51,7 +51,7 @@ using Whole = std::variant<Expression, Reduction>;
 class Resolver {
 public:
     /// `target` names what is hoisted; `axes` are its axes, which order those of what is hoisted.
-    Resolver(Context& context, std::string target, std::vector<AxisId> axes, BoxId box);
+    Resolver(Context& context, std::string target, std::vector<AxisId> axes, BoxId box, Span line);
 
     /// A value; nullopt when there were errors.
     [[nodiscard]] std::optional<Expression> value(const syntax::Expression& source,
@@ -91,18 +91,20 @@ private:
     std::optional<Reduction> topk(const syntax::Call& call, Span span, const Scope& scope);
     bool check_nesting(const std::vector<AxisId>& over, Span span, const Scope& scope);
     std::optional<std::vector<AxisId>> axes_named(const syntax::Name& name, const Scope& scope);
-    std::optional<std::vector<AxisId>> reduced_axes(const std::vector<syntax::Name>& names,
+    std::optional<std::vector<AxisId>> reduced_axes(const std::string& owner,
+                                                    const std::vector<syntax::Name>& names,
                                                     const Scope& scope);
     void find_free(Reduction& reduction) const;
     /// Whether a reduction's accesses are inside only where `guards` hold.
     [[nodiscard]] bool needs(Reduction& reduction, const std::vector<Expression>& guards) const;
     void guard_accesses(Reduction& reduction, const std::vector<Expression>& guards);
-    bool spend(std::size_t nodes, Span span);
+    bool spend(std::size_t nodes);
 
     Context& context_;
     std::string target_;
     std::vector<AxisId> target_axes_;
     BoxId box_;
+    Span line_;
     std::vector<std::pair<Reduction, std::vector<ArrayId>>> hoisted_;
     std::size_t spent_ = 0;
 };

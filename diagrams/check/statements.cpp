@@ -72,7 +72,7 @@ private:
     void run_statement(const syntax::StatementLine& source) {
         add_targets(source.targets, source.output);
         const Array first = context_.array(targets_.front());
-        Resolver resolver(context_, first.name, first.axes, box_);
+        Resolver resolver(context_, first.name, first.axes, box_, line_.span);
         std::optional<Whole> whole = resolver.whole(source.value, Scope());
         if (whole) {
             draw_as(source.value);
@@ -155,12 +155,37 @@ private:
         std::vector<AxisId> given = plain;
         std::sort(needed.begin(), needed.end());
         std::sort(given.begin(), given.end());
+        if (!check_free(made)) return;
         if (needed == given) {
             if (one_of_two) add_other_target(made.ranked);
             std::visit([&](auto& body) { emit(std::move(body)); }, made.body);
             return;
         }
         spread(resolver, std::move(made), one_of_two);
+    }
+
+    /// Reports axes that the reduction's value needs and the target lacks.
+    bool check_free(const Reduction& made) {
+        const Array target = context_.array(targets_.front());
+        std::vector<const Expression*> values;
+        if (const Fold* fold = std::get_if<Fold>(&made.body))
+            for (const Expression& value : fold->values) values.push_back(&value);
+        else
+            values.push_back(&std::get<Select>(made.body).value);
+        bool good = true;
+        for (AxisId axis : made.free) {
+            if (contains(target.axes, axis)) continue;
+            good = false;
+            Span place = made.span;
+            for (const Expression* value : values)
+                walk(*value, [&](const Expression& part) {
+                    const AxisIndex* index = std::get_if<AxisIndex>(&part.node);
+                    if (index != nullptr && index->axis == axis) place = part.span;
+                });
+            context_.report(messages::unbound_axis(place, context_.axis(axis).name, target.name));
+        }
+        if (!good) context_.failed.insert(targets_.begin(), targets_.end());
+        return good;
     }
 
     /// The axes that a reduction's target must name: woven ones come by themselves.

@@ -78,12 +78,12 @@ private:
         case Function::Equal:
         case Function::NotEqual:
             if ((kind(arguments[0]) == Kind::Bool) != (kind(arguments[1]) == Kind::Bool))
-                fail(messages::bool_mixed(span, "`" + name + "`"));
+                fail(messages::bool_mixed(span, "`" + name + "` compares two kinds"));
             return;
         case Function::Select:
             need_condition(arguments[0], "`if`");
             if ((kind(arguments[1]) == Kind::Bool) != (kind(arguments[2]) == Kind::Bool))
-                fail(messages::bool_mixed(span, "`then` and `else`: one"));
+                fail(messages::bool_mixed(span, "`then` and `else` are of two kinds"));
             return;
         case Function::FloorDivide:
         case Function::Modulo:

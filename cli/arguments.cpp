@@ -1,0 +1,119 @@
+#include "cli/arguments.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+
+namespace napkin::cli {
+namespace {
+
+constexpr const char* kDescription =
+    "napkin turns a neural circuit diagram into a GPU kernel, one legal relabelling at a time, and "
+    "shows its work.";
+constexpr const char* kFooter =
+    "Exit codes: 0 ok, 1 the input, 2 usage, 3 a wrong result, 4 a device or tool that is not "
+    "there, 5 not proved, 70 a bug of napkin.";
+
+void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
+    if (takes.file) app.add_option("FILE", out.file, "the diagram, an .ncd file")->required();
+    if (takes.derivation)
+        app.add_option("--drv", out.derivation, "replay the commands of this derivation first")
+            ->required(takes.derivation_required);
+    if (takes.sets)
+        app.add_option("--set", out.sets, "override sizes, as in --set q=8192; may be repeated")
+            ->allow_extra_args(false)
+            ->delimiter(',')
+            ->type_name("AXIS=SIZE");
+    if (takes.machine)
+        app.add_option("--machine", out.machine,
+                       "a machine by name or file, with overrides: H200,block.capacity=96KiB")
+            ->required(takes.machine_required);
+    if (takes.topic != nullptr) app.add_option(takes.topic, out.topic, "what to tell about");
+}
+
+void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
+    if (takes.output) app.add_option("-o,--out", out.output, "write here, not to standard output");
+    if (takes.json) app.add_flag("--json", out.json, "one JSON object on standard output");
+    if (takes.steps) app.add_flag("--steps", out.steps, "one numbered picture for every step");
+    if (takes.tile) app.add_flag("--tile", out.tile, "draw the tile program");
+    if (takes.interactive)
+        app.add_flag("-i,--interactive", out.interactive, "type commands, see what each does");
+    if (takes.top)
+        app.add_option("--top", out.top, "how many derivations to show")
+            ->check(CLI::Range(1, 1000));
+}
+
+void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
+    if (takes.as)
+        app.add_option("--as", out.as, "what to write")
+            ->required()
+            ->check(CLI::IsMember({"tile", "cuda", "ptx", "cubin"}));
+    if (takes.target)
+        app.add_option("--target", out.target, "the code generator")->capture_default_str();
+    if (takes.arch)
+        app.add_option("--arch", out.arch, "the GPU architecture to compile for")
+            ->capture_default_str();
+    if (takes.device)
+        app.add_option("--device", out.device, "where to run: cpu, emulator or cuda")
+            ->capture_default_str()
+            ->check(CLI::IsMember({"cpu", "emulator", "cuda"}));
+    if (takes.tensors) {
+        app.add_option("--input", out.inputs, "an input from a file; may be repeated")
+            ->allow_extra_args(false)
+            ->type_name("ARRAY=FILE.npy");
+        app.add_option("--output", out.outputs, "an output to a file; may be repeated")
+            ->allow_extra_args(false)
+            ->type_name("ARRAY=FILE.npy");
+    }
+    if (takes.seed)
+        app.add_option("--seed", out.seed, "of the random inputs")->capture_default_str();
+}
+
+bool is_subcommand(std::string_view word) {
+    const auto commands = all_subcommands();
+    return std::any_of(commands.begin(), commands.end(),
+                       [&](const Subcommand& command) { return command.name == word; });
+}
+
+}  // namespace
+
+std::variant<Arguments, int> parse_arguments(int count, const char* const* words) {
+    Arguments out;
+    CLI::App app{kDescription, "napkin"};
+    app.footer(kFooter);
+    app.set_version_flag("--version", NAPKIN_VERSION);
+    app.require_subcommand(1);
+    for (const Subcommand& command : all_subcommands()) {
+        CLI::App* sub =
+            app.add_subcommand(std::string(command.name), std::string(command.description));
+        add_inputs(*sub, command.takes, out);
+        add_outputs(*sub, command.takes, out);
+        add_execution(*sub, command.takes, out);
+    }
+    if (count < 2) {
+        print_talk(app.help());
+        return kUsage;
+    }
+    if (words[1][0] != '-' && !is_subcommand(words[1])) {
+        print_talk("napkin: there is no command `" + std::string(words[1]) +
+                   "`; `napkin --help` lists them\n");
+        return kUsage;
+    }
+    try {
+        app.parse(count, words);
+    } catch (const CLI::Success& done) {  // --help, --version
+        return app.exit(done);
+    } catch (const CLI::ParseError& wrong) {
+        print_talk(std::string("napkin: ") + wrong.what() + "\n");
+        const std::vector<CLI::App*> chosen = app.get_subcommands();
+        const std::string which = chosen.empty() ? "" : " " + chosen.front()->get_name();
+        print_talk("`napkin" + which + " --help` shows the usage\n");
+        return kUsage;
+    }
+    out.command = app.get_subcommands().front()->get_name();
+    return out;
+}
+
+}  // namespace napkin::cli

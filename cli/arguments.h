@@ -1,0 +1,38 @@
+// What was typed: plain values, so that only arguments.cpp needs the command line library.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace napkin::cli {
+
+/// Every option of every subcommand; a subcommand reads those that it declares.
+struct Arguments {
+    std::string command;
+    std::string file;               ///< the `.ncd` file
+    std::string derivation;         ///< `--drv`
+    std::string output;             ///< `-o`; empty for standard output
+    std::vector<std::string> sets;  ///< `--set`, each `q=8192`
+    std::string machine;            ///< `--machine NAME|FILE[,key=value...]`
+    std::string as;                 ///< `emit --as`
+    std::string target = "simt";
+    std::string arch = "sm_90";
+    std::string device = "cpu";
+    std::vector<std::string> inputs;   ///< `run --input`, each `Q=q.npy`
+    std::vector<std::string> outputs;  ///< `run --output`, each `O=o.npy`
+    std::uint64_t seed = 1;
+    int top = 5;
+    bool json = false;
+    bool steps = false;
+    bool tile = false;
+    bool interactive = false;
+    std::string topic;  ///< the free word of `machines` and `explain`
+};
+
+/// The arguments, or the exit code where there is nothing left to do (help was asked for, or the
+/// usage was wrong; the text is printed already).
+[[nodiscard]] std::variant<Arguments, int> parse_arguments(int count, const char* const* words);
+
+}  // namespace napkin::cli

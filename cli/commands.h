@@ -1,0 +1,55 @@
+// The subcommands. Each lives in a file of its own name and returns its exit code, or the
+// diagnostics that stopped it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "cli/arguments.h"
+#include "diagrams/result.h"
+#include "diagrams/source.h"
+
+namespace napkin::cli {
+
+/// What a subcommand works with: the arguments, and the texts that messages point into.
+struct Context {
+    const Arguments& arguments;
+    SourceMap& sources;
+};
+
+/// The options that a subcommand takes, besides its file.
+struct Takes {
+    bool file = true;
+    bool derivation = false;
+    bool derivation_required = false;
+    bool sets = true;
+    bool machine = false;
+    bool machine_required = false;
+    bool output = false;
+    bool json = false;
+    bool steps = false;
+    bool tile = false;
+    bool interactive = false;
+    bool top = false;
+    bool as = false;
+    bool target = false;
+    bool arch = false;
+    bool device = false;
+    bool tensors = false;
+    bool seed = false;
+    const char* topic = nullptr;  ///< what the free word is, where there is one
+};
+
+struct Subcommand {
+    std::string_view name;
+    std::string_view description;
+    Takes takes;
+    Result<int> (*run)(Context&) = nullptr;
+};
+[[nodiscard]] std::span<const Subcommand> all_subcommands();
+
+[[nodiscard]] Result<int> run_check(Context& context);
+[[nodiscard]] Result<int> run_fmt(Context& context);
+[[nodiscard]] Result<int> run_machines(Context& context);
+
+}  // namespace napkin::cli

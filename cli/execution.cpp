@@ -1,0 +1,107 @@
+#include "cli/execution.h"
+
+#include <algorithm>
+
+#include "cli/messages.h"
+#include "cli/model.h"
+#include "codegen/emit.h"
+#include "codegen/run/execute.h"
+#include "derive/tile_program.h"
+
+namespace napkin::cli {
+namespace {
+
+// Above this many visited elements a run on the CPU takes minutes, so it only counts.
+constexpr double kMostWork = 3e8;
+constexpr double kMostEmulatedWork = 3e7;
+
+Result<RunReport> on_cpu(const State& state, const TileProgram& program, const Tensors& inputs,
+                         RunReport report) {
+    if (report.work > kMostWork) {
+        report.executed = false;
+        return report;
+    }
+    Result<Interpretation> result = interpret(state.diagram, program, inputs);
+    if (!result) return result.error();
+    report.outputs = std::move(result->outputs);
+    report.counted = traffic_of(result->counters);
+    report.written_twice = result->written_twice;
+    report.never_written = result->never_written;
+    return report;
+}
+
+Result<RunReport> on_kernels(Context& context, const State& state, const TileProgram& program,
+                             const Tensors& inputs, RunReport report) {
+    const Arguments& arguments = context.arguments;
+    const bool emulated = arguments.device == "emulator";
+    if (emulated && report.work > kMostEmulatedWork) return too_large_to_emulate(report.work);
+    EmitOptions options;
+    options.target = arguments.target;
+    options.sources = &context.sources;
+    const Result<EmittedProgram> kernels = emit(state, program, options);
+    if (!kernels) return kernels.error();
+    ExecuteOptions how;
+    how.seed = arguments.seed;
+    how.repeats = emulated ? 1 : 3;
+    Result<Execution> result = emulated ? execute_emulated(state.diagram, *kernels, inputs, how)
+                                        : execute_cuda(state.diagram, *kernels, inputs, how);
+    if (!result) return result.error();
+    report.device = result->device;
+    report.outputs = std::move(result->outputs);
+    report.never_written = result->never_written;
+    report.canaries_broken = result->canaries_broken;
+    report.repeatable = result->repeatable;
+    return report;
+}
+
+/// The design's ladder: what this run has shown.
+std::vector<std::string> rungs_of(const std::string& device, const RunReport& report) {
+    std::vector<std::string> rungs{"0", "1"};
+    if (!report.executed || !report.ok()) return rungs;
+    rungs.push_back(device == "cpu" ? "3t" : device == "emulator" ? "3k" : "5");
+    return rungs;
+}
+
+}  // namespace
+
+bool RunReport::ok() const {
+    return validation.ok() && counted == modelled && written_twice == 0 && never_written == 0 &&
+           canaries_broken == 0 && repeatable;
+}
+
+LevelTraffic traffic_of(const std::vector<Counters>& counters) {
+    LevelTraffic traffic;
+    for (const Counters& region : counters) {
+        for (const auto& [level, values] : region.transferred) traffic[level].transferred += values;
+        for (const auto& [level, values] : region.peak)
+            traffic[level].peak = std::max(traffic[level].peak, values);
+    }
+    return traffic;
+}
+
+Result<RunReport> execute(Context& context, const State& state, const Tensors& inputs) {
+    const std::string& device = context.arguments.device;
+    const Result<TileProgram> program = expand(state);
+    if (!program) return program.error();
+    RunReport start;
+    start.device = device;
+    start.work = work_of(state.diagram);
+    start.counted = traffic_of(count(*program));
+    start.modelled = modelled_traffic(state);
+    Result<RunReport> report = device == "cpu"
+                                   ? on_cpu(state, *program, inputs, std::move(start))
+                                   : on_kernels(context, state, *program, inputs, std::move(start));
+    if (!report) return report;
+    if (report->executed) {
+        ValidationOptions options;
+        options.seed = context.arguments.seed;
+        options.precision = device == "cpu" ? kDouble : kSingle;
+        if (device != "cpu") options.stored = stored_types(state.diagram, state.relabelling);
+        report->validation =
+            validate(state.diagram, state.relabelling, inputs, report->outputs, options);
+    }
+    report->rungs = rungs_of(device, *report);
+    return report;
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,48 @@
+// Executes a derivation on the CPU, in the emulator or on a GPU, and judges what came out.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/validation.h"
+#include "derive/interpret.h"
+#include "derive/state.h"
+
+namespace napkin::cli {
+
+/// H and A of one level: H summed over regions, A the most of any.
+struct Traffic {
+    std::int64_t transferred = 0;
+    std::int64_t peak = 0;
+    bool operator==(const Traffic&) const = default;
+};
+using LevelTraffic = std::map<Level, Traffic>;
+
+/// What one run found.
+struct RunReport {
+    std::string device;
+    bool executed = true;  ///< false where only transfers were counted: too large for this device
+    double work = 0;       ///< elements that the diagram visits
+    Tensors outputs;
+    Validation validation;
+    LevelTraffic counted;
+    LevelTraffic modelled;
+    std::int64_t written_twice = 0;
+    std::int64_t never_written = 0;
+    std::int64_t canaries_broken = 0;
+    bool repeatable = true;
+    std::vector<std::string> rungs;
+    std::vector<std::string> times;  ///< one line a kernel, where they were measured
+    [[nodiscard]] bool ok() const;
+};
+
+[[nodiscard]] Result<RunReport> execute(Context& context, const State& state,
+                                        const Tensors& inputs);
+[[nodiscard]] LevelTraffic traffic_of(const std::vector<Counters>& counters);
+[[nodiscard]] Json to_json(const RunReport& report);
+[[nodiscard]] std::string text_of(const RunReport& report);
+
+}  // namespace napkin::cli

@@ -1,0 +1,103 @@
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/execution.h"
+
+namespace napkin::cli {
+namespace {
+
+std::string short_number(double value) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%.3g", value);
+    return buffer;
+}
+
+Json json_of(const LevelTraffic& traffic) {
+    Json json = Json::object();
+    for (const auto& [level, values] : traffic)
+        json[std::string(name_of(level))] = Json{{"H", values.transferred}, {"A", values.peak}};
+    return json;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+std::string line_of(const OutputReport& output) {
+    std::string line = "  " + output.name + ": " + (output.ok ? "right" : "WRONG") + ", " +
+                       std::to_string(output.compared) + " of " + std::to_string(output.elements) +
+                       " elements compared, largest error " + short_number(output.max_abs_error) +
+                       " (allowed up to " + short_number(output.tolerance) +
+                       "), relative Frobenius error " + short_number(output.rel_frobenius) + "\n";
+    if (output.undecided > 0)
+        line += "    " + std::to_string(output.undecided) +
+                " elements hang on ties that rounding decides, and were not judged\n";
+    if (!output.ok) line += "    " + output.worst + "\n";
+    return line;
+}
+
+std::string line_of(Level level, const Traffic& counted, const Traffic& modelled) {
+    const std::string name(name_of(level));
+    if (counted == modelled)
+        return "  " + name + ": H = " + std::to_string(counted.transferred) +
+               " values and A = " + std::to_string(counted.peak) +
+               " values, counted and modelled alike\n";
+    return "  " + name + ": counted H = " + std::to_string(counted.transferred) +
+           ", A = " + std::to_string(counted.peak) +
+           ", but modelled H = " + std::to_string(modelled.transferred) +
+           ", A = " + std::to_string(modelled.peak) + "\n";
+}
+
+}  // namespace
+
+Json to_json(const RunReport& report) {
+    Json json{{"ok", report.ok()},
+              {"device", report.device},
+              {"executed", report.executed},
+              {"rungs", report.rungs},
+              {"sampled", report.validation.sampled},
+              {"outputs", Json::array()}};
+    for (const OutputReport& output : report.validation.outputs)
+        json["outputs"].push_back(Json{{"name", output.name},
+                                       {"max_abs_error", output.max_abs_error},
+                                       {"rel_frobenius", output.rel_frobenius},
+                                       {"tolerance", output.tolerance},
+                                       {"ok", output.ok},
+                                       {"compared", output.compared},
+                                       {"elements", output.elements},
+                                       {"worst", output.worst}});
+    json["counted"] = json_of(report.counted);
+    json["modelled"] = json_of(report.modelled);
+    json["written_twice"] = report.written_twice;
+    json["never_written"] = report.never_written;
+    json["canaries_broken"] = report.canaries_broken;
+    json["repeatable"] = report.repeatable;
+    return json;
+}
+
+std::string text_of(const RunReport& report) {
+    std::string text = "device: " + report.device + "\n";
+    if (!report.executed)
+        text += "  transfers were counted but no values computed: " + short_number(report.work) +
+                " elements are too many for this device (--set makes them fewer)\n";
+    for (const OutputReport& output : report.validation.outputs) text += line_of(output);
+    for (const auto& [level, counted] : report.counted) {
+        const auto modelled = report.modelled.find(level);
+        text += line_of(level, counted,
+                        modelled == report.modelled.end() ? Traffic{} : modelled->second);
+    }
+    if (report.written_twice > 0)
+        text += "  " + std::to_string(report.written_twice) + " output elements written twice\n";
+    if (report.never_written > 0)
+        text += "  " + std::to_string(report.never_written) + " output elements never written\n";
+    if (report.canaries_broken > 0)
+        text += "  " + std::to_string(report.canaries_broken) + " bytes outside buffers changed\n";
+    if (!report.repeatable) text += "  repeated runs gave different bits\n";
+    for (const std::string& line : report.times) text += "  " + line + "\n";
+    return text + (report.ok() ? "ok" : "WRONG") + ", rungs: " + joined(report.rungs) +
+           (report.validation.sampled ? " (sampled)" : "") + "\n";
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,26 @@
+#include "cli/console.h"
+#include "cli/session.h"
+
+namespace napkin::cli {
+
+Result<Loaded> load_state(Context& context) {
+    Result<Sizes> sizes = sizes_of_sets(context.arguments.sets);
+    if (!sizes) return sizes.error();
+    std::vector<Command> commands;
+    if (!context.arguments.derivation.empty()) {
+        const Result<std::uint32_t> file = load_text(context.sources, context.arguments.derivation);
+        if (!file) return file.error();
+        Result<std::vector<Command>> parsed = parse_derivation(context.sources, *file);
+        if (!parsed) return parsed.error();
+        commands = std::move(parsed).value();
+        sizes->merge(sizes_in(commands));
+    }
+    Result<Checked> checked = load_checked(context, *sizes);
+    if (!checked) return checked.error();
+    print_diagnostics(checked->warnings, context.sources);
+    Result<State> state = replay(checked->diagram, commands);
+    if (!state) return state.error();
+    return Loaded{std::move(checked->diagram), std::move(state).value(), std::move(sizes).value()};
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,62 @@
+// The binary `napkin`: reads the arguments, runs one subcommand, turns what happened into an exit
+// code.
+#include <csignal>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/json.h"
+
+namespace napkin::cli {
+namespace {
+
+int finish(Diagnostics diagnostics, const Context& context, int code) {
+    if (context.arguments.json && diagnostics.has_errors())
+        print_data(json_of_failure(diagnostics, context.sources));
+    if (std::optional<Diagnostic> failure = flush_data()) diagnostics.add(*failure);
+    print_diagnostics(diagnostics, context.sources);
+    return diagnostics.has_errors() ? exit_code_of(diagnostics) : code;
+}
+
+int run(const Arguments& arguments) {
+    SourceMap sources;
+    Context context{arguments, sources};
+    for (const Subcommand& command : all_subcommands()) {
+        if (command.name != arguments.command) continue;
+        const Result<int> code = command.run(context);
+        return code ? finish({}, context, *code) : finish(code.error(), context, kUserInput);
+    }
+    throw InternalError("a subcommand that was parsed is not in the table");
+}
+
+int report_bug(const std::string& what) {
+    print_talk("napkin: internal error: " + what +
+               "\nThis is a bug of napkin, not of your input. Please report it with the command "
+               "line and the files that lead here.\n");
+    return kBug;
+}
+
+int start(int count, char** words) {
+    // A reader that went away (`| head`) is a failed write, not a reason to be killed.
+    std::signal(SIGPIPE, SIG_IGN);
+    try {
+        const std::variant<Arguments, int> arguments = parse_arguments(count, words);
+        if (const int* code = std::get_if<int>(&arguments)) return *code;
+        return run(std::get<Arguments>(arguments));
+    } catch (const std::bad_alloc&) {
+        print_talk("napkin: out of memory\n");
+        return kUserInput;
+    } catch (const std::exception& bug) {
+        return report_bug(bug.what());
+    }
+}
+
+}  // namespace
+}  // namespace napkin::cli
+
+int main(int count, char** words) {
+    return napkin::cli::start(count, words);
+}

@@ -1,0 +1,80 @@
+#include "cli/messages.h"
+
+#include <cstdio>
+
+namespace napkin::cli {
+
+std::string listed(const std::vector<std::string>& words) {
+    if (words.empty()) return "nothing";
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+        text += "`" + words[i] + "`";
+    }
+    return text;
+}
+
+Diagnostic cannot_read(const std::string& path, const std::string& reason) {
+    return plain_error("E9001", "cannot read `" + path + "`: " + reason);
+}
+
+Diagnostic cannot_write(const std::string& path, const std::string& reason) {
+    return plain_error("E9002", "cannot write `" + path + "`: " + reason);
+}
+
+Diagnostic file_too_large(const std::string& path, std::size_t largest) {
+    return plain_error("E9003",
+                       "`" + path + "` is larger than " + std::to_string(largest >> 20) + " MiB");
+}
+
+Diagnostic malformed_set(const std::string& text) {
+    return plain_error("E9004", "`--set " + text + "` is not a name and a positive whole number",
+                       "write it as `--set q=8192`");
+}
+
+Diagnostic unknown_picture_format(const std::string& path) {
+    return plain_error("E9005", "`" + path + "` has no ending that names a picture format",
+                       "end it in `.svg`, `.pdf`, `.png`, `.txt` or `.tex`");
+}
+
+Diagnostic malformed_tensor_option(const std::string& option, const std::string& text) {
+    return plain_error("E9006", "`--" + option + " " + text + "` is not an array and a file",
+                       "write it as `--" + option + " Q=q.npy`");
+}
+
+Diagnostic unknown_tensor(const std::string& option, const std::string& name,
+                          const std::vector<std::string>& known) {
+    return plain_error(
+        "E9007", "`--" + option + " " + name + "=...` names no " + option + " of this diagram",
+        "it has " + listed(known));
+}
+
+Diagnostic several_cubins(std::size_t count) {
+    return plain_error("E9008",
+                       "this derivation has " + std::to_string(count) +
+                           " kernels, and standard output takes one cubin",
+                       "`-o FILE` writes one file a region");
+}
+
+Diagnostic nothing_computed(const std::string& array) {
+    return plain_error("E9009",
+                       "no values of `" + array + "` were computed, so there are none to write",
+                       "`--set` makes the diagram small enough to execute here");
+}
+
+Diagnostic opaque_has_no_values() {
+    return plain_error(
+        "E9010", "this diagram has an opaque box, which is drawn and costed but has no values",
+        "write the box as statements to execute it");
+}
+
+Diagnostic too_large_to_emulate(double work) {
+    char amount[32];
+    std::snprintf(amount, sizeof amount, "%.1e", work);
+    return plain_error(
+        "E9011",
+        std::string("the emulator would visit ") + amount + " elements, which takes too long",
+        "`--set` makes the diagram smaller");
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,30 @@
+// Wording of the command line's own errors, one factory function per code (E9...).
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagrams/diagnostic.h"
+
+namespace napkin::cli {
+
+[[nodiscard]] Diagnostic cannot_read(const std::string& path, const std::string& reason);
+[[nodiscard]] Diagnostic cannot_write(const std::string& path, const std::string& reason);
+[[nodiscard]] Diagnostic file_too_large(const std::string& path, std::size_t largest);
+[[nodiscard]] Diagnostic malformed_set(const std::string& text);
+[[nodiscard]] Diagnostic unknown_picture_format(const std::string& path);
+[[nodiscard]] Diagnostic malformed_tensor_option(const std::string& option,
+                                                 const std::string& text);
+[[nodiscard]] Diagnostic unknown_tensor(const std::string& option, const std::string& name,
+                                        const std::vector<std::string>& known);
+[[nodiscard]] Diagnostic several_cubins(std::size_t count);
+[[nodiscard]] Diagnostic nothing_computed(const std::string& array);
+[[nodiscard]] Diagnostic opaque_has_no_values();
+[[nodiscard]] Diagnostic too_large_to_emulate(double work);
+
+/// `a, b and c`, or `nothing`.
+[[nodiscard]] std::string listed(const std::vector<std::string>& words);
+
+}  // namespace napkin::cli

@@ -1,0 +1,125 @@
+#include "diagrams/compare.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace napkin {
+namespace {
+
+/// Results that a device flushes to zero may be off by this much.
+constexpr double kLeastNormal = 0x1p-126;
+constexpr std::size_t kPart = 4096;
+
+struct Totals {
+    double difference_squares = 0;
+    double reference_squares = 0;
+};
+
+void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t> extents,
+           std::int64_t offset, double got, double expected, double tolerance) {
+    ++comparison.compared;
+    if (std::isnan(got)) ++comparison.nans;
+    if (std::isinf(tolerance)) {
+        ++comparison.undecided;
+        if (std::isnan(got)) ++comparison.failed;
+        return;
+    }
+    // A reference that is NaN cannot be met, and equal infinities have no difference.
+    const bool same = got == expected;
+    double error = same ? 0 : std::abs(got - expected);
+    if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+    const double ratio = std::isnan(tolerance) ? error : error / tolerance;
+    if (!(ratio <= 1)) ++comparison.failed;
+    comparison.max_abs_error = std::max(comparison.max_abs_error, error);
+    if (expected != 0 && std::isfinite(expected))
+        comparison.max_rel_error = std::max(comparison.max_rel_error, error / std::abs(expected));
+    if (!std::isnan(tolerance)) comparison.tolerance = std::max(comparison.tolerance, tolerance);
+    if (std::isfinite(expected)) {
+        totals.difference_squares += error * error;
+        totals.reference_squares += expected * expected;
+    }
+    if (ratio > comparison.worst_ratio || comparison.worst_index.size() != extents.size()) {
+        comparison.worst_ratio = ratio;
+        comparison.worst_got = got;
+        comparison.worst_expected = expected;
+        comparison.worst_index.assign(extents.size(), 0);
+        for (std::size_t at = extents.size(); at-- > 0;) {
+            comparison.worst_index[at] = offset % extents[at];
+            offset /= extents[at];
+        }
+    }
+}
+
+}  // namespace
+
+Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Precision& precision)
+    : errors_(std::make_unique<ErrorDiagram>(error_diagram(diagram, precision))),
+      evaluator_(std::make_unique<Evaluator>(errors_->diagram, inputs)) {}
+
+Reference::Elements Reference::elements(ArrayId array, std::span<const std::int64_t> offsets) {
+    Elements elements;
+    elements.values = evaluator_->elements(array, offsets);
+    elements.tolerances.assign(offsets.size(), kLeastNormal);
+    const auto bound = errors_->bounds.find(array);
+    if (bound == errors_->bounds.end()) return elements;
+    elements.tolerances = evaluator_->elements(bound->second, offsets);
+    for (double& tolerance : elements.tolerances) tolerance = kSafety * tolerance + kLeastNormal;
+    return elements;
+}
+
+Comparison compare(Reference& reference, ArrayId array, const Tensor& got,
+                   std::span<const std::int64_t> offsets, std::optional<double> poison) {
+    Comparison comparison;
+    comparison.name = reference.diagram()[array].name;
+    const Tensor shape = make_tensor(reference.diagram(), array);
+    invariant(shape.extents == got.extents && shape.values.size() == got.values.size(),
+              "a result of another shape than its array");
+    std::vector<std::int64_t> all;
+    if (offsets.empty()) {
+        all.resize(got.values.size());
+        std::iota(all.begin(), all.end(), std::int64_t{0});
+        offsets = all;
+    }
+    comparison.sampled = offsets.size() < got.values.size();
+    Totals totals;
+    for (std::size_t start = 0; start < offsets.size(); start += kPart) {
+        const auto part = offsets.subspan(start, std::min(kPart, offsets.size() - start));
+        const Reference::Elements elements = reference.elements(array, part);
+        for (std::size_t at = 0; at < part.size(); ++at) {
+            const double value = got.values[static_cast<std::size_t>(part[at])];
+            if (poison && value == *poison) ++comparison.poisoned;
+            judge(comparison, totals, got.extents, part[at], value, elements.values[at],
+                  elements.tolerances[at]);
+        }
+    }
+    comparison.rel_frobenius = totals.reference_squares > 0
+                                   ? std::sqrt(totals.difference_squares / totals.reference_squares)
+                                   : std::sqrt(totals.difference_squares);
+    comparison.ok = comparison.failed == 0 && comparison.nans == 0 && comparison.poisoned == 0 &&
+                    comparison.compared > 0;
+    return comparison;
+}
+
+std::string describe(const Comparison& comparison) {
+    std::string text = fmt::format("{}: ", comparison.name);
+    text += comparison.sampled ? fmt::format("{} sampled elements", comparison.compared)
+                               : fmt::format("all {} elements", comparison.compared);
+    text += fmt::format(", max error {:.3g}", comparison.max_abs_error);
+    if (comparison.max_abs_error > 0)
+        text += fmt::format(" ({:.2g} of its tolerance at [{}])", comparison.worst_ratio,
+                            fmt::join(comparison.worst_index, ", "));
+    text += fmt::format(", largest tolerance {:.3g}", comparison.tolerance);
+    if (comparison.undecided > 0)
+        text += fmt::format(", {} undecided within rounding", comparison.undecided);
+    if (comparison.ok) return text;
+    text += fmt::format("; {} wrong, the worst at [{}]: {:.9g} instead of {:.9g}",
+                        comparison.failed, fmt::join(comparison.worst_index, ", "),
+                        comparison.worst_got, comparison.worst_expected);
+    if (comparison.nans > 0) text += fmt::format("; {} NaN", comparison.nans);
+    if (comparison.poisoned > 0) text += fmt::format("; {} never written", comparison.poisoned);
+    return text;
+}
+
+}  // namespace napkin

@@ -1,0 +1,110 @@
+// Comparison of a computed result with the reference, within a tolerance that is derived, element
+// by element, from the diagram, the types and the lengths of its reductions.
+//
+// The tolerance is a running error analysis. Beside every array A of the diagram stands an array
+// with a bound of the error that a computation in `Precision::arithmetic` (unit roundoff u) makes
+// in each element, computed from the values of that very run:
+//   u + v, u - v       e_u + e_v + u |result|
+//   u * v              |u| e_v + |v| e_u + u |result|
+//   u / v              (e_u + |result| e_v) / |v| + 4 u |result|
+//   exp(x)             result * (e_x + u |x| + 4 u); the other functions likewise by their slope
+//   sum over n terms   sum of e_i + sqrt(n) u (|result| + sqrt(sum of v_i^2)), the size of rounding
+//                      errors of independent sign in partial sums of that size, whatever the order
+//   max, min           the largest e_i
+//   rounding to a type the distance between the roundings of value - e, value and value + e
+//   stored in a type t e + u_t |value|, where the kernel saves an array that the diagram leaves
+//                      unrounded (Precision::stored)
+//   a comparison, a selected index
+//                      infinite where the operands lie within their errors: such elements are
+//                      undecided and counted, not judged
+// An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN never passes, and an
+// infinity only where the reference has the same. Other orders of summation, repaired accumulators
+// and approximate device functions are within the factor kSafety.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "diagrams/evaluate.h"
+#include "diagrams/relabelling.h"
+
+namespace napkin {
+
+inline constexpr double kSafety = 4;
+
+/// How the computation that is judged rounds.
+struct Precision {
+    ElementType arithmetic = ElementType::F32;  ///< of every operation and accumulator
+    std::map<ArrayId, ElementType> stored;      ///< arrays rounded where they are kept
+};
+/// What a kernel with this relabelling does: f32 arithmetic, saved and retyped arrays in their
+/// storage types.
+[[nodiscard]] Precision precision_of(const Diagram& diagram, const Relabelling& relabelling);
+
+/// The diagram with an array of error bounds beside every array that can be inexact: the error
+/// analysis is a diagram too, and the reference evaluator computes it on demand.
+struct ErrorDiagram {
+    Diagram diagram;                    ///< the original arrays keep their ids
+    std::map<ArrayId, ArrayId> bounds;  ///< absent: the array is exact
+};
+[[nodiscard]] ErrorDiagram error_diagram(const Diagram& diagram, const Precision& precision);
+
+/// Reference values with their tolerances, on demand.
+class Reference {
+public:
+    /// The diagram is copied; `inputs` must outlive the reference.
+    Reference(const Diagram& diagram, const Tensors& inputs, const Precision& precision);
+
+    struct Elements {
+        std::vector<double> values;
+        std::vector<double> tolerances;
+    };
+    /// Throws ContractError as Evaluator does.
+    [[nodiscard]] Elements elements(ArrayId array, std::span<const std::int64_t> offsets);
+    [[nodiscard]] const Diagram& diagram() const { return errors_->diagram; }
+
+private:
+    std::unique_ptr<ErrorDiagram> errors_;
+    std::unique_ptr<Evaluator> evaluator_;
+};
+
+/// How one output compares with the reference.
+struct Comparison {
+    std::string name;
+    bool ok = false;
+    bool sampled = false;
+    std::int64_t compared = 0;
+    std::int64_t failed = 0;
+    std::int64_t undecided = 0;  ///< a comparison or selection within its error: not judged
+    std::int64_t nans = 0;
+    std::int64_t poisoned = 0;  ///< still holds the value it was filled with: never written
+    double max_abs_error = 0;
+    double max_rel_error = 0;  ///< of elements whose reference is not zero
+    double rel_frobenius = 0;  ///< |got - reference| / |reference| over all compared elements
+    double tolerance = 0;      ///< the largest of any judged element
+    double worst_ratio = 0;    ///< the largest error in units of its element's tolerance
+    /// The first element with the worst ratio.
+    std::vector<std::int64_t> worst_index;
+    double worst_got = 0;
+    double worst_expected = 0;
+};
+/// Compares the elements at `offsets` (row-major; empty: all) of an array. `poison` is a value that
+/// no correct result holds.
+[[nodiscard]] Comparison compare(Reference& reference, ArrayId array, const Tensor& got,
+                                 std::span<const std::int64_t> offsets = {},
+                                 std::optional<double> poison = std::nullopt);
+/// One line: `O: 2048 of 33554432 elements, max error 1.2e-06 at [0, 17, 3] (tolerance 4.0e-06)`.
+[[nodiscard]] std::string describe(const Comparison& comparison);
+
+/// Row-major offsets of about `count` elements worth checking: the first and last along every axis,
+/// both sides of the edges of tiles (`tiles`: sizes by axis), and random ones; all of them when
+/// there are no more. Sorted, without duplicates; the same for the same seed on every machine.
+[[nodiscard]] std::vector<std::int64_t> sample_offsets(
+    const Diagram& diagram, ArrayId array, std::int64_t count,
+    const std::map<AxisId, std::int64_t>& tiles = {}, std::uint64_t seed = 1);
+
+}  // namespace napkin

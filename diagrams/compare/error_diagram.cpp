@@ -1,0 +1,244 @@
+// Builds the diagram of error bounds: beside each statement, statements that bound the error of its
+// targets. See diagrams/compare.h for the rules.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "diagrams/compare.h"
+#include "diagrams/compare/error_expression.h"
+#include "diagrams/overloaded.h"
+
+namespace napkin {
+namespace {
+
+using error_bounds::Bounds;
+using error_bounds::error_of;
+using error_bounds::is_zero;
+using error_bounds::magnitude;
+using error_bounds::plus;
+using error_bounds::rounding;
+using error_bounds::times;
+
+/// Makes room for the left element's errors before the slots of the right one.
+Expression shift_right_operand(const Expression& part, std::uint32_t components) {
+    if (!std::holds_alternative<Operand>(part.node)) return part;
+    const std::uint32_t slot = std::get<Operand>(part.node).slot;
+    return {Operand{slot < components ? slot : slot + components}, part.span};
+}
+
+class Builder {
+public:
+    Builder(const Diagram& diagram, const Precision& precision)
+        : source_(diagram), precision_(precision) {
+        result.diagram = diagram;
+        result.diagram.statements.clear();
+        bounds_.diagram = &source_;
+        bounds_.arithmetic = precision.arithmetic;
+        roundoff_ = unit_roundoff(precision.arithmetic);
+    }
+
+    void add(const Statement& statement) {
+        Statement raw = statement;
+        for (ArrayId& target : raw.targets) target = raw_array(target);
+        result.diagram.statements.push_back(raw);
+        std::visit(
+            overloaded{
+                [&](const Map& map) { set_bound(raw.targets[0], error_of(bounds_, map.value)); },
+                [&](const Fold& fold) { bound_fold(raw, fold); },
+                [&](const Select& select) { bound_select(raw, select); },
+                [](const Opaque&) {},
+            },
+            raw.body);
+        for (std::size_t at = 0; at < raw.targets.size(); ++at)
+            finish(statement.targets[at], raw.targets[at]);
+    }
+
+    ErrorDiagram result;
+
+private:
+    [[nodiscard]] const std::vector<AxisId>& axes_of_array(ArrayId array) const {
+        return result.diagram[array].axes;
+    }
+    [[nodiscard]] Expression at_own_axes(ArrayId array) const {
+        return read_axes(array, axes_of_array(array));
+    }
+    ArrayId new_array(const std::string& what, const std::vector<AxisId>& axes) {
+        Array array;
+        array.name = what + "." + std::to_string(result.diagram.arrays.size());
+        array.named = false;
+        array.axes = axes;
+        array.type = ElementType::F64;
+        for (std::size_t at = 0; at < axes.size(); ++at)
+            array.layout.push_back(static_cast<std::uint32_t>(at));
+        result.diagram.arrays.push_back(std::move(array));
+        return ArrayId{static_cast<std::uint32_t>(result.diagram.arrays.size() - 1)};
+    }
+    void define(std::vector<ArrayId> targets, std::variant<Map, Fold, Select, Opaque> body) {
+        Statement statement;
+        statement.targets = std::move(targets);
+        statement.body = std::move(body);
+        result.diagram.statements.push_back(std::move(statement));
+    }
+    ArrayId define_map(const std::string& what, const std::vector<AxisId>& axes, Expression value) {
+        const ArrayId array = new_array(what, axes);
+        define({array}, Map{std::move(value)});
+        return array;
+    }
+    /// The array that a statement defines before its rounding, when it rounds.
+    ArrayId raw_array(ArrayId target) {
+        const Array& array = source_[target];
+        return array.rounds ? new_array("raw", array.axes) : target;
+    }
+    void set_bound(ArrayId array, Expression bound) {
+        if (is_zero(bound)) return;
+        const std::vector<AxisId> axes = axes_of_array(array);
+        bounds_.arrays[array] = define_map("error", axes, std::move(bound));
+    }
+    [[nodiscard]] Expression bound_of(ArrayId array) const {
+        const auto found = bounds_.arrays.find(array);
+        return found == bounds_.arrays.end() ? number(0) : at_own_axes(found->second);
+    }
+
+    /// Rounding and storage of a target.
+    void finish(ArrayId target, ArrayId raw) {
+        const Array array = source_[target];
+        if (array.rounds) {
+            const Expression value = at_own_axes(raw);
+            define({target}, Map{Expression{Convert{array.type, {value}}, {}}});
+            set_bound(target, error_bounds::rounded_error(array.type, value, bound_of(raw)));
+        }
+        const auto stored = precision_.stored.find(target);
+        const bool narrower = stored != precision_.stored.end() && is_floating(array.type) &&
+                              is_floating(stored->second) &&
+                              !(array.rounds && array.type == stored->second);
+        if (narrower)
+            set_bound(target, plus(bound_of(target),
+                                   rounding(unit_roundoff(stored->second), at_own_axes(target))));
+    }
+
+    void bound_fold(const Statement& statement, const Fold& fold) {
+        if (fold.monoid > kMin) return bound_tuple(statement, fold);
+        const ArrayId target = statement.targets[0];
+        const Expression& value = fold.values[0];
+        Expression error = error_of(bounds_, value);
+        Expression seed = fold.seed.empty() ? number(0) : error_of(bounds_, fold.seed[0]);
+        const bool integral = error_bounds::is_integral(source_, value);
+        if (fold.monoid == kMax || fold.monoid == kMin) {
+            if (is_zero(error) && is_zero(seed)) return;
+            set_bound(target,
+                      error_bounds::larger(fold_of(statement, fold, kMax, std::move(error)), seed));
+        } else if (fold.monoid == kSum && !(integral && is_zero(error))) {
+            const Expression squares = fold_of(statement, fold, kSum, times(value, value));
+            const Expression size =
+                plus(magnitude(at_own_axes(target)), apply(Function::Sqrt, {squares}));
+            Expression sum = fold_of(statement, fold, kSum, std::move(error));
+            set_bound(target, plus(plus(std::move(sum), seed),
+                                   rounding(std::sqrt(length_of(fold)) * roundoff_, size)));
+        } else if (fold.monoid == kProduct && !(integral && is_zero(error))) {
+            Expression relative = is_zero(error)
+                                      ? number(0)
+                                      : fold_of(statement, fold, kSum,
+                                                apply(Function::Divide, {error, magnitude(value)}));
+            relative = plus(std::move(relative), number(length_of(fold) * roundoff_));
+            set_bound(target, times(magnitude(at_own_axes(target)), std::move(relative)));
+        }
+    }
+
+    [[nodiscard]] double length_of(const Fold& fold) const {
+        double length = 1;
+        for (const AxisId axis : fold.over) length *= static_cast<double>(source_[axis].extent);
+        return length;
+    }
+
+    /// A new array that folds `value` as `fold` does, read at the target's axes.
+    Expression fold_of(const Statement& statement, const Fold& fold, MonoidId monoid,
+                       Expression value) {
+        if (is_zero(value)) return value;
+        const ArrayId array = new_array("folded", axes_of_array(statement.targets[0]));
+        define({array}, Fold{monoid, fold.over, {std::move(value)}, {}, fold.every_prefix});
+        return at_own_axes(array);
+    }
+
+    /// A user's monoid: the same fold over values and errors side by side.
+    void bound_tuple(const Statement& statement, const Fold& fold) {
+        const Monoid& monoid = source_[fold.monoid];
+        const auto components = static_cast<std::uint32_t>(monoid.combine.size());
+        Monoid dual = monoid;
+        Fold both = fold;
+        std::vector<ArrayId> targets;
+        bounds_.components = components;
+        for (Expression& combine : dual.combine)
+            combine = rewrite(std::move(combine), [&](const Expression& part) {
+                return shift_right_operand(part, components);
+            });
+        for (std::uint32_t at = 0; at < components; ++at) {
+            dual.identity.push_back(number(0));
+            dual.combine.push_back(error_of(bounds_, dual.combine[at]));
+            both.values.push_back(error_of(bounds_, fold.values[at]));
+            if (!fold.seed.empty()) both.seed.push_back(error_of(bounds_, fold.seed[at]));
+        }
+        both.monoid = MonoidId{static_cast<std::uint32_t>(result.diagram.monoids.size())};
+        result.diagram.monoids.push_back(std::move(dual));
+        for (const char* what : {"value", "error"})
+            for (const ArrayId target : statement.targets)
+                targets.push_back(new_array(what, std::vector<AxisId>(axes_of_array(target))));
+        for (std::uint32_t at = 0; at < components; ++at)
+            bounds_.arrays[statement.targets[at]] = targets[components + at];
+        define(std::move(targets), std::move(both));
+    }
+
+    /// Values err by at most the largest error of any candidate; an index is undecided where
+    /// another candidate comes within the errors of the selected value.
+    void bound_select(const Statement& statement, const Select& select) {
+        const Expression error = error_of(bounds_, select.value);
+        if (is_zero(error)) return;
+        const ArrayId values = statement.targets[0];
+        const ArrayId indices = statement.targets[1];
+        std::vector<AxisId> rows;
+        for (const AxisId axis : axes_of_array(values))
+            if (axis != select.rank) rows.push_back(axis);
+        const ArrayId largest = new_array("largest", rows);
+        define({largest}, Fold{kMax, {select.over}, {error}, {}, false});
+        set_bound(values, read_axes(largest, rows));
+        const Expression gap =
+            magnitude(apply(Function::Subtract, {select.value, at_own_axes(values)}));
+        const Expression near =
+            apply(Function::LessEqual, {gap, plus(error, read_axes(largest, rows))});
+        const Expression other =
+            apply(Function::NotEqual, {axis_index(select.over), at_own_axes(indices)});
+        const Expression doubt =
+            apply(Function::Select, {apply(Function::And, {other, near}),
+                                     number(std::numeric_limits<double>::infinity()), number(0)});
+        const ArrayId undecided = new_array("undecided", axes_of_array(indices));
+        define({undecided}, Fold{kMax, {select.over}, {doubt}, {number(0)}, false});
+        set_bound(indices, at_own_axes(undecided));
+    }
+
+    const Diagram& source_;
+    const Precision& precision_;
+    Bounds bounds_;
+    double roundoff_ = 0;
+
+public:
+    [[nodiscard]] const std::map<ArrayId, ArrayId>& bounds() const { return bounds_.arrays; }
+};
+
+}  // namespace
+
+ErrorDiagram error_diagram(const Diagram& diagram, const Precision& precision) {
+    Builder builder(diagram, precision);
+    for (const Statement& statement : diagram.statements) builder.add(statement);
+    builder.result.bounds = builder.bounds();
+    return std::move(builder.result);
+}
+
+Precision precision_of(const Diagram& diagram, const Relabelling& relabelling) {
+    Precision precision;
+    for (const Region& region : relabelling.regions)
+        for (const ArrayId array : saves_of(diagram, region))
+            precision.stored[array] = storage_type(diagram, relabelling, array);
+    for (const auto& [array, type] : relabelling.wire_types) precision.stored[array] = type;
+    return precision;
+}
+
+}  // namespace napkin

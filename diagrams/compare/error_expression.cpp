@@ -1,0 +1,280 @@
+#include "diagrams/compare/error_expression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "diagrams/overloaded.h"
+
+namespace napkin::error_bounds {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+/// Roundings granted to a division, an exponential and the like on a device.
+constexpr double kFunctionRoundings = 4;
+
+Expression zero() {
+    return number(0);
+}
+
+Expression select(Expression condition, Expression taken, Expression otherwise) {
+    if (is_zero(taken) && is_zero(otherwise)) return zero();
+    return apply(Function::Select, {std::move(condition), std::move(taken), std::move(otherwise)});
+}
+
+Expression undecided_if(Expression condition, Expression otherwise) {
+    return apply(Function::Select, {std::move(condition), number(kInfinity), std::move(otherwise)});
+}
+
+Expression guard(Expression value) {
+    return apply(Function::Guard, {std::move(value)});
+}
+
+Expression difference(Expression a, Expression b) {
+    return apply(Function::Subtract, {std::move(a), std::move(b)});
+}
+
+/// Bounds one call: its value, its arguments and their errors at hand.
+struct CallBound {
+    const Expression& value;
+    const std::vector<Expression>& arguments;
+    std::vector<Expression> errors;
+    double roundoff = 0;
+    bool integral = false;
+
+    [[nodiscard]] bool exact_arguments() const {
+        return std::all_of(errors.begin(), errors.end(), is_zero);
+    }
+    [[nodiscard]] Expression rounded(double roundings) const {
+        return integral ? zero() : rounding(roundings * roundoff, value);
+    }
+    [[nodiscard]] Expression any_error() const {
+        Expression most = zero();
+        for (const Expression& error : errors) most = larger(std::move(most), error);
+        return most;
+    }
+    [[nodiscard]] Expression product() const {
+        const Expression cross = plus(times(magnitude(arguments[0]), errors[1]),
+                                      times(magnitude(arguments[1]), errors[0]));
+        return plus(cross, rounded(1));
+    }
+    [[nodiscard]] Expression quotient() const {
+        const Expression above = plus(errors[0], times(magnitude(value), errors[1]));
+        const Expression slope =
+            is_zero(above) ? zero() : apply(Function::Divide, {above, magnitude(arguments[1])});
+        return plus(slope, rounded(kFunctionRoundings));
+    }
+    [[nodiscard]] Expression power() const {
+        const Expression slope =
+            times(magnitude(apply(Function::Divide, {times(arguments[1], value), arguments[0]})),
+                  errors[0]);
+        return plus(is_zero(errors[0]) ? zero() : slope, rounded(kFunctionRoundings));
+    }
+    [[nodiscard]] Expression exponential() const {
+        const Expression relative = plus(plus(errors[0], rounding(roundoff, arguments[0])),
+                                         number(kFunctionRoundings * roundoff));
+        return times(value, relative);
+    }
+    [[nodiscard]] Expression logarithm() const {
+        const Expression slope =
+            is_zero(errors[0]) ? zero()
+                               : apply(Function::Divide, {errors[0], magnitude(arguments[0])});
+        return plus(slope,
+                    plus(rounded(kFunctionRoundings), number(kFunctionRoundings * roundoff)));
+    }
+    [[nodiscard]] Expression square_root() const {
+        const Expression reached = apply(Function::Sqrt, {plus(arguments[0], errors[0])});
+        return plus(is_zero(errors[0]) ? zero() : difference(reached, value), rounded(2));
+    }
+    [[nodiscard]] Expression reciprocal_root() const {
+        const Expression slope =
+            apply(Function::Divide, {times(value, errors[0]), magnitude(arguments[0])});
+        return plus(is_zero(errors[0]) ? zero() : slope, rounded(kFunctionRoundings));
+    }
+    [[nodiscard]] Expression lipschitz(double slope) const {
+        return plus(times(number(slope), errors[0]), rounded(kFunctionRoundings));
+    }
+    [[nodiscard]] Expression floor() const {
+        if (exact_arguments()) return zero();
+        const auto floor_of = [](Expression x) { return apply(Function::Floor, {std::move(x)}); };
+        return magnitude(difference(floor_of(plus(arguments[0], errors[0])),
+                                    floor_of(difference(arguments[0], errors[0]))));
+    }
+    [[nodiscard]] Expression comparison() const {
+        if (exact_arguments()) return zero();
+        const Expression gap = magnitude(difference(arguments[0], arguments[1]));
+        return undecided_if(apply(Function::LessEqual, {gap, plus(errors[0], errors[1])}), zero());
+    }
+    /// `a and b`, `a or b`: the second counts only where the first leaves it to it.
+    [[nodiscard]] Expression logic(bool is_and) const {
+        const Expression second = is_and ? select(arguments[0], errors[1], zero())
+                                         : select(arguments[0], zero(), errors[1]);
+        return larger(errors[0], second);
+    }
+    [[nodiscard]] Expression choice() const {
+        const Expression taken = select(arguments[0], errors[1], errors[2]);
+        if (is_zero(errors[0])) return taken;
+        return undecided_if(apply(Function::Greater, {errors[0], zero()}), taken);
+    }
+    /// A step function of something inexact.
+    [[nodiscard]] Expression jump() const {
+        const Expression error = any_error();
+        if (is_zero(error)) return rounded(1);
+        return undecided_if(apply(Function::Greater, {error, zero()}), rounded(1));
+    }
+};
+
+Expression bound_call(Function function, const CallBound& call) {
+    switch (function) {
+    case Function::Add:
+    case Function::Subtract: return plus(plus(call.errors[0], call.errors[1]), call.rounded(1));
+    case Function::Multiply: return call.product();
+    case Function::Divide: return call.quotient();
+    case Function::FloorDivide:
+    case Function::Modulo: return call.jump();
+    case Function::Power: return call.power();
+    case Function::Exp: return call.exponential();
+    case Function::Log: return call.logarithm();
+    case Function::Sqrt: return call.square_root();
+    case Function::Rsqrt: return call.reciprocal_root();
+    case Function::Tanh: return call.lipschitz(1);
+    case Function::Erf: return call.lipschitz(2 * std::numbers::inv_sqrtpi);
+    case Function::Negate:
+    case Function::Abs:
+    case Function::Guard:
+    case Function::Min:
+    case Function::Max:
+    case Function::Not: return call.any_error();
+    case Function::Floor: return call.floor();
+    case Function::Less:
+    case Function::LessEqual:
+    case Function::Greater:
+    case Function::GreaterEqual:
+    case Function::Equal:
+    case Function::NotEqual: return call.comparison();
+    case Function::And: return call.logic(true);
+    case Function::Or: return call.logic(false);
+    case Function::Select: return call.choice();
+    }
+    throw InternalError("unknown function");
+}
+
+Expression bound_read(const Bounds& bounds, const Read& element) {
+    Expression index_error = zero();
+    for (const Expression& index : element.index)
+        index_error = larger(std::move(index_error), error_of(bounds, index));
+    const auto found = bounds.arrays.find(element.array);
+    Expression error = found == bounds.arrays.end() ? zero() : read(found->second, element.index);
+    if (is_zero(index_error)) return error;
+    return undecided_if(apply(Function::Greater, {index_error, zero()}), std::move(error));
+}
+
+/// Exact for the innermost rounding; a rounding around another is granted a whole step, since the
+/// exact form would double with every level.
+Expression bound_convert(const Bounds& bounds, const Convert& convert) {
+    const Expression& value = convert.argument[0];
+    Expression error = error_of(bounds, value);
+    bool nested = false;
+    walk(value, [&](const Expression& part) {
+        nested = nested || std::holds_alternative<Convert>(part.node);
+    });
+    if (!nested || is_zero(error)) return rounded_error(convert.type, value, error);
+    return plus(std::move(error), rounding(2 * unit_roundoff(convert.type), value));
+}
+
+}  // namespace
+
+bool is_zero(const Expression& expression) {
+    const Number* literal = std::get_if<Number>(&expression.node);
+    return literal != nullptr && literal->value == 0;
+}
+
+Expression plus(Expression a, Expression b) {
+    if (is_zero(a)) return b;
+    if (is_zero(b)) return a;
+    return apply(Function::Add, {std::move(a), std::move(b)});
+}
+
+Expression times(Expression a, Expression b) {
+    if (is_zero(a) || is_zero(b)) return zero();
+    return apply(Function::Multiply, {std::move(a), std::move(b)});
+}
+
+Expression larger(Expression a, Expression b) {
+    if (is_zero(a)) return b;
+    if (is_zero(b)) return a;
+    return apply(Function::Max, {std::move(a), std::move(b)});
+}
+
+Expression magnitude(Expression a) {
+    return apply(Function::Abs, {std::move(a)});
+}
+
+Expression rounding(double roundoff, Expression value) {
+    return times(number(roundoff), guard(magnitude(std::move(value))));
+}
+
+Expression rounded_error(ElementType type, const Expression& value, const Expression& error) {
+    if (is_zero(error)) return zero();
+    const auto convert = [&](Expression of) {
+        return Expression{Convert{type, {std::move(of)}}, {}};
+    };
+    const Expression center = convert(value);
+    return guard(larger(magnitude(difference(convert(plus(value, error)), center)),
+                        magnitude(difference(convert(difference(value, error)), center))));
+}
+
+bool is_integral(const Diagram& diagram, const Expression& expression) {
+    return std::visit(
+        overloaded{
+            [](const Number& literal) { return literal.value == std::floor(literal.value); },
+            [](const AxisIndex&) { return true; },
+            [](const SizeOf&) { return true; },
+            [&](const Read& element) { return !is_floating(diagram[element.array].type); },
+            [&](const Apply& call) {
+                if (call.function == Function::Divide || call.function == Function::Power)
+                    return false;
+                const bool real = call.function >= Function::Exp && call.function <= Function::Erf;
+                const std::size_t first = call.function == Function::Select ? 1 : 0;
+                return !real &&
+                       std::all_of(call.arguments.begin() + static_cast<std::ptrdiff_t>(first),
+                                   call.arguments.end(), [&](const Expression& argument) {
+                                       return is_integral(diagram, argument);
+                                   });
+            },
+            [](const Convert& convert) { return !is_floating(convert.type); },
+            [](const Operand&) { return false; },
+        },
+        expression.node);
+}
+
+Expression error_of(const Bounds& bounds, const Expression& expression) {
+    return std::visit(
+        overloaded{
+            [&](const Number& literal) {
+                if (!std::isfinite(literal.value)) return zero();
+                return number(std::abs(round_to(bounds.arithmetic, literal.value) - literal.value));
+            },
+            [](const AxisIndex&) { return zero(); },
+            [](const SizeOf&) { return zero(); },
+            [&](const Read& element) { return bound_read(bounds, element); },
+            [&](const Apply& call) {
+                std::vector<Expression> errors;
+                for (const Expression& argument : call.arguments)
+                    errors.push_back(error_of(bounds, argument));
+                const CallBound bound{expression, call.arguments, std::move(errors),
+                                      unit_roundoff(bounds.arithmetic),
+                                      is_integral(*bounds.diagram, expression)};
+                return bound_call(call.function, bound);
+            },
+            [&](const Convert& convert) { return bound_convert(bounds, convert); },
+            // Errors follow the values: slots [values, errors] of the left, then of the right.
+            [&](const Operand& operand) {
+                return Expression{Operand{operand.slot + bounds.components}, {}};
+            },
+        },
+        expression.node);
+}
+
+}  // namespace napkin::error_bounds

@@ -1,0 +1,35 @@
+// The error bound of an expression, as an expression.
+#pragma once
+
+#include <map>
+
+#include "diagrams/diagram.h"
+
+namespace napkin::error_bounds {
+
+/// Where bounds of arrays and operands are found while expressions are bounded.
+struct Bounds {
+    const Diagram* diagram = nullptr;
+    ElementType arithmetic = ElementType::F32;
+    std::map<ArrayId, ArrayId> arrays;  ///< the array of bounds; absent: exact
+    std::uint32_t components = 0;       ///< of the monoid, for Operand leaves
+};
+
+/// Zero (a Number) where the expression is exact.
+[[nodiscard]] Expression error_of(const Bounds& bounds, const Expression& expression);
+[[nodiscard]] bool is_zero(const Expression& expression);
+
+// Expressions that drop zeros.
+[[nodiscard]] Expression plus(Expression a, Expression b);
+[[nodiscard]] Expression times(Expression a, Expression b);
+[[nodiscard]] Expression larger(Expression a, Expression b);
+[[nodiscard]] Expression magnitude(Expression a);
+/// roundoff * |value|, 0 where the value is infinite.
+[[nodiscard]] Expression rounding(double roundoff, Expression value);
+/// The error after rounding to a type of a value with error `error`.
+[[nodiscard]] Expression rounded_error(ElementType type, const Expression& value,
+                                       const Expression& error);
+/// Integers computed from integers: exact, whatever the floating type.
+[[nodiscard]] bool is_integral(const Diagram& diagram, const Expression& expression);
+
+}  // namespace napkin::error_bounds

@@ -1,0 +1,310 @@
+#include "perfmodel/cost.h"
+
+#include <algorithm>
+#include <set>
+
+#include "derive/liveness.h"
+#include "derive/operations.h"
+#include "diagrams/overloaded.h"
+#include "perfmodel/affine.h"
+#include "perfmodel/contraction.h"
+#include "perfmodel/cost_messages.h"
+#include "perfmodel/memory_cost.h"
+
+namespace napkin {
+
+namespace {
+
+/// Adds to a total; false where it does not fit in 64 bits.
+bool add(std::int64_t amount, std::int64_t& total) {
+    return !__builtin_add_overflow(total, amount, &total);
+}
+
+bool add(const Amount& amount, Amount& total) {
+    for (const auto& [type, values] : amount.by_type)
+        if (!add(values, total.by_type[type])) return false;
+    total.formula = total.formula + amount.formula;
+    total.ideal =
+        total.ideal && amount.ideal ? std::optional(*total.ideal + *amount.ideal) : std::nullopt;
+    return add(amount.values, total.values) && add(amount.bits, total.bits);
+}
+
+Amount nothing() {
+    Amount amount;
+    amount.ideal = Polynomial{};
+    return amount;
+}
+
+/// Walks a region with the partitions around each statement.
+class RegionCoster {
+public:
+    explicit RegionCoster(const RegionProgram& region) : region_(region) {
+        cost_.name = region.name;
+        cost_.sizes = sizes_of(region);
+    }
+
+    Result<RegionCost> run();
+
+private:
+    void walk(const std::vector<TileStatement>& body);
+    void enter(Partition partition, const std::vector<TileStatement>& body);
+    void load(const Load& load);
+    void save(const Save& save);
+    void compute(const Compute& compute);
+    void transfer(Transfer transfer, const std::vector<Footprint>& dimensions);
+    void note_chunks();
+    void add_columns(const std::vector<Moment>& moments);
+    [[nodiscard]] std::optional<TileCount> count(const std::vector<Footprint>& dimensions) {
+        return count_tiles(region_.axes, path_, dimensions, cost_.sizes);
+    }
+    [[nodiscard]] std::vector<Footprint> axis_footprints(const std::vector<AxisId>& axes) const {
+        std::vector<Footprint> dimensions;
+        for (AxisId axis : axes) dimensions.push_back(footprint_of(axis));
+        return dimensions;
+    }
+
+    const RegionProgram& region_;
+    RegionCost cost_;
+    std::vector<Partition> path_;
+    std::set<std::pair<ArrayId, bool>> touched_;
+    bool fits_ = true;
+};
+
+void RegionCoster::enter(Partition partition, const std::vector<TileStatement>& body) {
+    SizeInUse use;
+    use.axis = region_.axes[partition.axis.index()].name;
+    use.symbol = partition.symbol;
+    use.level = partition.level;
+    use.size = partition.size;
+    std::int64_t width = region_.axes[partition.axis.index()].extent;
+    for (const Partition& outer : path_)
+        if (outer.axis == partition.axis) width = std::min(width, outer.size);
+    use.count = (width + partition.size - 1) / partition.size;
+    std::vector<SizeInUse>& uses = partition.is_loop ? cost_.streams : cost_.groups;
+    const auto same = [&](const SizeInUse& other) { return other.symbol == use.symbol; };
+    const bool known = std::any_of(uses.begin(), uses.end(), same);
+    if (!known && !partition.is_loop && partition.level == Level::Block)
+        fits_ = fits_ && !__builtin_mul_overflow(cost_.blocks, use.count, &cost_.blocks);
+    if (!known) uses.push_back(std::move(use));
+    path_.push_back(std::move(partition));
+    note_chunks();
+    walk(body);
+    path_.pop_back();
+}
+
+/// Counts the chunks of a masked loop.
+void RegionCoster::note_chunks() {
+    if (!path_.back().is_loop || path_.back().level != Level::Block) return;
+    const std::optional<TileCount> visited = count({});
+    std::vector<Partition> unmasked = path_;
+    unmasked.back().visible.clear();
+    const std::optional<TileCount> all = count_tiles(region_.axes, unmasked, {}, cost_.sizes);
+    fits_ = fits_ && visited && all && add(visited->values, cost_.chunks_visited) &&
+            add(all->values, cost_.chunks);
+}
+
+void RegionCoster::walk(const std::vector<TileStatement>& body) {
+    for (const TileStatement& statement : body)
+        std::visit(overloaded{
+                       [&](const Parallel& parallel) {
+                           enter(partition_of(region_, parallel), parallel.body);
+                       },
+                       [&](const Loop& loop) { enter(partition_of(region_, loop), loop.body); },
+                       [&](const Load& node) { load(node); },
+                       [&](const Compute& node) { compute(node); },
+                       [&](const Save& node) { save(node); },
+                   },
+                   statement.node);
+}
+
+void RegionCoster::load(const Load& load) {
+    const Variable& target = region_.variables[load.target.index()];
+    const std::vector<AxisId>& axes = region_.arrays[target.array.index()].axes;
+    Transfer result;
+    result.array = load.array;
+    result.level = target.level;
+    result.type = target.type;
+    result.is_gather = !load.gather.empty();
+    std::vector<Footprint> dimensions = axis_footprints(axes);
+    for (std::size_t k = 0; !result.is_gather && k < axes.size(); ++k) {
+        dimensions[k].index = load.index[k];
+        dimensions[k].limit = region_.axes[axes[k].index()].extent;
+        dimensions[k].limit_formula = size_formula(region_.axes, axes[k]);
+        const bool plain =
+            load.index[k].size() == 1 && std::holds_alternative<AxisIndex>(load.index[k][0].node);
+        for (const Expression& index : load.index[k])
+            for (const Partition& partition : path_)
+                if (!plain && axes_used(index).contains(partition.axis)) result.has_halo = true;
+    }
+    transfer(std::move(result), dimensions);
+}
+
+void RegionCoster::save(const Save& save) {
+    const Variable& source = region_.variables[save.source.index()];
+    Transfer result;
+    result.is_save = true;
+    result.array = save.array;
+    result.level = source.level;
+    const auto stored = region_.stored.find(save.array);
+    result.type = save.target || stored == region_.stored.end() ? source.type : stored->second;
+    transfer(std::move(result), axis_footprints(region_.arrays[save.array.index()].axes));
+}
+
+void RegionCoster::transfer(Transfer transfer, const std::vector<Footprint>& dimensions) {
+    const std::optional<TileCount> counted = count(dimensions);
+    std::int64_t bits = 0;
+    if (!counted || __builtin_mul_overflow(counted->values, bits_of(transfer.type), &bits)) {
+        fits_ = false;
+        return;
+    }
+    transfer.name = region_.arrays[transfer.array.index()].name;
+    transfer.amount = {counted->values,
+                       bits,
+                       {{transfer.type, counted->values}},
+                       counted->formula,
+                       counted->ideal};
+    std::set<AxisId> used;
+    for (const Footprint& dimension : dimensions)
+        for (const Expression& index : dimension.index) used.merge(axes_used(index));
+    for (const Partition& partition : path_) {
+        if (!used.contains(partition.axis)) transfer.repeats.push_back(partition);
+        if (!partition.visible.empty()) transfer.is_masked = true;
+    }
+    LevelCost& level =
+        cost_.levels.try_emplace(transfer.level, LevelCost{nothing(), nothing(), nothing()})
+            .first->second;
+    fits_ = fits_ && add(transfer.amount, level.transferred);
+    const bool is_outermost = transfer.level == Level::Block;
+    if (is_outermost && touched_.emplace(transfer.array, transfer.is_save).second) {
+        std::int64_t once = bits_of(transfer.type);
+        for (AxisId axis : region_.arrays[transfer.array.index()].axes)
+            fits_ =
+                fits_ && !__builtin_mul_overflow(once, region_.axes[axis.index()].extent, &once);
+        fits_ = fits_ && add(std::min(once, bits), cost_.compulsory_bits);
+    }
+    cost_.transfers.push_back(std::move(transfer));
+}
+
+void RegionCoster::compute(const Compute& compute) {
+    const Operations operations = operations_of(compute.statement);
+    const std::vector<AxisId>& axes =
+        region_.arrays[compute.statement.targets.front().index()].axes;
+    std::vector<AxisId> all = axes;
+    for (AxisId axis : folded_axes(compute.statement))
+        if (std::find(all.begin(), all.end(), axis) == all.end()) all.push_back(axis);
+    const std::optional<TileCount> once = count(axis_footprints(axes));
+    const std::optional<TileCount> each = count(axis_footprints(all));
+    if (!once || !each) {
+        fits_ = false;
+        return;
+    }
+    const auto times = [&](std::int64_t elements, std::int64_t factor, std::int64_t& total) {
+        std::int64_t product = 0;
+        fits_ = fits_ && !__builtin_mul_overflow(elements, factor, &product) && add(product, total);
+    };
+    ArithmeticCost& total = cost_.arithmetic;
+    times(each->values, operations.flops_each, total.operations);
+    times(once->values, operations.flops_once, total.operations);
+    times(each->values, operations.exponentials_each, total.exponentials);
+    times(once->values, operations.exponentials_once, total.exponentials);
+    if (const std::optional<ElementType> operands = contraction_type(region_, compute))
+        times(each->values, operations.flops_each, total.products[*operands]);
+}
+
+void RegionCoster::add_columns(const std::vector<Moment>& moments) {
+    CostColumn load{CostColumn::Kind::Load, "load", {}, nothing(), nothing()};
+    CostColumn work{CostColumn::Kind::Compute, cost_.name, {}, nothing(), nothing()};
+    CostColumn save{CostColumn::Kind::Save, "save", {}, nothing(), nothing()};
+    for (const Transfer& transfer : cost_.transfers) {
+        if (transfer.level != Level::Block) continue;
+        CostColumn& column = transfer.is_save ? save : load;
+        column.arrays.push_back(transfer.array);
+        fits_ = fits_ && add(transfer.amount, column.transferred);
+    }
+    std::vector<Amount> loaded;
+    std::vector<Amount> saved;
+    for (const Moment& moment : moments) {
+        const Load* into = std::get_if<Load>(&moment.statement->node);
+        const Save* out = std::get_if<Save>(&moment.statement->node);
+        if (into == nullptr && out == nullptr) continue;
+        std::optional<Amount> held =
+            held_by(region_, into != nullptr ? moment.after : moment.during, Level::Block);
+        if (held) (into != nullptr ? loaded : saved).push_back(std::move(*held));
+    }
+    load.memory = most_of(std::move(loaded), cost_.sizes);
+    save.memory = most_of(std::move(saved), cost_.sizes);
+    work.memory = cost_.levels[Level::Block].memory;
+    for (Amount* memory : {&load.memory, &save.memory})
+        if (memory->ideal) memory->ideal = leading_terms(*memory->ideal);
+    cost_.columns = {std::move(load), std::move(work), std::move(save)};
+}
+
+Result<RegionCost> RegionCoster::run() {
+    cost_.levels[Level::Block] = {nothing(), nothing(), nothing()};
+    walk(region_.body);
+    const std::vector<Moment> moments = liveness(region_);
+    fits_ = fits_ && add_memory(region_, moments, cost_);
+    if (fits_) add_columns(moments);
+    if (!fits_) return messages::cost_overflows(region_.name);
+    return std::move(cost_);
+}
+
+/// Symbols of tile sizes on which regions disagree.
+Sizes disputed_symbols(const std::vector<RegionCost>& regions) {
+    Sizes seen;
+    std::set<std::string> disputed;
+    for (const RegionCost& region : regions)
+        for (const std::vector<SizeInUse>* uses : {&region.groups, &region.streams})
+            for (const SizeInUse& use : *uses)
+                if (!seen.emplace(use.symbol, use.size).second && seen[use.symbol] != use.size)
+                    disputed.insert(use.symbol);
+    std::erase_if(seen, [&](const auto& entry) { return !disputed.contains(entry.first); });
+    return seen;
+}
+
+/// The amount with a region's own sizes in place of disputed symbols.
+Amount settled(Amount amount, const Sizes& disputed, const Sizes& own) {
+    for (const auto& [name, unused] : disputed) {
+        const auto size = own.find(name);
+        if (size == own.end()) continue;
+        amount.formula = substitute(amount.formula, name, Formula(size->second));
+        if (amount.ideal) amount.ideal = substitute(*amount.ideal, name, size->second);
+    }
+    return amount;
+}
+
+}  // namespace
+
+Result<RegionCost> cost_of(const RegionProgram& region) {
+    return RegionCoster(region).run();
+}
+
+Result<Cost> cost_of(const TileProgram& program) {
+    Cost total;
+    for (const RegionProgram& region : program.regions) {
+        Result<RegionCost> cost = cost_of(region);
+        if (!cost) return cost.error();
+        total.regions.push_back(std::move(*cost));
+    }
+    const Sizes disputed = disputed_symbols(total.regions);
+    bool fits = true;
+    for (const RegionCost& region : total.regions) {
+        for (const auto& [level, cost] : region.levels)
+            fits = fits && add(settled(cost.transferred, disputed, region.sizes),
+                               total.transferred.try_emplace(level, nothing()).first->second);
+        fits = fits && add(region.arithmetic.operations, total.operations) &&
+               add(region.arithmetic.exponentials, total.exponentials);
+    }
+    if (!fits) return messages::cost_overflows(program.name);
+    return total;
+}
+
+std::vector<std::string> symbol_order(const RegionProgram& region) {
+    std::vector<std::string> order;
+    for (const auto& [name, size] : sizes_of(region))
+        if (name.starts_with("g_") || name.starts_with("s_")) order.push_back(name);
+    for (const Axis& axis : region.axes) order.push_back(axis.name);
+    return order;
+}
+
+}  // namespace napkin

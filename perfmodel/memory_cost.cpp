@@ -1,0 +1,143 @@
+#include "perfmodel/memory_cost.h"
+
+#include <algorithm>
+#include <set>
+
+namespace napkin {
+
+namespace {
+
+bool divides(const Monomial& a, const Monomial& b) {
+    if (a == b) return false;
+    for (const auto& [name, exponent] : a) {
+        const auto found = b.find(name);
+        if (found == b.end() || found->second < exponent) return false;
+    }
+    return true;
+}
+
+bool has_whole_axis(const Monomial& monomial) {
+    return std::any_of(monomial.begin(), monomial.end(), [](const auto& power) {
+        return !power.first.starts_with("g_") && !power.first.starts_with("s_");
+    });
+}
+
+double value_at(const Polynomial& polynomial, const Sizes& sizes) {
+    std::map<std::string, double> values;
+    for (const auto& [name, size] : sizes) values[name] = static_cast<double>(size);
+    return evaluate(polynomial, values);
+}
+
+using VariableSet = std::vector<VariableId>;
+
+/// The sets that no other one contains, of variables of one level.
+std::vector<VariableSet> largest_sets(const RegionProgram& region, std::vector<VariableSet> sets,
+                                      Level level) {
+    for (VariableSet& set : sets)
+        std::erase_if(set,
+                      [&](VariableId id) { return region.variables[id.index()].level != level; });
+    std::vector<VariableSet> kept;
+    for (const VariableSet& set : sets) {
+        const auto contains = [&](const VariableSet& other) {
+            return std::includes(other.begin(), other.end(), set.begin(), set.end());
+        };
+        if (std::any_of(kept.begin(), kept.end(), contains)) continue;
+        std::erase_if(kept, [&](const VariableSet& other) {
+            return std::includes(set.begin(), set.end(), other.begin(), other.end());
+        });
+        kept.push_back(set);
+    }
+    return kept;
+}
+
+std::optional<Amount> most_held(const RegionProgram& region, const std::vector<VariableSet>& sets,
+                                Level level, const Sizes& sizes) {
+    std::vector<Amount> columns;
+    for (const VariableSet& set : largest_sets(region, sets, level)) {
+        std::optional<Amount> held = held_by(region, set, level);
+        if (!held) return std::nullopt;
+        columns.push_back(std::move(*held));
+    }
+    return most_of(std::move(columns), sizes);
+}
+
+}  // namespace
+
+Polynomial leading_terms(const Polynomial& polynomial) {
+    Polynomial kept;
+    const bool whole = std::any_of(polynomial.terms.begin(), polynomial.terms.end(),
+                                   [](const auto& term) { return has_whole_axis(term.first); });
+    for (const auto& [monomial, coefficient] : polynomial.terms) {
+        const auto larger = [&m = monomial](const auto& other) { return divides(m, other.first); };
+        if (std::any_of(polynomial.terms.begin(), polynomial.terms.end(), larger)) continue;
+        if (whole && !has_whole_axis(monomial)) continue;
+        kept.terms[monomial] = coefficient;
+    }
+    return kept;
+}
+
+std::optional<Amount> held_by(const RegionProgram& region, const std::vector<VariableId>& variables,
+                              Level level) {
+    Amount total;
+    total.ideal = Polynomial{};
+    for (VariableId id : variables) {
+        const Variable& variable = region.variables[id.index()];
+        if (variable.level != level) continue;
+        std::int64_t values = 1;
+        Formula formula{1};
+        for (std::size_t k = 0; k < variable.capacity.size(); ++k) {
+            formula = formula * variable.capacity[k];
+            if (__builtin_mul_overflow(values, variable.capacity_extent[k], &values))
+                return std::nullopt;
+        }
+        std::int64_t bits = 0;
+        if (__builtin_mul_overflow(values, bits_of(variable.type), &bits) ||
+            __builtin_add_overflow(total.bits, bits, &total.bits) ||
+            __builtin_add_overflow(total.values, values, &total.values))
+            return std::nullopt;
+        total.by_type[variable.type] += values;
+        total.formula = total.formula + formula;
+        const std::optional<Polynomial> ideal = idealise(formula);
+        total.ideal = total.ideal && ideal ? std::optional(*total.ideal + *ideal) : std::nullopt;
+    }
+    return total;
+}
+
+Amount most_of(std::vector<Amount> columns, const Sizes& sizes) {
+    if (columns.empty()) return {};
+    const auto fewer = [](const Amount& a, const Amount& b) { return a.values < b.values; };
+    Amount most = *std::max_element(columns.begin(), columns.end(), fewer);
+    double leading = -1;
+    for (const Amount& column : columns) {
+        most.formula = max_of(most.formula, column.formula);
+        most.bits = std::max(most.bits, column.bits);
+        if (!column.ideal) continue;
+        const double size = value_at(leading_terms(*column.ideal), sizes);
+        if (size <= leading) continue;
+        leading = size;
+        most.ideal = column.ideal;
+    }
+    return most;
+}
+
+bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments, RegionCost& cost) {
+    std::set<Level> levels{Level::Block};
+    for (const Variable& variable : region.variables) levels.insert(variable.level);
+    std::vector<VariableSet> during;
+    std::vector<VariableSet> between;
+    for (const Moment& moment : moments) {
+        during.push_back(moment.during);
+        between.push_back(moment.after);
+    }
+    for (Level level : levels) {
+        std::optional<Amount> allocated = most_held(region, during, level, cost.sizes);
+        std::optional<Amount> memory = most_held(region, between, level, cost.sizes);
+        if (!allocated || !memory) return false;
+        if (memory->ideal) memory->ideal = leading_terms(*memory->ideal);
+        cost.levels[level].allocated = std::move(*allocated);
+        cost.levels[level].memory = std::move(*memory);
+    }
+    return true;
+}
+
+}  // namespace napkin

@@ -1,0 +1,18 @@
+// M and A of a region: what is held, statement by statement.
+#pragma once
+
+#include "derive/liveness.h"
+#include "perfmodel/cost.h"
+
+namespace napkin {
+
+/// What a set of variables of one level takes together.
+[[nodiscard]] std::optional<Amount> held_by(const RegionProgram& region,
+                                            const std::vector<VariableId>& variables, Level level);
+/// The most of several columns: numbers of the largest, formula the maximum of all.
+[[nodiscard]] Amount most_of(std::vector<Amount> columns, const Sizes& sizes);
+/// Sets A (during statements) and M (between them) of every level; false on overflow.
+[[nodiscard]] bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments,
+                              RegionCost& cost);
+
+}  // namespace napkin

@@ -1,0 +1,360 @@
+// Components in closed form or as sums over tile indices.
+#include "perfmodel/tile_component.h"
+
+#include <algorithm>
+#include <set>
+
+#include "diagrams/interval.h"
+
+namespace napkin {
+
+namespace {
+
+/// A dimension whose width is affine in the widths of axes' tiles: sum of |factor| * width + rest.
+struct LinearWidth {
+    std::map<AxisId, Formula> factors;
+    Formula rest;
+};
+
+bool same_factors(const Affine& a, const Affine& b) {
+    return std::equal(a.factors.begin(), a.factors.end(), b.factors.begin(), b.factors.end(),
+                      [](const auto& x, const auto& y) {
+                          return x.first == y.first && x.second.value == y.second.value;
+                      });
+}
+
+std::optional<std::vector<Affine>> forms_of(const std::vector<Axis>& axes,
+                                            const Footprint& dimension) {
+    std::vector<Affine> forms;
+    for (const Expression& index : dimension.index) {
+        const std::optional<Affine> form = affine_form(axes, index);
+        if (!form) return std::nullopt;
+        forms.push_back(*form);
+    }
+    return forms.empty() ? std::nullopt : std::optional(forms);
+}
+
+bool stays_inside(const std::vector<Axis>& axes, const Footprint& dimension) {
+    if (!dimension.limit) return true;
+    return std::all_of(dimension.index.begin(), dimension.index.end(), [&](const Expression& e) {
+        const std::optional<Interval> whole = bounds(axes, e, {});
+        return whole && whole->low >= 0 && whole->high < *dimension.limit;
+    });
+}
+
+/// The width as an affine function of tile widths, where the index expressions move together.
+std::optional<LinearWidth> linear_width(const std::vector<Axis>& axes, const Footprint& dimension,
+                                        bool ideal) {
+    const std::optional<std::vector<Affine>> forms = forms_of(axes, dimension);
+    if (!forms || (!ideal && !stays_inside(axes, dimension))) return std::nullopt;
+    const Affine* least = &forms->front();
+    const Affine* most = &forms->front();
+    for (const Affine& form : *forms) {
+        if (!same_factors(form, forms->front())) return std::nullopt;
+        if (form.constant.value < least->constant.value) least = &form;
+        if (form.constant.value > most->constant.value) most = &form;
+    }
+    LinearWidth width;
+    width.rest = most->constant.formula - least->constant.formula + Formula(1);
+    for (const auto& [axis, factor] : forms->front().factors) {
+        const Formula size = factor.value < 0 ? Formula(0) - factor.formula : factor.formula;
+        width.factors[axis] = size;
+        width.rest = width.rest - size;
+    }
+    return width;
+}
+
+/// Width of a dimension in one tile.
+std::optional<Formula> tile_width(const std::vector<Axis>& axes, const Footprint& dimension,
+                                  const SymbolicRanges& ranges, bool ideal) {
+    if (const std::optional<LinearWidth> linear = linear_width(axes, dimension, ideal)) {
+        Formula width = linear->rest;
+        for (const auto& [axis, factor] : linear->factors) {
+            const auto range = ranges.find(axis);
+            width = width + factor * (range != ranges.end() ? range->second.width
+                                                            : size_formula(axes, axis));
+        }
+        return width;
+    }
+    const std::optional<std::vector<Affine>> forms = forms_of(axes, dimension);
+    if (!forms) return ideal ? std::optional(dimension.limit_formula) : std::nullopt;
+    Formula low = lowest(axes, forms->front(), ranges);
+    Formula high = highest(axes, forms->front(), ranges);
+    for (const Affine& form : *forms) {
+        if (ideal) break;
+        low = min_of(low, lowest(axes, form, ranges));
+        high = max_of(high, highest(axes, form, ranges));
+    }
+    if (dimension.limit && !ideal) {
+        low = max_of(low, 0);
+        high = min_of(high, dimension.limit_formula - Formula(1));
+        return max_of(0, high - low + Formula(1));
+    }
+    return high - low + Formula(1);
+}
+
+/// The number of partitions of each axis in a component.
+std::map<AxisId, std::vector<Formula>> sizes_by_axis(const Component& component) {
+    std::map<AxisId, std::vector<Formula>> sizes;
+    for (const Partition* partition : component.path)
+        sizes[partition->axis].push_back(symbol(partition->symbol));
+    return sizes;
+}
+
+/// Without masks and with at most one dimension, itself affine: products of sizes and tile counts.
+std::optional<Formula> closed_form(const std::vector<Axis>& axes, const Component& component,
+                                   bool ideal) {
+    if ((!ideal && !component.masks.empty()) || component.dimensions.size() > 1)
+        return std::nullopt;
+    LinearWidth width{{}, Formula(1)};
+    if (!component.dimensions.empty()) {
+        const std::optional<LinearWidth> linear =
+            linear_width(axes, *component.dimensions.front(), ideal);
+        if (!linear) return std::nullopt;
+        width = *linear;
+    }
+    std::map<AxisId, Formula> tiles;
+    for (const auto& [axis, sizes] : sizes_by_axis(component))
+        tiles[axis] = tiles_of(size_formula(axes, axis), sizes);
+    const auto tiles_but = [&](std::optional<AxisId> left_out) {
+        Formula product{1};
+        for (const auto& [axis, count] : tiles)
+            if (axis != left_out) product = product * count;
+        return product;
+    };
+    Formula total = width.rest * tiles_but(std::nullopt);
+    for (const auto& [axis, factor] : width.factors)
+        total = total + factor * size_formula(axes, axis) * tiles_but(axis);
+    return total;
+}
+
+/// Ranges of the component's axes where the first `depth` partitions are in force.
+SymbolicRanges ranges_at(const std::vector<Axis>& axes, const Component& component,
+                         std::size_t depth) {
+    SymbolicRanges ranges;
+    for (std::size_t k = 0; k < depth; ++k) {
+        const Partition& partition = *component.path[k];
+        SymbolicRange& range =
+            ranges.try_emplace(partition.axis, SymbolicRange{0, size_formula(axes, partition.axis)})
+                .first->second;
+        const Formula start = symbol(partition.index) * symbol(partition.symbol);
+        range.low = range.low + start;
+        range.width = min_of(symbol(partition.symbol), range.width - start);
+    }
+    return ranges;
+}
+
+/// The last index of a partition's tiles.
+Formula last_tile(const std::vector<Axis>& axes, const Component& component, std::size_t k) {
+    const SymbolicRanges before = ranges_at(axes, component, k);
+    const Partition& partition = *component.path[k];
+    const auto range = before.find(partition.axis);
+    const Formula width =
+        range != before.end() ? range->second.width : size_formula(axes, partition.axis);
+    return ceil_divide(width, symbol(partition.symbol)) - Formula(1);
+}
+
+/// A mask as `form <= 0` conjuncts; nullopt where it is anything else.
+bool add_conjuncts(const std::vector<Axis>& axes, const Expression& condition,
+                   std::vector<Affine>& conjuncts) {
+    const Apply* call = std::get_if<Apply>(&condition.node);
+    if (call == nullptr) return false;
+    if (call->function == Function::And)
+        return std::all_of(
+            call->arguments.begin(), call->arguments.end(),
+            [&](const Expression& part) { return add_conjuncts(axes, part, conjuncts); });
+    if (call->arguments.size() != 2) return false;
+    const std::optional<Affine> left = affine_form(axes, call->arguments[0]);
+    const std::optional<Affine> right = affine_form(axes, call->arguments[1]);
+    if (!left || !right) return false;
+    Affine gap = difference(*left, *right);
+    const Affine opposite = difference(*right, *left);
+    const auto strict = [](Affine form) {
+        form.constant.formula = form.constant.formula + Formula(1);
+        ++form.constant.value;
+        return form;
+    };
+    switch (call->function) {
+    case Function::LessEqual: conjuncts.push_back(gap); return true;
+    case Function::Less: conjuncts.push_back(strict(gap)); return true;
+    case Function::GreaterEqual: conjuncts.push_back(opposite); return true;
+    case Function::Greater: conjuncts.push_back(strict(opposite)); return true;
+    case Function::Equal:
+        conjuncts.push_back(gap);
+        conjuncts.push_back(opposite);
+        return true;
+    default: return false;
+    }
+}
+
+struct Conjunct {
+    Affine form;  ///< holds somewhere in a tile where its lowest value is at most 0
+    std::size_t depth = 0;
+};
+
+std::optional<std::vector<Conjunct>> conjuncts_of(const std::vector<Axis>& axes,
+                                                  const Component& component) {
+    std::vector<Conjunct> result;
+    for (const VisibleWhen& mask : component.masks) {
+        std::vector<Affine> forms;
+        if (!add_conjuncts(axes, *mask.condition, forms)) return std::nullopt;
+        for (Affine& form : forms) result.push_back({std::move(form), mask.depth});
+    }
+    return result;
+}
+
+/// Sums over one loop's chunks in closed form: the visited ones are an interval of chunk numbers.
+class VisitedChunks {
+public:
+    VisitedChunks(const std::vector<Axis>& axes, const Component& component,
+                  const std::vector<Conjunct>& conjuncts)
+        : axes_(axes), component_(component), conjuncts_(conjuncts) {}
+
+    /// The partition that can be summed in closed form, if there is one.
+    [[nodiscard]] std::optional<std::size_t> choose() const {
+        for (std::size_t k = component_.path.size(); k-- > 0;)
+            if (fits(k)) return k;
+        return std::nullopt;
+    }
+    /// Adds the chunks' number and the sum of their widths.
+    void count(std::size_t k, Formula& number, Formula& widths) const;
+
+private:
+    [[nodiscard]] bool fits(std::size_t k) const {
+        const AxisId axis = component_.path[k]->axis;
+        const auto uses_axis = [&](const Partition* other) { return other->axis == axis; };
+        if (std::count_if(component_.path.begin(), component_.path.end(), uses_axis) != 1)
+            return false;
+        const auto mentions = [&](const Footprint* dimension) {
+            return std::any_of(dimension->index.begin(), dimension->index.end(),
+                               [&](const Expression& e) { return axes_used(e).contains(axis); });
+        };
+        std::size_t uses = 0;
+        for (const Footprint* dimension : component_.dimensions) {
+            if (!mentions(dimension)) continue;
+            ++uses;
+            if (!linear_width(axes_, *dimension, false)) return false;
+        }
+        bool masked = false;
+        for (const Conjunct& conjunct : conjuncts_) {
+            if (!conjunct.form.factors.contains(axis)) continue;
+            if (conjunct.depth <= k) return false;
+            masked = true;
+        }
+        return uses <= 1 && masked;
+    }
+
+    const std::vector<Axis>& axes_;
+    const Component& component_;
+    const std::vector<Conjunct>& conjuncts_;
+};
+
+void VisitedChunks::count(std::size_t k, Formula& number, Formula& widths) const {
+    const Partition& partition = *component_.path[k];
+    const Formula size = symbol(partition.symbol);
+    const Formula whole = size_formula(axes_, partition.axis);
+    std::optional<Formula> upper;  // the greatest index that may be visible
+    std::optional<Formula> lower;
+    for (const Conjunct& conjunct : conjuncts_) {
+        const auto factor = conjunct.form.factors.find(partition.axis);
+        if (factor == conjunct.form.factors.end()) continue;
+        Affine rest = conjunct.form;
+        rest.factors.erase(partition.axis);
+        const Formula slack = lowest(axes_, rest, ranges_at(axes_, component_, conjunct.depth));
+        if (factor->second.value > 0) {
+            const Formula most = floor_divide(Formula(0) - slack, factor->second.formula);
+            upper = upper ? min_of(*upper, most) : most;
+        } else {
+            const Formula least = ceil_divide(slack, Formula(0) - factor->second.formula);
+            lower = lower ? max_of(*lower, least) : least;
+        }
+    }
+    Formula beyond = ceil_divide(whole, size);
+    if (upper) beyond = min_of(beyond, floor_divide(*upper, size) + Formula(1));
+    const Formula first = lower ? max_of(0, floor_divide(*lower, size)) : Formula(0);
+    const Formula any = lower ? at_most(*lower, whole - Formula(1)) : Formula(1);
+    number = any * max_of(0, beyond - first);
+    const Formula end =
+        upper ? min_of(whole, size * (floor_divide(*upper, size) + Formula(1))) : whole;
+    widths = any * max_of(0, end - size * first);
+}
+
+/// Product of the widths of every dimension in one tile, but those that use `without`.
+std::optional<Formula> widths_in_tile(const std::vector<Axis>& axes, const Component& component,
+                                      std::optional<AxisId> without, bool ideal) {
+    const SymbolicRanges ranges = ranges_at(axes, component, component.path.size());
+    Formula product{1};
+    for (const Footprint* dimension : component.dimensions) {
+        const bool left_out =
+            without &&
+            std::any_of(dimension->index.begin(), dimension->index.end(),
+                        [&](const Expression& e) { return axes_used(e).contains(*without); });
+        if (left_out) continue;
+        const std::optional<Formula> width = tile_width(axes, *dimension, ranges, ideal);
+        if (!width) return std::nullopt;
+        product = product * *width;
+    }
+    return product;
+}
+
+/// The sum with the chunks of partition `k` counted in closed form.
+std::optional<Formula> chunk_sum(const std::vector<Axis>& axes, const Component& component,
+                                 const std::vector<Conjunct>& conjuncts, std::size_t k) {
+    const AxisId axis = component.path[k]->axis;
+    std::optional<Formula> term = widths_in_tile(axes, component, axis, false);
+    if (!term) return std::nullopt;
+    Formula number;
+    Formula widths;
+    VisitedChunks(axes, component, conjuncts).count(k, number, widths);
+    Formula inner = number;
+    const SymbolicRanges ranges = ranges_at(axes, component, component.path.size());
+    for (const Footprint* dimension : component.dimensions) {
+        const std::optional<LinearWidth> linear = linear_width(axes, *dimension, false);
+        if (!linear || !linear->factors.contains(axis)) continue;
+        Formula rest = linear->rest;
+        for (const auto& [other, factor] : linear->factors) {
+            const auto range = ranges.find(other);
+            if (other != axis)
+                rest = rest + factor * (range != ranges.end() ? range->second.width
+                                                              : size_formula(axes, other));
+        }
+        inner = linear->factors.at(axis) * widths + rest * number;
+    }
+    return *term * inner;
+}
+
+}  // namespace
+
+Formula tiles_of(const Formula& width, const std::vector<Formula>& sizes) {
+    if (sizes.size() == 1) return ceil_divide(width, sizes.front());
+    const std::vector<Formula> inner(sizes.begin() + 1, sizes.end());
+    return floor_divide(width, sizes.front()) * tiles_of(sizes.front(), inner) +
+           tiles_of(modulo(width, sizes.front()), inner);
+}
+
+bool is_closed(const std::vector<Axis>& axes, const Component& component) {
+    return closed_form(axes, component, false).has_value();
+}
+
+std::optional<Formula> component_formula(const std::vector<Axis>& axes, const Component& component,
+                                         bool ideal) {
+    if (const std::optional<Formula> closed = closed_form(axes, component, ideal)) return closed;
+    std::optional<std::vector<Conjunct>> conjuncts = std::vector<Conjunct>{};
+    if (!ideal) conjuncts = conjuncts_of(axes, component);
+    if (!conjuncts) return std::nullopt;
+    const std::optional<std::size_t> chunks = VisitedChunks(axes, component, *conjuncts).choose();
+    std::optional<Formula> total = chunks ? chunk_sum(axes, component, *conjuncts, *chunks)
+                                          : widths_in_tile(axes, component, std::nullopt, ideal);
+    if (!total) return std::nullopt;
+    for (const Conjunct& conjunct : *conjuncts) {
+        if (chunks && conjunct.form.factors.contains(component.path[*chunks]->axis)) continue;
+        const SymbolicRanges ranges = ranges_at(axes, component, conjunct.depth);
+        total = *total * at_most(lowest(axes, conjunct.form, ranges), 0);
+    }
+    for (std::size_t k = component.path.size(); k-- > 0;)
+        if (k != chunks)
+            total = sum_over(component.path[k]->index, 0, last_tile(axes, component, k), *total);
+    return total;
+}
+
+}  // namespace napkin

@@ -1,0 +1,35 @@
+// One component of a sum over tiles (perfmodel/tile_count.h): axes that vary together.
+#pragma once
+
+#include "perfmodel/affine.h"
+#include "perfmodel/tile_count.h"
+
+namespace napkin {
+
+/// A mask of a loop, with the number of partitions in force where it is decided.
+struct VisibleWhen {
+    const Expression* condition = nullptr;
+    std::size_t depth = 0;  ///< partitions [0, depth) of the component, the loop's own included
+};
+
+struct Component {
+    std::vector<const Partition*> path;  ///< partitions of its axes, outermost first
+    std::vector<const Footprint*> dimensions;
+    std::vector<VisibleWhen> masks;
+};
+
+/// The number of tiles that an axis' partitions make, by closed form.
+[[nodiscard]] Formula tiles_of(const Formula& width, const std::vector<Formula>& sizes);
+/// The sum as a formula; nullopt where index expressions or masks have no affine form. `ideal`
+/// leaves out masks and clipping.
+[[nodiscard]] std::optional<Formula> component_formula(const std::vector<Axis>& axes,
+                                                       const Component& component, bool ideal);
+/// Whether the formula above is a closed form that needs no check.
+[[nodiscard]] bool is_closed(const std::vector<Axis>& axes, const Component& component);
+/// The sum by enumeration.
+[[nodiscard]] std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
+                                                          const Component& component);
+/// How many tiles the enumeration would visit, at most.
+[[nodiscard]] double instances_of(const std::vector<Axis>& axes, const Component& component);
+
+}  // namespace napkin

@@ -1,0 +1,176 @@
+#include "perfmodel/tile_count.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "derive/size_symbols.h"
+#include "perfmodel/tile_component.h"
+
+namespace napkin {
+
+namespace {
+
+/// Tiles visited to check a formula against; beyond it the formula stands alone.
+constexpr double kMostInstances = 2e6;
+
+std::set<AxisId> axes_of_dimension(const Footprint& dimension) {
+    std::set<AxisId> axes;
+    for (const Expression& index : dimension.index) axes.merge(axes_used(index));
+    return axes;
+}
+
+/// Groups partitioned axes that meet in a dimension or a mask.
+class Grouping {
+public:
+    explicit Grouping(const std::vector<Partition>& path) {
+        for (const Partition& partition : path) roots_[partition.axis] = partition.axis;
+    }
+    AxisId root(AxisId axis) const {
+        while (roots_.at(axis) != axis) axis = roots_.at(axis);
+        return axis;
+    }
+    /// The partitioned ones among axes that meet.
+    std::vector<AxisId> partitioned(const std::set<AxisId>& axes) const {
+        std::vector<AxisId> result;
+        for (AxisId axis : axes)
+            if (roots_.contains(axis)) result.push_back(axis);
+        return result;
+    }
+    void join(const std::set<AxisId>& axes) {
+        const std::vector<AxisId> those = partitioned(axes);
+        for (AxisId axis : those) roots_[root(axis)] = root(those.front());
+    }
+
+private:
+    std::map<AxisId, AxisId> roots_;
+};
+
+std::vector<Component> components_of(const std::vector<Partition>& path,
+                                     const std::vector<Footprint>& dimensions) {
+    Grouping grouping(path);
+    for (const Footprint& dimension : dimensions) grouping.join(axes_of_dimension(dimension));
+    for (const Partition& partition : path)
+        for (const Expression& mask : partition.visible) {
+            std::set<AxisId> together = axes_used(mask);
+            together.insert(partition.axis);
+            grouping.join(together);
+        }
+    std::map<AxisId, Component> components;
+    std::vector<Component> constant;
+    for (const Partition& partition : path) {
+        Component& component = components[grouping.root(partition.axis)];
+        component.path.push_back(&partition);
+        for (const Expression& mask : partition.visible)
+            component.masks.push_back({&mask, component.path.size()});
+    }
+    for (const Footprint& dimension : dimensions) {
+        const std::vector<AxisId> those = grouping.partitioned(axes_of_dimension(dimension));
+        if (those.empty())
+            constant.push_back({{}, {&dimension}, {}});
+        else
+            components[grouping.root(those.front())].dimensions.push_back(&dimension);
+    }
+    for (auto& [root, component] : components) constant.push_back(std::move(component));
+    return constant;
+}
+
+struct Counted {
+    std::int64_t value = 0;
+    Formula formula;
+};
+
+std::optional<Counted> count(const std::vector<Axis>& axes, const Component& component,
+                             const Sizes& sizes) {
+    const std::optional<Formula> formula = component_formula(axes, component, false);
+    std::optional<std::int64_t> said;
+    if (formula) {
+        const std::optional<Rational> value = evaluate(*formula, sizes);
+        if (!value && is_closed(axes, component)) return std::nullopt;
+        if (value && value->denominator == 1) said = value->numerator;
+    }
+    const bool trusted =
+        said && (is_closed(axes, component) || instances_of(axes, component) > kMostInstances);
+    if (trusted) return Counted{*said, *formula};
+    const std::optional<std::int64_t> seen = component_value(axes, component);
+    if (!seen) return std::nullopt;
+    return Counted{*seen, said == seen ? *formula : Formula(*seen)};
+}
+
+std::string level_suffix(Level level) {
+    return level == Level::Block ? "" : "_" + std::string(name_of(level));
+}
+
+template <class Node>
+Partition named(const RegionProgram& region, const Node& node, bool is_loop) {
+    Partition partition;
+    partition.axis = node.axis;
+    partition.size = node.size;
+    partition.level = node.level;
+    partition.is_loop = is_loop;
+    const std::string& name = region.axes[node.axis.index()].name;
+    partition.symbol = is_loop ? stream_symbol(name, node.level) : group_symbol(name, node.level);
+    partition.index = (is_loop ? "j_" : "i_") + name + level_suffix(node.level);
+    return partition;
+}
+
+void collect_sizes(const RegionProgram& region, const std::vector<TileStatement>& body,
+                   Sizes& sizes) {
+    for (const TileStatement& statement : body) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
+            sizes[partition_of(region, *parallel).symbol] = parallel->size;
+            collect_sizes(region, parallel->body, sizes);
+        } else if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
+            sizes[partition_of(region, *loop).symbol] = loop->size;
+            collect_sizes(region, loop->body, sizes);
+        }
+    }
+}
+
+}  // namespace
+
+Footprint footprint_of(AxisId axis) {
+    return {{axis_index(axis)}, std::nullopt, {}};
+}
+
+Partition partition_of(const RegionProgram& region, const Parallel& parallel) {
+    return named(region, parallel, false);
+}
+
+Partition partition_of(const RegionProgram& region, const Loop& loop) {
+    Partition partition = named(region, loop, true);
+    if (loop.visible.empty()) return partition;
+    Expression together = loop.visible.front();
+    for (std::size_t i = 1; i < loop.visible.size(); ++i)
+        together = apply(Function::And, {together, loop.visible[i]});
+    partition.visible = {together};
+    return partition;
+}
+
+Sizes sizes_of(const RegionProgram& region) {
+    Sizes sizes;
+    for (const Axis& axis : region.axes) sizes[axis.name] = axis.extent;
+    collect_sizes(region, region.body, sizes);
+    return sizes;
+}
+
+std::optional<TileCount> count_tiles(const std::vector<Axis>& axes,
+                                     const std::vector<Partition>& path,
+                                     const std::vector<Footprint>& dimensions, const Sizes& sizes) {
+    TileCount total;
+    total.values = 1;
+    total.formula = Formula(1);
+    total.ideal = constant_polynomial(rational(1));
+    for (const Component& component : components_of(path, dimensions)) {
+        const std::optional<Counted> counted = count(axes, component, sizes);
+        if (!counted || __builtin_mul_overflow(total.values, counted->value, &total.values))
+            return std::nullopt;
+        total.formula = total.formula * counted->formula;
+        const std::optional<Formula> ideal = component_formula(axes, component, true);
+        const std::optional<Polynomial> form = ideal ? idealise(*ideal) : std::nullopt;
+        total.ideal = total.ideal && form ? std::optional(*total.ideal * *form) : std::nullopt;
+    }
+    return total;
+}
+
+}  // namespace napkin

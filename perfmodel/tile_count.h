@@ -1,0 +1,66 @@
+// Sums over all tiles of a tile program: how many values a load moves, how many elements a
+// statement computes.
+//
+// A statement inside parallel groups and loops runs once an instance, a choice of group and chunk
+// for every block around it. What it moves in an instance is a product of footprint widths, one a
+// dimension. Axes that meet in no dimension and in no mask vary independently, so the sum over
+// instances is a product over *components* of axes:
+//
+//   * an axis that no dimension uses multiplies by its number of tiles, ceil(q/g_q);
+//   * a dimension indexed by affine forms that stay inside the array sums to a closed form, since
+//     the widths of an axis' tiles add up to its size: ragged last tiles need no case of their own;
+//   * a loop whose chunks a mask skips sums over the other axes' tiles, with the visited chunks of
+//     its own axis in closed form where the mask bounds them from above and below;
+//   * anything else is counted by enumerating the component's tiles with the same interval
+//     reasoning (diagrams/interval.h) that decides which chunks a kernel visits.
+//
+// Formulas that are no closed forms are compared with that enumeration before they are given out.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "derive/tile_program.h"
+
+namespace napkin {
+
+/// One parallel or loop block around a statement, from the outermost in.
+struct Partition {
+    AxisId axis;
+    std::int64_t size = 1;
+    Level level = Level::Block;
+    bool is_loop = false;
+    std::string symbol;  ///< of its size: `g_q`
+    std::string index;   ///< of the tile's number in formulas: `i_q`
+    std::vector<Expression> visible;
+};
+
+/// One dimension of what is moved or computed: the hull of index expressions, clipped to
+/// [0, limit) where there is a limit.
+struct Footprint {
+    std::vector<Expression> index;
+    std::optional<std::int64_t> limit;
+    Formula limit_formula;  ///< of the limit
+};
+/// The footprint of a plain axis.
+[[nodiscard]] Footprint footprint_of(AxisId axis);
+
+/// A sum over instances; nullopt where it does not fit in 64 bits.
+struct TileCount {
+    std::int64_t values = 0;
+    Formula formula;                  ///< evaluates to `values`
+    std::optional<Polynomial> ideal;  ///< where sizes divide; masks are taken as full
+};
+[[nodiscard]] std::optional<TileCount> count_tiles(const std::vector<Axis>& axes,
+                                                   const std::vector<Partition>& path,
+                                                   const std::vector<Footprint>& dimensions,
+                                                   const Sizes& sizes);
+
+/// Axis extents, and group and stream sizes by symbol.
+[[nodiscard]] Sizes sizes_of(const RegionProgram& region);
+/// The partition that a Parallel or a Loop makes.
+[[nodiscard]] Partition partition_of(const RegionProgram& region, const Parallel& parallel);
+[[nodiscard]] Partition partition_of(const RegionProgram& region, const Loop& loop);
+
+}  // namespace napkin

@@ -1,0 +1,90 @@
+// Components counted by visiting their tiles.
+#include <algorithm>
+
+#include "diagrams/interval.h"
+#include "perfmodel/tile_component.h"
+
+namespace napkin {
+
+namespace {
+
+class Enumeration {
+public:
+    Enumeration(const std::vector<Axis>& axes, const Component& component)
+        : axes_(axes), component_(component) {}
+
+    std::optional<std::int64_t> total() { return from(0); }
+
+private:
+    std::optional<std::int64_t> from(std::size_t k) {
+        if (k == component_.path.size()) return tile();
+        const Partition& partition = *component_.path[k];
+        const auto outer = ranges_.find(partition.axis);
+        const bool nested = outer != ranges_.end();
+        const Interval whole =
+            nested ? outer->second : Interval{0, axes_[partition.axis.index()].extent - 1};
+        std::int64_t sum = 0;
+        for (std::int64_t low = whole.low; low <= whole.high; low += partition.size) {
+            ranges_[partition.axis] = {low, std::min(whole.high, low + partition.size - 1)};
+            if (!visible(k + 1)) continue;
+            const std::optional<std::int64_t> part = from(k + 1);
+            if (!part || __builtin_add_overflow(sum, *part, &sum)) return std::nullopt;
+        }
+        if (nested)
+            ranges_[partition.axis] = whole;
+        else
+            ranges_.erase(partition.axis);
+        return sum;
+    }
+    [[nodiscard]] bool visible(std::size_t depth) const {
+        return std::all_of(component_.masks.begin(), component_.masks.end(),
+                           [&](const VisibleWhen& mask) {
+                               return mask.depth != depth ||
+                                      coverage(axes_, *mask.condition, ranges_) != Coverage::Empty;
+                           });
+    }
+    [[nodiscard]] std::optional<std::int64_t> tile() const {
+        std::int64_t product = 1;
+        for (const Footprint* dimension : component_.dimensions)
+            if (__builtin_mul_overflow(product, width(*dimension), &product)) return std::nullopt;
+        return product;
+    }
+    [[nodiscard]] std::int64_t width(const Footprint& dimension) const {
+        std::optional<Interval> hull;
+        for (const Expression& index : dimension.index) {
+            const std::optional<Interval> range = bounds(axes_, index, ranges_);
+            if (!range && dimension.limit) return *dimension.limit;
+            if (!range) continue;
+            hull =
+                hull ? Interval{std::min(hull->low, range->low), std::max(hull->high, range->high)}
+                     : *range;
+        }
+        if (!hull) return dimension.limit.value_or(1);
+        if (dimension.limit)
+            hull = Interval{std::max<std::int64_t>(hull->low, 0),
+                            std::min(hull->high, *dimension.limit - 1)};
+        return std::max<std::int64_t>(0, hull->high - hull->low + 1);
+    }
+
+    const std::vector<Axis>& axes_;
+    const Component& component_;
+    Ranges ranges_;
+};
+
+}  // namespace
+
+std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
+                                            const Component& component) {
+    return Enumeration(axes, component).total();
+}
+
+double instances_of(const std::vector<Axis>& axes, const Component& component) {
+    double count = 1;
+    for (const Partition* partition : component.path)
+        count *= static_cast<double>(axes[partition->axis.index()].extent) /
+                     static_cast<double>(partition->size) +
+                 1;
+    return count;
+}
+
+}  // namespace napkin

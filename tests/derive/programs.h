@@ -1,0 +1,101 @@
+// Diagrams from text and derivations from commands, for tests.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+
+#include "derive/interpret.h"
+#include "derive/state.h"
+#include "derive/tile_program.h"
+#include "diagrams/check.h"
+#include "diagrams/evaluate.h"
+
+namespace napkin::test {
+
+inline std::string all_messages(const Diagnostics& diagnostics, const SourceMap& sources) {
+    std::string text;
+    for (const Diagnostic& diagnostic : diagnostics.list) text += render(diagnostic, sources);
+    return text;
+}
+
+/// Checks a text; the test fails with the rendered messages where it is wrong.
+inline Diagram load(const std::string& text, const Sizes& sizes = {}) {
+    SourceMap sources;
+    const Result<Checked> checked = load_diagram(sources, "test.ncd", text, sizes);
+    if (!checked) FAIL(all_messages(checked.error(), sources));
+    return checked->diagram;
+}
+
+inline std::vector<Command> commands(const std::string& text) {
+    SourceMap sources;
+    const std::uint32_t file = sources.add("test.drv", text);
+    const Result<std::vector<Command>> parsed = parse_derivation(sources, file);
+    if (!parsed) FAIL(all_messages(parsed.error(), sources));
+    return *parsed;
+}
+
+/// Replays a derivation that must apply.
+inline State derive(const Diagram& diagram, const std::string& text) {
+    SourceMap sources;
+    sources.add("test.drv", text);
+    const Result<State> state = replay(diagram, commands(text));
+    if (!state) FAIL(all_messages(state.error(), sources));
+    return *state;
+}
+
+/// The reason why the last command of a derivation does not apply.
+inline std::string refusal(const Diagram& diagram, const std::string& text) {
+    State state = initial_state(diagram);
+    const std::vector<Command> steps = commands(text);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        Outcome outcome = apply(state, steps[i]);
+        if (const NotApplicable* reason = std::get_if<NotApplicable>(&outcome)) {
+            CHECK_EQ(i + 1, steps.size());
+            return reason->reason + (reason->help.empty() ? "" : "; " + reason->help);
+        }
+        state = std::get<State>(outcome);
+    }
+    return "applied";
+}
+
+inline TileProgram program_of(const State& state) {
+    const Result<TileProgram> program = expand(state);
+    if (!program) FAIL(all_messages(program.error(), {}));
+    return *program;
+}
+
+/// Interprets a state on random inputs and compares every output with the reference; returns the
+/// counters.
+inline std::vector<Counters> check_against_reference(const State& state, std::uint64_t seed = 1,
+                                                     double scale = 1.0) {
+    const Tensors inputs = random_inputs(state.diagram, seed, scale);
+    const Result<Tensors> expected = evaluate_outputs(state.diagram, inputs);
+    if (!expected) FAIL(all_messages(expected.error(), {}));
+    const TileProgram program = program_of(state);
+    const Result<Interpretation> result = interpret(state.diagram, program, inputs);
+    if (!result) FAIL(all_messages(result.error(), {}));
+    CHECK_EQ(result->written_twice, 0);
+    CHECK_EQ(result->never_written, 0);
+    for (const auto& [array, tensor] : *expected) {
+        const Tensor& got = result->outputs.at(array);
+        REQUIRE_EQ(got.values.size(), tensor.values.size());
+        double worst = 0;
+        for (std::size_t i = 0; i < tensor.values.size(); ++i) {
+            const double want = tensor.values[i];
+            const bool same = got.values[i] == want;
+            const double error = same ? 0 : std::abs(got.values[i] - want) / (1 + std::abs(want));
+            worst = error > worst || std::isnan(error) ? error : worst;
+        }
+        INFO("output ", state.diagram[array].name, " of\n", print(program, {}));
+        // Rounding outputs to bf16 may land on either neighbour.
+        CHECK(worst <=
+              (state.diagram[array].rounds ? 2 * unit_roundoff(state.diagram[array].type) : 0) +
+                  1e-9);
+    }
+    CHECK(count(program) == result->counters);
+    return result->counters;
+}
+
+}  // namespace napkin::test

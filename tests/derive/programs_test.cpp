@@ -1,0 +1,175 @@
+// Tile programs: what they compute equals the reference, what they count equals the closed forms,
+// at sizes that divide and sizes that do not.
+#include "tests/derive/programs.h"
+#include "tests/golden.h"
+
+#include <numeric>
+
+namespace napkin::test {
+
+namespace {
+
+constexpr const char* kAttention = R"(
+diagram attention {
+  axis q = 13, x = 11, d = 5
+  input Q[q, d], K[x, d], V[x, d] : bf16
+  S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]
+  weave h = 3
+}
+)";
+
+constexpr const char* kCausal = R"(
+diagram causal {
+  axis q = 13, x = 17, d = 3
+  input Q[q, d], K[x, d], V[x, d]
+  S[q, x] = if x <= q + size(x) - size(q) then sum(d) Q[q, d] * K[x, d] else -inf
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, d] = sum(x) P[q, x] * V[x, d]
+}
+)";
+
+constexpr const char* kMatmul = R"(
+diagram matmul {
+  axis a = 19, b = 23, c = 14
+  input A[a, b], B[b, c]
+  output Y[a, c] = sum(b) A[a, b] * B[b, c]
+}
+)";
+
+std::int64_t parts(std::int64_t whole, std::int64_t part) {
+    return (whole + part - 1) / part;
+}
+
+std::int64_t moved(const std::vector<Counters>& counters, Level level = Level::Block) {
+    std::int64_t total = 0;
+    for (const Counters& region : counters)
+        if (region.transferred.count(level) != 0) total += region.transferred.at(level);
+    return total;
+}
+
+}  // namespace
+
+TEST_CASE("matmul: grouped on both sides and streamed, counted as abc(1/g_a + 1/g_c) + ac") {
+    const Diagram diagram = load(kMatmul);
+    for (std::int64_t ga : {1, 4, 19, 32})
+        for (std::int64_t gc : {1, 5, 14})
+            for (std::int64_t sb : {1, 6, 23, 64}) {
+                const State state =
+                    derive(diagram, "group a by " + std::to_string(ga) + "\ngroup c by " +
+                                        std::to_string(gc) + "\nstream b by " + std::to_string(sb));
+                const std::vector<Counters> counters = check_against_reference(state);
+                CHECK_EQ(moved(counters),
+                         19 * 23 * parts(14, gc) + 23 * 14 * parts(19, ga) + 19 * 14);
+            }
+}
+
+TEST_CASE("attention: unfused, fused, grouped and streamed") {
+    const Diagram diagram = load(kAttention);
+    const std::int64_t q = 13;
+    const std::int64_t x = 11;
+    const std::int64_t d = 5;
+    const std::int64_t h = 3;
+    CHECK_EQ(moved(check_against_reference(initial_state(diagram))),
+             h * (q * d + x * d + 5 * q * x - q * x + x * d + q * d));
+    CHECK_EQ(moved(check_against_reference(derive(diagram, "fuse all"))),
+             h * (2 * q * d + 2 * x * d));
+    for (std::int64_t g : {1, 4, 13, 16})
+        for (std::int64_t s : {1, 3, 11, 64}) {
+            const State state = derive(diagram, "fuse S, P, O\ngroup q by " + std::to_string(g) +
+                                                    "\nstream x by " + std::to_string(s));
+            CHECK_EQ(moved(check_against_reference(state)),
+                     h * (2 * q * d + 2 * x * d * parts(q, g)));
+        }
+}
+
+TEST_CASE("attention nested at warps: each level has its own transfers") {
+    const Diagram diagram = load(kAttention);
+    const State state = derive(diagram,
+                               "fuse all\ngroup q by 8 at l1\ngroup q by 2 at l2\nstream x by 4 at "
+                               "l1\nstream x by 2 at l2");
+    const std::vector<Counters> counters = check_against_reference(state);
+    const std::int64_t h = 3;
+    CHECK_EQ(moved(counters, Level::Block), h * (2 * 13 * 5 + 2 * 11 * 5 * 2));
+    CHECK_EQ(moved(counters, Level::Warps), h * (2 * 13 * 5 + 2 * 11 * 5 * 7));
+}
+
+TEST_CASE("causal attention skips exactly the empty chunks") {
+    const Diagram diagram = load(kCausal);
+    for (std::int64_t g : {1, 4, 13})
+        for (std::int64_t s : {1, 3, 8}) {
+            const State state = derive(diagram, "fuse all\ngroup q by " + std::to_string(g) +
+                                                    "\nstream x by " + std::to_string(s));
+            const std::vector<Counters> counters = check_against_reference(state);
+            std::int64_t visited = 0;
+            for (std::int64_t start = 0; start < 13; start += g) {
+                const std::int64_t last = std::min<std::int64_t>(start + g, 13) - 1 + 17 - 13;
+                visited += parts(std::min<std::int64_t>(last + 1, 17), s);
+            }
+            CHECK_EQ(counters.front().chunks_visited, visited);
+            CHECK_EQ(counters.front().chunks_visited + counters.front().chunks_skipped,
+                     parts(13, g) * parts(17, s));
+        }
+}
+
+TEST_CASE("the tile program of attention") {
+    SourceMap sources;
+    const Result<Checked> checked = load_diagram(sources, "attention.ncd", kAttention);
+    REQUIRE(checked.has_value());
+    const State state = derive(checked->diagram, "fuse all\ngroup q by 4\nstream x by 8");
+    check_golden("derive/attention_tile.txt", print(program_of(state), sources));
+}
+
+TEST_CASE("refusals give their reason") {
+    const Diagram diagram = load(kAttention);
+    const std::vector<std::pair<std::string, std::string>> table = {
+        {"group z by 4 in O", "there is no axis `z`"},
+        {"group x by 4 in O", "`x` is reduced in O"},
+        {"fuse all\ngroup d by 2", "`d` is used in unrelated ways here: folded in S, kept in O"},
+        {"fuse all\nstream d by 2", "`d` is used in unrelated ways here: folded in S, kept in O"},
+        {"group q by 4", "there are several regions: S, P and O"},
+        {"fuse S, O", "`P` lies between them"},
+        {"fuse all\nfuse all", "there is only one region"},
+        {"fuse all\ngroup q by 4\ngroup q by 2", "grouped by 4 at block already"},
+        {"fuse all\ngroup q by 4\ngroup q by 8 at l2", "a group at a lower level lies inside"},
+        {"fuse all\nungroup q", "is not grouped"},
+        {"fuse all\nunstream x", "is not streamed"},
+        {"fuse all\nstream x by 4\nstream x by 2", "streamed by 4 at block already"},
+        {"tile q by 4", "there is no rule `tile`"},
+        {"stream x by 4 in P", "`P` carries `x` and depends on"},
+        {"recolour P at tensor-core", "is not a sum of products"},
+        {"retype O to f16", "has a type in the diagram"},
+        {"retype Q to f16", "is an input"},
+        {"split-axis q as r by 4", "4 does not divide `q` (13)"},
+        {"group q by 4 at moon in O", "is no level"},
+    };
+    for (const auto& [text, reason] : table) {
+        const std::string got = refusal(diagram, text);
+        INFO(text, " said: ", got);
+        CHECK(got.find(reason) != std::string::npos);
+    }
+}
+
+TEST_CASE("split-axis and join-axes keep every value where it is") {
+    const Diagram diagram = load(kMatmul, {{"a", 12}, {"b", 24}, {"c", 10}});
+    const Tensors inputs = random_inputs(diagram, 3);
+    const Result<Tensors> expected = evaluate_outputs(diagram, inputs);
+    REQUIRE(expected.has_value());
+    for (const std::string text : {"split-axis a as a1 by 4", "split-axis b as b1 by 8",
+                                   "split-axis b as b1 by 8\nsplit-axis c as c1 by 5",
+                                   "split-axis b as b1 by 8\njoin-axes b, b1 as b"}) {
+        const State state = derive(diagram, text);
+        Tensors reshaped;
+        for (const auto& [array, tensor] : inputs) {
+            reshaped[array] = make_tensor(state.diagram, array);
+            reshaped[array].values = tensor.values;
+        }
+        const Result<Tensors> got = evaluate_outputs(state.diagram, reshaped);
+        REQUIRE(got.has_value());
+        for (const auto& [array, tensor] : *expected) CHECK(got->at(array).values == tensor.values);
+        check_against_reference(state);
+    }
+}
+
+}  // namespace napkin::test

@@ -1,0 +1,104 @@
+// Each rule: a golden of what it changes, with the law and the conditions that it checked.
+#include "derive/state.h"
+#include "tests/derive/programs.h"
+#include "tests/golden.h"
+
+namespace napkin::test {
+
+namespace {
+
+constexpr const char* kDiagram = R"(
+diagram attention {
+  axis q = 64, x = 32, d = 16
+  input Q[q, d], K[x, d], V[x, d] : bf16
+  S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]
+  weave h = 2
+}
+)";
+
+std::string picture(const State& state) {
+    return print(state.diagram) + print(state.diagram, state.relabelling);
+}
+
+struct Case {
+    std::string rule;
+    std::string before;
+    std::string step;
+};
+
+}  // namespace
+
+TEST_CASE("what each rule changes") {
+    const Diagram diagram = load(kDiagram);
+    const std::vector<Case> cases = {
+        {"fuse", "", "fuse S, P"},
+        {"unfuse", "fuse all", "unfuse O"},
+        {"group", "fuse all", "group q by 16"},
+        {"ungroup", "fuse all\ngroup q by 16", "ungroup q"},
+        {"stream", "fuse all\ngroup q by 16", "stream x by 8"},
+        {"unstream", "fuse all\ngroup q by 16\nstream x by 8", "unstream x"},
+        {"recolour", "fuse all", "recolour S at tensor-core"},
+        {"retype", "fuse all", "retype P to bf16"},
+        {"split-axis", "", "split-axis q as r by 8"},
+        {"join-axes", "split-axis q as r by 8", "join-axes q, r as q"},
+        {"set", "", "set q = 64"},
+    };
+    CHECK_EQ(cases.size(), all_rules().size());
+    for (const Case& example : cases) {
+        const State before = derive(diagram, example.before);
+        const State after = derive(diagram, example.before + "\n" + example.step);
+        const Step& step = after.steps.back();
+        std::string text =
+            picture(before) + "\n==> " + print(step.command) + "\n    law: " + step.law + "\n";
+        for (const std::string& condition : step.conditions)
+            text += "    checked: " + condition + "\n";
+        check_golden("derive/" + example.rule + ".txt", text + "\n" + picture(after));
+        check_against_reference(after);
+    }
+}
+
+TEST_CASE("a rule and its inverse give back the relabelling") {
+    const Diagram diagram = load(kDiagram);
+    const auto relabelling = [&](const std::string& text) {
+        return derive(diagram, text).relabelling;
+    };
+    CHECK(relabelling("fuse all\nunfuse O") == relabelling(""));
+    CHECK(relabelling("fuse all\ngroup q by 16\nungroup q") == relabelling("fuse all"));
+    CHECK(relabelling("fuse all\nstream x by 16\nunstream x") == relabelling("fuse all"));
+    CHECK(derive(diagram, "split-axis q as r by 8\njoin-axes q, r as q").relabelling ==
+          relabelling(""));
+}
+
+TEST_CASE("derivation files: what is printed is read back") {
+    for (const std::string text :
+         {"fuse S, P, O", "fuse all", "unfuse O", "group q by 128 at l1 in O",
+          "group q by 16 at l2 in O", "ungroup q", "stream x by 64 at l1 in O", "unstream x",
+          "recolour S at tensor-core", "retype P to f16", "split-axis q as q1 by 16",
+          "join-axes a, b as c", "set q = 8192"}) {
+        const std::vector<Command> parsed = commands(text);
+        REQUIRE_EQ(parsed.size(), 1);
+        CHECK_EQ(print(parsed.front()), text);
+    }
+}
+
+TEST_CASE("derivation files: every error, with its place") {
+    const std::string text =
+        "fuse all  # a comment\n"
+        "group q by\n"
+        "group q by zero\n"
+        "stream x by 0\n"
+        "group q by 4 at l1 at l2\n"
+        "fuse S,\n"
+        "group q ; by 4\n"
+        "\n"
+        "group q by 99999999999999999999\n";
+    SourceMap sources;
+    const std::uint32_t file = sources.add("wrong.drv", text);
+    const Result<std::vector<Command>> parsed = parse_derivation(sources, file);
+    REQUIRE_FALSE(parsed.has_value());
+    check_golden("derive/wrong_derivation.txt", all_messages(parsed.error(), sources));
+}
+
+}  // namespace napkin::test

@@ -1,0 +1,330 @@
+// The derived tolerance: real f32 and bf16 computations pass with room, mutants fail, selections
+// within rounding are not judged.
+#include "diagrams/compare.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "builder.h"
+
+using napkin::ArrayId;
+using napkin::ArrayRole;
+using napkin::AxisId;
+using napkin::Comparison;
+using napkin::ElementType;
+using napkin::Expression;
+using napkin::Fold;
+using napkin::Function;
+using napkin::Map;
+using napkin::Precision;
+using napkin::Reference;
+using napkin::Select;
+using napkin::Tensor;
+using napkin::Tensors;
+using napkin::test::Builder;
+using napkin::test::operator+;
+using napkin::test::operator-;
+using napkin::test::operator*;
+using napkin::test::operator/;
+
+namespace {
+
+std::size_t flat(std::int64_t value) {
+    return static_cast<std::size_t>(value);
+}
+
+/// Softmax of a scaled product times values: two contractions and a normaliser.
+struct Attention {
+    Builder b;
+    ArrayId query, key, value, weight, output;
+    std::int64_t rows, keys, depth;
+
+    Attention(std::int64_t q_size, std::int64_t x_size, std::int64_t d_size,
+              ElementType out = ElementType::F32)
+        : rows(q_size), keys(x_size), depth(d_size) {
+        const AxisId q = b.axis("q", q_size);
+        const AxisId x = b.axis("x", x_size);
+        const AxisId d = b.axis("d", d_size);
+        query = b.input("Q", {q, d});
+        key = b.input("K", {x, d});
+        value = b.input("V", {x, d});
+        const ArrayId score = b.array("S", {q, x}, ArrayRole::Intermediate);
+        const ArrayId top = b.array("m", {q}, ArrayRole::Intermediate);
+        weight = b.array("P", {q, x}, ArrayRole::Intermediate);
+        const ArrayId total = b.array("l", {q}, ArrayRole::Intermediate);
+        output = b.array("O", {q, d}, ArrayRole::Output, out, out != ElementType::F32);
+        b.define({score}, Fold{napkin::kSum,
+                               {d},
+                               {b.at(query) * b.at(key) * apply(Function::Rsqrt, {size_of(d)})},
+                               {},
+                               false});
+        b.define({top}, Fold{napkin::kMax, {x}, {b.at(score)}, {}, false});
+        b.define({weight}, Map{apply(Function::Exp, {b.at(score) - b.at(top)})});
+        b.define({total}, Fold{napkin::kSum, {x}, {b.at(weight)}, {}, false});
+        b.define({output},
+                 Fold{napkin::kSum, {x}, {b.at(weight) / b.at(total) * b.at(value)}, {}, false});
+    }
+
+    /// Streaming attention in f32, as a kernel does it: chunks, repairs, a division at the end.
+    /// `type` rounds the weights, `repair` is what a mutant leaves out.
+    [[nodiscard]] Tensor kernel(const Tensors& inputs, ElementType weight_type,
+                                bool repair = true) const {
+        Tensor result = make_tensor(b.diagram, output);
+        const auto at = [&](ArrayId array, std::int64_t row, std::int64_t column) {
+            return static_cast<float>(inputs.at(array).values[flat(row * depth + column)]);
+        };
+        for (std::int64_t row = 0; row < rows; ++row) {
+            float top = -std::numeric_limits<float>::infinity();
+            float total = 0;
+            std::vector<float> sums(flat(depth), 0.0F);
+            for (std::int64_t x = 0; x < keys; ++x) {
+                float score = 0;
+                for (std::int64_t k = 0; k < depth; ++k) score += at(query, row, k) * at(key, x, k);
+                score /= std::sqrt(static_cast<float>(depth));
+                const float risen = std::max(top, score);
+                const float factor = repair ? std::exp(top - risen) : 1.0F;
+                const float exact = std::exp(score - risen);
+                const auto p = static_cast<float>(round_to(weight_type, exact));
+                total = total * factor + exact;
+                for (std::int64_t k = 0; k < depth; ++k)
+                    sums[flat(k)] = sums[flat(k)] * factor + p * at(value, x, k);
+                top = risen;
+            }
+            for (std::int64_t k = 0; k < depth; ++k)
+                result.values[flat(row * depth + k)] =
+                    round_to(b.diagram[output].type, sums[flat(k)] / total);
+        }
+        return result;
+    }
+};
+
+}  // namespace
+
+TEST_CASE("compare: an f32 kernel passes with room, and not with too much") {
+    for (const double scale : {0.1, 1.0, 10.0}) {
+        const Attention attention(7, 300, 32);
+        const Tensors inputs = random_inputs(attention.b.diagram, 1, scale);
+        Reference reference(attention.b.diagram, inputs, {});
+        const Tensor got = attention.kernel(inputs, ElementType::F32);
+        const Comparison good = compare(reference, attention.output, got);
+        CHECK(good.ok);
+        CHECK_EQ(good.compared, 7 * 32);
+        CHECK_FALSE(good.sampled);
+        CHECK(good.worst_ratio > 0.001);
+    }
+}
+
+TEST_CASE("compare: weights and outputs in bf16 pass with their types, fail without") {
+    const Attention attention(5, 400, 32, ElementType::BF16);
+    const Tensors inputs = random_inputs(attention.b.diagram, 2);
+    const Tensor got = attention.kernel(inputs, ElementType::BF16);
+    Reference narrow(attention.b.diagram, inputs,
+                     {ElementType::F32, {{attention.weight, ElementType::BF16}}});
+    const Comparison good = compare(narrow, attention.output, got);
+    CHECK(good.ok);
+    CHECK(good.tolerance < 0.05);
+    Reference wide(attention.b.diagram, inputs, {});
+    CHECK_FALSE(compare(wide, attention.output, got).ok);
+}
+
+TEST_CASE("compare: mutants fail") {
+    const Attention attention(6, 200, 16);
+    const Tensors inputs = random_inputs(attention.b.diagram, 3);
+    Reference reference(attention.b.diagram, inputs, {});
+    const Tensor good = attention.kernel(inputs, ElementType::F32);
+    const Comparison no_repair =
+        compare(reference, attention.output, attention.kernel(inputs, ElementType::F32, false));
+    CHECK_FALSE(no_repair.ok);
+    CHECK(no_repair.worst_ratio > 100);
+
+    Tensor changed = good;
+    changed.values[37] *= 1.001;
+    const Comparison one = compare(reference, attention.output, changed);
+    CHECK_EQ(one.failed, 1);
+    CHECK_EQ(one.worst_index, std::vector<std::int64_t>{2, 5});
+
+    changed = good;
+    changed.values[11] = std::nan("");
+    changed.values[12] = 12345;
+    const Comparison poisoned = compare(reference, attention.output, changed, {}, 12345);
+    CHECK_EQ(poisoned.nans, 1);
+    CHECK_EQ(poisoned.poisoned, 1);
+    CHECK_EQ(poisoned.failed, 2);
+    CHECK_FALSE(poisoned.ok);
+    // A NaN outside the sample is not seen, inside it is.
+    const std::vector<std::int64_t> sample = {0, 1, 2};
+    CHECK(compare(reference, attention.output, changed, sample).ok);
+    CHECK(compare(reference, attention.output, changed, sample).sampled);
+    const std::vector<std::int64_t> bad = {0, 11};
+    CHECK_FALSE(compare(reference, attention.output, changed, bad).ok);
+}
+
+TEST_CASE("compare: infinities must be met exactly, and a reference that is NaN cannot be") {
+    Builder b;
+    const AxisId n = b.axis("n", 3);
+    const ArrayId input = b.input("X", {n});
+    const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+    b.define({output}, Map{apply(Function::Log, {b.at(input)})});
+    Tensors inputs;
+    inputs[input] = {{3}, {0, 1, 2}};
+    Reference reference(b.diagram, inputs, {});
+    const double infinity = std::numeric_limits<double>::infinity();
+    CHECK(compare(reference, output, {{3}, {-infinity, 0, std::log(2.0F)}}).ok);
+    CHECK_FALSE(compare(reference, output, {{3}, {-1e30, 0, std::log(2.0F)}}).ok);
+    CHECK_FALSE(compare(reference, output, {{3}, {infinity, 0, std::log(2.0F)}}).ok);
+    CHECK_FALSE(compare(reference, output, {{3}, {-infinity, 0, -infinity}}).ok);
+    inputs[input].values[1] = -1;
+    Reference undefined(b.diagram, inputs, {});
+    CHECK_FALSE(compare(undefined, output, {{3}, {-infinity, 0, std::log(2.0F)}}).ok);
+    CHECK_FALSE(compare(undefined, output, {{3}, {-infinity, std::nan(""), std::log(2.0F)}}).ok);
+}
+
+TEST_CASE("compare: long sums of either sign in f32, forwards, backwards and in pairs") {
+    for (const double shift : {0.0, 5.0}) {
+        Builder b;
+        const AxisId n = b.axis("n", 50000);
+        const ArrayId input = b.input("X", {n});
+        const ArrayId output = b.array("Y", {}, ArrayRole::Output);
+        b.define({output}, Fold{napkin::kSum,
+                                {n},
+                                {b.at(input) * b.at(input) - napkin::number(shift) * b.at(input)},
+                                {},
+                                false});
+        const Tensors inputs = random_inputs(b.diagram, 4);
+        Reference reference(b.diagram, inputs, {});
+        const std::vector<double>& values = inputs.at(input).values;
+        float forwards = 0;
+        float backwards = 0;
+        std::vector<float> pairs;
+        const auto term = [&](double value) {
+            const auto x = static_cast<float>(value);
+            return x * x - static_cast<float>(shift) * x;
+        };
+        for (std::size_t at = 0; at < values.size(); ++at) {
+            forwards += term(values[at]);
+            backwards += term(values[values.size() - 1 - at]);
+            pairs.push_back(term(values[at]));
+        }
+        while (pairs.size() > 1) {
+            std::vector<float> half;
+            for (std::size_t at = 0; at + 1 < pairs.size(); at += 2)
+                half.push_back(pairs[at] + pairs[at + 1]);
+            if (pairs.size() % 2 == 1) half.push_back(pairs.back());
+            pairs = half;
+        }
+        for (const float got : {forwards, backwards, pairs[0]})
+            CHECK(compare(reference, output, {{}, {got}}).ok);
+        CHECK_FALSE(compare(reference, output, {{}, {forwards * 1.01}}).ok);
+    }
+}
+
+TEST_CASE("compare: exact arithmetic is held to exactness") {
+    Builder b;
+    const AxisId n = b.axis("n", 6);
+    const AxisId v = b.axis("v", 6);
+    const ArrayId label = b.input("label", {n}, ElementType::I32);
+    b.diagram.arrays[label.index()].indexes = v;
+    const ArrayId table = b.input("E", {v});
+    const ArrayId looked_up = b.array("Y", {n}, ArrayRole::Output);
+    const ArrayId count = b.array("C", {}, ArrayRole::Output, ElementType::I32);
+    b.define({looked_up}, Map{read(table, {b.at(label)})});
+    b.define({count}, Fold{napkin::kSum, {n}, {b.at(label)}, {}, false});
+    const Tensors inputs = random_inputs(b.diagram, 5);
+    CHECK(error_diagram(b.diagram, {}).bounds.empty());
+    Reference reference(b.diagram, inputs, {});
+    Tensor got = make_tensor(b.diagram, looked_up);
+    double sum = 0;
+    for (std::size_t at = 0; at < 6; ++at) {
+        got.values[at] =
+            inputs.at(table).values[flat(static_cast<std::int64_t>(inputs.at(label).values[at]))];
+        sum += inputs.at(label).values[at];
+    }
+    CHECK(compare(reference, looked_up, got).ok);
+    CHECK(compare(reference, count, {{}, {sum}}).ok);
+    CHECK_FALSE(compare(reference, count, {{}, {sum + 1}}).ok);
+    got.values[0] = std::nextafter(got.values[0], 10.0) + 1e-7;
+    CHECK_FALSE(compare(reference, looked_up, got).ok);
+}
+
+TEST_CASE("compare: a selection within rounding is undecided, a clear one is judged") {
+    Builder b;
+    const AxisId e = b.axis("e", 4);
+    const AxisId j = b.axis("j", 2);
+    const AxisId k = b.axis("k", 1);
+    const ArrayId input = b.input("X", {e, j});
+    const ArrayId score = b.array("S", {e}, ArrayRole::Intermediate);
+    const ArrayId values = b.array("val", {k}, ArrayRole::Output);
+    const ArrayId indices = b.array("idx", {k}, ArrayRole::Output, ElementType::I32);
+    b.define({score}, Fold{napkin::kSum, {j}, {b.at(input)}, {}, false});
+    b.define({values, indices}, Select{e, k, b.at(score)});
+    Tensors inputs;
+    inputs[input] = {{4, 2}, {1, 0.1, 2, 0.1, 0.5, 0.5, 2 + 1e-9, 0.1}};
+    Reference close(b.diagram, inputs, {});
+    const Comparison undecided = compare(close, indices, {{1}, {1}});
+    CHECK(undecided.ok);
+    CHECK_EQ(undecided.undecided, 1);
+    CHECK(compare(close, values, {{1}, {2.1F}}).ok);
+    CHECK_FALSE(compare(close, values, {{1}, {2.2F}}).ok);
+    inputs[input].values[6] = 3;
+    Reference clear(b.diagram, inputs, {});
+    CHECK(compare(clear, indices, {{1}, {3}}).ok);
+    CHECK_FALSE(compare(clear, indices, {{1}, {1}}).ok);
+    CHECK_EQ(compare(clear, indices, {{1}, {3}}).undecided, 0);
+}
+
+TEST_CASE("compare: a scan of a tuple monoid in f32") {
+    Builder b;
+    const AxisId t = b.axis("t", 800);
+    const ArrayId gate = b.input("A", {t});
+    const ArrayId input = b.input("X", {t});
+    const ArrayId gates = b.array("gates", {t}, ArrayRole::Intermediate);
+    const ArrayId states = b.array("states", {t}, ArrayRole::Output);
+    const auto operand = [](std::uint32_t slot) { return Expression{napkin::Operand{slot}, {}}; };
+    b.diagram.monoids.push_back({"affine",
+                                 {napkin::number(1), napkin::number(0)},
+                                 {operand(0) * operand(2), operand(1) * operand(2) + operand(3)},
+                                 false,
+                                 {}});
+    const Expression decay = apply(Function::Exp, {napkin::number(0) - b.at(gate) * b.at(gate)});
+    b.define({gates, states}, Fold{napkin::MonoidId{4}, {t}, {decay, b.at(input)}, {}, true});
+    const Tensors inputs = random_inputs(b.diagram, 6);
+    Reference reference(b.diagram, inputs, {});
+    Tensor got = make_tensor(b.diagram, states);
+    float state = 0;
+    for (std::size_t at = 0; at < 800; ++at) {
+        const auto a = static_cast<float>(inputs.at(gate).values[at]);
+        state = std::exp(-a * a) * state + static_cast<float>(inputs.at(input).values[at]);
+        got.values[at] = state;
+    }
+    const Comparison good = compare(reference, states, got);
+    CHECK(good.ok);
+    CHECK(good.tolerance < 1e-4);
+    got.values[400] += 1e-3;
+    CHECK_FALSE(compare(reference, states, got).ok);
+}
+
+TEST_CASE("samples: sorted, within the array, with every tile edge; all of a small array") {
+    Builder b;
+    const AxisId q = b.axis("q", 1000);
+    const AxisId d = b.axis("d", 130);
+    const ArrayId output = b.array("O", {q, d}, ArrayRole::Output);
+    const std::vector<std::int64_t> offsets =
+        sample_offsets(b.diagram, output, 2000, {{q, 128}, {d, 64}});
+    const std::set<std::int64_t> chosen(offsets.begin(), offsets.end());
+    CHECK_EQ(chosen.size(), offsets.size());
+    CHECK(std::is_sorted(offsets.begin(), offsets.end()));
+    CHECK(offsets.size() > 1500);
+    CHECK(offsets.size() <= 2000);
+    CHECK(offsets.back() < 130000);
+    for (const std::int64_t row : {0, 127, 128, 255, 256, 895, 896, 999})
+        for (const std::int64_t column : {0, 129}) CHECK(chosen.count(row * 130 + column) == 1);
+    for (const std::int64_t column : {0, 63, 64, 127, 128, 129}) CHECK(chosen.count(column) == 1);
+    CHECK_EQ(offsets, sample_offsets(b.diagram, output, 2000, {{q, 128}, {d, 64}}));
+    CHECK_EQ(sample_offsets(b.diagram, output, 200000).size(), 130000);
+    const ArrayId scalar = b.array("loss", {}, ArrayRole::Output);
+    CHECK_EQ(sample_offsets(b.diagram, scalar, 10), std::vector<std::int64_t>{0});
+}
