@@ -178,12 +178,13 @@ private:
     }
 
     void print_conditional(const Conditional& conditional) {
+        const std::size_t group = writer_.new_group();
         writer_ << "if ";
         print_inner_branch(conditional.parts[0]);
-        writer_.space(static_cast<int>(Precedence::Loosest));
+        writer_.space(static_cast<int>(Precedence::Loosest), group);
         writer_ << "then ";
         print_inner_branch(conditional.parts[1]);
-        writer_.space(static_cast<int>(Precedence::Loosest));
+        writer_.space(static_cast<int>(Precedence::Loosest), group);
         writer_ << "else ";
         print(conditional.parts[2], Precedence::Loosest, Precedence::Loosest);
     }

@@ -19,8 +19,10 @@ public:
         text_ += text;
         return *this;
     }
-    /// A space that may become a line end; a lower `tightness` breaks first.
-    void space(int tightness);
+    /// A space that may become a line end; a lower `tightness` breaks first. Where one space of a
+    /// group (other than 0) becomes a line end, all of them do.
+    void space(int tightness, std::size_t group = 0);
+    [[nodiscard]] std::size_t new_group() { return ++groups_; }
     void open_bracket(std::string_view bracket);
     void close_bracket(std::string_view bracket);
 
@@ -33,6 +35,7 @@ private:
     struct Break {
         std::size_t at = 0;
         int tightness = 0;
+        std::size_t group = 0;
     };
     [[nodiscard]] std::size_t choose_break(std::size_t first, std::size_t begin,
                                            std::size_t room) const;
@@ -41,6 +44,7 @@ private:
     std::string text_;
     std::vector<Break> breaks_;
     int depth_ = 0;
+    std::size_t groups_ = 0;
 };
 
 }  // namespace napkin::syntax

@@ -161,6 +161,21 @@ TEST_CASE("formatting: golden, idempotent, no line too long") {
     CHECK_EQ(comments(after), comments(before));
 }
 
+TEST_CASE("formatting the examples and the library keeps their trees") {
+    namespace fs = std::filesystem;
+    std::vector<fs::path> paths = {fs::path(NAPKIN_EXAMPLES_DIR) / "../diagrams/library.ncd"};
+    for (const fs::directory_entry& entry : fs::directory_iterator(NAPKIN_EXAMPLES_DIR))
+        if (entry.path().extension() == ".ncd") paths.push_back(entry.path());
+    CHECK_GT(paths.size(), 1);
+    for (const fs::path& path : paths) {
+        INFO(path.filename().string());
+        const syntax::File tree = parsed(test::read_text(path));
+        const std::string text = syntax::print(tree);
+        CHECK(parsed(text) == tree);
+        CHECK_LE(longest_line(text), 120);  // a comment is never broken
+    }
+}
+
 TEST_CASE("input lines that share no type are split rather than changed") {
     syntax::File tree = parsed("diagram t {\n  input A[x], B[x] : f32\n}\n");
     std::get<syntax::InputLine>(tree.lines[0].body).arrays[0].type.reset();
