@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "diagrams/overloaded.h"
 #include "diagrams/syntax/expression_parser.h"
@@ -36,20 +37,27 @@ public:
     explicit Printer(TextWriter& writer) : writer_(writer) {}
 
     void print(const Expression& expression, Precedence least, Precedence follow) {
-        if (!needs_parentheses(expression, least, follow)) {
+        // Inside another reduction the user's parentheses say that the inner one is meant.
+        const bool chosen = in_reduction_ && expression.parenthesised &&
+                            std::holds_alternative<Reduction>(expression.node);
+        if (!chosen && !needs_parentheses(expression, least, follow)) {
             print_bare(expression, follow);
             return;
         }
+        const bool outside = std::exchange(in_reduction_, false);
         writer_.open_bracket("(");
         print_bare(expression, Precedence::Loosest);
         writer_.close_bracket(")");
+        in_reduction_ = outside;
     }
 
     void list(const std::vector<Expression>& items) {
+        const bool outside = std::exchange(in_reduction_, false);
         for (const Expression& item : items) {
             if (&item != &items.front()) comma();
             print(item, Precedence::Loosest, Precedence::Loosest);
         }
+        in_reduction_ = outside;
     }
 
 private:
@@ -126,6 +134,7 @@ private:
             writer_ << ") ";
         }
         const Expression& first = reduction.operands.front();
+        const bool outside = std::exchange(in_reduction_, true);
         if (reduction.operands.size() > 1) {
             writer_.open_bracket("(");
             list(reduction.operands);
@@ -136,6 +145,7 @@ private:
             print(first, begins_with_sign(first) ? Precedence::Tightest : Precedence::Product,
                   follow);
         }
+        in_reduction_ = outside;
     }
 
     /// Whether the text begins with `-`, which after `sum(d)` would be a subtraction.
@@ -196,6 +206,7 @@ private:
     }
 
     TextWriter& writer_;
+    bool in_reduction_ = false;  ///< directly in an operand, no parentheses or brackets between
 };
 
 }  // namespace
