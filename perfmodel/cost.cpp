@@ -35,12 +35,28 @@ Amount nothing() {
     return amount;
 }
 
+/// Tile sizes, then axes as declared, woven ones first.
+std::vector<std::string> symbol_order(const RegionProgram& region, const Sizes& sizes) {
+    std::vector<std::string> order;
+    const auto is_axis = [&](const std::string& name) {
+        return std::any_of(region.axes.begin(), region.axes.end(),
+                           [&](const Axis& axis) { return axis.name == name; });
+    };
+    for (const auto& [name, size] : sizes)
+        if (!is_axis(name)) order.push_back(name);
+    for (bool woven : {true, false})
+        for (const Axis& axis : region.axes)
+            if (axis.woven == woven) order.push_back(axis.name);
+    return order;
+}
+
 /// Walks a region with the partitions around each statement.
 class RegionCoster {
 public:
     explicit RegionCoster(const RegionProgram& region) : region_(region) {
         cost_.name = region.name;
         cost_.sizes = sizes_of(region);
+        cost_.order = symbol_order(region, cost_.sizes);
     }
 
     Result<RegionCost> run();
@@ -54,6 +70,7 @@ private:
     void transfer(Transfer transfer, const std::vector<Footprint>& dimensions);
     void note_chunks();
     void add_columns(const std::vector<Moment>& moments);
+    void drop_woven_groups();
     [[nodiscard]] std::optional<TileCount> count(const std::vector<Footprint>& dimensions) {
         return count_tiles(region_.axes, path_, dimensions, cost_.sizes);
     }
@@ -239,12 +256,33 @@ void RegionCoster::add_columns(const std::vector<Moment>& moments) {
     cost_.columns = {std::move(load), std::move(work), std::move(save)};
 }
 
+/// Woven axes are grouped by 1 from the start; ideal forms need no symbol for it.
+void RegionCoster::drop_woven_groups() {
+    std::vector<Amount*> amounts;
+    for (Transfer& transfer : cost_.transfers) amounts.push_back(&transfer.amount);
+    for (CostColumn& column : cost_.columns) {
+        amounts.push_back(&column.transferred);
+        amounts.push_back(&column.memory);
+    }
+    for (auto& [level, cost] : cost_.levels)
+        for (Amount* amount : {&cost.transferred, &cost.memory, &cost.allocated})
+            amounts.push_back(amount);
+    for (const SizeInUse& group : cost_.groups) {
+        if (group.size != 1) continue;
+        const auto woven = [&](const Axis& axis) { return axis.woven && axis.name == group.axis; };
+        if (std::none_of(region_.axes.begin(), region_.axes.end(), woven)) continue;
+        for (Amount* amount : amounts)
+            if (amount->ideal) amount->ideal = substitute(*amount->ideal, group.symbol, 1);
+    }
+}
+
 Result<RegionCost> RegionCoster::run() {
     cost_.levels[Level::Block] = {nothing(), nothing(), nothing()};
     walk(region_.body);
     const std::vector<Moment> moments = liveness(region_);
     fits_ = fits_ && add_memory(region_, moments, cost_);
     if (fits_) add_columns(moments);
+    drop_woven_groups();
     if (!fits_) return messages::cost_overflows(region_.name);
     return std::move(cost_);
 }
@@ -297,14 +335,6 @@ Result<Cost> cost_of(const TileProgram& program) {
     }
     if (!fits) return messages::cost_overflows(program.name);
     return total;
-}
-
-std::vector<std::string> symbol_order(const RegionProgram& region) {
-    std::vector<std::string> order;
-    for (const auto& [name, size] : sizes_of(region))
-        if (name.starts_with("g_") || name.starts_with("s_")) order.push_back(name);
-    for (const Axis& axis : region.axes) order.push_back(axis.name);
-    return order;
 }
 
 }  // namespace napkin

@@ -30,6 +30,7 @@ struct Amount {
     std::int64_t bits = 0;
     std::map<ElementType, std::int64_t> by_type;  ///< values of each type
     Formula formula;                              ///< evaluates to `values`
+    /// Where sizes divide; masks count as full. Groups of 1 of woven axes are left out.
     std::optional<Polynomial> ideal;
     [[nodiscard]] std::int64_t bytes() const { return (bits + 7) / 8; }
 };
@@ -83,7 +84,8 @@ struct ArithmeticCost {
 
 struct RegionCost {
     std::string name;
-    Sizes sizes;  ///< values of every symbol in the formulas
+    Sizes sizes;                     ///< values of every symbol in the formulas
+    std::vector<std::string> order;  ///< of symbols in printed formulas
     std::vector<SizeInUse> groups;
     std::vector<SizeInUse> streams;
     std::vector<Transfer> transfers;  ///< in program order
@@ -109,8 +111,6 @@ struct Cost {
 [[nodiscard]] Result<Cost> cost_of(const TileProgram& program);
 [[nodiscard]] Result<RegionCost> cost_of(const RegionProgram& region);
 
-/// The order in which formulas name symbols: tile sizes, then axes as declared.
-[[nodiscard]] std::vector<std::string> symbol_order(const RegionProgram& region);
 /// Leading terms as the paper keeps them (see above).
 [[nodiscard]] Polynomial leading_terms(const Polynomial& polynomial);
 

@@ -113,8 +113,9 @@ TEST_CASE("ideal transfers are the paper's") {
     CHECK_EQ(ideal_transfers(derived(attention(sizes, " weave h = 3\n"), kFlash)),
              polynomial("2hqd + 2hxqd/g_q"));
     const std::string grouped = attention(sizes, " weave h = 3\n weave g = 4 over Q\n");
-    CHECK_EQ(ideal_transfers(derived(grouped, std::string(kFlash) + "ungroup g\ngroup g by 2 at l1\n")),
-             polynomial("2hgqd + 2hgxqd/(g_q g_g)"));
+    CHECK_EQ(
+        ideal_transfers(derived(grouped, std::string(kFlash) + "ungroup g\ngroup g by 2 at l1\n")),
+        polynomial("2hgqd + 2hgxqd/(g_q g_g)"));
 }
 
 TEST_CASE("ideal memory keeps the leading terms") {

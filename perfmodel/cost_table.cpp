@@ -1,0 +1,186 @@
+#include "perfmodel/cost_table.h"
+
+#include <algorithm>
+
+namespace napkin {
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char letter) {
+        return (static_cast<unsigned char>(letter) & 0xC0U) != 0x80U;
+    }));
+}
+
+/// Rows with their columns aligned on the left.
+std::string aligned(const std::vector<Row>& rows) {
+    std::vector<std::size_t> widths;
+    for (const Row& row : rows)
+        for (std::size_t k = 0; k < row.size(); ++k) {
+            if (k == widths.size()) widths.push_back(0);
+            widths[k] = std::max(widths[k], width_of(row[k]));
+        }
+    std::string text;
+    for (const Row& row : rows) {
+        std::string line = "  ";
+        for (std::size_t k = 0; k < row.size(); ++k)
+            line += row[k] + std::string(widths[k] - width_of(row[k]) + 3, ' ');
+        line.erase(line.find_last_not_of(' ') + 1);
+        text += line + "\n";
+    }
+    return text;
+}
+
+std::string bytes_text(const Amount& amount) {
+    return text_of(Bytes{static_cast<double>(amount.bytes())});
+}
+
+std::string sizes_text(const char* verb, const char* tiles, const std::vector<SizeInUse>& uses) {
+    std::string text;
+    for (const SizeInUse& use : uses)
+        text += "  " + std::string(verb) + " " + use.axis + " by " + std::to_string(use.size) +
+                " at " + std::string(name_of(use.level)) + ": " + use.symbol + ", " +
+                std::to_string(use.count) + " " + tiles + "\n";
+    return text;
+}
+
+std::string short_name(Level level) {
+    switch (level) {
+    case Level::Block: return "l1";
+    case Level::Warps: return "l2";
+    default: return std::string(name_of(level));
+    }
+}
+
+std::string columns_text(const RegionCost& cost) {
+    const std::vector<TableColumn> columns = table_columns(cost);
+    Row titles = {""};
+    Row memory = {"M l1"};
+    Row transferred = {"H l1"};
+    for (const TableColumn& column : columns) {
+        titles.push_back(column.title);
+        memory.push_back(column.memory);
+        transferred.push_back(column.transferred);
+    }
+    return aligned({titles, memory, transferred});
+}
+
+/// The formula with 1 for `min(g_h, h)` where h is grouped by 1, as woven axes are from the start.
+Formula without_unit_groups(const Formula& formula, const RegionCost& cost) {
+    if (formula.op != FormulaOp::Min && formula.op != FormulaOp::Max &&
+        formula.op != FormulaOp::Add && formula.op != FormulaOp::Multiply)
+        return formula;
+    if (formula.op == FormulaOp::Min)
+        for (const SizeInUse& group : cost.groups)
+            if (group.size == 1 && std::find(formula.args.begin(), formula.args.end(),
+                                             symbol(group.symbol)) != formula.args.end())
+                return {1};
+    Formula result = without_unit_groups(formula.args.front(), cost);
+    for (std::size_t k = 1; k < formula.args.size(); ++k) {
+        const Formula arg = without_unit_groups(formula.args[k], cost);
+        switch (formula.op) {
+        case FormulaOp::Min: result = min_of(result, arg); break;
+        case FormulaOp::Max: result = max_of(result, arg); break;
+        case FormulaOp::Add: result = result + arg; break;
+        default: result = result * arg; break;
+        }
+    }
+    return result;
+}
+
+std::string levels_text(const RegionCost& cost) {
+    std::vector<Row> rows = {{"", "ideal", "values", "bytes", "exact"}};
+    for (const auto& [level, costs] : cost.levels)
+        for (const auto& [name, amount] :
+             {std::pair{"H ", &costs.transferred}, std::pair{"M ", &costs.memory},
+              std::pair{"A ", &costs.allocated}})
+            rows.push_back({name + short_name(level), ideal_text(*amount, cost.order),
+                            std::to_string(amount->values), bytes_text(*amount),
+                            print(without_unit_groups(amount->formula, cost))});
+    return aligned(rows);
+}
+
+std::string arithmetic_text(const RegionCost& cost) {
+    std::string text = "  " + text_of(Operations{static_cast<double>(cost.arithmetic.operations)}) +
+                       " and " + std::to_string(cost.arithmetic.exponentials) +
+                       " exponentials in " + std::to_string(cost.blocks) + " blocks";
+    if (cost.chunks_visited < cost.chunks)
+        text += ", " + std::to_string(cost.chunks_visited) + " of " + std::to_string(cost.chunks) +
+                " chunks visited";
+    return text + "\n";
+}
+
+std::string interval_text(const TimeEstimate& time) {
+    const std::string low = text_of(time.low);
+    const std::string high = text_of(time.high);
+    return low == high ? low : low + " to " + high;
+}
+
+std::string time_text(const RegionCost& cost, const Machine& machine) {
+    const TimeEstimate time = time_of(cost, machine);
+    std::string text = "  " + interval_text(time) + " on " + machine.name + ", bound by " +
+                       time.binds + "; " + std::to_string(time.waves) +
+                       (time.waves == 1 ? " wave of " : " waves of ") +
+                       std::to_string(time.resident * machine.processors()) + " blocks\n";
+    std::vector<Row> rows;
+    for (const TimeTerm& term : time.terms)
+        rows.push_back({"  " + term.name,
+                        term.low == term.high ? text_of(term.low)
+                                              : text_of(term.low) + " to " + text_of(term.high),
+                        term.from});
+    text += aligned(rows);
+    for (const Excess& excess : excesses_of(cost, machine))
+        text += "  does not fit: " + describe(excess) + "\n";
+    return text;
+}
+
+}  // namespace
+
+std::string ideal_text(const Amount& amount, const std::vector<std::string>& order) {
+    return amount.ideal ? print(*amount.ideal, order) : print(amount.formula);
+}
+
+std::vector<TableColumn> table_columns(const RegionCost& cost) {
+    std::vector<TableColumn> columns;
+    for (const CostColumn& column : cost.columns) {
+        TableColumn texts{column.kind, column.title, column.arrays, "", ""};
+        texts.memory = ideal_text(column.memory, cost.order);
+        if (column.kind != CostColumn::Kind::Compute)
+            texts.transferred = ideal_text(column.transferred, cost.order);
+        columns.push_back(std::move(texts));
+    }
+    const LevelCost& block = cost.levels.at(Level::Block);
+    columns.push_back({CostColumn::Kind::Compute,
+                       "cumulative",
+                       {},
+                       ideal_text(block.memory, cost.order),
+                       ideal_text(block.transferred, cost.order)});
+    return columns;
+}
+
+std::string print_table(const Cost& cost, const Machine* machine) {
+    std::string text;
+    for (const RegionCost& region : cost.regions) {
+        text += region.name + "\n" + sizes_text("group", "groups", region.groups) +
+                sizes_text("stream", "chunks", region.streams) + columns_text(region) +
+                levels_text(region) + arithmetic_text(region);
+        if (machine != nullptr) text += time_text(region, *machine);
+    }
+    if (cost.regions.size() < 2) return text;
+    const std::vector<std::string>& order = cost.regions.front().order;
+    text += "total\n";
+    std::vector<Row> rows;
+    for (const auto& [level, amount] : cost.transferred)
+        rows.push_back({"H " + short_name(level), ideal_text(amount, order),
+                        std::to_string(amount.values), bytes_text(amount)});
+    text += aligned(rows);
+    text += "  " + text_of(Operations{static_cast<double>(cost.operations)}) + " and " +
+            std::to_string(cost.exponentials) + " exponentials\n";
+    if (machine != nullptr)
+        text += "  " + interval_text(time_of(cost, *machine)) + " on " + machine->name + "\n";
+    return text;
+}
+
+}  // namespace napkin

@@ -1,0 +1,30 @@
+// The cost table as text, and as the strings that a drawing puts above its columns.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "perfmodel/time.h"
+
+namespace napkin {
+
+/// One column of the resource table of a region, as in the paper: texts in ideal form.
+struct TableColumn {
+    CostColumn::Kind kind = CostColumn::Kind::Load;
+    std::string title;
+    std::vector<ArrayId> arrays;
+    std::string memory;       ///< `2g_q·d + 2s_x·d`
+    std::string transferred;  ///< empty for a column that moves nothing
+};
+/// The columns of a region and, last, its cumulative H.
+[[nodiscard]] std::vector<TableColumn> table_columns(const RegionCost& cost);
+
+/// An amount in the paper's form, or the exact formula where it has none.
+[[nodiscard]] std::string ideal_text(const Amount& amount, const std::vector<std::string>& order);
+
+/// The whole table: for each region its columns with M and H, then symbolic and numeric totals, A,
+/// arithmetic and, for a machine, time and what binds; then the sum of all regions.
+[[nodiscard]] std::string print_table(const Cost& cost, const Machine* machine = nullptr);
+
+}  // namespace napkin
