@@ -91,7 +91,7 @@ ExpressionParser::Tree ExpressionParser::finish(Tree tree, Span begin) {
 }
 
 ExpressionParser::Tree ExpressionParser::binary(Precedence least) {
-    if (depth_ >= kDeepest) {
+    if (depth_ >= kDeepestText) {
         cursor_.fail(messages::nested_too_deep(cursor_.here(), kDeepest));
         return {};
     }

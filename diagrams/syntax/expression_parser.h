@@ -28,6 +28,9 @@ enum class Precedence : int {
 
 /// The deepest tree that is built; recursion over trees is safe up to it.
 inline constexpr std::size_t kDeepest = 200;
+/// The deepest nesting of the text: each level of the deepest tree may stand in parentheses, as the
+/// printer may write it.
+inline constexpr std::size_t kDeepestText = 2 * kDeepest + 8;
 
 class ExpressionParser {
 public:

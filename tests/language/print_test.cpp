@@ -161,6 +161,30 @@ TEST_CASE("formatting: golden, idempotent, no line too long") {
     CHECK_EQ(comments(after), comments(before));
 }
 
+TEST_CASE("the deepest trees print as text that can be read") {
+    const auto repeated = [](const std::string& text, int times) {
+        std::string result;
+        for (int i = 0; i < times; ++i) result += text;
+        return result;
+    };
+    const std::string deep[] = {
+        repeated("f(a[", 99) + "b" + repeated("])", 99),
+        repeated("if a then ", 199) + "b" + repeated(" else c", 199),
+        repeated("sum(d) ", 199) + "b",
+        repeated("sum(d) -", 99) + "b",
+        repeated("scan[d] sum ", 199) + "b",
+        repeated("-", 199) + "b",
+        repeated("not ", 199) + "b",
+        repeated("2 ^ ", 199) + "b",
+        repeated("a - (", 199) + "b" + repeated(")", 199),
+        repeated("(", 400) + "b" + repeated(")", 400),
+    };
+    for (const std::string& text : deep) {
+        const syntax::File tree = parsed("diagram t {\nY = " + text + "\n}\n");
+        CHECK(parsed(syntax::print(tree)) == tree);
+    }
+}
+
 TEST_CASE("formatting the examples and the library keeps their trees") {
     namespace fs = std::filesystem;
     std::vector<fs::path> paths = {fs::path(NAPKIN_EXAMPLES_DIR) / "../diagrams/library.ncd"};
