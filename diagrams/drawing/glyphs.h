@@ -1,0 +1,25 @@
+// How operations look: what counts as a contraction of wires, what is written in a box.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "diagrams/drawing/units.h"
+
+namespace napkin::drawing {
+
+/// A statement that only joins wires: a product of arrays, summed over some axes.
+struct Contraction {
+    std::vector<UnitInput> inputs;  ///< one a factor, in order; an array may come twice
+    std::vector<AxisId> folded;
+};
+[[nodiscard]] std::optional<Contraction> as_contraction(const Diagram& diagram,
+                                                        const Statement& statement);
+
+/// What is written in a unit's box: the operation's name, a fold's sign, or a short formula.
+[[nodiscard]] MathText box_label(const Diagram& diagram, const Unit& unit);
+
+/// The levels at which a region works, from far to near; `block` where nothing is said.
+[[nodiscard]] std::vector<Level> levels_of(const Region& region);
+
+}  // namespace napkin::drawing

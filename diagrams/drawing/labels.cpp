@@ -1,0 +1,89 @@
+#include "diagrams/drawing/labels.h"
+
+#include <algorithm>
+
+namespace napkin::drawing {
+
+Labels::Labels(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options)
+    : diagram_(diagram), relabelling_(relabelling), options_(options), overbars_(options.overbars) {
+    for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
+        if (diagram.axes[i].woven) overbars_.insert(AxisId{i});
+    for (const Region& region : relabelling.regions) {
+        for (const Group& group : region.groups) overbars_.insert(group.axis);
+        for (const Stream& stream : region.streams) overbars_.insert(stream.axis);
+    }
+}
+
+bool Labels::trivial(const Group& group) const {
+    return group.size == 1 && diagram_[group.axis].woven;
+}
+
+std::string Labels::size_label(char kind, AxisId axis, Level level) const {
+    const std::string symbol = size_symbol(kind, diagram_[axis].name, level);
+    const auto found = options_.size_labels.find(symbol);
+    return found == options_.size_labels.end() ? symbol : found->second;
+}
+
+MathText Labels::outer(AxisId axis) const {
+    return parse_math(diagram_[axis].name, overbars_.count(axis) != 0);
+}
+
+MathText Labels::inner(AxisId axis, std::size_t region, Level level) const {
+    const Region& labelled = relabelling_.regions[region];
+    // The nearest level that says something about the axis; a chunk of a group is a chunk.
+    for (int at = static_cast<int>(level); at >= 0; --at) {
+        for (const Stream& stream : labelled.streams)
+            if (stream.axis == axis && stream.level == static_cast<Level>(at))
+                return parse_math(size_label('s', axis, stream.level));
+        for (const Group& group : labelled.groups)
+            if (group.axis == axis && group.level == static_cast<Level>(at))
+                return trivial(group) ? parse_math("1")
+                                      : parse_math(size_label('g', axis, group.level));
+    }
+    return parse_math(diagram_[axis].name);
+}
+
+bool Labels::relabels(std::size_t region) const {
+    const Region& labelled = relabelling_.regions[region];
+    return !labelled.streams.empty() ||
+           std::any_of(labelled.groups.begin(), labelled.groups.end(),
+                       [&](const Group& group) { return !trivial(group); });
+}
+
+std::vector<MathText> Labels::legend() const {
+    std::vector<std::pair<std::string, std::int64_t>> sizes;
+    const auto note = [&](const std::string& label, std::int64_t size) {
+        const std::pair<std::string, std::int64_t> entry{label, size};
+        if (std::find(sizes.begin(), sizes.end(), entry) == sizes.end()) sizes.push_back(entry);
+    };
+    for (const Region& region : relabelling_.regions) {
+        for (const Group& group : region.groups)
+            if (!trivial(group)) note(size_label('g', group.axis, group.level), group.size);
+        for (const Stream& stream : region.streams)
+            note(size_label('s', stream.axis, stream.level), stream.size);
+    }
+    std::vector<MathText> legend;
+    for (const auto& [label, size] : sizes)
+        legend.push_back(parse_math(label) + plain_text(" = " + std::to_string(size)));
+    return legend;
+}
+
+std::string size_symbol(char kind, const std::string& axis, Level level) {
+    const std::string at = level == Level::Block ? "" : "@" + std::string(name_of(level));
+    return std::string(1, kind) + "_" + axis + at;
+}
+
+Color color_of(const Place& place) {
+    if (place.tensor_core) return kTensorCoreColor;
+    switch (place.level) {
+    case Level::Device: return kBlack;
+    case Level::Cache: return kCacheColor;
+    case Level::Cluster: return kClusterColor;
+    case Level::Block: return kBlockColor;
+    case Level::Warps:
+    case Level::Thread: return kThreadColor;
+    }
+    return kBlack;
+}
+
+}  // namespace napkin::drawing

@@ -1,0 +1,63 @@
+// Draws a diagram under a relabelling, in the manner of neural circuit diagrams: a wire an axis, a
+// stack of wires an array, columns of data and of functions in turn, colours for levels.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "diagrams/drawing/canvas.h"
+#include "diagrams/relabelling.h"
+
+namespace napkin::drawing {
+
+enum class ColumnKind { Load, Boxes, Save };
+
+/// A column to which a cost can belong: what a region loads, one box of it, what it saves.
+struct Column {
+    ColumnKind kind = ColumnKind::Boxes;
+    std::size_t region = 0;
+    Level level = Level::Block;  ///< of a load or a save: the lower end
+    std::vector<StatementId> statements;
+    bool operator==(const Column&) const = default;
+};
+/// The columns from left to right, so that a caller can compute a table's cells.
+[[nodiscard]] std::vector<Column> columns_of(const Diagram& diagram,
+                                             const Relabelling& relabelling);
+
+/// A row of the resource table.
+struct TableRow {
+    std::string title;               ///< `M_l1`, `H_l1`
+    std::vector<std::string> cells;  ///< one a column of columns_of; empty ones stay blank
+    std::string cumulative;
+    bool tinted = false;  ///< cells of loads and saves carry their colours
+};
+
+/// What a drawing is made for: terminals count characters, pages points.
+enum class Medium { Page, Terminal };
+
+struct DrawOptions {
+    std::string title;
+    std::vector<TableRow> rows;
+    std::set<AxisId>
+        overbars;  ///< axes to be partitioned later, beside the woven and partitioned ones
+    /// Text for a size symbol, where it should say more: `s_x` as `s_x^(32)`.
+    std::map<std::string, std::string> size_labels;
+    std::vector<std::string> notes;  ///< formulas beside the diagram
+    bool names = true;               ///< names of arrays where they enter and leave
+    bool legend = true;              ///< the sizes of groups and streams below
+    double max_width = 760;          ///< longer diagrams wrap into rows
+    Medium medium = Medium::Page;
+};
+
+/// The picture; every diagram and every relabelling of it can be drawn.
+[[nodiscard]] Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
+                                  const DrawOptions& options = {});
+
+/// The colour of a place.
+[[nodiscard]] Color color_of(const Place& place);
+/// `g_q`, `s_x`; below the block level `g_q@warps`.
+[[nodiscard]] std::string size_symbol(char kind, const std::string& axis, Level level);
+
+}  // namespace napkin::drawing

@@ -1,0 +1,212 @@
+#include "diagrams/drawing/math_text.h"
+
+#include <array>
+#include <utility>
+
+namespace napkin::drawing {
+
+namespace {
+
+constexpr double kScriptSize = 0.72;
+constexpr double kDrop = 0.20;   // of a subscript's baseline, in sizes
+constexpr double kRaise = 0.36;  // of a superscript's
+
+bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// Appends to the last run where the style is the same, so that labels stay few pieces.
+void append(MathText& label, std::string_view text, Face face, Script script, bool overbar) {
+    if (!label.runs.empty()) {
+        Run& last = label.runs.back();
+        if (last.face == face && last.script == script && !overbar && !last.overbar) {
+            last.text += text;
+            return;
+        }
+    }
+    label.runs.push_back({std::string(text), face, script, overbar});
+}
+
+/// The end of what `_` or `^` at the front applies to: a group in braces or parentheses, else a
+/// name or number with its own underscores and level.
+std::size_t script_end(std::string_view text) {
+    if (text.empty()) return 0;
+    const char open = text[0];
+    if (open == '(' || open == '{') {
+        const std::size_t close = text.find(open == '(' ? ')' : '}');
+        return close == std::string_view::npos ? text.size() : close + 1;
+    }
+    std::size_t end = text[0] == '-' ? 1 : 0;
+    while (end < text.size() &&
+           (is_letter(text[end]) || is_digit(text[end]) || text[end] == '_' || text[end] == '@'))
+        ++end;
+    return end;
+}
+
+std::string level_of(std::string_view name) {
+    if (name == "device") return "ℓ0";
+    if (name == "block") return "ℓ1";
+    if (name == "warps") return "ℓ2";
+    return std::string(name);
+}
+
+void append_script(MathText& label, std::string_view text, Script script) {
+    if (!text.empty() && text[0] == '{') text = text.substr(1, text.size() - 2);
+    std::string level;
+    if (const std::size_t at = text.find('@'); at != std::string_view::npos) {
+        level = "," + level_of(text.substr(at + 1));
+        text = text.substr(0, at);
+    }
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        const bool alone = i == 0 || !is_letter(text[i - 1]);
+        if (c == '_') continue;
+        if (c == 'l' && alone && i + 1 < text.size() && is_digit(text[i + 1]))
+            append(label, "ℓ", Face::Italic, script, false);
+        else if (c == '-')
+            append(label, "−", Face::Roman, script, false);
+        else
+            append(label, text.substr(i, 1), is_letter(c) ? Face::Italic : Face::Roman, script,
+                   false);
+    }
+    if (!level.empty()) append(label, level, Face::Roman, script, false);
+}
+
+/// Signs that read better in their typographic form.
+std::string_view sign_of(char c) {
+    switch (c) {
+    case '*': return "·";
+    case '-': return "−";
+    default: return {};
+    }
+}
+
+}  // namespace
+
+MathText parse_math(std::string_view text, bool overbar) {
+    MathText label;
+    for (std::size_t i = 0; i < text.size();) {
+        const char c = text[i];
+        if ((c == '_' || c == '^') && i + 1 < text.size()) {
+            const std::size_t length = script_end(text.substr(i + 1));
+            append_script(label, text.substr(i + 1, length),
+                          c == '_' ? Script::Below : Script::Above);
+            i += length + 1;
+        } else if (is_letter(c)) {
+            std::size_t end = i + 1;
+            while (end < text.size() && is_letter(text[end])) ++end;
+            append(label, text.substr(i, end - i), Face::Italic, Script::Base, overbar);
+            i = end;
+        } else if (const std::string_view sign = sign_of(c); !sign.empty()) {
+            append(label, sign, Face::Roman, Script::Base, false);
+            ++i;
+        } else {
+            append(label, text.substr(i, 1), Face::Roman, Script::Base, false);
+            ++i;
+        }
+    }
+    return label;
+}
+
+MathText plain_text(std::string_view text, Face face) {
+    MathText label;
+    if (!text.empty()) label.runs.push_back({std::string(text), face, Script::Base, false});
+    return label;
+}
+
+MathText operator+(MathText first, const MathText& second) {
+    first.runs.insert(first.runs.end(), second.runs.begin(), second.runs.end());
+    return first;
+}
+
+std::vector<PlacedRun> place_runs(const MathText& text, double size) {
+    std::vector<PlacedRun> places;
+    double x = 0;
+    double stack = 0;  // where a superscript after a subscript begins: above it, not after it
+    Script before = Script::Base;
+    for (const Run& run : text.runs) {
+        PlacedRun place;
+        place.size = run.script == Script::Base ? size : size * kScriptSize;
+        place.rise = run.script == Script::Below   ? -kDrop * size
+                     : run.script == Script::Above ? kRaise * size
+                                                   : 0;
+        place.width = units_of(run.text, run.face) * place.size / 1000;
+        if (run.script == Script::Below && before == Script::Base) stack = x;
+        const bool above_below = run.script == Script::Above && before == Script::Below;
+        place.x = above_below ? stack : x;
+        const double end = place.x + place.width;
+        x = end > x ? end : x;
+        before = run.script;
+        places.push_back(place);
+    }
+    return places;
+}
+
+double width_of(const MathText& text, double size) {
+    double width = 0;
+    for (const PlacedRun& run : place_runs(text, size))
+        if (run.x + run.width > width) width = run.x + run.width;
+    return width;
+}
+
+std::string to_unicode(const MathText& text) {
+    std::string out;
+    Script before = Script::Base;
+    for (const Run& run : text.runs) {
+        if (run.script != before && run.script == Script::Below) out += '_';
+        if (run.script != before && run.script == Script::Above) out += '^';
+        before = run.script;
+        if (!run.overbar) {
+            out += run.text;
+            continue;
+        }
+        for (const char c : run.text) {
+            out += c;
+            out += "\u0305";
+        }
+    }
+    return out;
+}
+
+std::string to_tex(const MathText& text) {
+    constexpr std::array<std::pair<char32_t, const char*>, 21> kCommands = {{
+        {U'ℓ', "\\ell "},       {U'·', "\\cdot "},   {U'−', "-"},       {U'≡', "\\equiv "},
+        {U'∴', "\\therefore "}, {U'≥', "\\geq "},    {U'≤', "\\leq "},  {U'×', "\\times "},
+        {U'Σ', "\\Sigma "},     {U'′', "'"},         {U'…', "\\dots "}, {U'→', "\\to "},
+        {U'√', "\\surd "},      {U'∞', "\\infty "},  {U'∏', "\\prod "}, {U'α', "\\alpha "},
+        {U'β', "\\beta "},      {U'λ', "\\lambda "}, {U'←', "\\gets "}, {U'≠', "\\neq "},
+        {U'∈', "\\in "},
+    }};
+    std::string out;
+    Script before = Script::Base;
+    for (const Run& run : text.runs) {
+        if (run.script != before && before != Script::Base) out += '}';
+        if (run.script != before && run.script != Script::Base)
+            out += run.script == Script::Below ? "_{" : "^{";
+        before = run.script;
+        if (run.overbar) out += "\\overline{";
+        out += run.face == Face::Italic ? "\\mathit{" : "\\text{";
+        std::string_view rest = run.text;
+        while (!rest.empty()) {
+            const char32_t point = next_code_point(rest);
+            const auto* found = kCommands.begin();
+            while (found != kCommands.end() && found->first != point) ++found;
+            if (found != kCommands.end())
+                out += "$" + std::string(found->second) + "$";
+            else if (point < 0x80 &&
+                     std::string_view("\\{}$&#^_%~").find(static_cast<char>(point)) !=
+                         std::string_view::npos)
+                out += "\\char" + std::to_string(static_cast<int>(point)) + " ";
+            else if (point < 0x80)
+                out += static_cast<char>(point);
+        }
+        out += '}';
+        if (run.overbar) out += '}';
+    }
+    return before == Script::Base ? out : out + '}';
+}
+
+}  // namespace napkin::drawing

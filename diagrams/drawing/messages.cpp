@@ -1,0 +1,21 @@
+#include "diagrams/drawing/messages.h"
+
+namespace napkin::drawing {
+
+Diagnostic unknown_format(const std::string& file_name) {
+    return plain_error("E0801", "cannot tell what to draw from the name `" + file_name + "`",
+                       "end it in .svg, .pdf, .png, .txt or .tex");
+}
+
+Diagnostic no_graphviz() {
+    return plain_error("E0802", "Graphviz does not start",
+                       "install the package `graphviz`, or draw to .txt or .tex", Failure::Missing);
+}
+
+Diagnostic no_plugin(const std::string& plugin) {
+    return plain_error("E0803", "this installation of Graphviz has no plugin for `" + plugin + "`",
+                       "install the package `graphviz`, run `dot -c` once, or draw to .txt or .tex",
+                       Failure::Missing);
+}
+
+}  // namespace napkin::drawing

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <cmath>
+
+#include "diagrams/drawing/painter.h"
+
+namespace napkin::drawing {
+
+namespace {
+
+constexpr double kRegionAbove = 17;  // of a border over its first wire, with room for a label
+constexpr double kRegionBelow = 7;
+constexpr double kTitleSize = 11;
+constexpr double kTitleHeight = 16;
+constexpr double kTagGap = 7;
+constexpr Color kTagColor = 0x555555;
+
+std::string level_sign(Level level) {
+    switch (level) {
+    case Level::Device: return "ℓ0";
+    case Level::Block: return "ℓ1";
+    case Level::Warps: return "ℓ2";
+    case Level::Cache:
+    case Level::Cluster:
+    case Level::Thread: return std::string(name_of(level));
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string SystemPainter::tooltip_of(const Unit& unit) const {
+    std::string text;
+    for (StatementId id : unit.statements) {
+        const Statement& statement = diagram_[id];
+        std::string targets;
+        for (ArrayId target : statement.targets)
+            targets += (targets.empty() ? "" : ", ") + diagram_[target].name;
+        text += (text.empty() ? "" : "; ") + targets;
+        const std::vector<const Expression*> values = expressions_of(statement);
+        if (!values.empty()) text += " = " + print(diagram_, *values.front());
+    }
+    return text;
+}
+
+void SystemPainter::paint_triangle(std::size_t s) {
+    const Stage& enter = stage(s);
+    const double base = stage(s + 1).x;
+    double top = 1e9;
+    double bottom = -1e9;
+    Color color = kBlack;
+    for (const Track& track : enter.tracks)
+        if (track.dead) {
+            top = std::min(top, track.y);
+            bottom = std::max(bottom, track.y);
+            color = track.color_in;
+        }
+    const double middle = (top + bottom) / 2;
+    const double half = (bottom - top) / 2 + kGlyphReach;
+    for (const Track& track : enter.tracks) {
+        const double inside = (base - enter.x) * std::abs(track.y - middle) / half;
+        if (track.dead && inside > 0)
+            wires_.line({enter.x, track.y}, {enter.x + inside, track.y}, {color, 1.2, Dash::Solid},
+                        Part::Wire);
+    }
+    glyphs_.operations.push_back(
+        {Polygon{{{enter.x, middle}, {base, middle - half}, {base, middle + half}},
+                 kWhite,
+                 {color, 1.3, Dash::Solid},
+                 Part::Glyph},
+         {}});
+    const Unit& unit = list_.units[*enter.unit];
+    glyphs_.element("box-" + diagram_[unit.outputs.front()].name, "box", tooltip_of(unit),
+                    {enter.x, middle - half, base, middle + half});
+}
+
+void SystemPainter::paint_box(std::size_t s) {
+    const Stage& enter = stage(s);
+    const Unit& unit = list_.units[*enter.unit];
+    const auto block = std::find_if(enter.blocks.begin(), enter.blocks.end(),
+                                    [](const Block& b) { return b.is_box; });
+    if (block == enter.blocks.end()) return;
+    const Box2 frame{enter.x, block->top - kGlyphReach, stage(s + 1).x,
+                     block->top + block->height + kGlyphReach};
+    const Color color = unit.place ? color_of(*unit.place) : kBlack;
+    glyphs_.rectangle(frame, kWhite, {color, 1.2, Dash::Solid}, Part::Glyph);
+    const double size = kLabelSize + 1;
+    texts_.text(unit.label,
+                {(frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2 + size * 0.3},
+                Anchor::Middle, size);
+    glyphs_.element("box-" + diagram_[unit.outputs.front()].name, "box", tooltip_of(unit), frame);
+}
+
+void SystemPainter::paint_glyph(std::size_t s) {
+    if (stage(s).kind != StageKind::Enter) return;
+    const Unit& unit = list_.units[*stage(s).unit];
+    if (unit.glyph == GlyphKind::Triangle) return paint_triangle(s);
+    if (unit.glyph == GlyphKind::Box) return paint_box(s);
+    paint_cups(s);
+    Box2 bounds{stage(s).x, 1e9, stage(s).x + 20, -1e9};
+    for (const Track& track : stage(s).tracks)
+        if (track.dead) {
+            bounds.top = std::min(bounds.top, track.y);
+            bounds.bottom = std::max(bounds.bottom, track.y);
+        }
+    if (bounds.top < bounds.bottom)
+        glyphs_.element("box-" + diagram_[unit.outputs.front()].name, "box", tooltip_of(unit),
+                        bounds);
+}
+
+/// Each title once a row, on top of a border or under it, of one piece with it, where it covers
+/// nothing.
+void SystemPainter::paint_titles() {
+    std::vector<std::string> shown;
+    for (const Border& border : borders_) {
+        const std::string text = to_unicode(border.title);
+        if (std::find(shown.begin(), shown.end(), text) != shown.end()) continue;
+        const double width = label_width(border.title, kTitleSize, options_.medium) + 8;
+        for (const bool above : {true, false}) {
+            if (above ? !border.topmost : !border.lowest) continue;
+            const double bottom = above ? border.box.top : border.box.bottom + kTitleHeight;
+            const Box2 box{border.box.left, bottom - kTitleHeight, border.box.left + width, bottom};
+            bool free = true;
+            for (const Canvas* layer : {&regions_, &wires_, &glyphs_, &texts_})
+                for (const Operation& other : layer->operations)
+                    free = free && (!overlap(bounds_of(other), box));
+            if (!free) continue;
+            shown.push_back(text);
+            regions_.rectangle(box, border.fill, {kBlack, 0.7, Dash::Dotted}, Part::Region);
+            texts_.text(border.title, {(box.left + box.right) / 2, bottom - 4.5}, Anchor::Middle,
+                        kTitleSize);
+            break;
+        }
+    }
+}
+
+void SystemPainter::paint_regions(std::size_t s) {
+    const Stage& crossing = stage(s);
+    if (crossing.kind != StageKind::Load && crossing.kind != StageKind::Save) return;
+    const bool load = crossing.kind == StageKind::Load;
+    const Stroke stroke{kBlack, 0.7, Dash::Dotted};
+    for (std::size_t i = 0; i < crossing.tracks.size(); ++i) {
+        if (!crossing.tracks[i].changes) continue;
+        std::size_t last = i;
+        while (last + 1 < crossing.tracks.size() && crossing.tracks[last + 1].changes) ++last;
+        const Box2 border{crossing.x - crossing.left, crossing.tracks[i].y - kRegionAbove,
+                          crossing.x + crossing.right, crossing.tracks[last].y + kRegionBelow};
+        regions_.rectangle(border, load ? kLoadFill : kSaveFill, stroke, Part::Region);
+        regions_.element(load ? "load" : "save", load ? "load" : "save",
+                         (load ? "load to " : "save to ") +
+                             std::string(name_of(load ? crossing.level : crossing.outer)),
+                         border);
+        borders_.push_back({border,
+                            plain_text((load ? "Load to " : "Save to ") +
+                                       level_sign(load ? crossing.level : crossing.outer)),
+                            load ? kLoadFill : kSaveFill, crossing.tracks[i].y == top_,
+                            crossing.tracks[last].y == bottom_});
+        i = last;
+    }
+}
+
+bool SystemPainter::shows(const Track& track, std::size_t s) const {
+    return s == 0 && !system_.is_first && stage(s).kind == StageKind::Data
+               ? !track.name.runs.empty()
+               : !track.label.runs.empty();
+}
+
+void SystemPainter::paint_labels(std::size_t s) {
+    const Stage& at = stage(s);
+    for (const Track& track : at.tracks) {
+        if (!shows(track, s)) continue;
+        const MathText& label = track.label.runs.empty() ? track.name : track.label;
+        texts_.text(label, {at.x, track.y - kLabelRise}, Anchor::Middle, kLabelSize);
+    }
+}
+
+void SystemPainter::paint_names(std::size_t s) {
+    const Stage& at = stage(s);
+    for (const NameTag& tag : at.names) {
+        const double middle = (at.tracks[tag.first].y + at.tracks[tag.last].y) / 2;
+        const std::string& name = diagram_[tag.array].name;
+        const Point place{tag.at_left ? left_of(s) - kTagGap : at.x + at.right + kTagGap,
+                          middle + kLabelSize * 0.3};
+        texts_.text(plain_text(name), place, tag.at_left ? Anchor::Right : Anchor::Left, kLabelSize,
+                    kTagColor);
+        std::string axes;
+        for (AxisId axis : diagram_[tag.array].axes)
+            axes += (axes.empty() ? "" : ", ") + diagram_[axis].name;
+        texts_.element("array-" + name, "array", name + "[" + axes + "]",
+                       bounds_of(texts_.operations.back()));
+    }
+}
+
+}  // namespace napkin::drawing

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "diagrams/drawing/painter.h"
+
+namespace napkin::drawing {
+
+namespace {
+
+constexpr double kDotRadius = 2.6;
+constexpr double kRound = 0.5523;  // of a quarter circle as a cubic curve
+constexpr double kSeparatorTail = 10;
+
+Stroke wire(Color color) {
+    return {color, 1.2, Dash::Solid};
+}
+
+/// Half an ellipse that closes to the right.
+void add_cup(Canvas& canvas, Point upper, Point lower, double depth, Color color) {
+    const double middle = (upper.y + lower.y) / 2;
+    const double radius = (lower.y - upper.y) / 2;
+    const Point tip{upper.x + depth, middle};
+    canvas.operations.push_back({Line{{upper,
+                                       {upper.x + kRound * depth, upper.y},
+                                       {tip.x, middle - kRound * radius},
+                                       tip,
+                                       {tip.x, middle + kRound * radius},
+                                       {lower.x + kRound * depth, lower.y},
+                                       lower},
+                                      true,
+                                      wire(color),
+                                      Part::Cup},
+                                 {}});
+}
+
+}  // namespace
+
+double SystemPainter::left_of(std::size_t s) const {
+    const Stage& at = stage(s);
+    if (s != 0) return at.x - at.left;
+    double half = at.left;
+    for (const Track& track : at.tracks)
+        half = std::max(half, label_width(track.name, kLabelSize, options_.medium) / 2 + 4);
+    return at.x - half;
+}
+
+void SystemPainter::paint_levels(std::size_t s) {
+    const Stage& at = stage(s);
+    for (const Track& track : at.tracks) {
+        Stroke before = wire(track.color_in);
+        Stroke after = wire(track.color_out);
+        if (track.scalar) before.dash = after.dash = Dash::Dotted;
+        const Point middle{at.x, track.y};
+        const Point left{left_of(s), track.y};
+        const Point right{track.dead ? at.x : at.x + at.right, track.y};
+        if (track.color_in == track.color_out) {
+            if (left.x < right.x) wires_.line(left, right, before, Part::Wire);
+            continue;
+        }
+        wires_.line(left, middle, before, Part::Wire);
+        wires_.line(middle, right, after, Part::Wire);
+    }
+}
+
+void SystemPainter::paint_links(std::size_t s) {
+    const Stage& from = stage(s);
+    const Stage& to = stage(s + 1);
+    std::map<Key, const Track*> sources;
+    std::map<Key, int> uses;
+    for (const Track& track : from.tracks)
+        if (!track.dead) sources[track.key] = &track;
+    for (const Track& track : to.tracks) {
+        int joined = 0;
+        for (const Key& key : track.sources) {
+            const auto found = sources.find(key);
+            if (found == sources.end()) continue;
+            const Track& source = *found->second;
+            const bool enters = to.kind == StageKind::Enter;
+            Stroke stroke = wire(enters ? track.color_in : source.color_out);
+            if (source.scalar) stroke.dash = Dash::Dotted;
+            wires_.curve({from.x + from.right, source.y}, {left_of(s + 1), track.y}, stroke,
+                         Part::Wire);
+            ++joined;
+            if (++uses[key] == 2)
+                glyphs_.dot({from.x + from.right, source.y}, kDotRadius, stroke.color,
+                            stroke.color);
+        }
+        if (joined > 1)
+            glyphs_.dot({left_of(s + 1), track.y}, kDotRadius, track.color_in, track.color_in);
+    }
+}
+
+void SystemPainter::paint_cups(std::size_t s) {
+    const Stage& at = stage(s);
+    for (const std::vector<std::size_t>& cup : at.cups) {
+        const Track& first = at.tracks[cup.front()];
+        const Track& last = at.tracks[cup.back()];
+        const Point upper{at.x, first.y};
+        const Point lower{at.x, last.y};
+        const double depth = std::min((last.y - first.y) / 2, kDeepestCup);
+        if (cup.size() == 2) {
+            add_cup(wires_, upper, lower, depth, first.color_out);
+            continue;
+        }
+        // One wire ends in a dot; three and more meet in one.
+        const Point meet{at.x + (cup.size() == 1 ? 9 : std::max(depth, 14.0)),
+                         (first.y + last.y) / 2};
+        for (std::size_t i : cup)
+            wires_.curve({at.x, at.tracks[i].y}, meet, wire(first.color_out), Part::Wire);
+        glyphs_.dot(meet, kDotRadius, first.color_out, first.color_out);
+    }
+}
+
+void SystemPainter::paint_separators() {
+    const Stroke stroke{kBlack, 0.8, Dash::Dashed};
+    const auto linked = [](const Separator& from, const Separator& to) {
+        return from.right == to.left && from.right.first != -1 && from.right.second != -1;
+    };
+    for (std::size_t s = 0; s < list_.stages.size(); ++s)
+        for (const Separator& start : stage(s).separators) {
+            if (s > 0) {
+                const std::vector<Separator>& before = stage(s - 1).separators;
+                if (std::any_of(before.begin(), before.end(),
+                                [&](const Separator& line) { return linked(line, start); }))
+                    continue;
+            }
+            std::vector<Point> points;
+            const Separator* line = &start;
+            for (std::size_t t = s; line != nullptr; ++t) {
+                points.push_back({left_of(t), line->y});
+                points.push_back({stage(t).x + stage(t).right, line->y});
+                const Separator* next = nullptr;
+                if (t + 1 < list_.stages.size())
+                    for (const Separator& candidate : stage(t + 1).separators)
+                        if (linked(*line, candidate)) next = &candidate;
+                const bool joins = next == nullptr && stage(t).kind == StageKind::Enter &&
+                                   list_.units[*stage(t).unit].glyph == GlyphKind::Contraction;
+                if (joins) points.push_back({stage(t).x + kSeparatorTail, line->y});
+                line = next;
+            }
+            lines_.operations.push_back(
+                {Line{std::move(points), false, stroke, Part::Separator}, {}});
+        }
+}
+
+}  // namespace napkin::drawing

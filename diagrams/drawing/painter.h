@@ -1,0 +1,75 @@
+// Paints placed stages: one system (a row of the picture) at a time, as music is set in staves.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagrams/drawing/labels.h"
+#include "diagrams/drawing/stages.h"
+
+namespace napkin::drawing {
+
+/// One row; its first stage repeats the last of the row before.
+struct System {
+    StageList list;
+    bool is_first = true;
+    bool is_last = true;
+};
+
+/// Breaks a long picture into rows of about equal width at data stages, between regions where that
+/// is possible. The stages have to be placed; those of the rows are not yet.
+[[nodiscard]] std::vector<System> break_into_systems(const StageList& list, double width,
+                                                     bool names);
+
+/// One row, in coordinates of its own: wires, glyphs, regions and labels, by layers.
+class SystemPainter {
+public:
+    SystemPainter(const Diagram& diagram, const System& system, const DrawOptions& options);
+    [[nodiscard]] Canvas paint();
+
+private:
+    [[nodiscard]] const Stage& stage(std::size_t s) const { return list_.stages[s]; }
+    [[nodiscard]] double left_of(std::size_t s) const;
+    [[nodiscard]] bool shows(const Track& track, std::size_t s) const;
+
+    // Wires (paint_wires.cpp)
+    void paint_levels(std::size_t s);
+    void paint_links(std::size_t s);
+    void paint_cups(std::size_t s);
+    void paint_separators();
+    // Glyphs and texts (paint_glyphs.cpp)
+    void paint_glyph(std::size_t s);
+    void paint_triangle(std::size_t s);
+    void paint_box(std::size_t s);
+    void paint_regions(std::size_t s);
+    void paint_titles();
+    void paint_labels(std::size_t s);
+    void paint_names(std::size_t s);
+    [[nodiscard]] std::string tooltip_of(const Unit& unit) const;
+
+    const Diagram& diagram_;
+    const System& system_;
+    const StageList& list_;
+    const DrawOptions& options_;
+    Canvas regions_;
+    Canvas lines_;
+    Canvas wires_;
+    Canvas glyphs_;
+    Canvas texts_;
+    double top_ = 0;  ///< of all wires in the row
+    double bottom_ = 0;
+    struct Border {
+        Box2 box;
+        MathText title;
+        Color fill = kWhite;
+        bool topmost = false;
+        bool lowest = false;
+    };
+    std::vector<Border> borders_;
+};
+
+/// The resource table above a row.
+[[nodiscard]] Canvas paint_table(const System& system, const DrawOptions& options,
+                                 const std::vector<Column>& columns);
+
+}  // namespace napkin::drawing

@@ -1,0 +1,149 @@
+// Widths. Stages stand as close as their labels and the curves between them allow, and further
+// apart where a cell of the table needs the room.
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "diagrams/drawing/stages.h"
+
+namespace napkin::drawing {
+
+namespace {
+
+constexpr double kTableSize = 12;
+constexpr double kLabelPadding = 4;
+constexpr double kCellGap = 12;
+constexpr double kTriangleWidth = 20;
+constexpr double kLeastBox = 28;
+constexpr double kBoxPadding = 9;
+constexpr double kTerminalCell = 6;
+
+double widest_label(const Stage& stage, const DrawOptions& options) {
+    double widest = 0;
+    for (const Track& track : stage.tracks)
+        widest = std::max(widest, label_width(track.label, kLabelSize, options.medium));
+    return widest;
+}
+
+/// The steepest curve between two stages decides how far apart they are.
+double distance_between(const Stage& from, const Stage& to) {
+    std::map<Key, std::pair<double, int>> sources;
+    for (const Track& track : from.tracks) sources[track.key] = {track.y, 0};
+    double steepest = 0;
+    bool joint = false;
+    for (const Track& track : to.tracks)
+        for (const Key& key : track.sources)
+            if (const auto found = sources.find(key); found != sources.end()) {
+                steepest = std::max(steepest, std::abs(found->second.first - track.y));
+                joint = joint || ++found->second.second > 1 || track.sources.size() > 1;
+            }
+    const double distance = steepest > 0 ? std::min(16 + steepest * 0.4, 52.0) : 6;
+    return joint ? std::max(distance, 16.0) : distance;
+}
+
+/// How far the cups of a contraction reach; wires that go on bend only beyond them.
+double cup_depth(const Stage& stage) {
+    double depth = 0;
+    for (const std::vector<std::size_t>& cup : stage.cups) {
+        const double height = stage.tracks[cup.back()].y - stage.tracks[cup.front()].y;
+        depth = std::max(depth,
+                         cup.size() == 1 ? 9 : std::max(14.0, std::min(height / 2, kDeepestCup)));
+    }
+    return depth;
+}
+
+void set_extents(Stage& stage, const DrawOptions& options) {
+    const double label = widest_label(stage, options);
+    const double half = label > 0 ? label / 2 + kLabelPadding : 2;
+    switch (stage.kind) {
+    case StageKind::Data: stage.left = stage.right = half; break;
+    case StageKind::Load:
+    case StageKind::Save: stage.left = stage.right = std::max(half + 1, 11.0); break;
+    case StageKind::Enter:
+        stage.left = 4;
+        stage.right = cup_depth(stage) > 0 ? cup_depth(stage) + 4 : 0;
+        break;
+    case StageKind::Leave: stage.right = 4; break;
+    }
+}
+
+/// Room for the names of arrays that enter in the middle of the picture.
+double names_width(const Stage& stage, const Diagram& diagram, const DrawOptions& options) {
+    double widest = 0;
+    for (const NameTag& tag : stage.names)
+        if (tag.at_left)
+            widest = std::max(
+                widest,
+                label_width(plain_text(diagram[tag.array].name), kLabelSize, options.medium) + 8);
+    return widest;
+}
+
+double glyph_width(const Unit& unit, const DrawOptions& options) {
+    if (unit.glyph == GlyphKind::Triangle) return kTriangleWidth;
+    return std::max(kLeastBox,
+                    label_width(unit.label, kLabelSize + 1, options.medium) + 2 * kBoxPadding);
+}
+
+/// Where cells of the table end in each row so far.
+class CellGuard {
+public:
+    explicit CellGuard(const DrawOptions& options)
+        : options_(options), ends_(options.rows.size(), -1e9) {}
+
+    /// The least x at which a column's cells keep clear of those before it.
+    [[nodiscard]] double least(std::size_t column) const {
+        double x = -1e9;
+        for (std::size_t r = 0; r < ends_.size(); ++r)
+            if (const double half = half_width(r, column); half > 0)
+                x = std::max(x, ends_[r] + kCellGap + half);
+        return x;
+    }
+    void put(std::size_t column, double x) {
+        for (std::size_t r = 0; r < ends_.size(); ++r)
+            if (const double half = half_width(r, column); half > 0) ends_[r] = x + half;
+    }
+
+private:
+    [[nodiscard]] double half_width(std::size_t row, std::size_t column) const {
+        const std::vector<std::string>& cells = options_.rows[row].cells;
+        if (column >= cells.size() || cells[column].empty()) return 0;
+        return label_width(parse_math(cells[column]), kTableSize, options_.medium) / 2;
+    }
+    const DrawOptions& options_;
+    std::vector<double> ends_;
+};
+
+}  // namespace
+
+double label_width(const MathText& label, double size, Medium medium) {
+    if (medium == Medium::Page) return width_of(label, size);
+    return kTerminalCell * static_cast<double>(columns_in(to_unicode(label)));
+}
+
+void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptions& options) {
+    CellGuard cells(options);
+    for (Stage& stage : list.stages) set_extents(stage, options);
+    for (std::size_t s = 0; s < list.stages.size(); ++s) {
+        Stage& stage = list.stages[s];
+        if (s == 0) {
+            stage.x = stage.left;
+            continue;
+        }
+        const Stage& before = list.stages[s - 1];
+        stage.x = before.x + before.right + stage.left + distance_between(before, stage);
+        stage.x += names_width(stage, diagram, options);
+        if (stage.kind == StageKind::Leave)
+            stage.x = before.x + glyph_width(list.units[*stage.unit], options);
+        if (!stage.column) continue;
+        // A cell stands over the middle of its glyph.
+        const bool wide = s + 1 < list.stages.size() && list.stages[s + 1].kind == StageKind::Leave;
+        const double middle = wide ? glyph_width(list.units[*stage.unit], options) / 2
+                              : stage.cups.empty() ? 0
+                                                   : 10;
+        stage.x = std::max(stage.x, cells.least(*stage.column) - middle);
+        cells.put(*stage.column, stage.x + middle);
+    }
+}
+
+}  // namespace napkin::drawing

@@ -1,0 +1,26 @@
+// From a canvas to a file's bytes. The same canvas always gives the same bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diagrams/drawing/canvas.h"
+#include "diagrams/result.h"
+
+namespace napkin::drawing {
+
+enum class Format { Svg, Pdf, Png, Text, Tikz };
+/// By the ending of a file name: `svg pdf png txt tex`; a diagnostic otherwise.
+[[nodiscard]] Result<Format> format_of(std::string_view file_name);
+
+/// The file's contents. A diagnostic where Graphviz lacks the plugin for the format.
+[[nodiscard]] Result<std::string> render_canvas(const Canvas& canvas, Format format);
+
+/// The drawing in box-drawing characters; draw it for Medium::Terminal.
+[[nodiscard]] std::string render_text(const Canvas& canvas, bool color = false);
+/// A `tikzpicture` in a document of its own.
+[[nodiscard]] std::string render_tikz(const Canvas& canvas);
+/// What Graphviz reads: pinned corners, invisible handles, the picture as background.
+[[nodiscard]] std::string to_xdot(const Canvas& canvas);
+
+}  // namespace napkin::drawing

@@ -1,0 +1,117 @@
+// Graphviz draws what was laid out here: a graph of pinned invisible nodes (two corners, and one
+// handle an element of the picture) with the picture as its background, under the layout that only
+// accepts positions.
+
+#include <fmt/format.h>
+#include <graphviz/gvc.h>
+
+#include <memory>
+
+#include "diagrams/drawing/messages.h"
+#include "diagrams/drawing/render.h"
+
+namespace napkin::drawing {
+
+namespace {
+
+constexpr double kPointsPerInch = 72;
+constexpr const char* kPixelsPerInch = "168";  // of PNG: crisp where a page shows it smaller
+
+struct Closer {
+    void operator()(GVC_t* context) const { gvFreeContext(context); }
+    void operator()(Agraph_t* graph) const { agclose(graph); }
+};
+
+/// Graphviz' setters take char* and copy it.
+char* writable(std::string& text) {
+    return text.data();
+}
+
+void set(void* object, const char* name, std::string value) {
+    std::string key = name;
+    std::string none;
+    agsafeset(object, writable(key), writable(value), writable(none));
+}
+
+std::string position(const Canvas& canvas, double x, double y) {
+    return fmt::format("{:.2f},{:.2f}", x, canvas.height - y);
+}
+
+Agnode_t* add_node(Agraph_t* graph, std::string name) {
+    Agnode_t* node = agnode(graph, writable(name), 1);
+    set(node, "label", "");
+    set(node, "fixedsize", "true");
+    return node;
+}
+
+void add_corner(Agraph_t* graph, const Canvas& canvas, const char* name, double x, double y) {
+    Agnode_t* node = add_node(graph, name);
+    set(node, "style", "invis");
+    set(node, "width", "0.001");
+    set(node, "height", "0.001");
+    set(node, "pos", position(canvas, x, y));
+}
+
+void add_handle(Agraph_t* graph, const Canvas& canvas, const Element& element) {
+    Agnode_t* node = add_node(graph, element.id);
+    const Box2& box = element.bounds;
+    set(node, "shape", "box");
+    set(node, "color", "transparent");
+    set(node, "pos", position(canvas, (box.left + box.right) / 2, (box.top + box.bottom) / 2));
+    set(node, "width", fmt::format("{:.3f}", (box.right - box.left) / kPointsPerInch));
+    set(node, "height", fmt::format("{:.3f}", (box.bottom - box.top) / kPointsPerInch));
+    set(node, "id", element.id);
+    set(node, "class", element.kind);
+    set(node, "tooltip", element.tooltip);
+}
+
+Result<std::string> render_graphviz(const Canvas& canvas, const char* format) {
+    const std::unique_ptr<GVC_t, Closer> context(gvContext());
+    if (context == nullptr) return no_graphviz();
+    std::string name = "picture";
+    const std::unique_ptr<Agraph_t, Closer> graph(agopen(writable(name), Agundirected, nullptr));
+    set(graph.get(), "bb", fmt::format("0,0,{:.2f},{:.2f}", canvas.width, canvas.height));
+    set(graph.get(), "pad", "0");
+    set(graph.get(), "dpi", std::string(format) == "png" ? kPixelsPerInch : "72");
+    set(graph.get(), "_background", to_xdot(canvas));
+    add_corner(graph.get(), canvas, "corner-low", 0, 0);
+    add_corner(graph.get(), canvas, "corner-high", canvas.width, canvas.height);
+    for (const Element& element : canvas.elements) add_handle(graph.get(), canvas, element);
+    agseterr(AGMAX);  // what goes wrong is told by the results below
+    if (gvLayout(context.get(), graph.get(), "nop2") != 0) return no_plugin("nop2");
+    char* data = nullptr;
+    unsigned int length = 0;
+    const int failed = gvRenderData(context.get(), graph.get(), format, &data, &length);
+    std::string bytes = failed == 0 && data != nullptr ? std::string(data, length) : "";
+    if (data != nullptr) gvFreeRenderData(data);
+    gvFreeLayout(context.get(), graph.get());
+    if (bytes.empty()) return no_plugin(format);
+    return bytes;
+}
+
+}  // namespace
+
+Result<Format> format_of(std::string_view file_name) {
+    const std::size_t dot = file_name.rfind('.');
+    const std::string_view ending =
+        dot == std::string_view::npos ? std::string_view() : file_name.substr(dot + 1);
+    if (ending == "svg") return Format::Svg;
+    if (ending == "pdf") return Format::Pdf;
+    if (ending == "png") return Format::Png;
+    if (ending == "txt") return Format::Text;
+    if (ending == "tex") return Format::Tikz;
+    return unknown_format(std::string(file_name));
+}
+
+Result<std::string> render_canvas(const Canvas& canvas, Format format) {
+    switch (format) {
+    case Format::Svg: return render_graphviz(canvas, "svg");
+    case Format::Pdf: return render_graphviz(canvas, "pdf");
+    case Format::Png: return render_graphviz(canvas, "png");
+    case Format::Text: return render_text(canvas);
+    case Format::Tikz: return render_tikz(canvas);
+    }
+    throw InternalError("unknown format");
+}
+
+}  // namespace napkin::drawing

@@ -1,0 +1,327 @@
+#include "diagrams/drawing/stages.h"
+
+#include <algorithm>
+
+#include "diagrams/drawing/glyphs.h"
+#include "diagrams/drawing/stage_builder.h"
+
+namespace napkin::drawing {
+
+namespace {
+
+// Short diagrams show every input from the left; longer ones let an array in where it is needed.
+constexpr std::size_t kShort = 6;
+constexpr std::size_t kEarly = 2;
+
+bool contains(const std::vector<ArrayId>& arrays, ArrayId array) {
+    return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
+}
+
+}  // namespace
+
+StageBuilder::StageBuilder(const Diagram& diagram, const Relabelling& relabelling,
+                           const DrawOptions& options)
+    : diagram_(diagram),
+      relabelling_(relabelling),
+      options_(options),
+      labels_(diagram, relabelling, options) {
+    list_.units = units_of(diagram, relabelling);
+    list_.common = common_axes(diagram);
+}
+
+Slot StageBuilder::make_slot(ArrayId array) {
+    Slot slot;
+    slot.id = next_slot_++;
+    slot.array = array;
+    const std::vector<AxisId>& axes = diagram_[array].axes;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        if (std::find(list_.common.begin(), list_.common.end(), axes[i]) == list_.common.end())
+            slot.wires.push_back({axes[i], i, ""});
+    if (slot.wires.empty()) slot.wires.push_back({std::nullopt, 0, ""});
+    return slot;
+}
+
+std::size_t StageBuilder::find_live(ArrayId array, bool inside) {
+    for (std::size_t i = 0; i < live_.size(); ++i)
+        if (!live_[i].common && live_[i].array == array && live_[i].inside == inside) return i;
+    return live_.size();
+}
+
+bool StageBuilder::needed_inside(ArrayId array, std::size_t after_unit) const {
+    for (std::size_t u = after_unit + 1; u < list_.units.size(); ++u) {
+        if (list_.units[u].region != region_) break;
+        for (const UnitInput& input : list_.units[u].inputs)
+            if (input.array == array) return true;
+    }
+    return contains(saves_of(diagram_, relabelling_.regions[region_]), array);
+}
+
+bool StageBuilder::needed_outside(ArrayId array, std::size_t after_region) const {
+    if (diagram_[array].role == ArrayRole::Output) return true;
+    for (std::size_t r = after_region + 1; r < relabelling_.regions.size(); ++r)
+        if (contains(loads_of(diagram_, relabelling_.regions[r]), array)) return true;
+    return false;
+}
+
+void StageBuilder::choose_early_inputs() {
+    if (!list_.common.empty()) {
+        Slot common;
+        common.id = next_slot_++;
+        common.common = true;
+        for (AxisId axis : list_.common) common.wires.push_back({axis, 0, ""});
+        live_.push_back(common);
+    }
+    std::set<ArrayId> early;
+    const bool all = list_.units.size() <= kShort;
+    for (std::size_t r = 0; r < relabelling_.regions.size() && (all || r < kEarly); ++r)
+        for (ArrayId array : loads_of(diagram_, relabelling_.regions[r])) early.insert(array);
+    for (std::uint32_t i = 0; i < diagram_.arrays.size(); ++i)
+        if (diagram_.arrays[i].role == ArrayRole::Input && early.count(ArrayId{i}) != 0) {
+            live_.push_back(make_slot(ArrayId{i}));
+            live_.back().fresh = true;
+            entered_.insert(ArrayId{i});
+        }
+}
+
+void StageBuilder::bring_in_loads(std::size_t region) {
+    std::size_t after = live_.size();
+    const std::vector<ArrayId> loads = loads_of(diagram_, relabelling_.regions[region]);
+    for (ArrayId array : loads)
+        if (const std::size_t at = find_live(array, false); at < live_.size()) after = at + 1;
+    for (ArrayId array : loads) {
+        if (diagram_[array].role != ArrayRole::Input || !entered_.insert(array).second) continue;
+        Slot slot = make_slot(array);
+        slot.fresh = true;
+        live_.insert(live_.begin() + static_cast<std::ptrdiff_t>(after++), slot);
+    }
+}
+
+MathText StageBuilder::label_of(const Slot& slot, const Slot::Wire& wire) const {
+    if (!wire.axis) return {};
+    const bool lower = slot.inside;
+    return lower ? labels_.inner(*wire.axis, region_, level_) : labels_.outer(*wire.axis);
+}
+
+void StageBuilder::label_tracks(Stage& stage, Slot& slot, Labelling labelling) {
+    const std::size_t first = stage.tracks.size() - slot.wires.size();
+    for (std::size_t i = 0; i < slot.wires.size(); ++i) {
+        Track& track = stage.tracks[first + i];
+        Slot::Wire& wire = slot.wires[i];
+        track.name = label_of(slot, wire);
+        const std::string text = to_unicode(track.name);
+        if (labelling == Labelling::None || wire.shown == text) continue;
+        wire.shown = text;
+        track.label = track.name;
+    }
+}
+
+double StageBuilder::gap_above(const std::vector<Entry>& entries) const {
+    return entries.empty() ? 0 : kArrayGap;
+}
+
+void StageBuilder::add_separators(Stage& stage, const std::vector<Entry>& entries) {
+    for (std::size_t i = 0; i + 1 < entries.size(); ++i) {
+        const Entry& upper = entries[i];
+        const Entry& lower = entries[i + 1];
+        if (upper.common) continue;
+        stage.separators.push_back({{upper.left_bottom, lower.left_top},
+                                    {upper.right_bottom, lower.right_top},
+                                    upper.last_track,
+                                    lower.first_track,
+                                    0,
+                                    {}});
+    }
+}
+
+Stage& StageBuilder::data_stage(StageKind kind, Labelling labelling) {
+    Stage stage;
+    stage.kind = kind;
+    std::vector<Entry> entries;
+    for (Slot& slot : live_) {
+        Block block;
+        block.first = stage.tracks.size();
+        block.count = slot.wires.size();
+        block.height = kPitch * static_cast<double>(slot.wires.size() - 1);
+        block.gap = gap_above(entries);
+        block.weight = slot.common ? 1000 : 100;
+        block.flexible = true;
+        if (!slot.common) block.array = slot.array;
+        for (std::size_t i = 0; i < slot.wires.size(); ++i) {
+            Track track;
+            track.key = {slot.id, static_cast<int>(i)};
+            track.sources = {track.key};
+            if (const auto found = output_sources_.find(track.key);
+                found != output_sources_.end()) {
+                track.sources = found->second;
+                block.weight = 1;
+                block.flexible = list_.stages.back().kind == StageKind::Leave;
+            }
+            track.offset = kPitch * static_cast<double>(i);
+            track.color_in = track.color_out = slot.color;
+            track.axis = slot.wires[i].axis;
+            track.scalar = !track.axis.has_value();
+            stage.tracks.push_back(std::move(track));
+        }
+        const std::size_t last = stage.tracks.size() - 1;
+        if (slot.fresh) {
+            block.weight = 1;
+            if (options_.names) stage.names.push_back({block.first, last, slot.array, true});
+        }
+        slot.fresh = false;
+        label_tracks(stage, slot, labelling);
+        entries.push_back({slot.id, slot.id, slot.id, slot.id, block.first, last, slot.common});
+        stage.blocks.push_back(block);
+    }
+    output_sources_.clear();
+    stage.boundary =
+        kind == StageKind::Data &&
+        std::none_of(live_.begin(), live_.end(), [](const Slot& s) { return s.inside; });
+    add_separators(stage, entries);
+    list_.stages.push_back(std::move(stage));
+    return list_.stages.back();
+}
+
+void StageBuilder::load(std::size_t region, Level level, Level outer) {
+    const std::vector<ArrayId> loads = loads_of(diagram_, relabelling_.regions[region]);
+    const Color color = color_of({level, false});
+    const bool first = outer == Level::Device;
+    std::map<int, Color> before;
+    std::map<int, int> fork;
+    for (std::size_t i = 0; i < live_.size(); ++i) {
+        const bool moves =
+            live_[i].common ||
+            (first ? contains(loads, live_[i].array) && !live_[i].inside : live_[i].inside);
+        if (!moves) continue;
+        if (first && !live_[i].common && needed_outside(live_[i].array, region)) {
+            Slot copy = live_[i];
+            copy.id = next_slot_++;
+            fork[copy.id] = live_[i].id;
+            ++i;
+            live_.insert(live_.begin() + static_cast<std::ptrdiff_t>(i), copy);
+        }
+        before[live_[i].id] = live_[i].color;
+        live_[i].color = color;
+    }
+    // Labels inside the border name what crosses it, in the words of the outer level.
+    Stage& stage = data_stage(StageKind::Load, Labelling::None);
+    stage.level = level;
+    stage.outer = outer;
+    stage.column = columns_++;
+    for (Track& track : stage.tracks) {
+        if (const auto source = fork.find(track.key.slot); source != fork.end())
+            track.sources = {{source->second, track.key.wire}};
+        if (const auto found = before.find(track.key.slot); found != before.end()) {
+            track.color_in = found->second;
+            track.changes = true;
+        }
+    }
+    std::size_t track = 0;
+    for (Slot& slot : live_)
+        for (Slot::Wire& wire : slot.wires) {
+            Track& place = stage.tracks[track++];
+            if (titled_labels_) continue;
+            const MathText label = label_of(slot, wire);
+            if (!place.changes && wire.shown == to_unicode(label)) continue;
+            place.label = label;
+            wire.shown = to_unicode(label);
+        }
+    for (Slot& slot : live_)
+        if (before.count(slot.id) != 0) {
+            slot.inside = true;
+            for (Slot::Wire& wire : slot.wires)
+                if (titled_labels_) wire.shown.clear();
+        }
+    level_ = level;
+    data_stage(StageKind::Data, titled_labels_ ? Labelling::Changed : Labelling::None);
+}
+
+void StageBuilder::save(std::size_t region, Level level, Level outer) {
+    const std::vector<ArrayId> saves = saves_of(diagram_, relabelling_.regions[region]);
+    const Color color = color_of({outer, false});
+    live_.erase(std::remove_if(live_.begin(), live_.end(),
+                               [&](const Slot& slot) {
+                                   return slot.inside && !slot.common &&
+                                          !contains(saves, slot.array);
+                               }),
+                live_.end());
+    std::map<int, Color> before;
+    for (Slot& slot : live_) {
+        if (!slot.inside) continue;
+        before[slot.id] = slot.color;
+        slot.color = color;
+        if (outer == Level::Device) slot.inside = false;
+    }
+    Stage& stage = data_stage(StageKind::Save, Labelling::None);
+    stage.level = level;
+    stage.outer = outer;
+    stage.column = columns_++;
+    for (Track& track : stage.tracks)
+        if (const auto found = before.find(track.key.slot); found != before.end()) {
+            track.color_in = found->second;
+            track.changes = true;
+        }
+    level_ = outer;
+    std::size_t track = 0;
+    for (Slot& slot : live_)
+        for (Slot::Wire& wire : slot.wires) {
+            Track& place = stage.tracks[track++];
+            if (titled_labels_ || !place.changes) continue;
+            place.label = label_of(slot, wire);
+            wire.shown = to_unicode(place.label);
+        }
+}
+
+void StageBuilder::name_outputs() {
+    Stage& stage = list_.stages.back();
+    std::size_t track = 0;
+    for (const Slot& slot : live_) {
+        if (!slot.common && options_.names)
+            stage.names.push_back({track, track + slot.wires.size() - 1, slot.array, false});
+        track += slot.wires.size();
+    }
+}
+
+void StageBuilder::build_region(std::size_t region) {
+    region_ = region;
+    titled_labels_ = labels_.relabels(region);
+    bring_in_loads(region);
+    // The stage after a save serves the next region's load too, unless something enters there.
+    const bool fresh =
+        std::any_of(live_.begin(), live_.end(), [](const Slot& s) { return s.fresh; });
+    if (list_.stages.empty() || fresh || list_.stages.back().kind != StageKind::Data ||
+        titled_labels_)
+        data_stage(StageKind::Data, titled_labels_ ? Labelling::Changed : Labelling::None);
+    const std::vector<Level> levels = levels_of(relabelling_.regions[region]);
+    Level outer = Level::Device;
+    for (Level level : levels) {
+        load(region, level, outer);
+        outer = level;
+    }
+    for (std::size_t u = 0; u < list_.units.size(); ++u)
+        if (list_.units[u].region == region) run_unit(u);
+    for (std::size_t i = levels.size(); i-- > 0;) {
+        save(region, levels[i], i == 0 ? Level::Device : levels[i - 1]);
+        if (i > 0) data_stage(StageKind::Data, Labelling::None);
+    }
+    live_.erase(std::remove_if(live_.begin(), live_.end(),
+                               [&](const Slot& slot) {
+                                   return !slot.common && !needed_outside(slot.array, region);
+                               }),
+                live_.end());
+    data_stage(StageKind::Data, titled_labels_ ? Labelling::Changed : Labelling::None);
+}
+
+StageList StageBuilder::build() {
+    choose_early_inputs();
+    for (std::size_t r = 0; r < relabelling_.regions.size(); ++r) build_region(r);
+    if (list_.stages.empty()) data_stage(StageKind::Data, Labelling::Changed);
+    name_outputs();
+    return std::move(list_);
+}
+
+StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
+                       const DrawOptions& options) {
+    return StageBuilder(diagram, relabelling, options).build();
+}
+
+}  // namespace napkin::drawing

@@ -1,0 +1,118 @@
+// The drawing between the diagram and the canvas: vertical stages from left to right, each a stack
+// of tracks (places of wires) in blocks that move as one, with links to the stage before by keys.
+//
+//   Data    the live arrays, with labels
+//   Load    the same, where arrays move to a lower level; Save likewise outwards
+//   Enter   arrays brought together before a function; wires that pass around it set apart
+//   Leave   the right side of a box or triangle; a contraction has none
+//
+// A track names the tracks it comes from: two of one source are a copy, two sources of one a join.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "diagrams/drawing/units.h"
+
+namespace napkin::drawing {
+
+inline constexpr double kPitch = 20;       // between wires of one array
+inline constexpr double kArrayGap = 30;    // between arrays, a dashed line in it
+inline constexpr double kGlyphReach = 12;  // of a glyph over its outer wires
+inline constexpr double kLabelSize = 13;
+inline constexpr double kLabelRise = 4.5;  // of a label's baseline over its wire
+
+/// A wire as it lives from one stage to the next.
+struct Key {
+    int slot = -1;
+    int wire = 0;
+    auto operator<=>(const Key&) const = default;
+};
+
+struct Track {
+    Key key;
+    std::vector<Key> sources;
+    double offset = 0;  ///< below the top of its block
+    double y = 0;
+    Color color_in = kBlack;
+    Color color_out = kBlack;
+    std::optional<AxisId> axis;
+    bool scalar = false;   ///< stands for an array without axes
+    bool changes = false;  ///< crosses the border of a level here
+    bool dead = false;     ///< ends here: in a cup, a glyph, or unused
+    MathText name;         ///< what the wire is called here
+    MathText label;        ///< the same where it is to be shown
+};
+
+struct Block {
+    std::size_t first = 0;  ///< tracks [first, first + count)
+    std::size_t count = 0;
+    double height = 0;
+    double gap = 0;  ///< least distance from the block above
+    double weight = 1;
+    double top = 0;
+    bool is_box = false;
+    std::optional<ArrayId> array{};  ///< the live array that it is
+    bool flexible = false;           ///< its wires may keep the distances that they came with
+};
+
+/// A dashed line between arrays; the pairs of slots link it to its neighbours, -1 ends it.
+struct Separator {
+    std::pair<int, int> left{-1, -1};
+    std::pair<int, int> right{-1, -1};
+    std::size_t above = 0;  ///< tracks that it runs between
+    std::size_t below = 0;
+    double y = 0;
+    std::optional<std::size_t> copied{};  ///< as high as this separator of the stage before
+};
+
+enum class StageKind { Data, Load, Save, Enter, Leave };
+
+/// Name of an array beside its wires.
+struct NameTag {
+    std::size_t first = 0;  ///< tracks
+    std::size_t last = 0;
+    ArrayId array;
+    bool at_left = true;
+};
+
+struct Stage {
+    StageKind kind = StageKind::Data;
+    Level level = Level::Block;  ///< the lower level of a Load or Save
+    Level outer = Level::Device;
+    std::optional<std::size_t> unit;
+    std::optional<std::size_t> column;
+    std::vector<Track> tracks;
+    std::vector<Block> blocks;
+    std::vector<Separator> separators;
+    std::vector<std::vector<std::size_t>> cups;  ///< tracks that a contraction joins
+    std::vector<NameTag> names;
+    bool boundary = false;  ///< between regions: a good place to break the row
+    bool sinks = false;     ///< results stand low here: towards what comes, and at the end
+    double left = 0;        ///< level to each side of x
+    double right = 0;
+    double x = 0;
+};
+
+struct StageList {
+    std::vector<Stage> stages;
+    std::vector<Unit> units;
+    std::vector<AxisId> common;
+};
+
+/// All stages of a diagram, without places yet.
+[[nodiscard]] StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
+                                     const DrawOptions& options);
+
+inline constexpr double kDeepestCup = 26;
+
+/// Gives every block and track its height on the page.
+void place_vertically(StageList& list);
+/// Gives every stage its x, wide enough for labels, curves and the cells of the table.
+void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptions& options);
+
+/// Width of a label on the medium.
+[[nodiscard]] double label_width(const MathText& label, double size, Medium medium);
+
+}  // namespace napkin::drawing

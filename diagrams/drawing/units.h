@@ -1,0 +1,40 @@
+// The function columns of a drawing: each box of the diagram (or its part in a region) with the
+// glyph it is drawn with, which wires enter it and which pass around it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "diagrams/drawing/layout.h"
+
+namespace napkin::drawing {
+
+enum class GlyphKind { Contraction, Triangle, Box };
+
+/// An array that a unit reads; `index` says for each of its wires by which axis it is read.
+struct UnitInput {
+    ArrayId array;
+    std::vector<std::optional<AxisId>> index;
+};
+
+struct Unit {
+    std::size_t region = 0;
+    BoxId box;
+    std::vector<StatementId> statements;
+    std::optional<Place> place;  ///< where `recolour` put it
+    GlyphKind glyph = GlyphKind::Box;
+    MathText label;               ///< inside a Box
+    std::vector<AxisId> marked;   ///< folded by a Contraction, entered by a Triangle
+    std::vector<AxisId> passing;  ///< pass around a Box or a Triangle
+    std::vector<UnitInput> inputs;
+    std::vector<ArrayId> outputs;
+};
+
+/// The units of all regions in the order in which they run.
+[[nodiscard]] std::vector<Unit> units_of(const Diagram& diagram, const Relabelling& relabelling);
+
+/// Woven axes that every array with axes carries and every access uses plainly: one wire each for
+/// the whole diagram.
+[[nodiscard]] std::vector<AxisId> common_axes(const Diagram& diagram);
+
+}  // namespace napkin::drawing

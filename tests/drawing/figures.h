@@ -1,0 +1,30 @@
+// The diagrams of the paper's figures and a few harder ones, built from C++.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagrams/drawing/layout.h"
+#include "tests/evaluate/builder.h"
+
+namespace napkin::test {
+
+/// A diagram, a relabelling and options: all that a picture needs.
+struct Figure {
+    Diagram diagram;
+    Relabelling relabelling;
+    drawing::DrawOptions options;
+};
+
+[[nodiscard]] Figure figure_8();
+[[nodiscard]] Figure figure_9();
+[[nodiscard]] Figure figure_11();
+[[nodiscard]] Figure figure_12();
+/// Attention with batch and heads: one kernel a statement.
+[[nodiscard]] Figure plain_attention();
+/// The same as one kernel, queries grouped and keys streamed.
+[[nodiscard]] Figure derived_attention();
+/// Twelve boxes over five woven axes, weights shared by some of them.
+[[nodiscard]] Figure long_diagram();
+
+}  // namespace napkin::test

@@ -1,0 +1,44 @@
+#include "diagrams/drawing/math_text.h"
+
+#include <doctest/doctest.h>
+
+namespace napkin::drawing {
+
+TEST_CASE("labels: what is read, in a terminal and in TeX") {
+    struct Case {
+        const char* text;
+        const char* unicode;
+        const char* tex;
+    };
+    for (const Case& c : {
+             Case{"g_q", "g_q", "\\mathit{g}_{\\mathit{q}}"},
+             Case{"s_x^(32)", "s_x^(32)", "\\mathit{s}_{\\mathit{x}}^{\\text{(32)}}"},
+             Case{"H_l1", "H_ℓ1", "\\mathit{H}_{\\mathit{$\\ell $}\\text{1}}"},
+             Case{"2qd/g_q", "2qd/g_q", "\\text{2}\\mathit{qd}\\text{/}\\mathit{g}_{\\mathit{q}}"},
+             Case{"a*b", "a·b", "\\mathit{a}\\text{$\\cdot $}\\mathit{b}"},
+             Case{"g_q@warps", "g_q,ℓ2", "\\mathit{g}_{\\mathit{q}\\text{,$\\ell $2}}"},
+         }) {
+        CAPTURE(c.text);
+        CHECK_EQ(to_unicode(parse_math(c.text)), c.unicode);
+        CHECK_EQ(to_tex(parse_math(c.text)), c.tex);
+    }
+    CHECK_EQ(to_unicode(parse_math("q", true)), "q\u0305");
+    CHECK_EQ(to_tex(parse_math("q", true)), "\\overline{\\mathit{q}}");
+}
+
+TEST_CASE("labels: anything can be read, nothing crashes") {
+    for (const char* text :
+         {"", "_", "^", "a_", "a^", "a_{", "a_{}", "a_(", "\xff\xfe", "ℓ\xe2", "_@", "a_@b"})
+        CHECK_GE(width_of(parse_math(text), 12), 0);
+}
+
+TEST_CASE("labels: widths add up and scripts are smaller") {
+    CHECK_EQ(width_of(parse_math("qq"), 10), doctest::Approx(10));
+    CHECK_LT(width_of(parse_math("g_q"), 10), width_of(parse_math("gq"), 10));
+    // A superscript over a subscript takes no room beside it.
+    CHECK_EQ(width_of(parse_math("s_xxx^2"), 10),
+             doctest::Approx(width_of(parse_math("s_xxx"), 10)));
+    CHECK_EQ(columns_in("q\u0305x"), 2);
+}
+
+}  // namespace napkin::drawing
