@@ -117,6 +117,7 @@ private:
     Expression tail_value(TermId term);
     [[nodiscard]] bool plain(TermId term);
     [[nodiscard]] Statement tail_statement(ArrayId array);
+    [[nodiscard]] Statement fold_result(ArrayId target, PolynomialId form);
     [[nodiscard]] Statement rewritten(const Statement& source);
 };
 

@@ -41,22 +41,35 @@ Statement Builder::rewritten(const Statement& source) {
     return copy;
 }
 
+/// The value of a fold over states; a sum over other axes that was put off becomes a fold again.
+Statement Builder::fold_result(ArrayId target, PolynomialId form) {
+    const Term sum = algebra_[algebra_.term_of(form)];
+    if (sum.kind != Kind::Inner) return statement(target, expression(form, Where::Tail));
+    Fold fold;
+    fold.monoid = MonoidId{sum.ref};
+    fold.over = sum.bound;
+    fold.values.push_back(expression(sum.parts.front(), Where::Tail));
+    return {.targets = {target},
+            .body = std::move(fold),
+            .box = box_of(serving_),
+            .span = span_of(serving_)};
+}
+
 Statement Builder::tail_statement(ArrayId id) {
     for (const RegionStatement& each : cascade_.statements()) {
         const Statement& source = diagram_[each.statement];
         const auto at = std::find(source.targets.begin(), source.targets.end(), id);
         if (at == source.targets.end()) continue;
         if (each.part != Part::Fold && each.part != Part::Pick) return rewritten(source);
-        for (std::uint32_t i = 0; i < plan_.folds().size(); ++i) {
-            const FoldOver& fold = plan_.folds()[i];
-            if (fold.target != id) continue;
-            serving_ = i;
-            const TermId own = algebra_.reference(Kind::Fold, i, fold.axes);
-            const Form form = tail_.of(own);
-            invariant(form.has_value(), "a fold that was planned has no value");
-            Statement result = statement(id, expression(*form, Where::Tail));
-            return result;
-        }
+        std::uint32_t fold = 0;
+        while (plan_.folds()[fold].target != id && fold + 1 < cascade_.folds().size()) ++fold;
+        TermId own = *cascade_.definition(id);
+        if (algebra_[own].kind == Kind::Late)  // rounded: the fold itself is what is read
+            own = algebra_.reference(Kind::Fold, fold, diagram_[id].axes);
+        serving_ = algebra_[own].ref;
+        const Form form = tail_.of(own);
+        invariant(form.has_value(), "a fold that was planned has no value");
+        return fold_result(id, *form);
     }
     throw InternalError("an array of the tail has no statement");
 }

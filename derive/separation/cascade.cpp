@@ -45,6 +45,7 @@ std::optional<TermId> Cascade::body_of(const Term& term) const {
         if (fold.picks) return std::nullopt;
         return fold.body;
     }
+    if (term.kind == Kind::State && state_body_) return state_body_(term.ref);
     return std::nullopt;
 }
 
@@ -145,20 +146,31 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
     }
     for (std::uint32_t i = 0; i < values.size(); ++i) {
         const ArrayId target = statement.targets[i];
-        TermId result = algebra_.reference(Kind::Fold, static_cast<std::uint32_t>(folds_.size()),
-                                           diagram_[target].axes);
-        folds_.push_back({.statement = id,
-                          .component = i,
-                          .target = target,
-                          .monoid = fold.monoid,
-                          .over = fold.over,
-                          .axes = diagram_[target].axes,
-                          .body = values[i]});
-        if (diagram_[target].rounds)
-            result = algebra_.reference(Kind::Late, target.value, diagram_[target].axes);
-        define(target, result);
+        const std::uint32_t one = fold_for({.statement = id,
+                                            .component = i,
+                                            .target = target,
+                                            .monoid = fold.monoid,
+                                            .over = fold.over,
+                                            .axes = diagram_[target].axes,
+                                            .body = values[i]});
+        const bool rounds = diagram_[target].rounds;
+        define(target, algebra_.reference(rounds ? Kind::Late : Kind::Fold,
+                                          rounds ? target.value : one, diagram_[target].axes));
     }
     return Part::Fold;
+}
+
+/// The fold with this value, an earlier one where it is equal.
+std::uint32_t Cascade::fold_for(FoldOver wanted) {
+    const bool shared = wanted.monoid.value <= kMin.value && !wanted.picks;
+    for (std::uint32_t i = 0; shared && i < folds_.size(); ++i) {
+        const FoldOver& fold = folds_[i];
+        if (fold.monoid == wanted.monoid && fold.over == wanted.over && fold.axes == wanted.axes &&
+            fold.body == wanted.body && !fold.picks)
+            return i;
+    }
+    folds_.push_back(std::move(wanted));
+    return static_cast<std::uint32_t>(folds_.size() - 1);
 }
 
 Part Cascade::add_select(StatementId id, const Statement& statement, const Select& select) {
@@ -284,13 +296,9 @@ TermId Cascade::gather(TermId body, TermId index) {
     std::vector<AxisId> axes;
     for (const AxisId axis : algebra_.class_of(value).axes)
         if (axis != axis_) axes.push_back(axis);
-    for (std::uint32_t i = 0; i < folds_.size(); ++i)
-        if (!folds_[i].statement && folds_[i].body == value)
-            return algebra_.reference(Kind::Fold, i, axes);
-    const TermId result =
-        algebra_.reference(Kind::Fold, static_cast<std::uint32_t>(folds_.size()), axes);
-    folds_.push_back({.monoid = kSum, .over = {axis_}, .axes = axes, .body = value});
-    return result;
+    const std::uint32_t fold =
+        fold_for({.monoid = kSum, .over = {axis_}, .axes = axes, .body = value});
+    return algebra_.reference(Kind::Fold, fold, axes);
 }
 
 /// Folds that are divided by or whose logarithm is taken: they must not underflow.

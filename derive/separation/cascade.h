@@ -2,6 +2,7 @@
 // axes and folds, with mapped intermediates substituted, so that no name hides structure.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -52,6 +53,8 @@ public:
     [[nodiscard]] AxisId axis() const { return axis_; }
     Algebra& algebra() { return algebra_; }
     [[nodiscard]] const Signs& signs() const { return signs_; }
+    /// What a state accumulates, for sign tests in tails.
+    void know_states(std::function<TermId(std::uint32_t)> body) { state_body_ = std::move(body); }
     [[nodiscard]] const std::vector<RegionStatement>& statements() const { return statements_; }
     [[nodiscard]] const std::vector<FoldOver>& folds() const { return folds_; }
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
@@ -78,6 +81,7 @@ private:
     std::map<TermId, ArrayId> by_term_;
     std::optional<Obstacle> obstacle_;
     bool verbatim_ = true;
+    std::function<TermId(std::uint32_t)> state_body_;
 
     [[nodiscard]] bool touches(const Statement& statement) const;
     void add(StatementId id);
@@ -91,6 +95,7 @@ private:
     TermId lower_read(const Read& element);
     TermId gather(TermId body, TermId index);
     [[nodiscard]] bool reads_other_chunk(TermId term) const;
+    std::uint32_t fold_for(FoldOver wanted);
     void refuse(Why why, TermId term);
     void mark_divisors();
     [[nodiscard]] std::optional<TermId> body_of(const Term& term) const;

@@ -41,27 +41,35 @@ Form NormalForm::exponential(PolynomialId exponent, TermId term) {
 }
 
 /// log of one product is a sum; needed where an exponential is to be seen or where the factors are
-/// of both classes.
+/// of both classes. Where the product is positive, so are the absolute values of its factors.
 Form NormalForm::logarithm(PolynomialId argument, TermId term) {
     const Polynomial source = algebra_[argument];
-    const auto opaque = [&]() -> Form {
-        return algebra_.atom(algebra_.apply(Function::Log, {algebra_.term_of(argument)}));
+    const auto opaque = [&](PolynomialId of) {
+        return algebra_.atom(algebra_.apply(Function::Log, {algebra_.term_of(of)}));
     };
-    const bool single = source.terms.size() == 1;
-    if (!single) return pure(argument) ? opaque() : refuse(Why::Function, term, argument);
+    const bool simple = source.terms.size() == 1 && source.terms.front().second > 0 &&
+                        source.terms.front().first.guards.empty() &&
+                        source.terms.front().first.deferred.empty();
+    if (!simple)
+        return pure(argument) ? Form(opaque(argument)) : refuse(Why::Function, term, argument);
     const auto& [mono, coefficient] = source.terms.front();
-    const bool simple = coefficient > 0 && mono.guards.empty() && mono.deferred.empty();
-    if (!simple) return pure(argument) ? opaque() : refuse(Why::Function, term, argument);
-    if (pure(argument) && mono.exponent == kZero) return opaque();
+    Monomial rest = mono;
+    rest.exponent = kZero;
+    const bool one = rest.powers.size() == 1;
+    if (pure(argument) && !one) {
+        if (rest.powers.empty())
+            return algebra_.add(mono.exponent, algebra_.constant(std::log(coefficient)));
+        return algebra_.add(mono.exponent, opaque(algebra_.monomial(rest, coefficient)));
+    }
     PolynomialId result = algebra_.add(mono.exponent, algebra_.constant(std::log(coefficient)));
     for (const auto& [factor, exponent] : mono.powers) {
-        TermId positive = factor;
-        if (!signs_.nonnegative(factor)) {
-            if (std::fmod(exponent, 2) != 0) return refuse(Why::Sign, term, argument);
-            positive = algebra_.apply(Function::Abs, {factor});
-        }
-        const PolynomialId log = algebra_.atom(algebra_.apply(Function::Log, {positive}));
-        result = algebra_.add(result, algebra_.scale(log, exponent));
+        const bool positive = pure(argument) || signs_.nonnegative(factor);
+        const TermId base = positive && std::fmod(exponent, 2) != 0
+                                ? factor
+                                : algebra_.apply(Function::Abs, {factor});
+        const TermId safe = signs_.nonnegative(factor) ? factor : base;
+        result = algebra_.add(
+            result, algebra_.scale(algebra_.atom(algebra_.apply(Function::Log, {safe})), exponent));
     }
     return result;
 }

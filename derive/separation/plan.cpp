@@ -18,7 +18,10 @@ Plan::Plan(Cascade& cascade, NormalForm& normal)
     : cascade_(cascade),
       normal_(normal),
       algebra_(cascade.algebra()),
-      folds_(cascade.folds().begin(), cascade.folds().end()) {}
+      folds_(cascade.folds().begin(), cascade.folds().end()) {
+    cascade.know_states(
+        [this](std::uint32_t state) { return algebra_.term_of(states_[state].form); });
+}
 
 std::optional<Obstacle> Plan::prepare() {
     for (const FoldOver& fold : folds_) {
@@ -143,13 +146,22 @@ bool Plan::needs_gauge(std::uint32_t fold) {
     });
 }
 
+/// Whether a factor that does not vary can leave the sum, which is then one product.
+bool Plan::has_constants(std::uint32_t fold) {
+    const Polynomial form = algebra_[forms_[fold]];
+    if (form.terms.size() != 1) return false;
+    const auto& [mono, coefficient] = form.terms.front();
+    return coefficient != 1 || split(algebra_, mono, folds_[fold].over).rest != Monomial{};
+}
+
 Form Plan::sum(std::uint32_t fold) {
     const PolynomialId form = forms_[fold];
     const Class& of = algebra_.class_of(form);
     const bool deferred =
         std::any_of(algebra_[form].terms.begin(), algebra_[form].terms.end(),
                     [](const auto& term) { return !term.first.deferred.empty(); });
-    if (of.streamed && !of.folded && !deferred && !needs_gauge(fold)) return verbatim(fold);
+    const bool as_written = of.streamed && !of.folded && !deferred && !has_constants(fold);
+    if (as_written && !needs_gauge(fold)) return verbatim(fold);
     PolynomialId result = kZero;
     for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
         const Form term = term_of_sum(fold, mono, coefficient);

@@ -83,6 +83,7 @@ private:
                                   std::uint32_t fold);
     [[nodiscard]] PolynomialId gauge_for(PolynomialId exponent, const std::vector<AxisId>& over,
                                          std::uint32_t fold);
+    [[nodiscard]] std::set<AxisId> folded_axes(const Monomial& monomial) const;
     [[nodiscard]] bool is_tame(PolynomialId exponent, const std::vector<AxisId>& over) const;
     PolynomialId request(StateVariable wanted);
     [[nodiscard]] Form compute(std::uint32_t fold);
@@ -91,6 +92,7 @@ private:
     [[nodiscard]] Form scaled_extreme(std::uint32_t fold, const Monomial& mono, double coefficient);
     [[nodiscard]] Form other(std::uint32_t fold);
     [[nodiscard]] bool needs_gauge(std::uint32_t fold);
+    [[nodiscard]] bool has_constants(std::uint32_t fold);
     [[nodiscard]] PolynomialId verbatim(std::uint32_t fold);
     [[nodiscard]] Form term_of_sum(std::uint32_t fold, const Monomial& mono, double coefficient);
     Form refuse(Why why, std::uint32_t fold);

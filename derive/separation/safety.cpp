@@ -134,9 +134,29 @@ PolynomialId Plan::gauge_for(PolynomialId exponent, const std::vector<AxisId>& o
     return algebra_.atom(algebra_.reference(Kind::Fold, id, axes));
 }
 
+/// Axes of the factors and exponent terms that depend on folds.
+std::set<AxisId> Plan::folded_axes(const Monomial& monomial) const {
+    std::set<AxisId> axes;
+    const auto add = [&](const Class& of) {
+        if (of.folded) axes.insert(of.axes.begin(), of.axes.end());
+    };
+    for (const auto& [term, power] : monomial.powers) add(algebra_.class_of(term));
+    for (const TermId guard : monomial.guards) add(algebra_.class_of(guard));
+    for (const auto& [mono, coefficient] : algebra_[monomial.exponent].terms)
+        add(algebra_.class_of(mono));
+    return axes;
+}
+
 Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
                       std::uint32_t fold) {
-    const Split parts = split(algebra_, monomial, over);
+    // Axes that a fold or its gauge carries are summed in the tail; constants may wait for that.
+    std::vector<AxisId> inside;
+    const Class of_rest = algebra_.class_of(split(algebra_, monomial, {}).rest);
+    for (const AxisId axis : over) {
+        const bool late = of_rest.folded && folded_axes(monomial).contains(axis);
+        if (!late) inside.push_back(axis);
+    }
+    const Split parts = split(algebra_, monomial, inside);
     Placement result{.streamed = parts.streamed, .gauge = kZero, .outside = kZero};
     const auto outside = [&](PolynomialId exponent) {
         Monomial rest = parts.rest;
@@ -153,6 +173,11 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
     const std::optional<Proof> proof =
         parts.rest.exponent == kZero ? std::nullopt : prove(monomial.exponent);
     const bool must_be_attained = attained_.contains(varying);
+    if (parts.rest.exponent == kZero && !must_be_attained) {
+        // The exponential is formed exactly as the user wrote it, and is as safe.
+        result.outside = outside(kZero);
+        return result;
+    }
     const bool repaired = proof && proof->consumed != kZero;
     const auto keep = [&] {
         // exp(e_X - G) with G what the proof consumed; the other folds go to the tail.
