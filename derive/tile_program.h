@@ -30,8 +30,8 @@ struct Variable {
     Level level = Level::Block;
     bool tensor_core = false;
     ElementType type = ElementType::F32;
-    /// Written in one phase and read in a later one (states, resident inputs, staged outputs): its
-    /// storage spans every processor of its level that shares the next outer level's range.
+    /// Written in one phase and read in a later one (states, resident inputs, staged outputs):
+    /// every processor of its level keeps its own.
     bool persists = false;
     /// The most it holds along each dimension, whatever the edge: `min(g_q, q)` with symbols for
     /// group sizes.

@@ -12,6 +12,7 @@
 #include "derive/interpret/compute.h"
 #include "derive/interpret/lifetimes.h"
 #include "derive/interpret/memory.h"
+#include "derive/liveness.h"
 #include "derive/operations.h"
 #include "diagrams/overloaded.h"
 
@@ -26,6 +27,9 @@ struct Device {
     std::map<ArrayId, double> parameters;
 };
 
+/// One processor below the block level: where its groups start.
+using Processor = std::vector<std::int64_t>;
+
 class Interpreter {
 public:
     /// Counts only when `device` is null.
@@ -37,7 +41,9 @@ public:
           storage_(storage),
           ranges_(region.axes),
           lifetimes_(lifetimes_of(region)),
-          tiles_(region.variables.size()) {
+          tiles_(region.variables.size()),
+          owners_(region.variables.size()),
+          parked_(region.variables.size()) {
         counters_.region = region.name;
         counters_.blocks = 1;
         collect(region.body);
@@ -55,15 +61,15 @@ private:
     void visit_ranges(const std::vector<TileStatement>& body, AxisId axis, std::int64_t size,
                       Level level, const std::vector<Expression>& visible, bool is_chunk);
     bool visit_one(const std::vector<TileStatement>& body, AxisId axis, Interval range, Level level,
-                   const std::vector<Expression>& visible);
+                   const std::vector<Expression>& visible, bool is_chunk);
     void load(const Load& load);
     void gather(const Load& load);
     void compute(const TileStatement& statement, const Compute& compute);
     void save(const Save& save);
     void allocate(VariableId id, const std::vector<Interval>& box);
+    void focus(const TileStatement& statement);
     void hold(VariableId id);
     void release(VariableId id);
-    [[nodiscard]] Level outer_level(Level level) const;
     [[nodiscard]] std::vector<Interval> axis_box(ArrayId array, Level level) const;
     void count_transfer(Level level, ElementType type, std::int64_t values);
     [[nodiscard]] std::int64_t capacity_of(const Variable& variable) const;
@@ -74,8 +80,11 @@ private:
     const std::map<ArrayId, ElementType>& storage_;
     LevelRanges ranges_;
     Lifetimes lifetimes_;
-    std::vector<Tile> tiles_;
-    std::set<Level> levels_{Level::Block};
+    std::vector<Tile> tiles_;  // of the processor in turn; those of the others are parked
+    std::vector<Processor> owners_;
+    std::vector<std::map<Processor, Tile>> parked_;
+    std::vector<std::pair<Level, std::int64_t>>
+        open_;                     // groups below block that are being visited, by start
     std::set<AxisId> positional_;  // axes whose position, not only width, matters to counts
     std::map<const TileStatement*, std::unique_ptr<ComputeRunner>> runners_;
     std::map<Level, std::int64_t> held_;
@@ -93,14 +102,12 @@ void Interpreter::collect(const std::vector<TileStatement>& body) {
     for (const TileStatement& statement : body)
         std::visit(overloaded{
                        [&](const Parallel& parallel) {
-                           levels_.insert(parallel.level);
                            const std::int64_t extent = region_.axes[parallel.axis.index()].extent;
                            if (parallel.level == Level::Block)
                                counters_.blocks *= (extent + parallel.size - 1) / parallel.size;
                            collect(parallel.body);
                        },
                        [&](const Loop& loop) {
-                           levels_.insert(loop.level);
                            for (const Expression& mask : loop.visible)
                                for (AxisId axis : axes_used(mask)) positional_.insert(axis);
                            collect(loop.body);
@@ -120,8 +127,26 @@ void Interpreter::collect(const std::vector<TileStatement>& body) {
                    statement.node);
 }
 
+/// What persists is kept by each processor for itself: brings forward the tiles of the one in turn.
+void Interpreter::focus(const TileStatement& statement) {
+    if (device_ == nullptr) return;
+    for (VariableId id : variables_touched(region_, statement)) {
+        const Variable& variable = region_.variables[id.index()];
+        if (!variable.persists) continue;
+        Processor processor;
+        for (const auto& [level, start] : open_)
+            if (level <= variable.level) processor.push_back(start);
+        if (owners_[id.index()] == processor) continue;
+        std::map<Processor, Tile>& parked = parked_[id.index()];
+        parked[owners_[id.index()]] = std::move(tiles_[id.index()]);
+        tiles_[id.index()] = std::move(parked[processor]);
+        owners_[id.index()] = std::move(processor);
+    }
+}
+
 void Interpreter::walk(const std::vector<TileStatement>& body) {
     for (const TileStatement& statement : body) {
+        focus(statement);
         if (const auto born = lifetimes_.births.find(&statement); born != lifetimes_.births.end())
             for (VariableId id : born->second) hold(id);
         std::visit(overloaded{
@@ -152,7 +177,7 @@ void Interpreter::visit_ranges(const std::vector<TileStatement>& body, AxisId ax
     const auto one = [&](std::int64_t start, std::int64_t count) {
         const Interval range{start, std::min(start + size - 1, whole.high)};
         weight_ *= count;
-        const bool visited = visit_one(body, axis, range, level, visible);
+        const bool visited = visit_one(body, axis, range, level, visible, is_chunk);
         if (is_chunk) (visited ? counters_.chunks_visited : counters_.chunks_skipped) += weight_;
         weight_ /= count;
     };
@@ -165,7 +190,7 @@ void Interpreter::visit_ranges(const std::vector<TileStatement>& body, AxisId ax
 }
 
 bool Interpreter::visit_one(const std::vector<TileStatement>& body, AxisId axis, Interval range,
-                            Level level, const std::vector<Expression>& visible) {
+                            Level level, const std::vector<Expression>& visible, bool is_chunk) {
     const std::vector<Interval> saved = ranges_.narrow(level, axis, range);
     bool visited = true;
     if (!visible.empty()) {
@@ -174,16 +199,12 @@ bool Interpreter::visit_one(const std::vector<TileStatement>& body, AxisId axis,
             together = apply(Function::And, {together, visible[i]});
         visited = coverage(region_.axes, together, ranges_.ranges(level)) != Coverage::Empty;
     }
+    const bool processor = !is_chunk && level != Level::Block;
+    if (processor) open_.emplace_back(level, range.low);
     if (visited) walk(body);
+    if (processor) open_.pop_back();
     ranges_.restore(level, axis, saved);
     return visited;
-}
-
-Level Interpreter::outer_level(Level level) const {
-    Level outer = Level::Block;
-    for (Level candidate : levels_)
-        if (candidate < level) outer = std::max(outer, candidate);
-    return outer;
 }
 
 std::vector<Interval> Interpreter::axis_box(ArrayId array, Level level) const {
@@ -251,9 +272,7 @@ void Interpreter::load(const Load& load) {
     const Variable& target = region_.variables[load.target.index()];
     const std::vector<Interval> box = footprint(region_, load, ranges_.ranges(target.level));
     count_transfer(target.level, target.type, volume(box));
-    const std::vector<Interval> storage =
-        target.persists ? footprint(region_, load, ranges_.ranges(outer_level(target.level))) : box;
-    allocate(load.target, storage);
+    allocate(load.target, box);
     if (device_ == nullptr) return;
     Tile& tile = tiles_[load.target.index()];
     for_each_index(box, [&](const std::vector<std::int64_t>& index) {
@@ -274,8 +293,7 @@ void Interpreter::gather(const Load& load) {
     const Variable& target = region_.variables[load.target.index()];
     const std::vector<Interval> box = axis_box(target.array, target.level);
     count_transfer(target.level, target.type, volume(box));
-    allocate(load.target,
-             target.persists ? axis_box(target.array, outer_level(target.level)) : box);
+    allocate(load.target, box);
     if (device_ == nullptr) return;
     CompiledExpression::Bind bind;
     for (const auto& [array, value] : device_->parameters) bind[array] = {nullptr, value};
@@ -321,8 +339,7 @@ void Interpreter::compute(const TileStatement& statement, const Compute& compute
         weight_ * (operations.exponentials_each * each + operations.exponentials_once * once);
     for (VariableId id : compute.targets) {
         const Variable& target = region_.variables[id.index()];
-        allocate(
-            id, axis_box(target.array, target.persists ? outer_level(target.level) : target.level));
+        allocate(id, axis_box(target.array, target.level));
     }
     if (device_ == nullptr) return;
     std::unique_ptr<ComputeRunner>& runner = runners_[&statement];

@@ -26,10 +26,17 @@ using separation::RegionStatement;
 using separation::Term;
 using separation::TermId;
 
+bool carries(const Cascade& cascade, ArrayId array) {
+    const std::vector<AxisId>& axes = cascade.diagram()[array].axes;
+    return std::find(axes.begin(), axes.end(), cascade.axis()) != axes.end();
+}
+
 std::optional<ArrayId> output_in_the_way(const Cascade& cascade) {
     for (const RegionStatement& each : cascade.statements())
         for (const ArrayId target : cascade.diagram()[each.statement].targets)
-            if (each.part == Part::Mixed && cascade.is_saved(target)) return target;
+            if (cascade.is_saved(target) &&
+                (each.part == Part::Mixed || (each.part == Part::Tail && carries(cascade, target))))
+                return target;
     return std::nullopt;
 }
 

@@ -1,10 +1,12 @@
 // Whatever the rules allow computes the same and counts what the counters say, on diagrams nobody
 // wrote.
 #include <array>
+#include <cstdlib>
 #include <random>
 
 #include "tests/derive/programs.h"
 #include "tests/support/random_derivation.h"
+#include "tests/support/random_diagram.h"
 
 namespace napkin::test {
 
@@ -49,6 +51,12 @@ constexpr std::array kDiagrams = {
 })",
 };
 
+/// NAPKIN_TRIALS lengthens a search for counterexamples beyond what every test run does.
+std::uint32_t trials(std::uint32_t usual) {
+    const char* wanted = std::getenv("NAPKIN_TRIALS");
+    return wanted != nullptr ? static_cast<std::uint32_t>(std::stoul(wanted)) : usual;
+}
+
 }  // namespace
 
 TEST_CASE("random derivations compute and count what the reference and the counters say") {
@@ -61,6 +69,24 @@ TEST_CASE("random derivations compute and count what the reference and the count
         for (const Step& step : state.steps) text += print(step.command) + "\n";
         INFO("trial ", trial, " of ", diagram.name, "\n", text);
         check_against_reference(state, static_cast<std::uint64_t>(trial));
+    }
+    for (const Rule& rule : all_rules()) {
+        INFO("rule ", std::string(rule.name));
+        CHECK((rule.name == "set" || counts.applied[std::string(rule.name)] > 0));
+    }
+}
+
+TEST_CASE("random derivations of random diagrams") {
+    std::mt19937_64 random(12);
+    RuleCounts counts;
+    for (std::uint32_t seed = 0; seed < trials(300); ++seed) {
+        const std::string text = random_diagram(seed);
+        const Diagram diagram = load(text);
+        const State state = random_derivation(diagram, random, 12, counts);
+        std::string steps;
+        for (const Step& step : state.steps) steps += print(step.command) + "\n";
+        INFO("seed ", seed, "\n", text, steps);
+        check_against_reference(state, seed);
     }
     for (const Rule& rule : all_rules()) {
         INFO("rule ", std::string(rule.name));
