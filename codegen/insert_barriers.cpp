@@ -1,6 +1,6 @@
 // Barriers between phases: one before every phase that touches memory which an earlier phase, since
-// the last barrier, touched in a conflicting way. Tiles conflict when their places overlap. A loop's
-// first phases follow its last ones.
+// the last barrier, touched in a conflicting way. Tiles conflict when their places overlap. A
+// loop's first phases follow its last ones.
 #include "codegen/kernel_program.h"
 
 namespace napkin::kernel {

@@ -1,5 +1,5 @@
-// Kernel programs: what one thread of a block does, as statements of C++ with threads, shared memory
-// and barriers explicit. The second, separate tree beside tile programs.
+// Kernel programs: what one thread of a block does, as statements of C++ with threads, shared
+// memory and barriers explicit. The second, separate tree beside tile programs.
 //
 // Expressions are texts of the kernel language; statements are a closed variant. A Phase is one
 // operation of the tile program carried out by all threads of a block, with the tiles that it reads
@@ -25,9 +25,9 @@ using TileId = Id<struct KernelTileTag>;  ///< into Program::tiles
 struct Tile {
     std::string name;
     ElementType type = ElementType::F32;
-    std::int64_t elements = 0;   ///< padding included
-    std::string shape;           ///< for its comment: `(q: 128, d: 64), rows of 65`
-    std::int64_t offset = 0;     ///< bytes; place_tiles decides
+    std::int64_t elements = 0;  ///< padding included
+    std::string shape;          ///< for its comment: `(q: 128, d: 64), rows of 65`
+    std::int64_t offset = 0;    ///< bytes; place_tiles decides
     bool operator==(const Tile&) const = default;
 };
 
@@ -55,7 +55,7 @@ struct Call {
     std::string text;
     bool operator==(const Call&) const = default;
 };
-/// A counted loop; `next` is what follows `name`, such as `++` or ` += 64`.
+/// A counted loop over an int.
 struct For {
     std::string name;
     std::string begin = "0";
@@ -71,6 +71,13 @@ struct If {
     Body then;
     Body otherwise;
     bool operator==(const If&) const = default;
+};
+/// Text around a body: a call that takes a function, `replace_nan(acc, [&](int i, int j) {`.
+struct Enclose {
+    std::string open;
+    Body body;
+    std::string close;
+    bool operator==(const Enclose&) const = default;
 };
 /// Goes on with the next chunk of the innermost loop unless `condition` holds.
 struct SkipUnless {
@@ -104,7 +111,9 @@ struct Phase {
 };
 
 struct Statement {
-    std::variant<Declare, Assign, Call, For, If, SkipUnless, LeaveIf, Barrier, Comment, Phase> node;
+    std::variant<Declare, Assign, Call, For, If, Enclose, SkipUnless, LeaveIf, Barrier, Comment,
+                 Phase>
+        node;
     bool operator==(const Statement&) const = default;
 };
 

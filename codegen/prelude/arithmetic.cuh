@@ -106,6 +106,27 @@ NK_DEVICE void outer_product(float (&acc)[kRows][kColumns], const float (&a)[kRo
         for (int j = 0; j < kColumns; ++j) acc[i][j] = fmaf(a[i], b[j], acc[i][j]);
 }
 
+/// Computes elements that came out as NaN again, by `exact(i, j)`: multiply-adds do not know the
+/// language's conventions for infinities, and whatever they get wrong is NaN.
+template <int kRows, int kColumns, class Exact>
+NK_DEVICE void replace_nan(float (&acc)[kRows][kColumns], const Exact& exact) {
+    bool found = false;
+#pragma unroll
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) found |= is_nan(acc[i][j]);
+    if (!found) return;
+#pragma unroll 1
+    for (int at = 0; at < kRows * kColumns; ++at) {
+        const float value = exact(at / kColumns, at % kColumns);
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                if (i * kColumns + j == at) acc[i][j] = value;
+    }
+}
+
 /// A value and where it stands; larger values come first, then lower positions.
 struct Ranked {
     float value;

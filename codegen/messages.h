@@ -1,0 +1,17 @@
+// Wording of the diagnostics of emitting: one factory a code.
+#pragma once
+
+#include <string>
+
+#include "codegen/emit.h"
+#include "diagrams/diagnostic.h"
+
+namespace napkin::messages {
+
+[[nodiscard]] Diagnostic unknown_target(const std::string& target);
+[[nodiscard]] Diagnostic shared_memory_exceeded(const EmittedKernel& kernel,
+                                                std::int64_t available);
+[[nodiscard]] Diagnostic bad_thread_count(int threads);
+[[nodiscard]] Diagnostic unsupported_save(const std::string& array, std::string_view type);
+
+}  // namespace napkin::messages

@@ -1,0 +1,447 @@
+#include "codegen/simt/expression_code.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "diagrams/evaluate.h"
+#include "diagrams/overloaded.h"
+
+namespace napkin::simt {
+namespace {
+
+constexpr int kPrimary = 16;
+constexpr int kUnary = 15;
+constexpr int kProduct = 13;
+constexpr int kSumLevel = 12;
+constexpr int kRelation = 10;
+constexpr int kEquality = 9;
+constexpr int kAnd = 5;
+constexpr int kOr = 4;
+constexpr int kChoice = 3;
+
+Code index_code(IndexForm form) {
+    Code code;
+    code.text = print(form);
+    const bool simple = print_factor(form) == code.text;
+    const bool product = form.terms.size() == 1 && form.constant == 0;
+    code.precedence = simple ? kPrimary : product ? kProduct : kSumLevel;
+    code.sort = Sort::Integer;
+    code.finite = true;
+    if (form.is_constant()) code.constant = static_cast<double>(form.constant);
+    code.wide = form.is_constant() && std::abs(form.constant) > 2147483647;
+    code.index = std::move(form);
+    return code;
+}
+
+Code function_call(const std::string& name, const std::vector<std::string>& arguments,
+                   Sort sort = Sort::Real) {
+    Code code;
+    code.text = name + "(";
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        code.text += (i > 0 ? ", " : "") + arguments[i];
+    code.text += ")";
+    code.sort = sort;
+    return code;
+}
+
+Code infix(const Code& a, const std::string& operation, const Code& b, int precedence, Sort sort) {
+    Code code;
+    code.text =
+        fmt::format("{} {} {}", wrapped(a, precedence), operation, wrapped(b, precedence + 1));
+    code.precedence = precedence;
+    code.sort = sort;
+    code.finite = a.finite && b.finite && sort != Sort::Real;
+    code.wide = a.wide || b.wide;
+    return code;
+}
+
+bool harmless_factor(const Code& code) {
+    return code.constant && *code.constant != 0 && std::isfinite(*code.constant);
+}
+
+std::string widened(const Code& code, bool wide) {
+    return wide && !code.wide ? "i64(" + code.text + ")" : code.text;
+}
+
+/// A call of two integers, which must have one width.
+Code integer_pair(const std::string& name, const Code& a, const Code& b) {
+    const bool wide = a.wide || b.wide;
+    Code code = function_call(name, {widened(a, wide), widened(b, wide)}, Sort::Integer);
+    code.wide = wide;
+    code.finite = true;
+    return code;
+}
+
+const char* relation_of(Function function) {
+    switch (function) {
+    case Function::Less: return "<";
+    case Function::LessEqual: return "<=";
+    case Function::Greater: return ">";
+    case Function::GreaterEqual: return ">=";
+    case Function::Equal: return "==";
+    default: return "!=";
+    }
+}
+
+const char* real_function(Function function) {
+    switch (function) {
+    case Function::Exp: return "expf";
+    case Function::Log: return "logf";
+    case Function::Sqrt: return "sqrtf";
+    case Function::Rsqrt: return "rsqrtf";
+    case Function::Tanh: return "tanhf";
+    case Function::Erf: return "erff";
+    case Function::Abs: return "absolute";
+    case Function::Floor: return "floorf";
+    case Function::Guard: return "guard";
+    case Function::Min: return "minimum";
+    case Function::Max: return "maximum";
+    case Function::FloorDivide: return "floor_divide";
+    case Function::Modulo: return "modulo";
+    default: return nullptr;
+    }
+}
+
+bool is_guarded(const Code& code) {
+    return code.text.starts_with("guard(") && code.precedence == kPrimary;
+}
+
+/// x to a constant power: small integers by multiplication, halves by roots.
+Code power(const Code& base, double exponent) {
+    if (exponent >= 0 && exponent <= 8 && exponent == std::floor(exponent))
+        return function_call(fmt::format("integer_power<{}>", static_cast<int>(exponent)),
+                             {base.text});
+    if (exponent == 0.5) return function_call("sqrtf", {base.text});
+    if (exponent == -0.5) return function_call("rsqrtf", {base.text});
+    return function_call("powf", {base.text, real_constant(exponent).text});
+}
+
+}  // namespace
+
+Sort sort_of(ElementType type) {
+    if (type == ElementType::Bool) return Sort::Boolean;
+    return is_floating(type) ? Sort::Real : Sort::Integer;
+}
+
+std::string wrapped(const Code& code, int precedence) {
+    return code.precedence < precedence ? "(" + code.text + ")" : code.text;
+}
+
+Code real_constant(double value) {
+    Code code;
+    code.constant = value;
+    code.finite = std::isfinite(value);
+    const float single = static_cast<float>(value);
+    if (std::isnan(value)) {
+        code.text = "float_of(0x7fc00000u)";
+    } else if (std::isinf(single)) {
+        code.text = value > 0 ? "infinity()" : "minus_infinity()";
+    } else {
+        code.text = fmt::format("{}", single);
+        if (code.text.find_first_of(".e") == std::string::npos) code.text += ".0";
+        code.text += "f";
+        if (std::signbit(single)) code.precedence = kUnary;
+    }
+    return code;
+}
+
+Code as_sort(const Code& code, Sort sort) {
+    if (code.sort == sort) return code;
+    if (code.constant) {
+        if (sort == Sort::Real) return real_constant(*code.constant);
+        if (sort == Sort::Integer && *code.constant == std::floor(*code.constant))
+            return index_code(static_cast<std::int64_t>(*code.constant));
+    }
+    Code result;
+    result.sort = sort;
+    result.finite = code.sort != Sort::Real;
+    switch (sort) {
+    case Sort::Real: result.text = "float(" + code.text + ")"; break;
+    case Sort::Integer:
+        result.text =
+            code.sort == Sort::Real ? "convert<i64>(" + code.text + ")" : "int(" + code.text + ")";
+        result.wide = code.sort == Sort::Real;
+        break;
+    case Sort::Boolean:
+        result.text = fmt::format("{} != 0", wrapped(code, kEquality + 1));
+        result.precedence = kEquality;
+        break;
+    }
+    return result;
+}
+
+std::string stored(const Code& value, ElementType type) {
+    const std::string element = kernel::element_name(type);
+    if (is_floating(type)) {
+        const Code real = as_sort(value, Sort::Real);
+        if (type == ElementType::TF32) return "round_tf32(" + real.text + ")";
+        return type == ElementType::F32 ? real.text : "convert<" + element + ">(" + real.text + ")";
+    }
+    if (value.sort == Sort::Boolean) return fmt::format("convert<{}>({})", element, value.text);
+    if (type == ElementType::I32 && value.sort == Sort::Integer && !value.wide) return value.text;
+    if (type == ElementType::I64 && value.sort == Sort::Integer) return value.text;
+    return fmt::format("convert<{}>({})", element, value.text);
+}
+
+Code rounded(const Code& value, ElementType type) {
+    if (is_floating(type)) {
+        const Code real = as_sort(value, Sort::Real);
+        if (type == ElementType::F32 || type == ElementType::F64) return real;
+        if (type == ElementType::TF32) return function_call("round_tf32", {real.text});
+        return function_call("round_to<" + kernel::element_name(type) + ">", {real.text});
+    }
+    if (type == ElementType::Bool) return as_sort(value, Sort::Boolean);
+    Code code =
+        function_call("convert<" + kernel::element_name(type) + ">", {value.text}, Sort::Integer);
+    code.wide = type == ElementType::I64;
+    code.finite = true;
+    if (!code.wide && type != ElementType::I32) code.text = "int(" + code.text + ")";
+    return code;
+}
+
+Code loaded(const std::string& place, ElementType type) {
+    Code code;
+    code.sort = sort_of(type);
+    code.finite = code.sort != Sort::Real;
+    switch (type) {
+    case ElementType::F32:
+    case ElementType::TF32: code.text = place; break;
+    case ElementType::Bool:
+        code.text = place + " != 0";
+        code.precedence = kEquality;
+        break;
+    case ElementType::I32: code.text = "int(" + place + ")"; break;
+    case ElementType::I64:
+        code.text = "i64(" + place + ")";
+        code.wide = true;
+        break;
+    case ElementType::I8:
+    case ElementType::I4: code.text = "int(" + place + ")"; break;
+    default: code.text = "to_f32(" + place + ")"; break;
+    }
+    return code;
+}
+
+std::string ExpressionPrinter::place(const TileView& tile, const std::vector<IndexForm>& index) {
+    IndexForm at;
+    for (std::size_t d = 0; d < index.size(); ++d)
+        at = at + (index[d] - tile.origin[d]) * tile.stride[d];
+    return fmt::format("{}[{}]", tile.name, napkin::print(at));
+}
+
+IndexForm ExpressionPrinter::index(const Expression& expression,
+                                   const ElementScope& element) const {
+    const Code code = as_sort(print(expression, element), Sort::Integer);
+    if (code.index) return *code.index;
+    return index_atom(code.precedence == kPrimary ? code.text : "(" + code.text + ")");
+}
+
+Code ExpressionPrinter::print(const Expression& expression, const ElementScope& element) const {
+    return std::visit(
+        overloaded{
+            [&](const Number& number) {
+                return number.is_integer ? index_code(static_cast<std::int64_t>(number.value))
+                                         : real_constant(number.value);
+            },
+            [&](const AxisIndex& index) {
+                const auto found = element.index.find(index.axis);
+                invariant(found != element.index.end(), "axis index outside its loop");
+                return index_code(found->second);
+            },
+            [&](const SizeOf& size) { return index_code((*scope_.sizes)[size.axis.index()]); },
+            [&](const Read& inner) { return read(inner, element); },
+            [&](const Apply& inner) { return call(inner, element); },
+            [&](const Convert& convert) {
+                return rounded(print(convert.argument.front(), element), convert.type);
+            },
+            [&](const Operand& operand) { return scope_.operands.at(operand.slot); },
+        },
+        expression.node);
+}
+
+Code ExpressionPrinter::read(const Read& read, const ElementScope& element) const {
+    const auto parameter = scope_.parameters.find(read.array);
+    if (parameter != scope_.parameters.end()) {
+        Code code;
+        code.text = parameter->second;
+        const ElementType type = (*scope_.arrays)[read.array.index()].type;
+        code.sort = sort_of(type) == Sort::Real ? Sort::Real : Sort::Integer;
+        code.wide = code.sort == Sort::Integer;
+        return sort_of(type) == Sort::Boolean ? as_sort(code, Sort::Boolean) : code;
+    }
+    const auto tile = scope_.tiles.find(read.array);
+    invariant(tile != scope_.tiles.end(),
+              "no tile for array `" + (*scope_.arrays)[read.array.index()].name + "`");
+    std::vector<IndexForm> at;
+    for (const Expression& expression : read.index) at.push_back(index(expression, element));
+    return loaded(place(tile->second, at), tile->second.type);
+}
+
+Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) const {
+    Code condition = as_sort(print(call.arguments[0], element), Sort::Boolean);
+    for (const auto& [known, flag] : scope_.known)
+        if (known == call.arguments[0]) {
+            condition.text = fmt::format("{} || {}", flag, wrapped(condition, kOr + 1));
+            condition.precedence = kOr;
+        }
+    Code yes = print(call.arguments[1], element);
+    Code no = print(call.arguments[2], element);
+    const Sort sort = std::max(yes.sort, no.sort);
+    yes = as_sort(yes, sort);
+    no = as_sort(no, sort);
+    Code code;
+    code.sort = sort;
+    code.wide = yes.wide || no.wide;
+    code.finite = yes.finite && no.finite;
+    code.precedence = kChoice;
+    const bool widen = sort == Sort::Integer && yes.wide != no.wide;
+    code.text = fmt::format("{} ? {} : {}", wrapped(condition, kChoice + 1),
+                            widen ? widened(yes, true) : wrapped(yes, kChoice),
+                            widen ? widened(no, true) : wrapped(no, kChoice));
+    return code;
+}
+
+Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) const {
+    if (call.function == Function::Select) return select(call, element);
+    std::vector<Code> arguments;
+    for (const Expression& argument : call.arguments) arguments.push_back(print(argument, element));
+    const bool constant = std::all_of(arguments.begin(), arguments.end(),
+                                      [](const Code& code) { return code.constant.has_value(); });
+    if (constant) {
+        std::vector<double> values;
+        for (const Code& code : arguments) values.push_back(*code.constant);
+        const double value = apply_function(call.function, values);
+        const bool integers = std::all_of(arguments.begin(), arguments.end(), [](const Code& code) {
+            return code.sort == Sort::Integer;
+        });
+        if (is_comparison_or_logic(call.function)) {
+            Code code;
+            code.text = value != 0 ? "true" : "false";
+            code.sort = Sort::Boolean;
+            code.constant = value;
+            code.finite = true;
+            return code;
+        }
+        if (integers && call.function != Function::Divide && value == std::floor(value) &&
+            std::abs(value) < 0x1p53)
+            return index_code(static_cast<std::int64_t>(value));
+        return real_constant(value);
+    }
+    if (call.function == Function::And || call.function == Function::Or)
+        return infix(as_sort(arguments[0], Sort::Boolean),
+                     call.function == Function::And ? "&&" : "||",
+                     as_sort(arguments[1], Sort::Boolean),
+                     call.function == Function::And ? kAnd : kOr, Sort::Boolean);
+    if (call.function == Function::Not) {
+        Code code;
+        code.text = "!" + wrapped(as_sort(arguments[0], Sort::Boolean), kUnary);
+        code.precedence = kUnary;
+        code.sort = Sort::Boolean;
+        code.finite = true;
+        return code;
+    }
+    Sort sort = Sort::Boolean;
+    for (const Code& argument : arguments) sort = std::max(sort, argument.sort);
+    if (is_comparison_or_logic(call.function)) {
+        for (Code& argument : arguments) argument = as_sort(argument, sort);
+        const bool equality =
+            call.function == Function::Equal || call.function == Function::NotEqual;
+        return infix(arguments[0], relation_of(call.function), arguments[1],
+                     equality ? kEquality : kRelation, Sort::Boolean);
+    }
+    if (sort == Sort::Boolean) sort = Sort::Integer;
+    const bool stays_integer =
+        call.function == Function::Negate || call.function == Function::Add ||
+        call.function == Function::Subtract || call.function == Function::Multiply ||
+        call.function == Function::FloorDivide || call.function == Function::Modulo ||
+        call.function == Function::Abs || call.function == Function::Min ||
+        call.function == Function::Max || call.function == Function::Floor;
+    if (!stays_integer) sort = Sort::Real;
+    for (Code& argument : arguments) argument = as_sort(argument, sort);
+    return sort == Sort::Integer ? integer_call(call, arguments) : real_call(call, arguments);
+}
+
+Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>& arguments) const {
+    const Code& a = arguments[0];
+    const bool linear = std::all_of(arguments.begin(), arguments.end(),
+                                    [](const Code& code) { return code.index.has_value(); });
+    switch (call.function) {
+    case Function::Floor: return a;
+    case Function::Negate:
+        if (linear) return index_code(*a.index * std::int64_t{-1});
+        return infix(index_code(0), "-", a, kSumLevel, Sort::Integer);
+    case Function::Add:
+        if (linear) return index_code(*a.index + *arguments[1].index);
+        return infix(a, "+", arguments[1], kSumLevel, Sort::Integer);
+    case Function::Subtract:
+        if (linear) return index_code(*a.index - *arguments[1].index);
+        return infix(a, "-", arguments[1], kSumLevel, Sort::Integer);
+    case Function::Multiply: {
+        if (linear && (a.constant || arguments[1].constant))
+            return index_code(*a.index * *arguments[1].index);
+        // The product of two indices may need 64 bits.
+        Code first = a;
+        if (!a.wide) {
+            first.text = "i64(" + a.text + ")";
+            first.precedence = kPrimary;
+            first.wide = true;
+        }
+        return infix(first, "*", arguments[1], kProduct, Sort::Integer);
+    }
+    case Function::FloorDivide: return integer_pair("floor_divide", a, arguments[1]);
+    case Function::Modulo: return integer_pair("modulo", a, arguments[1]);
+    case Function::Min: return integer_pair("minimum", a, arguments[1]);
+    case Function::Max: return integer_pair("maximum", a, arguments[1]);
+    case Function::Abs: {
+        Code code = function_call("absolute", {a.text}, Sort::Integer);
+        code.wide = a.wide;
+        return code;
+    }
+    default: throw InternalError("no integer function");
+    }
+}
+
+// Plain operators where the language's conventions cannot matter, calls elsewhere.
+Code ExpressionPrinter::real_call(const Apply& call, const std::vector<Code>& arguments) const {
+    const Code& a = arguments[0];
+    switch (call.function) {
+    case Function::Negate: {
+        Code code;
+        code.text = "-" + wrapped(a, kUnary);
+        code.precedence = kUnary;
+        code.finite = a.finite;
+        return code;
+    }
+    case Function::Add:
+        if (a.finite || arguments[1].finite)
+            return infix(a, "+", arguments[1], kSumLevel, Sort::Real);
+        return function_call("add", {a.text, arguments[1].text});
+    case Function::Subtract:
+        if (a.finite || arguments[1].finite || is_guarded(arguments[1]))
+            return infix(a, "-", arguments[1], kSumLevel, Sort::Real);
+        return function_call("subtract", {a.text, arguments[1].text});
+    case Function::Multiply:
+        if ((a.finite && arguments[1].finite) || harmless_factor(a) ||
+            harmless_factor(arguments[1]))
+            return infix(a, "*", arguments[1], kProduct, Sort::Real);
+        return function_call("multiply", {a.text, arguments[1].text});
+    case Function::Divide:
+        if (harmless_factor(arguments[1])) return infix(a, "/", arguments[1], kProduct, Sort::Real);
+        return function_call("divide", {a.text, arguments[1].text});
+    case Function::Power:
+        invariant(arguments[1].constant.has_value(), "a power has a constant exponent");
+        return power(a, *arguments[1].constant);
+    default: break;
+    }
+    const char* name = real_function(call.function);
+    invariant(name != nullptr, "unknown function");
+    std::vector<std::string> texts;
+    for (const Code& argument : arguments) texts.push_back(argument.text);
+    Code code = function_call(name, texts);
+    code.finite = call.function == Function::Tanh || call.function == Function::Erf;
+    return code;
+}
+
+}  // namespace napkin::simt

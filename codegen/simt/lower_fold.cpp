@@ -1,0 +1,380 @@
+// Folds that are no contractions, scans and selections. Where there are many results, a thread
+// computes each; where there are few and the fold is long, a warp does.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "codegen/simt/region_lowering.h"
+
+namespace napkin::simt {
+namespace {
+
+using kernel::Assign;
+using kernel::Body;
+using kernel::Declare;
+using kernel::For;
+using kernel::If;
+
+constexpr int kWarp = 32;
+
+const char* type_of(Sort sort) {
+    switch (sort) {
+    case Sort::Boolean: return "bool";
+    case Sort::Integer: return "i64";
+    case Sort::Real: return "float";
+    }
+    return "float";
+}
+
+/// `name` as a value of an accumulator's sort.
+Code accumulator_code(const std::string& name, Sort sort) {
+    Code code;
+    code.text = name;
+    code.sort = sort;
+    code.wide = sort == Sort::Integer;
+    code.finite = sort != Sort::Real;
+    return code;
+}
+
+Code as_accumulator(const Code& value, Sort sort) {
+    Code code = as_sort(value, sort);
+    if (sort == Sort::Integer && !code.wide) {
+        code.text =
+            code.constant && code.text.front() != '-' ? code.text + "LL" : "i64(" + code.text + ")";
+        code.precedence = 16;
+        code.wide = true;
+        code.index.reset();
+    }
+    return code;
+}
+
+Body guarded(const std::string& tests, Body inner) {
+    if (tests.empty()) return inner;
+    return {{If{tests, std::move(inner), {}}}};
+}
+
+}  // namespace
+
+/// One fold: its accumulators and how they combine.
+class FoldLowering {
+public:
+    FoldLowering(const RegionLowering& region, const Fold& fold, const Compute& compute,
+                 ExpressionScope& scope)
+        : region_(region), fold_(fold), compute_(compute), scope_(scope) {
+        for (const ArrayId target : compute.statement.targets) {
+            const Sort sort = sort_of(region.region_.arrays[target.index()].type);
+            sorts_.push_back(sort);
+        }
+    }
+
+    [[nodiscard]] std::size_t components() const { return sorts_.size(); }
+    [[nodiscard]] Sort sort(std::size_t component) const { return sorts_[component]; }
+    [[nodiscard]] std::string name(const std::string& base, std::size_t component) const {
+        return components() == 1 ? base : base + std::to_string(component);
+    }
+
+    /// `float acc = identity;`, one a component.
+    void declare_identity(Body& body, const std::string& base) const {
+        const Monoid& monoid = region_.region_.monoids[fold_.monoid.index()];
+        const ElementScope nowhere;
+        for (std::size_t c = 0; c < components(); ++c) {
+            Code value = ExpressionPrinter(scope_).print(monoid.identity[c], nowhere);
+            if (sorts_[c] == Sort::Integer && value.constant && std::isinf(*value.constant)) {
+                value = accumulator_code(
+                    *value.constant > 0 ? "9223372036854775807LL" : "(-9223372036854775807LL - 1)",
+                    Sort::Integer);
+            }
+            body.push_back({Declare{type_of(sorts_[c]),
+                                    name(base, c),
+                                    as_accumulator(value, sorts_[c]).text,
+                                    false,
+                                    {}}});
+        }
+    }
+    /// The seed where there is one, else the identity.
+    void declare_start(Body& body, const std::string& base, const ElementScope& element) const {
+        if (fold_.seed.empty()) return declare_identity(body, base);
+        for (std::size_t c = 0; c < components(); ++c) {
+            const Code value = ExpressionPrinter(scope_).print(fold_.seed[c], element);
+            body.push_back({Declare{type_of(sorts_[c]),
+                                    name(base, c),
+                                    as_accumulator(value, sorts_[c]).text,
+                                    false,
+                                    {}}});
+        }
+    }
+    /// base = base combined with the values.
+    void combine(Body& body, const std::string& base, const std::vector<Code>& right) const {
+        std::vector<Code> left;
+        for (std::size_t c = 0; c < components(); ++c)
+            left.push_back(accumulator_code(name(base, c), sorts_[c]));
+        if (components() == 1) {
+            body.push_back({Assign{base, "=", combined(left, right, 0).text}});
+            return;
+        }
+        for (std::size_t c = 0; c < components(); ++c)
+            body.push_back({Declare{
+                type_of(sorts_[c]), name("next", c), combined(left, right, c).text, true, {}}});
+        for (std::size_t c = 0; c < components(); ++c)
+            body.push_back({Assign{name(base, c), "=", name("next", c)}});
+    }
+    /// The values at an element, declared when there are several so that each is computed once.
+    [[nodiscard]] std::vector<Code> values(Body& body, const ElementScope& element) const {
+        std::vector<Code> result;
+        for (std::size_t c = 0; c < components(); ++c) {
+            Code value = as_accumulator(ExpressionPrinter(scope_).print(fold_.values[c], element),
+                                        sorts_[c]);
+            if (components() > 1 || fold_.monoid.value > kMin.value || fold_.monoid == kMax ||
+                fold_.monoid == kMin) {
+                body.push_back(
+                    {Declare{type_of(sorts_[c]), name("value", c), value.text, true, {}}});
+                value = accumulator_code(name("value", c), sorts_[c]);
+            }
+            result.push_back(std::move(value));
+        }
+        return result;
+    }
+    [[nodiscard]] std::vector<Code> named(const std::string& base) const {
+        std::vector<Code> result;
+        for (std::size_t c = 0; c < components(); ++c)
+            result.push_back(accumulator_code(name(base, c), sorts_[c]));
+        return result;
+    }
+    void store(Body& body, const std::string& base, const ElementScope& element) const {
+        for (std::size_t c = 0; c < components(); ++c)
+            body.push_back(
+                region_.store(compute_, c, accumulator_code(name(base, c), sorts_[c]), element));
+    }
+
+private:
+    [[nodiscard]] Code combined(const std::vector<Code>& left, const std::vector<Code>& right,
+                                std::size_t component) const {
+        ExpressionScope inner = scope_;
+        inner.operands = left;
+        inner.operands.insert(inner.operands.end(), right.begin(), right.end());
+        const Monoid& monoid = region_.region_.monoids[fold_.monoid.index()];
+        const Code value =
+            ExpressionPrinter(inner).print(monoid.combine[component], ElementScope{});
+        return as_accumulator(value, sorts_[component]);
+    }
+
+    const RegionLowering& region_;
+    const Fold& fold_;
+    const Compute& compute_;
+    ExpressionScope& scope_;
+    std::vector<Sort> sorts_;
+};
+
+namespace {
+
+std::vector<AxisId> without(const std::vector<AxisId>& axes, const std::vector<AxisId>& removed) {
+    std::vector<AxisId> kept;
+    for (const AxisId axis : axes)
+        if (std::find(removed.begin(), removed.end(), axis) == removed.end()) kept.push_back(axis);
+    return kept;
+}
+
+}  // namespace
+
+kernel::Phase RegionLowering::lower_fold(const Fold& fold, const Compute& compute) {
+    ExpressionScope scope = scope_for(compute);
+    for (const VariableId target : compute.targets) define_target(target);
+    kernel::Phase phase;
+    for (const auto& [array, tile] : scope.tiles) phase.reads.push_back(tile.tile);
+    std::vector<const Expression*> values;
+    for (const Expression& value : fold.values) values.push_back(&value);
+    declare_known(values, scope, phase.body);
+    const FoldLowering lowering(*this, fold, compute, scope);
+
+    std::vector<AxisId> axes = target_axes(compute);
+    if (fold.every_prefix) axes = without(axes, fold.over);
+    const std::int64_t results = elements_of(axes);
+    const std::int64_t length = elements_of(fold.over);
+    const bool ordered = fold.every_prefix || !region_.monoids[fold.monoid.index()].commutative;
+    const bool by_warps = !ordered && length >= kWarp && results * 2 <= program_.threads;
+
+    // Nested loops over the folded axes around `inner`.
+    const auto folded_loops = [&](ElementScope element, const auto& inner) {
+        for (const AxisId axis : fold.over) {
+            const AxisRange& range = ranges_.at(axis);
+            const bool single = range.capacity == 1 && range.exact();
+            element.index[axis] =
+                single ? range.start : range.start + index_atom(axis_names_[axis.index()].local);
+        }
+        Body body = inner(element);
+        for (std::size_t i = fold.over.size(); i-- > 0;) {
+            const AxisRange& range = ranges_.at(fold.over[i]);
+            if (range.capacity == 1 && range.exact()) continue;
+            For loop;
+            loop.name = axis_names_[fold.over[i].index()].local;
+            loop.end = print(range.count);
+            loop.body = std::move(body);
+            body = {{std::move(loop)}};
+        }
+        return body;
+    };
+
+    if (!by_warps) {
+        Body inner;
+        const std::vector<LocalIndex> locals = decompose("e", axes, inner);
+        const ElementScope element = element_at(locals);
+        Body work;
+        if (fold.every_prefix) {
+            // The seed belongs to the first element of the range.
+            ElementScope first = element;
+            for (const AxisId axis : fold.over) first.index[axis] = ranges_.at(axis).start;
+            lowering.declare_start(work, "acc", first);
+        } else {
+            lowering.declare_start(work, "acc", element);
+        }
+        for (kernel::Statement& statement : folded_loops(element, [&](const ElementScope& at) {
+                 Body step;
+                 const std::vector<Code> found = lowering.values(step, at);
+                 lowering.combine(step, "acc", found);
+                 if (fold.every_prefix) lowering.store(step, "acc", at);
+                 return step;
+             }))
+            work.push_back(std::move(statement));
+        if (!fold.every_prefix) lowering.store(work, "acc", element);
+        for (kernel::Statement& statement : guarded(tests_of(locals), std::move(work)))
+            inner.push_back(std::move(statement));
+        for (kernel::Statement& statement : thread_loop(results, std::move(inner)))
+            phase.body.push_back(std::move(statement));
+        return phase;
+    }
+
+    For rows;
+    rows.name = "row";
+    rows.begin = fmt::format("threadIdx.x / {}", kWarp);
+    rows.end = std::to_string(results);
+    rows.step = fmt::format("kThreads / {}", kWarp);
+    rows.remark = "a warp each";
+    const std::vector<LocalIndex> locals = decompose("row", axes, rows.body);
+    Body work;
+    lowering.declare_identity(work, "acc");
+    For lanes;
+    lanes.name = "f";
+    lanes.begin = fmt::format("threadIdx.x % {}", kWarp);
+    lanes.end = std::to_string(length);
+    lanes.step = std::to_string(kWarp);
+    const std::vector<LocalIndex> folded = decompose("f", fold.over, lanes.body);
+    std::vector<LocalIndex> all = locals;
+    all.insert(all.end(), folded.begin(), folded.end());
+    Body step;
+    const std::vector<Code> found = lowering.values(step, element_at(all));
+    lowering.combine(step, "acc", found);
+    for (kernel::Statement& statement : guarded(tests_of(folded), std::move(step)))
+        lanes.body.push_back(std::move(statement));
+    work.push_back({std::move(lanes)});
+    work.push_back({kernel::Comment{"over the lanes of the warp"}});
+    Body exchange;
+    for (std::size_t c = 0; c < lowering.components(); ++c)
+        exchange.push_back({Declare{type_of(lowering.sort(c)),
+                                    lowering.name("other", c),
+                                    fmt::format("shuffle_xor({}, lane)", lowering.name("acc", c)),
+                                    true,
+                                    {}}});
+    lowering.combine(exchange, "acc", lowering.named("other"));
+    work.push_back(
+        {kernel::Enclose{"for (int lane = 16; lane > 0; lane /= 2) {", std::move(exchange), "}"}});
+    Body finish;
+    const ElementScope element = element_at(locals);
+    if (!fold.seed.empty()) {
+        lowering.declare_start(finish, "last", element);
+        lowering.combine(finish, "last", lowering.named("acc"));
+        lowering.store(finish, "last", element);
+    } else {
+        lowering.store(finish, "acc", element);
+    }
+    work.push_back({If{fmt::format("threadIdx.x % {} == 0", kWarp), std::move(finish), {}}});
+    for (kernel::Statement& statement : guarded(tests_of(locals), std::move(work)))
+        rows.body.push_back(std::move(statement));
+    phase.body.push_back({std::move(rows)});
+    return phase;
+}
+
+// The best element that comes after the last one found, once a rank: no sorting, and ties go to the
+// lowest index.
+kernel::Phase RegionLowering::lower_select(const Select& select, const Compute& compute) {
+    ExpressionScope scope = scope_for(compute);
+    for (const VariableId target : compute.targets) define_target(target);
+    kernel::Phase phase;
+    for (const auto& [array, tile] : scope.tiles) phase.reads.push_back(tile.tile);
+    declare_known({&select.value}, scope, phase.body);
+    std::vector<AxisId> axes = target_axes(compute);
+    if (select.rank) axes = without(axes, {*select.rank});
+
+    For rows;
+    rows.name = "row";
+    rows.begin = fmt::format("threadIdx.x / {}", kWarp);
+    rows.end = std::to_string(elements_of(axes));
+    rows.step = fmt::format("kThreads / {}", kWarp);
+    rows.remark = "a warp each";
+    const std::vector<LocalIndex> locals = decompose("row", axes, rows.body);
+    Body work;
+    work.push_back({Declare{"Ranked", "last", "{infinity(), -1}", false, {}}});
+
+    For ranks;
+    ranks.name = "rank";
+    ranks.end = "1";
+    if (select.rank) {
+        const AxisRange& range = ranges_.at(*select.rank);
+        ranks.end = print(range.start + range.count);
+    }
+    ranks.body.push_back({Declare{"Ranked", "best", "{minus_infinity(), 2147483647}", false, {}}});
+    For lanes;
+    lanes.name = "f";
+    lanes.begin = fmt::format("threadIdx.x % {}", kWarp);
+    lanes.end = std::to_string(elements_of({select.over}));
+    lanes.step = std::to_string(kWarp);
+    const std::vector<LocalIndex> folded = decompose("f", {select.over}, lanes.body);
+    std::vector<LocalIndex> all = locals;
+    all.insert(all.end(), folded.begin(), folded.end());
+    const ElementScope element = element_at(all);
+    const Code value = as_sort(ExpressionPrinter(scope).print(select.value, element), Sort::Real);
+    Body step;
+    step.push_back(
+        {Declare{"Ranked",
+                 "found",
+                 fmt::format("{{{}, {}}}", value.text, print(element.index.at(select.over))),
+                 true,
+                 {}}});
+    step.push_back({If{"(rank == 0 || precedes(last, found)) && precedes(found, best)",
+                       {{Assign{"best", "=", "found"}}},
+                       {}}});
+    for (kernel::Statement& statement : guarded(tests_of(folded), std::move(step)))
+        lanes.body.push_back(std::move(statement));
+    ranks.body.push_back({std::move(lanes)});
+    ranks.body.push_back(
+        {kernel::Enclose{"for (int lane = 16; lane > 0; lane /= 2) {",
+                         {{Declare{"Ranked",
+                                   "other",
+                                   "{shuffle_xor(best.value, lane), shuffle_xor(best.index, lane)}",
+                                   true,
+                                   {}}},
+                          {If{"precedes(other, best)", {{Assign{"best", "=", "other"}}}, {}}}},
+                         "}"}});
+    ranks.body.push_back({Assign{"last", "=", "best"}});
+    ElementScope target = element_at(locals);
+    std::string writes = fmt::format("threadIdx.x % {} == 0", kWarp);
+    if (select.rank) {
+        target.index[*select.rank] = index_atom("rank");
+        const IndexForm& start = ranges_.at(*select.rank).start;
+        if (!start.is_constant(0)) writes += fmt::format(" && rank >= {}", print(start));
+    }
+    Code best;
+    best.text = "best.value";
+    Code index;
+    index.text = "best.index";
+    index.sort = Sort::Integer;
+    ranks.body.push_back(
+        {If{writes, {store(compute, 0, best, target), store(compute, 1, index, target)}, {}}});
+    work.push_back({std::move(ranks)});
+    for (kernel::Statement& statement : guarded(tests_of(locals), std::move(work)))
+        rows.body.push_back(std::move(statement));
+    phase.body.push_back({std::move(rows)});
+    return phase;
+}
+
+}  // namespace napkin::simt

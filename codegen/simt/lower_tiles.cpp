@@ -1,0 +1,456 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/simt/region_lowering.h"
+
+namespace napkin::simt {
+namespace {
+
+/// Elements from one row to the next: padded so that rows start in different banks, an odd number
+/// of 32-bit words apart.
+std::int64_t padded_row(std::int64_t extent, ElementType type) {
+    if (extent == 1) return 1;
+    const std::int64_t bytes = kernel::element_bytes(type);
+    if (bytes >= 4) return extent | 1;
+    const std::int64_t words = (extent * bytes + 3) / 4;
+    return (words | 1) * 4 / bytes;
+}
+
+/// How much wider than one element an index can be over a tile, whatever its place; nullopt where
+/// that is not known.
+std::optional<std::int64_t> spread(const Expression& expression, const AxisRanges& ranges) {
+    if (std::holds_alternative<Number>(expression.node) ||
+        std::holds_alternative<SizeOf>(expression.node))
+        return 0;
+    if (const AxisIndex* index = std::get_if<AxisIndex>(&expression.node))
+        return ranges.at(index->axis).capacity - 1;
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return std::nullopt;
+    std::vector<std::int64_t> parts;
+    for (const Expression& argument : call->arguments) {
+        const std::optional<std::int64_t> part = spread(argument, ranges);
+        if (!part) return std::nullopt;
+        parts.push_back(*part);
+    }
+    const auto constant = [&](std::size_t at) -> std::optional<std::int64_t> {
+        const Number* number = std::get_if<Number>(&call->arguments[at].node);
+        if (number == nullptr || !number->is_integer) return std::nullopt;
+        return static_cast<std::int64_t>(number->value);
+    };
+    switch (call->function) {
+    case Function::Negate: return parts[0];
+    case Function::Add:
+    case Function::Subtract: return parts[0] + parts[1];
+    case Function::Multiply:
+        for (const std::size_t side : {0U, 1U})
+            if (const std::optional<std::int64_t> factor = constant(side))
+                return parts[1 - side] * (*factor < 0 ? -*factor : *factor);
+        return parts[0] == 0 && parts[1] == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
+    case Function::Min:
+    case Function::Max:
+        // A clamp by something fixed.
+        if (parts[0] == 0 || parts[1] == 0) return std::max(parts[0], parts[1]);
+        return std::nullopt;
+    case Function::FloorDivide:
+        if (const std::optional<std::int64_t> divisor = constant(1); divisor && *divisor > 0)
+            return parts[0] / *divisor + 1;
+        return std::nullopt;
+    case Function::Modulo:
+        if (const std::optional<std::int64_t> divisor = constant(1); divisor && *divisor > 0)
+            return *divisor - 1;
+        return std::nullopt;
+    default: return std::nullopt;
+    }
+}
+
+}  // namespace
+
+TileView& RegionLowering::define_tile(VariableId variable, const std::vector<AxisRange>& dims,
+                                      const std::vector<std::string>& labels) {
+    const VariableId place = storage(variable);
+    const auto known = views_.find(place);
+    TileView view;
+    if (known != views_.end()) {
+        view = known->second;
+    } else {
+        const Variable& info = region_.variables[place.index()];
+        view.type = info.type;
+        view.name = names_.fresh(info.name + "_tile");
+        view.stride.resize(dims.size());
+        std::int64_t next = 1;
+        std::string shape;
+        for (std::size_t d = dims.size(); d-- > 0;) {
+            view.stride[d] = next;
+            next = d + 1 == dims.size() && dims.size() > 1 ? padded_row(dims[d].capacity, view.type)
+                                                           : next * dims[d].capacity;
+        }
+        for (std::size_t d = 0; d < dims.size(); ++d) {
+            view.capacity.push_back(dims[d].capacity);
+            shape += fmt::format("{}{}: {}", d > 0 ? ", " : "", labels[d], dims[d].capacity);
+        }
+        kernel::Tile tile{view.name, view.type, next, "(" + shape + ")", 0};
+        if (dims.size() > 1 && view.stride[dims.size() - 2] != dims.back().capacity)
+            tile.shape += fmt::format(", rows of {}", view.stride[dims.size() - 2]);
+        view.tile = kernel::TileId{static_cast<std::uint32_t>(program_.tiles.size())};
+        program_.tiles.push_back(std::move(tile));
+    }
+    view.origin.clear();
+    view.count.clear();
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        invariant(dims[d].capacity <= view.capacity[d], "a tile outgrew its memory");
+        view.origin.push_back(dims[d].start);
+        view.count.push_back(dims[d].count);
+    }
+    latest_[region_.variables[variable.index()].array] = place;
+    return views_[place] = std::move(view);
+}
+
+TileView& RegionLowering::define_target(VariableId variable) {
+    std::vector<AxisRange> dims;
+    std::vector<std::string> labels;
+    for (const AxisId axis :
+         region_.arrays[region_.variables[variable.index()].array.index()].axes) {
+        dims.push_back(ranges_[axis]);
+        labels.push_back(region_.axes[axis.index()].name);
+    }
+    return define_tile(variable, dims, labels);
+}
+
+/// The part of the array that a load's readers can touch: along each dimension the hull of their
+/// indices, clipped to the array.
+std::vector<AxisRange> RegionLowering::footprint(const Load& load, Body& body) {
+    const Array& array = region_.arrays[load.array.index()];
+    const IntervalPrinter intervals(ranges_, sizes_);
+    std::vector<AxisRange> dims;
+    for (std::size_t d = 0; d < array.axes.size(); ++d) {
+        const AxisId axis = array.axes[d];
+        const IndexForm& size = sizes_[axis.index()];
+        const std::vector<Expression>& readers = load.index[d];
+        const AxisIndex* plain =
+            readers.size() == 1 ? std::get_if<AxisIndex>(&readers.front().node) : nullptr;
+        if (plain != nullptr) {
+            dims.push_back(ranges_[plain->axis]);
+            continue;
+        }
+        const std::int64_t extent = region_.axes[axis.index()].extent;
+        std::optional<IntervalCode> hull;
+        std::int64_t width = 0;
+        bool known = true;
+        for (const Expression& reader : readers) {
+            const std::optional<IntervalCode> part = intervals.bounds(reader);
+            const std::optional<std::int64_t> more = spread(reader, ranges_);
+            if (!part || !more) {
+                hull = IntervalCode{0, size - 1};
+                known = false;
+                break;
+            }
+            if (!hull) {
+                hull = part;
+                width = *more;
+                continue;
+            }
+            const IndexForm apart = part->low - hull->low;
+            hull = IntervalCode{minimum(hull->low, part->low), maximum(hull->high, part->high)};
+            known = known && apart.is_constant();
+            width = std::max(width, *more + apart.constant) +
+                    std::max<std::int64_t>(0, -apart.constant);
+        }
+        AxisRange range;
+        range.capacity = known ? std::min(width + 1, extent) : extent;
+        if (run_time_[axis.index()] && known) range.capacity = width + 1;
+        const IndexForm low = maximum(hull->low, 0);
+        const IndexForm end = minimum(hull->high + 1, size);
+        range.start = low;
+        range.count = end - low;
+        if (low == IndexForm(0) && end.is_constant()) {
+            dims.push_back(range);
+            continue;
+        }
+        const std::string base = array.name + "_" + region_.axes[axis.index()].name;
+        if (!low.is_constant()) {
+            range.start = index_atom(names_.fresh(base + "_low"));
+            body.push_back({kernel::Declare{"int", print(range.start), print(low), true, {}}});
+        }
+        range.count = index_atom(names_.fresh(base + "_count"));
+        body.push_back(
+            {kernel::Declare{"int", print(range.count), print(end - range.start), true, {}}});
+        dims.push_back(range);
+    }
+    return dims;
+}
+
+std::string RegionLowering::buffer_name(ArrayId array, bool written) {
+    const auto known = buffers_.find(array);
+    if (known != buffers_.end()) return known->second;
+    KernelParameter parameter;
+    parameter.name = names_.fresh(region_.arrays[array.index()].name);
+    parameter.array = array;
+    parameter.type = device_type(array);
+    parameter.written = written;
+    buffers_[array] = parameter.name;
+    arrays_.push_back({array, parameter.type});
+    const auto place = std::find_if(
+        program_.parameters.begin(), program_.parameters.end(),
+        [](const KernelParameter& other) { return other.kind != KernelParameter::Kind::Buffer; });
+    program_.parameters.insert(place, parameter);
+    return parameter.name;
+}
+
+ElementType RegionLowering::device_type(ArrayId array) const {
+    const auto stored = region_.stored.find(array);
+    if (stored != region_.stored.end()) return stored->second;
+    return storage_type(state_.diagram, state_.relabelling, array);
+}
+
+std::string RegionLowering::device_offset(ArrayId array, const std::vector<IndexForm>& index) {
+    const Array& info = region_.arrays[array.index()];
+    std::vector<std::uint32_t> order(info.layout.begin(), info.layout.end());
+    if (order.empty())
+        for (std::uint32_t d = 0; d < info.axes.size(); ++d) order.push_back(d);
+    // Constant strides from the inside out, until a size is only known at run time.
+    std::vector<std::optional<std::int64_t>> constant(order.size());
+    std::optional<std::int64_t> next = 1;
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const AxisId axis = info.axes[order[i]];
+        constant[order[i]] =
+            region_.axes[axis.index()].woven && i + 1 < order.size() ? std::nullopt : next;
+        if (run_time_[axis.index()])
+            next = std::nullopt;
+        else if (next)
+            *next *= region_.axes[axis.index()].extent;
+    }
+    constexpr std::int64_t kInt = 2147483647;
+    const bool wide = !next || *next > kInt;
+    IndexForm offset;
+    for (const std::uint32_t d : order) {
+        if (index[d].is_constant(0)) continue;
+        if (constant[d]) {
+            offset = offset + (wide && !index[d].is_constant()
+                                   ? index_atom("i64(" + print(index[d]) + ")") * *constant[d]
+                                   : index[d] * *constant[d]);
+            continue;
+        }
+        const auto known = strides_.find({array, d});
+        if (known == strides_.end()) {
+            KernelParameter parameter;
+            parameter.kind = KernelParameter::Kind::Stride;
+            parameter.name =
+                names_.fresh(info.name + "_stride_" + region_.axes[info.axes[d].index()].name);
+            parameter.array = array;
+            parameter.dimension = d;
+            strides_[{array, d}] = parameter.name;
+            program_.parameters.push_back(parameter);
+        }
+        offset = offset +
+                 index_atom(fmt::format("{} * {}", print_factor(index[d]), strides_[{array, d}]));
+    }
+    return print(offset);
+}
+
+void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
+    if (!materialised(load.target)) {
+        skipped_loads_[load.target] = &load;
+        return;
+    }
+    if (load.source && materialised(*load.source)) {
+        // The outer tile already stands in shared memory: both are one.
+        aliases_[load.target] = storage(*load.source);
+        latest_[region_.variables[load.target.index()].array] = storage(*load.source);
+        return;
+    }
+    const Load* origin = &load;
+    while (origin->source && skipped_loads_.contains(*origin->source))
+        origin = skipped_loads_[*origin->source];
+    if (!origin->gather.empty()) return lower_gather(load, origin->gather, span, body);
+
+    const std::vector<AxisRange> dims = footprint(load, body);
+    const Array& array = region_.arrays[load.array.index()];
+    std::vector<std::string> labels;
+    for (const AxisId axis : array.axes) labels.push_back(region_.axes[axis.index()].name);
+    const TileView view = define_tile(load.target, dims, labels);
+    const std::string buffer = buffer_name(load.array, false);
+
+    kernel::Phase phase;
+    phase.comments = comments(fmt::format("load {}", array.name), span, "");
+    phase.writes = {view.tile};
+    Body inner;
+    std::int64_t elements = 1;
+    for (const AxisRange& dim : dims) elements *= dim.capacity;
+    std::vector<IndexForm> local(dims.size());
+    std::string tests;
+    IndexForm flat = index_atom("e");
+    const int width = vector_width(load.array, view);
+    std::int64_t below = elements / width;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        const bool last = d + 1 == dims.size();
+        const std::int64_t steps = last ? dims[d].capacity / width : dims[d].capacity;
+        if (steps == 1) continue;
+        below /= steps;
+        std::string text = "e";
+        if (below > 1) text = fmt::format("e / {}", below);
+        if (below * steps < elements / width) text += fmt::format(" % {}", steps);
+        if (last && width > 1) text += fmt::format(" * {}", width);
+        const std::string name = names_.fresh("i" + Names::identifier(labels[d]));
+        inner.push_back({kernel::Declare{"int", name, text, true, {}}});
+        local[d] = index_atom(name);
+    }
+    std::vector<IndexForm> at(dims.size());
+    IndexForm place;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+        at[d] = dims[d].start + local[d];
+        place = place + local[d] * view.stride[d];
+        if (!dims[d].exact())
+            tests += fmt::format("{}{} < {}", tests.empty() ? "" : " && ", print(local[d]),
+                                 print(dims[d].count));
+    }
+    const std::string offset = device_offset(load.array, at);
+    const ElementType type = device_type(load.array);
+    Body copy;
+    if (width > 1) {
+        copy.push_back({kernel::Call{fmt::format("copy_vector<{}>({}, {}, {}, {})", width,
+                                                 view.name, print(place), buffer, offset)}});
+    } else {
+        std::string value = fmt::format("{}[{}]", buffer, offset);
+        if (type == ElementType::I4)
+            value =
+                fmt::format("convert<i8>(signed_nibble({}[({}) / 2], {}))", buffer, offset, offset);
+        else if (type != view.type)
+            value = stored(loaded(value, type), view.type);
+        copy.push_back(
+            {kernel::Assign{fmt::format("{}[{}]", view.name, print(place)), "=", value}});
+    }
+    if (tests.empty())
+        inner.insert(inner.end(), copy.begin(), copy.end());
+    else
+        inner.push_back({kernel::If{tests, copy, {}}});
+    phase.body = thread_loop(elements / width, std::move(inner));
+    body.push_back({std::move(phase)});
+}
+
+/// Elements that one copy of 16 bytes moves, where the tile's innermost dimension allows it.
+int RegionLowering::vector_width(ArrayId array, const TileView& tile) const {
+    const Array& info = region_.arrays[array.index()];
+    const ElementType type = device_type(array);
+    if (info.axes.empty() || type != tile.type || type == ElementType::I4) return 1;
+    const std::size_t last = info.axes.size() - 1;
+    if (!info.layout.empty() && info.layout.back() != last) return 1;
+    const AxisId axis = info.axes[last];
+    const std::int64_t width = 16 / kernel::element_bytes(type);
+    const std::int64_t extent = region_.axes[axis.index()].extent;
+    if (run_time_[axis.index()] || extent % width != 0) return 1;
+    if (!tile.count[last].is_constant(tile.capacity[last])) return 1;
+    if (tile.capacity[last] % width != 0 || known_divisor(tile.origin[last]) % width != 0) {
+        // A start that is a name was a multiple of its group's size.
+        if (tile.capacity[last] % width != 0) return 1;
+        const auto range = ranges_.find(axis);
+        const bool group_start = range != ranges_.end() && range->second.start == tile.origin[last];
+        if (!group_start) return 1;
+    }
+    return static_cast<int>(width);
+}
+
+void RegionLowering::lower_gather(const Load& load, const std::vector<Expression>& gather,
+                                  Span span, Body& body) {
+    const TileView view = define_target(load.target);
+    const std::string buffer = buffer_name(load.array, false);
+    kernel::Phase phase;
+    phase.comments =
+        comments(fmt::format("gather {}", region_.arrays[load.array.index()].name), span, "");
+    phase.writes = {view.tile};
+    ExpressionScope scope;
+    scope.sizes = &sizes_;
+    scope.arrays = &region_.arrays;
+    for (const Expression& expression : gather) {
+        note_parameters(expression, scope);
+        for (const ArrayId array : arrays_read(expression)) {
+            if (scope.parameters.contains(array)) continue;
+            const TileView& tile = views_.at(storage(latest_.at(array)));
+            scope.tiles[array] = tile;
+            phase.reads.push_back(tile.tile);
+        }
+    }
+    const std::vector<AxisId>& axes =
+        region_.arrays[region_.variables[load.target.index()].array.index()].axes;
+    Body inner;
+    const std::vector<LocalIndex> locals = decompose("e", axes, inner);
+    const ElementScope element = element_at(locals);
+    const ExpressionPrinter printer(scope);
+    std::vector<IndexForm> at;
+    for (const Expression& expression : gather) at.push_back(printer.index(expression, element));
+    const std::string offset = device_offset(load.array, at);
+    const ElementType type = device_type(load.array);
+    std::string value = fmt::format("{}[{}]", buffer, offset);
+    if (type == ElementType::I4)
+        value = fmt::format("convert<i8>(signed_nibble({}[({}) / 2], {}))", buffer, offset, offset);
+    else if (type != view.type)
+        value = stored(loaded(value, type), view.type);
+    std::vector<IndexForm> target;
+    for (const AxisId axis : axes) target.push_back(element.index.at(axis));
+    const kernel::Statement copy{
+        kernel::Assign{ExpressionPrinter::place(view, target), "=", value}};
+    const std::string tests = tests_of(locals);
+    if (tests.empty())
+        inner.push_back(copy);
+    else
+        inner.push_back({kernel::If{tests, {copy}, {}}});
+    phase.body = thread_loop(elements_of(axes), std::move(inner));
+    body.push_back({std::move(phase)});
+}
+
+void RegionLowering::lower_save(const Save& save, Span span, Body& body) {
+    if (!materialised(save.source)) return;
+    if (save.target && materialised(*save.target)) {
+        if (storage(save.source) != storage(*save.target))
+            copy_tile(save.source, *save.target, save.array, span, body);
+        return;
+    }
+    const TileView& view = views_.at(storage(save.source));
+    const std::string buffer = buffer_name(save.array, true);
+    const Array& array = region_.arrays[save.array.index()];
+    kernel::Phase phase;
+    phase.comments = comments(fmt::format("save {}", array.name), span, "");
+    phase.reads = {view.tile};
+    Body inner;
+    const std::vector<LocalIndex> locals = decompose("e", array.axes, inner);
+    const ElementScope element = element_at(locals);
+    const std::vector<IndexForm> at = indices_of(save.array, element);
+    const ElementType type = device_type(save.array);
+    std::string value = ExpressionPrinter::place(view, at);
+    if (type != view.type) value = stored(loaded(value, view.type), type);
+    const kernel::Statement copy{
+        kernel::Assign{fmt::format("{}[{}]", buffer, device_offset(save.array, at)), "=", value}};
+    const std::string tests = tests_of(locals);
+    if (tests.empty())
+        inner.push_back(copy);
+    else
+        inner.push_back({kernel::If{tests, {copy}, {}}});
+    phase.body = thread_loop(elements_of(array.axes), std::move(inner));
+    body.push_back({std::move(phase)});
+}
+
+void RegionLowering::copy_tile(VariableId from, VariableId to, ArrayId array, Span span,
+                               Body& body) {
+    const TileView source = views_.at(storage(from));
+    const TileView target = define_target(to);
+    kernel::Phase phase;
+    phase.comments = comments(fmt::format("copy {}", region_.arrays[array.index()].name), span, "");
+    phase.reads = {source.tile};
+    phase.writes = {target.tile};
+    Body inner;
+    const std::vector<AxisId>& axes = region_.arrays[array.index()].axes;
+    const std::vector<LocalIndex> locals = decompose("e", axes, inner);
+    const std::vector<IndexForm> at = indices_of(array, element_at(locals));
+    const kernel::Statement copy{kernel::Assign{
+        ExpressionPrinter::place(target, at), "=",
+        stored(loaded(ExpressionPrinter::place(source, at), source.type), target.type)}};
+    const std::string tests = tests_of(locals);
+    if (tests.empty())
+        inner.push_back(copy);
+    else
+        inner.push_back({kernel::If{tests, {copy}, {}}});
+    phase.body = thread_loop(elements_of(axes), std::move(inner));
+    body.push_back({std::move(phase)});
+}
+
+}  // namespace napkin::simt

@@ -1,0 +1,131 @@
+// Lowering of one region's tile program to a kernel program for the `simt` target: all threads of a
+// block work together on every statement, tiles stand in shared memory, contractions are
+// micro-tiled in registers.
+//
+// Parallel loops at block level and further out, as far as they enclose the whole program, become
+// blocks. Others are executed by the same block at once: their groups are independent, so every
+// statement is carried out for all groups before the next. Tiles of levels further out than the
+// block do not exist; what reads them reads device memory.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "codegen/kernel_program.h"
+#include "codegen/simt/expression_code.h"
+#include "codegen/simt/interval_code.h"
+#include "codegen/simt/scope.h"
+
+namespace napkin::simt {
+
+/// What lowering gives: the kernel and how to launch it.
+struct LoweredRegion {
+    kernel::Program program;
+    std::vector<GridAxis> grid;
+    Sizes fixed;
+    Sizes at_most;
+    std::vector<DeviceArray> arrays;
+};
+
+class RegionLowering {
+public:
+    RegionLowering(const State& state, const RegionProgram& region, const EmitOptions& options);
+    [[nodiscard]] LoweredRegion run();
+
+private:
+    using Body = kernel::Body;
+
+    // lower_region.cpp: structure, sizes, names, parameters
+    void name_axes();
+    void choose_threads();
+    [[nodiscard]] std::int64_t work_of(const std::vector<TileStatement>& body) const;
+    void find_run_time_sizes();
+    [[nodiscard]] const std::vector<TileStatement>& lower_grid(Body& body);
+    void lower(const std::vector<TileStatement>& statements, Body& body);
+    void lower_loop(const Loop& loop, Body& body);
+    void narrow(AxisId axis, std::int64_t size, const IndexForm& start, Body& body);
+    void collect_aliases(const std::vector<TileStatement>& statements);
+    [[nodiscard]] VariableId storage(VariableId variable) const;
+    [[nodiscard]] bool materialised(VariableId variable) const;
+    [[nodiscard]] std::vector<std::string> comments(const std::string& what, Span span,
+                                                    const std::string& via) const;
+
+    // lower_tiles.cpp: tiles, loads and saves
+    TileView& define_tile(VariableId variable, const std::vector<AxisRange>& dims,
+                          const std::vector<std::string>& labels);
+    TileView& define_target(VariableId variable);
+    [[nodiscard]] std::vector<AxisRange> footprint(const Load& load, Body& body);
+    void lower_load(const Load& load, Span span, Body& body);
+    void lower_gather(const Load& load, const std::vector<Expression>& gather, Span span,
+                      Body& body);
+    void lower_save(const Save& save, Span span, Body& body);
+    void copy_tile(VariableId from, VariableId to, ArrayId array, Span span, Body& body);
+    [[nodiscard]] std::string buffer_name(ArrayId array, bool written);
+    [[nodiscard]] ElementType device_type(ArrayId array) const;
+    /// The element's place in device memory.
+    [[nodiscard]] std::string device_offset(ArrayId array, const std::vector<IndexForm>& index);
+    [[nodiscard]] int vector_width(ArrayId array, const TileView& tile) const;
+
+    // lower_compute.cpp: maps and what all computations share
+    void lower_compute(const Compute& compute, Span span, Body& body);
+    [[nodiscard]] kernel::Phase lower_map(const Map& map, const Compute& compute);
+    [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
+    void note_parameters(const Expression& expression, ExpressionScope& scope);
+    /// Flags for conditions that hold everywhere in the block's part.
+    void declare_known(const std::vector<const Expression*>& expressions, ExpressionScope& scope,
+                       Body& body) const;
+    /// Declares the local indices of a flat element number and returns them.
+    [[nodiscard]] std::vector<LocalIndex> decompose(const std::string& flat,
+                                                    const std::vector<AxisId>& axes, Body& body,
+                                                    const std::set<AxisId>& clamped = {}) const;
+    [[nodiscard]] std::int64_t elements_of(const std::vector<AxisId>& axes) const;
+    [[nodiscard]] ElementScope element_at(const std::vector<LocalIndex>& locals) const;
+    [[nodiscard]] std::string tests_of(const std::vector<LocalIndex>& locals) const;
+    [[nodiscard]] std::vector<IndexForm> indices_of(ArrayId array,
+                                                    const ElementScope& element) const;
+    /// The statement that stores a value in a target's element.
+    [[nodiscard]] kernel::Statement store(const Compute& compute, std::size_t target,
+                                          const Code& value, const ElementScope& element) const;
+    [[nodiscard]] std::vector<AxisId> target_axes(const Compute& compute) const;
+    [[nodiscard]] Body thread_loop(std::int64_t count, Body inner) const;
+
+    // lower_fold.cpp: folds and selections
+    [[nodiscard]] kernel::Phase lower_fold(const Fold& fold, const Compute& compute);
+    [[nodiscard]] kernel::Phase lower_select(const Select& select, const Compute& compute);
+
+    // lower_contraction.cpp
+    [[nodiscard]] std::optional<kernel::Phase> lower_contraction(const Fold& fold,
+                                                                 const Compute& compute);
+
+    friend class FoldLowering;
+    friend class ContractionLowering;
+
+    const State& state_;
+    const RegionProgram& region_;
+    const EmitOptions& options_;
+    Diagram scope_;  // for printing statements
+    kernel::Program program_;
+    Names names_;
+    struct AxisNames {
+        std::string start, count, local, size;
+    };
+    std::vector<AxisNames> axis_names_;
+    std::vector<IndexForm> sizes_;  // by axis: a constant or a parameter
+    std::vector<bool> run_time_;    // by axis
+    AxisRanges ranges_;
+    std::vector<GridAxis> grid_;
+    std::map<VariableId, VariableId> aliases_;
+    std::map<VariableId, TileView> views_;
+    std::map<VariableId, const Load*> skipped_loads_;
+    std::map<ArrayId, VariableId> latest_;  // the variable that last got a value of an array
+    std::map<ArrayId, std::string> buffers_;
+    std::map<std::pair<ArrayId, std::uint32_t>, std::string> strides_;
+    std::map<ArrayId, std::string> scalars_;
+    std::set<AxisId> used_sizes_;
+    std::vector<DeviceArray> arrays_;
+};
+
+}  // namespace napkin::simt
