@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace napkin {
 namespace {
@@ -91,12 +90,6 @@ IndexForm maximum(const IndexForm& a, const IndexForm& b) {
     const IndexForm difference = a - b;
     if (difference.is_constant()) return difference.constant >= 0 ? a : b;
     return call("maximum", a, b);
-}
-
-std::int64_t known_divisor(const IndexForm& a) {
-    std::int64_t divisor = a.constant < 0 ? -a.constant : a.constant;
-    for (const auto& term : a.terms) divisor = std::gcd(divisor, term.second);
-    return divisor;
 }
 
 std::string print(const IndexForm& a) {

@@ -36,8 +36,6 @@ struct IndexForm {
 [[nodiscard]] IndexForm modulo(const IndexForm& a, const IndexForm& divisor);
 [[nodiscard]] IndexForm minimum(const IndexForm& a, const IndexForm& b);
 [[nodiscard]] IndexForm maximum(const IndexForm& a, const IndexForm& b);
-/// The largest number that certainly divides every value, 0 for the constant 0.
-[[nodiscard]] std::int64_t known_divisor(const IndexForm& a);
 
 /// `x0 * 64 + ix - 2`.
 [[nodiscard]] std::string print(const IndexForm& a);

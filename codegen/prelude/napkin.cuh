@@ -2,5 +2,6 @@
 #pragma once
 
 #include "arithmetic.cuh"
+#include "copy.cuh"
 #include "scalar.cuh"
 #include "target.cuh"

@@ -28,12 +28,21 @@ std::string statement_text(const Diagram& scope, const Statement& statement) {
     std::visit(overloaded{
                    [&](const Map& map) { text += " = " + napkin::print(scope, map.value); },
                    [&](const Fold& fold) {
-                       text += fmt::format(" {}= {}({})", fold.seed.empty() ? "" : "..",
-                                           fold.every_prefix ? "scan " + scope[fold.monoid].name
-                                                             : scope[fold.monoid].name,
-                                           axes(fold.over));
+                       const std::string& name = scope[fold.monoid].name;
+                       const std::string head =
+                           fold.every_prefix ? fmt::format("scan[{}] {}", axes(fold.over), name)
+                                             : fmt::format("{}({})", name, axes(fold.over));
+                       std::string values;
                        for (const Expression& value : fold.values)
-                           text += " " + napkin::print(scope, value);
+                           values += (values.empty() ? " " : ", ") + napkin::print(scope, value);
+                       const std::string seed =
+                           fold.seed.empty() ? "" : napkin::print(scope, fold.seed.front());
+                       if (fold.seed.empty())
+                           text += " = " + head + values;
+                       else if (fold.monoid == kSum)
+                           text += fmt::format(" = {} + {}{}", seed, head, values);
+                       else
+                           text += fmt::format(" = {}({}, {}{})", name, seed, head, values);
                    },
                    [&](const Select& select) {
                        text +=

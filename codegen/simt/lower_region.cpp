@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "codegen/simt/region_lowering.h"
 #include "diagrams/overloaded.h"
@@ -226,6 +227,7 @@ const std::vector<TileStatement>& RegionLowering::lower_grid(Body& body) {
         if (!start.is_constant()) {
             const std::string name = names_.fresh(axis_names_[axis.index()].start);
             body.push_back({kernel::Declare{"int", name, print(start), true, {}}});
+            multiples_[name] = std::gcd(divisor_of(outer.start), chain[i]->size);
             start = index_atom(name);
         }
         if (grid_[i].within && !start.is_constant())
@@ -257,6 +259,7 @@ void RegionLowering::lower_loop(const Loop& loop, Body& body) {
     loop_code.begin = print(outer.start);
     loop_code.end = print(outer.start + outer.count);
     loop_code.step = std::to_string(loop.size);
+    multiples_[start] = std::gcd(divisor_of(outer.start), loop.size);
     loop_code.remark = fmt::format("chunks of {}", region_.axes[loop.axis.index()].name);
     narrow(loop.axis, loop.size, index_atom(start), loop_code.body);
     const IntervalPrinter intervals(ranges_, sizes_);

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "codegen/simt/region_lowering.h"
 
@@ -279,7 +280,6 @@ void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
     for (const AxisRange& dim : dims) elements *= dim.capacity;
     std::vector<IndexForm> local(dims.size());
     std::string tests;
-    IndexForm flat = index_atom("e");
     const int width = vector_width(load.array, view);
     std::int64_t below = elements / width;
     for (std::size_t d = 0; d < dims.size(); ++d) {
@@ -291,7 +291,9 @@ void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
         if (below > 1) text = fmt::format("e / {}", below);
         if (below * steps < elements / width) text += fmt::format(" % {}", steps);
         if (last && width > 1) text += fmt::format(" * {}", width);
-        const std::string name = names_.fresh("i" + Names::identifier(labels[d]));
+        const auto same = std::count(array.axes.begin(), array.axes.end(), array.axes[d]);
+        const std::string& own = axis_names_[array.axes[d].index()].local;
+        const std::string name = same == 1 ? own : names_.fresh(own);
         inner.push_back({kernel::Declare{"int", name, text, true, {}}});
         local[d] = index_atom(name);
     }
@@ -328,6 +330,15 @@ void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
     body.push_back({std::move(phase)});
 }
 
+std::int64_t RegionLowering::divisor_of(const IndexForm& index) const {
+    std::int64_t divisor = index.constant < 0 ? -index.constant : index.constant;
+    for (const auto& [text, coefficient] : index.terms) {
+        const auto known = multiples_.find(text);
+        divisor = std::gcd(divisor, coefficient * (known == multiples_.end() ? 1 : known->second));
+    }
+    return divisor;
+}
+
 /// Elements that one copy of 16 bytes moves, where the tile's innermost dimension allows it.
 int RegionLowering::vector_width(ArrayId array, const TileView& tile) const {
     const Array& info = region_.arrays[array.index()];
@@ -340,13 +351,7 @@ int RegionLowering::vector_width(ArrayId array, const TileView& tile) const {
     const std::int64_t extent = region_.axes[axis.index()].extent;
     if (run_time_[axis.index()] || extent % width != 0) return 1;
     if (!tile.count[last].is_constant(tile.capacity[last])) return 1;
-    if (tile.capacity[last] % width != 0 || known_divisor(tile.origin[last]) % width != 0) {
-        // A start that is a name was a multiple of its group's size.
-        if (tile.capacity[last] % width != 0) return 1;
-        const auto range = ranges_.find(axis);
-        const bool group_start = range != ranges_.end() && range->second.start == tile.origin[last];
-        if (!group_start) return 1;
-    }
+    if (tile.capacity[last] % width != 0 || divisor_of(tile.origin[last]) % width != 0) return 1;
     return static_cast<int>(width);
 }
 

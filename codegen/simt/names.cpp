@@ -148,11 +148,25 @@ constexpr const char* kReserved[] = {"alignas",
                                      "floorf",
                                      "powf",
                                      "outer_product",
+                                     "found",
+                                     "value",
+                                     "next",
+                                     "r",
+                                     "c",
+                                     "row_pass",
+                                     "column_pass",
+                                     "copy_vector",
+                                     "integer_power",
+                                     "signed_nibble",
                                      "replace_nan"};
 
 }  // namespace
 
-Names::Names() : taken_(std::begin(kReserved), std::end(kReserved)) {}
+Names::Names() : taken_(std::begin(kReserved), std::end(kReserved)) {
+    // Numbered names of phases.
+    for (const char* base : {"all", "acc", "value", "next", "other", "last"})
+        for (int number = 0; number < 32; ++number) taken_.insert(base + std::to_string(number));
+}
 
 std::string Names::identifier(const std::string& text) {
     std::string name;

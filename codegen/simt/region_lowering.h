@@ -41,7 +41,6 @@ private:
     // lower_region.cpp: structure, sizes, names, parameters
     void name_axes();
     void choose_threads();
-    [[nodiscard]] std::int64_t work_of(const std::vector<TileStatement>& body) const;
     void find_run_time_sizes();
     [[nodiscard]] const std::vector<TileStatement>& lower_grid(Body& body);
     void lower(const std::vector<TileStatement>& statements, Body& body);
@@ -67,6 +66,8 @@ private:
     [[nodiscard]] ElementType device_type(ArrayId array) const;
     /// The element's place in device memory.
     [[nodiscard]] std::string device_offset(ArrayId array, const std::vector<IndexForm>& index);
+    /// A number that certainly divides the index, 0 for 0.
+    [[nodiscard]] std::int64_t divisor_of(const IndexForm& index) const;
     [[nodiscard]] int vector_width(ArrayId array, const TileView& tile) const;
 
     // lower_compute.cpp: maps and what all computations share
@@ -124,6 +125,7 @@ private:
     std::map<ArrayId, std::string> buffers_;
     std::map<std::pair<ArrayId, std::uint32_t>, std::string> strides_;
     std::map<ArrayId, std::string> scalars_;
+    std::map<std::string, std::int64_t> multiples_;  // what divides the value of a name
     std::set<AxisId> used_sizes_;
     std::vector<DeviceArray> arrays_;
 };

@@ -1,0 +1,68 @@
+// The CUDA driver, opened at run time. Its few entry points are declared here, so that no CUDA
+// header is needed and the program starts without a driver.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "codegen/run/compile.h"
+#include "codegen/run/execute.h"
+#include "diagrams/result.h"
+
+namespace napkin {
+
+using DeviceAddress = std::uint64_t;
+
+/// What went wrong in a call of the driver; becomes a diagnostic.
+class DriverError : public std::runtime_error {
+public:
+    DriverError(std::string call, const std::string& why)
+        : std::runtime_error(why), call_(std::move(call)) {}
+    [[nodiscard]] const std::string& call() const { return call_; }
+
+private:
+    std::string call_;
+};
+
+/// One device with its primary context current. Calls throw DriverError.
+class Driver {
+public:
+    /// A missing driver or device is a diagnostic.
+    [[nodiscard]] static Result<Driver> open(int device);
+
+    [[nodiscard]] const DeviceStatus& status() const { return status_; }
+    [[nodiscard]] std::int64_t cache_bytes() const { return cache_bytes_; }
+
+    [[nodiscard]] DeviceAddress allocate(std::int64_t bytes) const;
+    void free(DeviceAddress address) const;
+    void to_device(DeviceAddress to, const void* from, std::int64_t bytes) const;
+    void to_host(void* to, DeviceAddress from, std::int64_t bytes) const;
+    void fill(DeviceAddress to, unsigned char value, std::int64_t bytes) const;
+
+    /// Loads a compiled kernel and lets it use its dynamic shared memory.
+    [[nodiscard]] void* load(const CompiledKernel& compiled, std::int64_t shared_bytes) const;
+    void launch(void* function, std::int64_t blocks, int threads, std::int64_t shared_bytes,
+                std::vector<void*>& arguments) const;
+    void synchronize() const;
+
+    [[nodiscard]] void* make_event() const;
+    void free_event(void* event) const;
+    void record(void* event) const;
+    /// Seconds between two recorded events, after waiting for the second.
+    [[nodiscard]] double seconds_between(void* first, void* second) const;
+
+private:
+    Driver() = default;
+    template <class... Arguments>
+    void call(const char* name, Arguments... arguments) const;
+    [[nodiscard]] int attribute(int number) const;
+
+    void* library_ = nullptr;
+    int device_ = 0;
+    DeviceStatus status_;
+    std::int64_t cache_bytes_ = 0;
+};
+
+}  // namespace napkin

@@ -1,0 +1,98 @@
+#include "tests/codegen/workloads.h"
+
+namespace napkin::test {
+
+const std::vector<Workload>& workloads() {
+    static const std::vector<Workload> list = {
+        {"matmul, plain", "matmul", {{"a", 40}, {"b", 36}, {"c", 24}}, ""},
+        {"matmul, tiled",
+         "diagram mm { axis m = 45, n = 70, k = 50\n input A[m, k], B[k, n] : f32\n"
+         "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 8 at l1"},
+        {"matmul, sizes that divide",
+         "diagram mm { axis m = 64, n = 64, k = 64\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 32 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"attention, plain",
+         "attention",
+         {{"q", 20}, {"x", 33}, {"d", 16}, {"b", 2}, {"h", 2}},
+         ""},
+        {"attention, fused",
+         "attention",
+         {{"q", 40}, {"x", 52}, {"d", 24}, {"b", 2}, {"h", 3}},
+         "fuse S, P, O\ngroup q by 16 at l1\nstream x by 8 at l1"},
+        {"attention, nested",
+         "attention",
+         {{"q", 40}, {"x", 52}, {"d", 16}, {"b", 1}, {"h", 2}},
+         "fuse S, P, O\ngroup q by 32 at l1\ngroup q by 8 at l2\nstream x by 16 at l1"},
+        {"attention, window",
+         "attention_window",
+         {{"q", 50}, {"d", 16}, {"w", 12}, {"b", 1}, {"h", 2}},
+         "fuse all\ngroup q by 8 at l1\nstream x by 8 at l1"},
+        {"attention, documents",
+         "attention_documents",
+         {{"q", 40}, {"d", 16}, {"b", 2}, {"h", 2}},
+         "fuse all\ngroup q by 16 at l1\nstream x by 8 at l1"},
+        {"attention, ALiBi",
+         "attention_alibi",
+         {{"q", 40}, {"d", 16}, {"b", 2}, {"h", 2}},
+         "fuse all\ngroup q by 16 at l1\nstream x by 8 at l1"},
+        {"attention, softcap",
+         "attention_softcap",
+         {{"q", 40}, {"x", 40}, {"d", 16}, {"b", 2}, {"h", 2}},
+         "fuse all\ngroup q by 16 at l1\nstream x by 8 at l1"},
+        {"attention, grouped queries",
+         "attention_gqa",
+         {{"q", 40}, {"x", 44}, {"d", 16}, {"e", 12}, {"b", 1}, {"h", 2}, {"g", 3}},
+         "fuse all\ngroup q by 16 at l1\nstream x by 8 at l1"},
+        {"attention, neighbourhood",
+         "attention_neighbourhood",
+         {{"i", 9}, {"j", 8}, {"d", 8}, {"w", 3}, {"b", 1}, {"h", 2}},
+         "fuse all\ngroup i by 4 at l1\ngroup j by 4 at l1\nstream u by 3 at l1"},
+        {"attention, backward",
+         "attention_backward",
+         {{"q", 24}, {"x", 30}, {"d", 8}, {"b", 1}, {"h", 2}},
+         ""},
+        {"convolution",
+         "convolution",
+         {{"y", 9}, {"x", 10}, {"k", 6}, {"c", 5}, {"b", 2}},
+         "group y by 4 at l1\ngroup x by 4 at l1"},
+        {"cross entropy", "cross_entropy", {{"n", 19}, {"d", 16}, {"v", 37}}, ""},
+        {"embedding", "embedding", {{"n", 21}, {"v", 37}, {"d", 24}}, "group n by 8 at l1"},
+        {"fp8 matmul", "fp8_matmul", {{"m", 20}, {"n", 24}, {"k", 32}}, ""},
+        {"gated scan", "gated_scan", {{"t", 20}, {"c", 12}, {"b", 2}}, ""},
+        {"prefix sum", "prefix_sum", {{"n", 12}, {"t", 37}}, "group n by 5 at l1"},
+        {"layernorm then linear", "layernorm_linear", {{"n", 20}, {"d", 40}, {"c", 24}}, ""},
+        {"rmsnorm then linear, fused",
+         "rmsnorm_linear",
+         {{"n", 20}, {"d", 40}, {"c", 24}},
+         "fuse all\ngroup n by 8 at l1\nstream d by 16 at l1"},
+        {"matmul with epilogue", "matmul_epilogue", {{"m", 33}, {"n", 20}, {"k", 40}}, ""},
+        {"gated product",
+         "swiglu",
+         {{"n", 20}, {"d", 24}, {"f", 36}},
+         "fuse all\ngroup n by 8 at l1"},
+        {"top-k routing", "topk_routing", {{"n", 20}, {"d", 24}, {"e", 12}, {"k", 4}}, ""},
+        {"types",
+         "diagram types { axis n = 37\n input A[n] : f16, B[n] : e4m3, C[n] : e5m2, D[n] : i8\n"
+         "input E[n] : i32, F[n] : i64, G[n] : bool, H[n] : tf32\n"
+         "output P[n] : e5m2 = A[n] + B[n] * C[n]\n output R[n] : e4m3 = A[n] * 100\n"
+         "output T[n] : i8 = D[n] * 2 + E[n] // 3\n output U[n] : i64 = F[n] % 7\n"
+         "output W[n] : bool = G[n] and A[n] > 0\n output Y[n] : tf32 = H[n] * 1.5\n"
+         "output Z[n] : f16 = if G[n] then A[n] else -A[n] }",
+         {},
+         ""},
+        {"rows with nothing visible",
+         "diagram empty { axis q = 20, x = 24, d = 8\n input Q[q, d], K[x, d], V[x, d] : f32\n"
+         "S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
+         "P[q, x] = softmax[x](if x + 10 < q then S[q, x] else -inf)\n"
+         "output O[q, d] : f32 = sum(x) P[q, x] * V[x, d] }",
+         {},
+         "fuse all\ngroup q by 8 at l1\nstream x by 4 at l1"},
+    };
+    return list;
+}
+
+}  // namespace napkin::test
