@@ -15,16 +15,29 @@ namespace {
 // Bounds on what definitions may grow to, so that recursion over expressions stays shallow.
 constexpr std::size_t kMostNodes = 20000;
 
-Scope guarded(const Scope& scope, Expression condition) {
-    Scope inner = scope;
-    inner.guards.push_back(std::move(condition));
-    return inner;
-}
-
 Expression negated(const Expression& condition) {
     Expression expression = apply(Function::Not, {condition});
     expression.span = condition.span;
     return expression;
+}
+
+/// Adds what a condition says, conjunct by conjunct: a reduction keeps those that do not name its
+/// axes.
+void add_guards(std::vector<Expression>& guards, const Expression& condition, bool holds) {
+    const Apply* call = std::get_if<Apply>(&condition.node);
+    if (call != nullptr && call->function == Function::Not) {
+        add_guards(guards, call->arguments[0], !holds);
+    } else if (call != nullptr && call->function == (holds ? Function::And : Function::Or)) {
+        for (const Expression& part : call->arguments) add_guards(guards, part, holds);
+    } else {
+        guards.push_back(holds ? condition : negated(condition));
+    }
+}
+
+Scope guarded(const Scope& scope, const Expression& condition, bool holds) {
+    Scope inner = scope;
+    add_guards(inner.guards, condition, holds);
+    return inner;
 }
 
 }  // namespace
@@ -166,8 +179,7 @@ Resolver::Maybe Resolver::node(const syntax::Binary& binary, Span span, const Sc
     Maybe left = value(binary.operands[0], scope);
     const bool short_circuit = function == Function::And || function == Function::Or;
     Maybe right = short_circuit && left
-                      ? value(binary.operands[1],
-                              guarded(scope, function == Function::And ? *left : negated(*left)))
+                      ? value(binary.operands[1], guarded(scope, *left, function == Function::And))
                       : value(binary.operands[1], scope);
     if (!left || !right) return std::nullopt;
     if (function == Function::Power) {
@@ -189,8 +201,8 @@ Resolver::Maybe Resolver::node(const syntax::Conditional& conditional, Span span
         (void)value(conditional.parts[2], scope);
         return std::nullopt;
     }
-    Maybe then = value(conditional.parts[1], guarded(scope, *condition));
-    Maybe otherwise = value(conditional.parts[2], guarded(scope, negated(*condition)));
+    Maybe then = value(conditional.parts[1], guarded(scope, *condition, true));
+    Maybe otherwise = value(conditional.parts[2], guarded(scope, *condition, false));
     if (!then || !otherwise) return std::nullopt;
     return make(
         Apply{Function::Select, {std::move(*condition), std::move(*then), std::move(*otherwise)}},
