@@ -121,6 +121,7 @@ std::vector<double> Engine::initial_state(const Fold& fold, const Compiled& code
                                           const Axes& position) {
     const std::vector<Program>& programs = fold.seed.empty() ? code.identity : code.seed;
     std::vector<double> state;
+    state.reserve(programs.size());
     for (const Program& program : programs)
         state.push_back(evaluate(program, program.root(), {1, position, {}}).at(0));
     return state;

@@ -24,3 +24,15 @@ TEST_CASE("examples: every file of the folder checks at its default sizes") {
         if (checked) CHECK(checked->warnings.list.empty());
     }
 }
+
+TEST_CASE("examples: every file is in the canonical form") {
+    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_EXAMPLES_DIR)) {
+        if (entry.path().extension() != ".ncd") continue;
+        const std::string text = napkin::test::read_text(entry.path());
+        SourceMap sources;
+        const Result<napkin::syntax::File> file =
+            napkin::syntax::parse(sources, sources.add(entry.path().filename(), text));
+        REQUIRE(file.has_value());
+        CHECK_EQ(napkin::syntax::print(*file), text);
+    }
+}
