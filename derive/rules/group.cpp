@@ -7,6 +7,7 @@
 // again at a lower level. Citation: arXiv 2412.03317, section 2.3 (figures 10 to 12).
 #include <algorithm>
 
+#include "derive/divisors.h"
 #include "derive/rules/rule_support.h"
 
 namespace napkin::rules {
@@ -44,6 +45,9 @@ Outcome group(const State& state, const Command& command) {
         if (stream.axis == site.axis)
             return NotApplicable{"`" + name + "` is streamed here", "`unstream` it first"};
     if (std::optional<NotApplicable> refusal = why_not_grouped(diagram, region, site.axis))
+        return *refusal;
+    if (std::optional<NotApplicable> refusal =
+            why_not_divided(state, region, site.axis, *command.size))
         return *refusal;
 
     State next = state;

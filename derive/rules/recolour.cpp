@@ -6,6 +6,7 @@
 // Citation: arXiv 2412.03317, section 2.2 (levels as colours).
 #include <algorithm>
 
+#include "derive/divisors.h"
 #include "derive/rules/rule_support.h"
 
 namespace napkin::rules {
@@ -36,6 +37,22 @@ bool is_contraction(const Statement& statement) {
     return operands == 2;
 }
 
+/// A group or stream size that the new place forbids.
+std::optional<NotApplicable> sizes_in_the_way(const State& state, StatementId statement) {
+    for (const Region& region : state.relabelling.regions) {
+        if (std::find(region.statements.begin(), region.statements.end(), statement) ==
+            region.statements.end())
+            continue;
+        for (const Group& group : region.groups)
+            if (auto refusal = why_not_divided(state, region, group.axis, group.size))
+                return refusal;
+        for (const Stream& stream : region.streams)
+            if (auto refusal = why_not_divided(state, region, stream.axis, stream.size))
+                return refusal;
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 Outcome recolour(const State& state, const Command& command) {
@@ -62,6 +79,7 @@ Outcome recolour(const State& state, const Command& command) {
     }
     State next = state;
     next.relabelling.places[*statement] = place;
+    if (std::optional<NotApplicable> refusal = sizes_in_the_way(next, *statement)) return *refusal;
     return with_step(std::move(next), command, {"the box computes the same wherever it runs"});
 }
 

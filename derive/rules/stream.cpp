@@ -8,6 +8,7 @@
 // theorem).
 #include <algorithm>
 
+#include "derive/divisors.h"
 #include "derive/rules/rule_support.h"
 
 namespace napkin::rules {
@@ -67,6 +68,9 @@ Outcome stream(const State& state, const Command& command) {
                                  "chunks at " + std::string(name_of(stream.level)) + " are of " +
                                      std::to_string(stream.size)};
     }
+    if (std::optional<NotApplicable> refusal =
+            why_not_divided(state, region, site.axis, *command.size))
+        return *refusal;
     const auto accumulator = derive_accumulator(state.diagram, region, site.axis);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
 

@@ -143,6 +143,14 @@ TEST_CASE("refusals give their reason") {
         {"retype Q to f16", "is an input"},
         {"split-axis q as r by 4", "4 does not divide `q` (13)"},
         {"group q by 4 at moon in O", "is no level"},
+        {"recolour S at tensor-core\nfuse all\ngroup q by 5",
+         "5 is no multiple of 16 (16: rows of the matrix instruction, S on the tensor core); "
+         "choose 16"},
+        {"fuse all\nrecolour S at tensor-core\nstream x by 4", "4 is no multiple of 8"},
+        {"fuse all\nrecolour S at tensor-core\nrecolour O at tensor-core\nstream x by 8",
+         "8 is no multiple of 16 (8: columns of the matrix instruction, S on the tensor core; 16: "
+         "depth of the matrix instruction, O on the tensor core); choose 16"},
+        {"fuse all\ngroup q by 4\nrecolour S at tensor-core", "4 is no multiple of 16"},
     };
     for (const auto& [text, reason] : table) {
         const std::string got = refusal(diagram, text);
