@@ -124,11 +124,8 @@ std::optional<std::vector<AxisId>> Resolver::axes_named(const syntax::Name& name
     return std::vector<AxisId>{*axis};
 }
 
-std::optional<Scope> Resolver::enter(const syntax::Call& call, const Operation& operation,
-                                     Span span, const Scope& scope) {
-    const syntax::Definition& definition = *operation.definition;
-    const std::string& name = definition.name.text;
-    context_.used_operations.insert(name);
+/// The scope of a text that is put in place of `name`: what holds around it, but none of its names.
+std::optional<Scope> Resolver::replacing(const std::string& name, Span span, const Scope& scope) {
     const bool recursive =
         std::find(scope.calls.begin(), scope.calls.end(), name) != scope.calls.end();
     if (recursive || scope.calls.size() >= kMostCalls) {
@@ -136,38 +133,26 @@ std::optional<Scope> Resolver::enter(const syntax::Call& call, const Operation& 
         return std::nullopt;
     }
     Scope inside;
-    inside.definition = name;
     inside.calls = scope.calls;
     inside.calls.push_back(name);
     inside.guards = scope.guards;
-    inside.folded = scope.folded;
     inside.place = scope.place;
-    if (operation.library && !inside.place) inside.place = span;
+    return inside;
+}
 
-    const std::size_t wanted = definition.axes.size();
-    bool fits = call.axes.size() == wanted || (wanted == 1 && call.axes.size() > 1);
-    if (!fits)
-        context_.report(messages::wrong_axis_count(span, name, call.axes.size(), wanted,
-                                                   name + (wanted == 0 ? "(...)" : "[axis](...)")));
-    std::vector<AxisId> all;
-    const std::size_t bound = fits ? call.axes.size() : 0;
-    for (std::size_t i = 0; i < bound; ++i) {
-        const std::optional<std::vector<AxisId>> axes = axes_named(call.axes[i], scope);
-        if (!axes) return std::nullopt;
-        AxisBinding& binding = inside.axes[definition.axes[std::min(i, wanted - 1)].text];
-        for (AxisId axis : *axes) {
-            if (std::find(all.begin(), all.end(), axis) != all.end()) {
-                fits = false;
-                context_.report(messages::repeated_axis(placed(call.axes[i].span, scope),
-                                                        context_.axis(axis).name, name));
-            }
-            all.push_back(axis);
-            binding.axes.push_back(axis);
-        }
-    }
+std::optional<Scope> Resolver::enter(const syntax::Call& call, const Operation& operation,
+                                     Span span, const Scope& scope) {
+    const syntax::Definition& definition = *operation.definition;
+    const std::string& name = definition.name.text;
+    context_.used_operations.insert(name);
+    std::optional<Scope> inside = replacing(name, span, scope);
+    if (!inside) return std::nullopt;
+    inside->definition = name;
+    if (operation.library && !inside->place) inside->place = span;
+    const bool fits = bind_axes(*inside, call, definition, span, scope);
     std::optional<std::vector<Expression>> values = arguments(call.arguments, scope);
-    if (call.arguments.size() != definition.parameters.size()) {
-        const std::size_t count = definition.parameters.size();
+    const std::size_t count = definition.parameters.size();
+    if (call.arguments.size() != count) {
         context_.report(messages::wrong_argument_count(
             span, name, call.arguments.size(),
             std::to_string(count) + (count == 1 ? " argument" : " arguments")));
@@ -176,12 +161,39 @@ std::optional<Scope> Resolver::enter(const syntax::Call& call, const Operation& 
     if (!fits || !values) return std::nullopt;
     for (std::size_t i = 0; i < values->size(); ++i) {
         if (height_of((*values)[i]) > kMostHeight) {
-            context_.report(messages::too_large(span, kMostHeight));
+            context_.report(messages::too_large(line_, kMostHeight));
             return std::nullopt;
         }
-        inside.values[definition.parameters[i].text] = std::move((*values)[i]);
+        inside->values[definition.parameters[i].text] = std::move((*values)[i]);
     }
     return inside;
+}
+
+/// Binds a definition's bracket axes to the call's; one axis may stand for several.
+bool Resolver::bind_axes(Scope& inside, const syntax::Call& call,
+                         const syntax::Definition& definition, Span span, const Scope& scope) {
+    const std::string& name = definition.name.text;
+    const std::size_t wanted = definition.axes.size();
+    if (call.axes.size() != wanted && (wanted != 1 || call.axes.empty())) {
+        context_.report(messages::wrong_axis_count(span, name, call.axes.size(), wanted,
+                                                   name + (wanted == 0 ? "(...)" : "[axis](...)")));
+        return false;
+    }
+    bool good = true;
+    std::set<AxisId> all;
+    for (std::size_t i = 0; i < call.axes.size(); ++i) {
+        const std::optional<std::vector<AxisId>> axes = axes_named(call.axes[i], scope);
+        good = good && axes.has_value();
+        AxisBinding& binding = inside.axes[definition.axes[std::min(i, wanted - 1)].text];
+        for (AxisId axis : axes.value_or(std::vector<AxisId>())) {
+            binding.axes.push_back(axis);
+            if (all.insert(axis).second) continue;
+            good = false;
+            context_.report(messages::repeated_axis(placed(call.axes[i].span, scope),
+                                                    context_.axis(axis).name, name));
+        }
+    }
+    return good;
 }
 
 Resolver::Maybe Resolver::let_value(const syntax::LetLine& let,
@@ -196,12 +208,8 @@ std::optional<Scope> Resolver::enter_let(const syntax::LetLine& let,
                                          const Scope& scope) {
     const std::string& name = let.target.name.text;
     context_.used_lets.insert(name);
-    const bool recursive =
-        std::find(scope.calls.begin(), scope.calls.end(), name) != scope.calls.end();
-    if (recursive || scope.calls.size() >= kMostCalls) {
-        context_.report(messages::recursive_definition(span, name));
-        return std::nullopt;
-    }
+    std::optional<Scope> inside = replacing(name, span, scope);
+    if (!inside) return std::nullopt;
     std::vector<std::string> names;
     for (const syntax::Name& axis : let.target.axes) names.push_back(axis.text);
     if (index.size() != names.size()) {
@@ -210,16 +218,10 @@ std::optional<Scope> Resolver::enter_let(const syntax::LetLine& let,
     }
     std::optional<std::vector<Expression>> values = arguments(index, scope);
     if (!values) return std::nullopt;
-    Scope inside;
-    inside.calls = scope.calls;
-    inside.calls.push_back(name);
-    inside.guards = scope.guards;
-    inside.folded = scope.folded;
-    inside.place = scope.place;
     for (std::size_t i = 0; i < names.size(); ++i) {
         const std::optional<AxisId> axis = context_.find_axis(let.target.axes[i]);
         if (!axis) return std::nullopt;
-        inside.axes[names[i]] = {{*axis}, std::move((*values)[i])};
+        inside->axes[names[i]] = {{*axis}, std::move((*values)[i])};
     }
     return inside;
 }

@@ -102,6 +102,8 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic let_with_type(Span place, std::string_view name);        // E0420
 [[nodiscard]] Diagnostic no_operand(Span place, std::string_view name);           // E0421
 [[nodiscard]] Diagnostic parameter_with_axes(Span place, std::string_view name);  // E0422
+[[nodiscard]] Diagnostic captured_axis(Span place, std::string_view axis,
+                                       std::string_view index);  // E0423
 
 // Warnings.
 [[nodiscard]] Diagnostic mask_never_holds(Span place, std::string_view condition);          // W0501

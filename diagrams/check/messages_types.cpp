@@ -155,6 +155,14 @@ Diagnostic parameter_with_axes(Span place, std::string_view name) {
                       "a parameter is one number", join({"declare `input ", name, "[...]`"}));
 }
 
+Diagnostic captured_axis(Span place, std::string_view axis, std::string_view index) {
+    return make_error("E0423", place,
+                      join({"the reduction over ", quoted(axis), " would bind the ", quoted(axis),
+                            " that ", quoted(index), " stands for"}),
+                      "folds an axis of the index",
+                      join({"use an alias in one of them: `axis ", axis, "2 = ", axis, "`"}));
+}
+
 Diagnostic mask_never_holds(Span place, std::string_view condition) {
     return make_warning("W0501", place, join({"the condition ", quoted(condition), " never holds"}),
                         "at the current sizes its first branch is never taken");

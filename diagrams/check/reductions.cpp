@@ -46,6 +46,30 @@ bool keeps_axis(const Reduction& reduction) {
     return fold != nullptr && fold->every_prefix;
 }
 
+/// An axis of the list whose index the expression uses.
+std::optional<AxisId> first_shared(const Expression& expression, const std::vector<AxisId>& axes) {
+    const std::set<AxisId> used = axes_used(expression);
+    for (AxisId axis : axes)
+        if (used.contains(axis)) return axis;
+    return std::nullopt;
+}
+
+/// The scope of a reduction's operand, where its axes are its own.
+Scope inside_reduction(const Scope& scope, const syntax::Reduction& source,
+                       const std::vector<AxisId>& over, Span span) {
+    Scope inside = scope;
+    for (AxisId axis : over) {
+        inside.open.push_back({axis, span});
+    }
+    // What was known of such an axis outside says nothing here.
+    std::erase_if(inside.guards,
+                  [&](const Expression& guard) { return first_shared(guard, over).has_value(); });
+    for (const syntax::Name& axis : source.over)
+        if (const auto bound = inside.axes.find(axis.text); bound != inside.axes.end())
+            bound->second.index.reset();
+    return inside;
+}
+
 Expression conjunction(const std::vector<Expression>& conditions) {
     Expression all = conditions.front();
     for (std::size_t i = 1; i < conditions.size(); ++i) {
@@ -124,39 +148,37 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
         return std::nullopt;
     }
     if (!check_nesting(*over, span, scope)) return std::nullopt;
-
-    Scope inside = scope;
-    for (AxisId axis : *over) {
-        inside.open.push_back({axis, span});
-        inside.folded.insert(axis);
+    const Scope inside = inside_reduction(scope, source, *over, span);
+    for (const auto& [bound, binding] : inside.axes) {
+        const std::optional<AxisId> taken =
+            binding.index ? first_shared(*binding.index, *over) : std::nullopt;
+        if (!taken) continue;
+        context_.report(messages::captured_axis(span, context_.axis(*taken).name, bound));
+        return std::nullopt;
     }
-    // Inside, the axis is the reduction's own: what was known of it outside says nothing here.
-    std::erase_if(inside.guards, [&](const Expression& guard) {
-        const std::set<AxisId> used = axes_used(guard);
-        return std::any_of(over->begin(), over->end(),
-                           [&](AxisId axis) { return used.contains(axis); });
-    });
-    for (const syntax::Name& axis : source.over)
-        if (const auto bound = inside.axes.find(axis.text); bound != inside.axes.end())
-            bound->second.index.reset();
+    const std::size_t components = argmax ? 1 : context_.diagram[monoid->second].identity.size();
+    std::optional<std::vector<Expression>> values = operands(source, components, span, inside);
+    if (!values) return std::nullopt;
+    Reduction made;
+    made.span = span;
+    if (argmax)
+        made.body = Select{over->front(), std::nullopt, std::move(values->front())};
+    else
+        made.body = Fold{monoid->second, *over, std::move(*values), {}, source.every_prefix};
+    find_free(made);
+    return made;
+}
 
+std::optional<std::vector<Expression>> Resolver::operands(const syntax::Reduction& source,
+                                                          std::size_t components, Span span,
+                                                          const Scope& inside) {
     std::vector<Expression> values;
     for (const syntax::Expression& operand : source.operands)
         if (Maybe resolved = value(operand, inside)) values.push_back(std::move(*resolved));
     if (values.size() != source.operands.size()) return std::nullopt;
-    const std::size_t components = argmax ? 1 : context_.diagram[monoid->second].identity.size();
-    if (values.size() != components) {
-        context_.report(messages::operand_count(span, name, values.size(), components));
-        return std::nullopt;
-    }
-    Reduction made;
-    made.span = span;
-    if (argmax)
-        made.body = Select{over->front(), std::nullopt, std::move(values.front())};
-    else
-        made.body = Fold{monoid->second, *over, std::move(values), {}, source.every_prefix};
-    find_free(made);
-    return made;
+    if (values.size() == components) return values;
+    context_.report(messages::operand_count(span, source.monoid.text, values.size(), components));
+    return std::nullopt;
 }
 
 /// `topk[e](G[n, e])`, the whole right side of a statement.
@@ -169,7 +191,6 @@ std::optional<Reduction> Resolver::topk(const syntax::Call& call, Span span, con
             messages::wrong_argument_count(span, "topk", call.arguments.size(), "1 argument"));
     if (!over || over->size() != 1 || call.arguments.size() != 1) return std::nullopt;
     Scope inside = delimited(scope);
-    inside.folded.insert(over->front());
     Maybe operand = value(call.arguments.front(), inside);
     if (!operand) return std::nullopt;
     Reduction made;
@@ -218,10 +239,7 @@ void Resolver::guard_accesses(Reduction& reduction, const std::vector<Expression
     const std::vector<AxisId> over = over_of(reduction);
     std::vector<Expression> usable;
     for (const Expression& guard : guards) {
-        const std::set<AxisId> used = axes_used(guard);
-        if (std::none_of(over.begin(), over.end(),
-                         [&](AxisId axis) { return used.contains(axis); }))
-            usable.push_back(guard);
+        if (!first_shared(guard, over)) usable.push_back(guard);
     }
     if (usable.empty() || !needs(reduction, usable)) return;
     // Conditions on the axes that the value has anyway are enough, most often.

@@ -34,7 +34,6 @@ struct Scope {
     std::optional<Span> place;  ///< where library text is said to stand: at its call
     std::vector<OpenReduction> open;
     std::vector<Expression> guards;  ///< conditions that hold here
-    std::set<AxisId> folded;         ///< axes that enclosing reductions bind
     std::vector<std::string> calls;  ///< definitions and lets around this place
 };
 
@@ -83,12 +82,18 @@ private:
     /// The scope of a definition's text; nullopt when the call does not fit it.
     std::optional<Scope> enter(const syntax::Call& call, const Operation& operation, Span span,
                                const Scope& scope);
+    std::optional<Scope> replacing(const std::string& name, Span span, const Scope& scope);
+    bool bind_axes(Scope& inside, const syntax::Call& call, const syntax::Definition& definition,
+                   Span span, const Scope& scope);
     std::optional<Scope> enter_let(const syntax::LetLine& let,
                                    const std::vector<syntax::Expression>& index, Span span,
                                    const Scope& scope);
     std::optional<Reduction> reduction(const syntax::Reduction& source, Span span,
                                        const Scope& scope);
     std::optional<Reduction> topk(const syntax::Call& call, Span span, const Scope& scope);
+    std::optional<std::vector<Expression>> operands(const syntax::Reduction& source,
+                                                    std::size_t components, Span span,
+                                                    const Scope& inside);
     bool check_nesting(const std::vector<AxisId>& over, Span span, const Scope& scope);
     std::optional<std::vector<AxisId>> axes_named(const syntax::Name& name, const Scope& scope);
     std::optional<std::vector<AxisId>> reduced_axes(const std::string& owner,
