@@ -1,5 +1,6 @@
 #include "diagrams/drawing/math_text.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -75,6 +76,13 @@ void append_script(MathText& label, std::string_view text, Script script) {
     if (!level.empty()) append(label, level, Face::Roman, script, false);
 }
 
+/// Functions stand upright.
+bool is_function(std::string_view word) {
+    constexpr std::array<std::string_view, 11> kFunctions = {
+        "ceil", "floor", "min", "max", "sum", "exp", "log", "sqrt", "rsqrt", "tanh", "scan"};
+    return std::find(kFunctions.begin(), kFunctions.end(), word) != kFunctions.end();
+}
+
 /// Signs that read better in their typographic form.
 std::string_view sign_of(char c) {
     switch (c) {
@@ -98,7 +106,9 @@ MathText parse_math(std::string_view text, bool overbar) {
         } else if (is_letter(c)) {
             std::size_t end = i + 1;
             while (end < text.size() && is_letter(text[end])) ++end;
-            append(label, text.substr(i, end - i), Face::Italic, Script::Base, overbar);
+            const std::string_view word = text.substr(i, end - i);
+            append(label, word, is_function(word) ? Face::Roman : Face::Italic, Script::Base,
+                   overbar);
             i = end;
         } else if (const std::string_view sign = sign_of(c); !sign.empty()) {
             append(label, sign, Face::Roman, Script::Base, false);

@@ -4,7 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "diagrams/drawing/group_equivalence.h"
+#include "diagrams/drawing/hierarchy.h"
 #include "diagrams/drawing/layout.h"
+#include "diagrams/drawing/listing.h"
 #include "tests/evaluate/builder.h"
 
 namespace napkin::test {
@@ -16,6 +19,10 @@ struct Figure {
     drawing::DrawOptions options;
 };
 
+[[nodiscard]] std::vector<drawing::Hierarchy> figure_7();
+[[nodiscard]] drawing::WeavedAlgorithm figure_10();
+/// A tile program as derive lays it out.
+[[nodiscard]] drawing::Listing attention_listing();
 [[nodiscard]] Figure figure_8();
 [[nodiscard]] Figure figure_9();
 [[nodiscard]] Figure figure_11();
