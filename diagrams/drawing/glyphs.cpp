@@ -69,15 +69,38 @@ std::string sign_of(const Diagram& diagram, MonoidId monoid) {
 
 std::string schematic(const Diagram& diagram, const Expression& expression);
 
+/// How tightly an expression binds: 3 names and calls, 2 products, 1 sums, 0 the rest.
+int binding_of(const Expression& expression) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return 3;
+    switch (call->function) {
+    case Function::Add:
+    case Function::Subtract:
+    case Function::Negate: return 1;
+    case Function::Multiply:
+    case Function::Divide: return 2;
+    default: break;
+    }
+    const char first = name_of(call->function)[0];
+    return first >= 'a' && first <= 'z' ? 3 : 0;
+}
+
 std::string schematic_call(const Diagram& diagram, const Apply& call) {
-    std::vector<std::string> parts;
-    for (const Expression& argument : call.arguments) parts.push_back(schematic(diagram, argument));
+    const int own = binding_of({call, {}});
     const std::string name = name_of(call.function);
-    const bool is_word = !name.empty() && name[0] >= 'a' && name[0] <= 'z';
-    if (call.function == Function::Select || call.function == Function::Guard)
-        return call.function == Function::Select ? "mask" : parts[0];
+    if (call.function == Function::Select) return "mask";
+    if (call.function == Function::Guard) return schematic(diagram, call.arguments[0]);
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+        const bool right = i > 0 && (call.function == Function::Subtract ||
+                                     call.function == Function::Divide || own == 0);
+        const int inner = binding_of(call.arguments[i]);
+        const bool wrap = own < 3 && (inner < own || (right && inner == own));
+        const std::string text = schematic(diagram, call.arguments[i]);
+        parts.push_back(wrap ? "(" + text + ")" : text);
+    }
     if (call.function == Function::Negate) return "-" + parts[0];
-    if (!is_word && parts.size() == 2) return parts[0] + name + parts[1];
+    if (own < 3 && parts.size() == 2) return parts[0] + name + parts[1];
     std::string text = name + "(";
     for (std::size_t i = 0; i < parts.size(); ++i) text += (i == 0 ? "" : ",") + parts[i];
     return text + ")";

@@ -10,7 +10,7 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kStub = 34;
-constexpr double kFan = 58;  // of the curves between a split and the sub-algorithms
+constexpr double kFan = 58;   // of the curves between a split and the sub-algorithms
 constexpr double kLead = 30;  // of wires inside a sub-algorithm, with room for labels
 constexpr double kBoxWidth = 30;
 constexpr double kSubGap = 22;
@@ -18,7 +18,9 @@ constexpr double kOpenRadius = 5;
 constexpr double kDotRadius = 3;
 constexpr double kMargin = 8;
 
-Stroke wire(Color color) { return {color, 1.2, Dash::Solid}; }
+Stroke wire(Color color) {
+    return {color, 1.2, Dash::Solid};
+}
 
 /// A wire of a stack: its height under the top of the stack and whether it is the weaved axis.
 struct Row {
@@ -43,7 +45,9 @@ std::vector<Row> rows_of(const std::vector<std::vector<std::string>>& arrays,
     return rows;
 }
 
-double height_of(const std::vector<Row>& rows) { return rows.empty() ? 0 : rows.back().y; }
+double height_of(const std::vector<Row>& rows) {
+    return rows.empty() ? 0 : rows.back().y;
+}
 
 class Drawer {
 public:
@@ -179,8 +183,9 @@ private:
             joint({split, outer + row.y}, row.weaved);
         }
         dashes(in_, x, split, outer);
-        canvas_.line({split + 20, (span + height_ - 20) / 2}, {join - 20, (span + height_ - 20) / 2},
-                     {kBlack, 0.8, Dash::Dashed}, Part::Separator);
+        canvas_.line({split + 20, (span + height_ - 20) / 2},
+                     {join - 20, (span + height_ - 20) / 2}, {kBlack, 0.8, Dash::Dashed},
+                     Part::Separator);
         for (const Row& row : out_) {
             const double y = outer + leaving(row);
             canvas_.line({join, y}, {join + kStub, y}, wire(kBlack), Part::Wire);
@@ -219,6 +224,8 @@ WeavedAlgorithm weaved_algorithm(const Diagram& diagram, const Region& region, A
     return algorithm;
 }
 
-Canvas draw_group_equivalence(const WeavedAlgorithm& algorithm) { return Drawer(algorithm).draw(); }
+Canvas draw_group_equivalence(const WeavedAlgorithm& algorithm) {
+    return Drawer(algorithm).draw();
+}
 
 }  // namespace napkin::drawing

@@ -8,8 +8,8 @@ namespace napkin::drawing {
 
 /// An algorithm as a box between stacks of wires.
 struct WeavedAlgorithm {
-    std::string name;                             ///< written in the box
-    std::string axis;                             ///< the weaved axis
+    std::string name;                              ///< written in the box
+    std::string axis;                              ///< the weaved axis
     std::vector<std::vector<std::string>> inputs;  ///< axes of each array, `axis` among them
     std::vector<std::vector<std::string>> outputs;
 };

@@ -64,9 +64,8 @@ void arrow(Canvas& canvas, Point from, Point to, Color color) {
     const Stroke stroke{color, 1.2, Dash::Solid};
     canvas.line(start, end, stroke, Part::Arrow);
     for (const double side : {-1.0, 1.0})
-        canvas.line(end,
-                    {end.x - 6 * dx + side * 3.2 * dy, end.y - 6 * dy - side * 3.2 * dx}, stroke,
-                    Part::Arrow);
+        canvas.line(end, {end.x - 6 * dx + side * 3.2 * dy, end.y - 6 * dy - side * 3.2 * dx},
+                    stroke, Part::Arrow);
 }
 
 /// Where the circles of one depth stand: apart enough for texts between them.
@@ -117,8 +116,7 @@ void label(Canvas& canvas, const Hierarchy& hierarchy, const std::vector<Point>&
             const HierarchyLevel& other = hierarchy.levels[partner_of(places, i)];
             const bool shared = other.memory == level.memory;
             if (!shared || left)
-                put(canvas, level.memory, {shared ? 0 : at.x, below}, Anchor::Middle,
-                    Face::Italic);
+                put(canvas, level.memory, {shared ? 0 : at.x, below}, Anchor::Middle, Face::Italic);
         } else {
             const double lines = static_cast<double>(lines_of(level.name).size());
             put(canvas, level.name, {at.x, below + kLine * (lines - 1) / 2}, Anchor::Middle,
@@ -169,6 +167,8 @@ Canvas draw_hierarchies(const std::vector<Hierarchy>& hierarchies) {
     return picture;
 }
 
-Canvas draw_hierarchy(const Hierarchy& hierarchy) { return draw_hierarchies({hierarchy}); }
+Canvas draw_hierarchy(const Hierarchy& hierarchy) {
+    return draw_hierarchies({hierarchy});
+}
 
 }  // namespace napkin::drawing

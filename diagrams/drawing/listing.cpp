@@ -6,7 +6,7 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr double kCode = 10;   // size of program text
+constexpr double kCode = 10;  // size of program text
 constexpr double kText = 11.5;
 constexpr double kLine = 17;
 constexpr double kIndent = 16;
@@ -78,11 +78,11 @@ private:
 
     void code(const std::string& text, double indent) {
         const double room = std::max(right_of_code() - indent - kPad, 20 * kCellWidth);
-        for (const std::string& part :
-             broken(text, static_cast<std::size_t>(room / kCellWidth))) {
+        for (const std::string& part : broken(text, static_cast<std::size_t>(room / kCellWidth))) {
             y += kLine;
             const std::size_t lead = part.find_first_not_of(' ');
-            const double skip = lead == std::string::npos ? 0 : kCellWidth * static_cast<double>(lead);
+            const double skip =
+                lead == std::string::npos ? 0 : kCellWidth * static_cast<double>(lead);
             texts_.text(plain_text(part.substr(std::min(lead, part.size())), Face::Mono),
                         {indent + skip + kPad, y - 5}, Anchor::Left, kCode);
         }
@@ -155,7 +155,8 @@ double draw_facts(Canvas& canvas, const std::vector<ListingFact>& facts, double 
     for (const ListingFact& fact : facts) {
         y += kLine + 2;
         canvas.text(parse_math(fact.title), {2, y - 6}, Anchor::Left, kText);
-        canvas.text(parse_math(fact.formula), {titles + 2 * kColumnGap, y - 6}, Anchor::Left, kText);
+        canvas.text(parse_math(fact.formula), {titles + 2 * kColumnGap, y - 6}, Anchor::Left,
+                    kText);
         canvas.text(plain_text(fact.value), {width - 2, y - 6}, Anchor::Right, kText);
         canvas.line({0, y}, {width, y}, rule, Part::Rule);
     }
@@ -187,9 +188,8 @@ Canvas draw_listings(const std::vector<Listing>& listings, double max_width) {
         Columns columns;
         measure(listing.items, 0, columns);
         const double limit = std::max(max_width - 2 * kMargin, 200.0);
-        const double width =
-            std::max(std::min(columns.code + columns.right() + kPad, limit),
-                     width_of_facts(listing.facts));
+        const double width = std::max(std::min(columns.code + columns.right() + kPad, limit),
+                                      width_of_facts(listing.facts));
         if (!listing.title.empty()) {
             picture.text(plain_text(listing.title), {0, y + kTitle}, Anchor::Left, kTitle);
             y += kTitle + 10;

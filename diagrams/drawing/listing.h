@@ -15,13 +15,13 @@ enum class ItemKind { Parallel, Loop, Load, Save, Step };
 /// A line of the program, or a loop with lines in it.
 struct ListingItem {
     ItemKind kind = ItemKind::Step;
-    std::string text;       ///< `for x in chunks of s_x = 64`, `S = sum(d) Q * K`
-    std::string variable;   ///< what it defines; empty for loops
-    std::string size;       ///< `g_q d`, in the notation of labels
-    std::string type;       ///< `bf16`
-    std::string level;      ///< `block`
-    Color color = kBlack;   ///< of the level
-    std::string tooltip;    ///< where in the source it comes from
+    std::string text;      ///< `for x in chunks of s_x = 64`, `S = sum(d) Q * K`
+    std::string variable;  ///< what it defines; empty for loops
+    std::string size;      ///< `g_q d`, in the notation of labels
+    std::string type;      ///< `bf16`
+    std::string level;     ///< `block`
+    Color color = kBlack;  ///< of the level
+    std::string tooltip;   ///< where in the source it comes from
     std::vector<ListingItem> body;
 };
 

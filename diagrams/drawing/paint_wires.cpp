@@ -48,6 +48,7 @@ double SystemPainter::left_of(std::size_t s) const {
 void SystemPainter::paint_levels(std::size_t s) {
     const Stage& at = stage(s);
     for (const Track& track : at.tracks) {
+        if (track.hidden) continue;
         Stroke before = wire(track.color_in);
         Stroke after = wire(track.color_out);
         if (track.scalar) before.dash = after.dash = Dash::Dotted;

@@ -150,9 +150,13 @@ void place_vertically(StageList& list) {
         if (stage.kind == StageKind::Leave) {
             for (std::size_t i = 0; i < stage.blocks.size(); ++i) {
                 Block& block = stage.blocks[i];
-                block.top = before->blocks[i].top;
-                for (std::size_t t = block.first; t < block.first + block.count; ++t)
-                    stage.tracks[t].y = block.top + stage.tracks[t].offset;
+                const Block& entered = before->blocks[i];
+                block.top = entered.top;
+                for (std::size_t t = 0; t < block.count; ++t) {
+                    Track& track = stage.tracks[block.first + t];
+                    track.y = block.is_box ? block.top + track.offset
+                                           : before->tracks[entered.first + t].y;
+                }
             }
         } else {
             place_stage(stage, before);

@@ -38,6 +38,19 @@ struct Entry {
     bool common = false;
 };
 
+/// The wires that a box reads: ports enter it, the others pass above it, or below it where no port
+/// follows.
+struct BoxWires {
+    struct Wire {
+        std::size_t item = 0;
+        std::size_t wire = 0;
+    };
+    using Passing = std::pair<AxisId, std::vector<Wire>>;
+    std::vector<Wire> ports;
+    std::vector<Passing> above;
+    std::vector<Passing> below;
+};
+
 class StageBuilder {
 public:
     StageBuilder(const Diagram& diagram, const Relabelling& relabelling,
@@ -65,6 +78,10 @@ private:
                            const std::vector<std::size_t>& items);
     void enter_box(Stage& stage, std::vector<Entry>& entries, std::size_t unit,
                    const std::vector<std::size_t>& items, const std::vector<Slot>& outputs);
+    void pass_around(Stage& stage, const std::vector<const Slot*>& items, int id,
+                     const BoxWires& wires, bool above, double& gap);
+    void enter_ports(Stage& stage, const std::vector<const Slot*>& items, int id,
+                     const BoxWires& wires, double gap, const std::vector<Slot>& outputs);
     std::vector<Track> outgoing_ports(std::size_t unit, const std::vector<Slot>& outputs, int id);
     void enter_triangle(Stage& stage, std::vector<Entry>& entries, std::size_t unit,
                         const std::vector<std::size_t>& items);

@@ -2,39 +2,9 @@
 #include <limits>
 
 #include "diagrams/drawing/stage_builder.h"
+#include "diagrams/drawing/tracks.h"
 
 namespace napkin::drawing {
-
-namespace {
-
-Key key_of(const Slot& slot, std::size_t wire) {
-    return {slot.id, static_cast<int>(wire)};
-}
-
-/// The axis by which a wire of an input is read.
-std::optional<AxisId> read_as(const UnitInput& input, const Slot::Wire& wire) {
-    if (!wire.axis || wire.dimension >= input.index.size()) return std::nullopt;
-    return input.index[wire.dimension];
-}
-
-bool contains(const std::vector<AxisId>& axes, std::optional<AxisId> axis) {
-    return axis && std::find(axes.begin(), axes.end(), *axis) != axes.end();
-}
-
-Block block_at(const Stage& stage, double gap) {
-    Block block;
-    block.first = stage.tracks.size();
-    block.gap = gap;
-    return block;
-}
-
-void close_block(Stage& stage, Block block) {
-    block.count = stage.tracks.size() - block.first;
-    if (block.count > 0 && !block.is_box) block.height = stage.tracks.back().offset;
-    stage.blocks.push_back(block);
-}
-
-}  // namespace
 
 Color StageBuilder::color_in_unit(std::size_t unit) const {
     const Unit& drawn = list_.units[unit];
@@ -161,96 +131,6 @@ void StageBuilder::enter_triangle(Stage& stage, std::vector<Entry>& entries, std
     entries.push_back({slot.id, slot.id, -1, -1, block.first, stage.tracks.size() - 1, false});
 }
 
-void StageBuilder::enter_box(Stage& stage, std::vector<Entry>& entries, std::size_t unit,
-                             const std::vector<std::size_t>& items,
-                             const std::vector<Slot>& outputs) {
-    const Unit& drawn = list_.units[unit];
-    struct Port {
-        std::size_t item = 0;
-        std::size_t wire = 0;
-    };
-    std::vector<Port> ports;
-    std::vector<std::pair<AxisId, std::vector<Port>>> above;
-    std::vector<std::pair<AxisId, std::vector<Port>>> below;
-    std::size_t port_count = 0;
-    for (std::size_t k = 0; k < items.size(); ++k)
-        for (const Slot::Wire& wire : live_[items[k]].wires)
-            port_count += contains(drawn.passing, read_as(drawn.inputs[k], wire)) ? 0 : 1;
-    for (std::size_t k = 0; k < items.size(); ++k)
-        for (std::size_t w = 0; w < live_[items[k]].wires.size(); ++w) {
-            const std::optional<AxisId> axis = read_as(drawn.inputs[k], live_[items[k]].wires[w]);
-            if (!contains(drawn.passing, axis)) {
-                ports.push_back({k, w});
-                continue;
-            }
-            const auto same = [&](const auto& pass) { return pass.first == *axis; };
-            auto found = std::find_if(above.begin(), above.end(), same);
-            if (found != above.end()) {
-                found->second.push_back({k, w});
-                continue;
-            }
-            auto& side = ports.size() == port_count ? below : above;
-            found = std::find_if(side.begin(), side.end(), same);
-            if (found != side.end())
-                found->second.push_back({k, w});
-            else
-                side.push_back({*axis, {{k, w}}});
-        }
-    const int id = next_slot_++;
-    const std::size_t first = stage.tracks.size();
-    double gap = gap_above(entries);
-    const auto add_passing = [&](const std::pair<AxisId, std::vector<Port>>& pass) {
-        Block block = block_at(stage, gap);
-        Track track;
-        track.key = {id, -1 - static_cast<int>(pass.first.value)};
-        for (const Port& port : pass.second)
-            track.sources.push_back(key_of(live_[items[port.item]], port.wire));
-        track.color_in = track.color_out = color_in_unit(unit);
-        track.axis = pass.first;
-        output_sources_[{-1, static_cast<int>(pass.first.value)}] = {track.key};
-        stage.tracks.push_back(std::move(track));
-        close_block(stage, block);
-        gap = kPitch;
-    };
-    for (const auto& pass : above) add_passing(pass);
-    Block box = block_at(stage, gap);
-    box.is_box = true;
-    box.weight = 2;
-    double offset = 0;
-    for (std::size_t p = 0; p < ports.size(); ++p) {
-        const bool next_array = p > 0 && ports[p].item != ports[p - 1].item;
-        if (p > 0) offset += next_array ? kArrayGap : kPitch;
-        const Slot& slot = live_[items[ports[p].item]];
-        if (next_array)
-            stage.separators.push_back({{live_[items[ports[p - 1].item]].id, slot.id},
-                                        {-1, -1},
-                                        stage.tracks.size() - 1,
-                                        stage.tracks.size(),
-                                        0,
-                                        {}});
-        Track track;
-        track.key = {id, static_cast<int>(p)};
-        track.sources = {key_of(slot, ports[p].wire)};
-        track.offset = offset;
-        track.color_in = track.color_out = color_in_unit(unit);
-        track.axis = slot.wires[ports[p].wire].axis;
-        track.scalar = !track.axis;
-        track.dead = true;
-        stage.tracks.push_back(std::move(track));
-    }
-    // The box is as high as its fuller side; the other side's ports stand in its middle.
-    const std::vector<Track> leaving = outgoing_ports(unit, outputs, 0);
-    box.height = std::max(offset, leaving.empty() ? 0 : leaving.back().offset);
-    for (std::size_t i = box.first; i < stage.tracks.size(); ++i)
-        stage.tracks[i].offset += (box.height - offset) / 2;
-    close_block(stage, box);
-    gap = kPitch;
-    for (const auto& pass : below) add_passing(pass);
-    const int top = items.empty() ? -1 : live_[items.front()].id;
-    const int bottom = items.empty() ? -1 : live_[items.back()].id;
-    entries.push_back({top, bottom, -1, -1, first, stage.tracks.size() - 1, false});
-}
-
 std::vector<Slot> StageBuilder::make_outputs(std::size_t unit) {
     std::vector<Slot> outputs;
     for (ArrayId array : list_.units[unit].outputs) {
@@ -260,70 +140,6 @@ std::vector<Slot> StageBuilder::make_outputs(std::size_t unit) {
         outputs.push_back(std::move(slot));
     }
     return outputs;
-}
-
-/// Outgoing ports of a box: the wires of its outputs that do not pass around it.
-std::vector<Track> StageBuilder::outgoing_ports(std::size_t unit, const std::vector<Slot>& outputs,
-                                                int id) {
-    std::vector<Track> ports;
-    double offset = 0;
-    bool next_array = false;
-    for (const Slot& slot : outputs) {
-        for (std::size_t w = 0; w < slot.wires.size(); ++w) {
-            const std::optional<AxisId> axis = slot.wires[w].axis;
-            if (contains(list_.units[unit].passing, axis)) continue;
-            if (!ports.empty()) offset += next_array ? kArrayGap : kPitch;
-            next_array = false;
-            Track track;
-            track.key = {id, static_cast<int>(ports.size())};
-            track.offset = offset;
-            track.color_in = track.color_out = color_in_unit(unit);
-            track.axis = axis;
-            track.scalar = !axis;
-            output_sources_[key_of(slot, w)] = {track.key};
-            ports.push_back(std::move(track));
-        }
-        next_array = true;
-    }
-    return ports;
-}
-
-/// The right side of a box or triangle: what bypasses stays level, outputs start at the glyph.
-void StageBuilder::leave(std::size_t unit, const std::vector<Slot>& outputs) {
-    const Stage& enter = list_.stages.back();
-    Stage stage;
-    stage.kind = StageKind::Leave;
-    stage.unit = unit;
-    for (const Block& block : enter.blocks) {
-        Block copy = block;
-        copy.first = stage.tracks.size();
-        if (block.is_box) {
-            std::vector<Track> ports = outgoing_ports(unit, outputs, next_slot_++);
-            const double span = ports.empty() ? 0 : ports.back().offset;
-            for (Track& port : ports) {
-                port.offset += (block.height - span) / 2;
-                stage.tracks.push_back(std::move(port));
-            }
-        }
-        for (std::size_t i = block.first; !block.is_box && i < block.first + block.count; ++i) {
-            Track track = enter.tracks[i];
-            track.sources = {track.key};
-            track.dead = false;
-            stage.tracks.push_back(std::move(track));
-        }
-        copy.count = stage.tracks.size() - copy.first;
-        stage.blocks.push_back(copy);
-    }
-    // Dashed lines that go around the glyph go on; where they knew the box they now know what
-    // leaves it.
-    for (std::size_t i = 0; i < enter.separators.size(); ++i) {
-        Separator line = enter.separators[i];
-        if (line.right.first == -1 || line.right.second == -1) continue;
-        line.left = line.right;
-        line.copied = i;
-        stage.separators.push_back(line);
-    }
-    list_.stages.push_back(std::move(stage));
 }
 
 void StageBuilder::run_unit(std::size_t unit) {

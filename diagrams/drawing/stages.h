@@ -41,6 +41,7 @@ struct Track {
     bool scalar = false;   ///< stands for an array without axes
     bool changes = false;  ///< crosses the border of a level here
     bool dead = false;     ///< ends here: in a cup, a glyph, or unused
+    bool hidden = false;   ///< stands for the inputs of a box that has none
     MathText name;         ///< what the wire is called here
     MathText label;        ///< the same where it is to be shown
 };

@@ -180,6 +180,26 @@ Figure derived_attention() {
     return figure;
 }
 
+Figure recoloured_attention() {
+    Figure figure = derived_attention();
+    const Diagram& diagram = figure.diagram;
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) {
+        const bool softmax = !diagram[diagram.statements[i].box].name.empty();
+        figure.relabelling.places[StatementId{i}] =
+            softmax ? Place{Level::Thread, false} : Place{Level::Warps, true};
+    }
+    figure.options.rows.clear();
+    return figure;
+}
+
+Figure nested_attention() {
+    Figure figure = derived_attention();
+    figure.relabelling.regions[0].groups.push_back(
+        {*find_axis(figure.diagram, "q"), 16, Level::Warps});
+    figure.options.rows.clear();
+    return figure;
+}
+
 Figure long_diagram() {
     Builder b;
     std::vector<AxisId> woven;

@@ -33,5 +33,9 @@ struct Figure {
 [[nodiscard]] Figure derived_attention();
 /// Twelve boxes over five woven axes, weights shared by some of them.
 [[nodiscard]] Figure long_diagram();
+/// The derived attention with its boxes on the tensor core and on threads.
+[[nodiscard]] Figure recoloured_attention();
+/// The derived attention with the queries of a block grouped once more.
+[[nodiscard]] Figure nested_attention();
 
 }  // namespace napkin::test

@@ -36,7 +36,9 @@ std::vector<Hierarchy> figure_7() {
     };
 }
 
-drawing::WeavedAlgorithm figure_10() { return {"F", "a", {{"a", "x"}, {"w"}}, {{"a", "y"}}}; }
+drawing::WeavedAlgorithm figure_10() {
+    return {"F", "a", {{"a", "x"}, {"w"}}, {{"a", "y"}}};
+}
 
 Listing attention_listing() {
     const auto step = [](ItemKind kind, const char* text, const char* variable, const char* size,
@@ -44,7 +46,8 @@ Listing attention_listing() {
         return ListingItem{kind, text, variable, size, type, level, color, "", {}};
     };
     const drawing::Color block = drawing::kBlockColor;
-    ListingItem chunks{ItemKind::Loop, "for x in chunks of s_x = 64", "", "", "", "", block, "", {}};
+    ListingItem chunks{
+        ItemKind::Loop, "for x in chunks of s_x = 64", "", "", "", "", block, "", {}};
     chunks.body = {
         step(ItemKind::Load, "load K[x, d]", "K", "s_x d", "bf16", "block", block),
         step(ItemKind::Load, "load V[x, d]", "V", "s_x d", "bf16", "block", block),
@@ -57,11 +60,17 @@ Listing attention_listing() {
         step(ItemKind::Step,
              "o[q, d] = o[q, d] * exp(m[q] - m_new[q]) + sum(x) exp(S[q, x] - m_new[q]) * V[x, d]",
              "o", "g_q d", "f32", "tensor core", drawing::kTensorCoreColor),
-        step(ItemKind::Step, "m[q] = m_new[q]", "m", "g_q", "f32", "thread",
-             drawing::kThreadColor),
+        step(ItemKind::Step, "m[q] = m_new[q]", "m", "g_q", "f32", "thread", drawing::kThreadColor),
     };
-    ListingItem groups{ItemKind::Parallel, "for q in groups of g_q = 128, in parallel", "", "", "",
-                       "", block, "", {}};
+    ListingItem groups{ItemKind::Parallel,
+                       "for q in groups of g_q = 128, in parallel",
+                       "",
+                       "",
+                       "",
+                       "",
+                       block,
+                       "",
+                       {}};
     groups.body = {
         step(ItemKind::Load, "load Q[q, d]", "Q", "g_q d", "bf16", "block", block),
         step(ItemKind::Step, "m[q], l[q], o[q, d] = -inf, 0, 0", "state", "g_q (d + 2)", "f32",

@@ -1,0 +1,92 @@
+// Pictures of diagrams that nobody drew by hand: every example, plain and derived, and random ones.
+
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "derive/state.h"
+#include "diagrams/check.h"
+#include "diagrams/drawing/layout.h"
+#include "diagrams/drawing/render.h"
+#include "tests/drawing/picture_checks.h"
+#include "tests/golden.h"
+#include "tests/support/random_derivation.h"
+#include "tests/support/random_diagram.h"
+
+namespace napkin::test {
+
+namespace {
+
+/// Cells as wide as real ones.
+drawing::DrawOptions with_table(const Diagram& diagram, const Relabelling& relabelling) {
+    drawing::DrawOptions options;
+    options.title = diagram.name;
+    drawing::TableRow row{"H_l1", {}, "2qd + 2xqd/g_q + nk", false};
+    for (const drawing::Column& column : drawing::columns_of(diagram, relabelling))
+        row.cells.push_back(column.kind == drawing::ColumnKind::Boxes ? "" : "g_q d + s_x d");
+    options.rows = {row, row};
+    return options;
+}
+
+void check_drawing(const Diagram& diagram, const Relabelling& relabelling) {
+    for (const double width : {420.0, 760.0}) {
+        drawing::DrawOptions options = with_table(diagram, relabelling);
+        options.max_width = width;
+        const drawing::Canvas canvas = draw_diagram(diagram, relabelling, options);
+        check_picture(canvas);
+        CHECK(canvas == draw_diagram(diagram, relabelling, options));
+        check_order(diagram, relabelling, options);
+    }
+    drawing::DrawOptions options;
+    options.medium = drawing::Medium::Terminal;
+    const std::string text = render_text(draw_diagram(diagram, relabelling, options));
+    for (ArrayId output : outputs_of(diagram)) {
+        INFO(text);
+        CHECK_NE(text.find(diagram[output].name), std::string::npos);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("every example can be drawn, plain and derived") {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_EXAMPLES_DIR))
+        if (entry.path().extension() == ".ncd") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    REQUIRE_GT(files.size(), 10);
+    for (const std::filesystem::path& file : files) {
+        CAPTURE(file.filename().string());
+        SourceMap sources;
+        const Result<Checked> checked = load_diagram(sources, file.string(), read_text(file));
+        REQUIRE(checked.has_value());
+        const State plain = initial_state(checked->diagram);
+        check_drawing(plain.diagram, plain.relabelling);
+        std::filesystem::path drv = file;
+        drv.replace_extension(".drv");
+        if (!std::filesystem::exists(drv)) continue;
+        const Result<std::vector<Command>> commands =
+            parse_derivation(sources, sources.add(drv.string(), read_text(drv)));
+        REQUIRE(commands.has_value());
+        const Result<State> derived = replay(checked->diagram, *commands);
+        REQUIRE(derived.has_value());
+        check_drawing(derived->diagram, derived->relabelling);
+    }
+}
+
+TEST_CASE("random diagrams under random derivations can be drawn") {
+    std::mt19937_64 random(20240611);
+    RuleCounts counts;
+    for (std::uint32_t seed = 0; seed < 120; ++seed) {
+        const std::string text = random_diagram(seed);
+        INFO("seed ", seed, "\n", text);
+        SourceMap sources;
+        const Result<Checked> checked = load_diagram(sources, "random.ncd", text);
+        REQUIRE(checked.has_value());
+        const State state = random_derivation(checked->diagram, random, 12, counts);
+        check_drawing(checked->diagram, plain_relabelling(checked->diagram));
+        check_drawing(state.diagram, state.relabelling);
+    }
+    for (const char* rule : {"fuse", "group", "stream"}) CHECK_GT(counts.applied[rule], 0);
+}
+
+}  // namespace napkin::test
