@@ -1,5 +1,7 @@
-// Exact evaluation of formulas at numbers.
+// Exact evaluation of formulas at numbers. A formula is first compiled: symbols become slots of a
+// vector, since sums evaluate their term many times.
 #include <algorithm>
+#include <map>
 
 #include "diagrams/formula.h"
 #include "diagrams/formula_parts.h"
@@ -10,80 +12,125 @@ namespace {
 
 using Value = std::optional<Rational>;
 
-Value value_of(const Formula& formula, Sizes& sizes);
+/// A formula whose symbols are numbered.
+struct Node {
+    FormulaOp op = FormulaOp::Constant;
+    Rational constant;
+    std::size_t slot = 0;
+    std::vector<Node> args;
+};
 
-Value fold(const Formula& formula, Sizes& sizes, Value (*combine)(Rational, Rational)) {
-    Value result = value_of(formula.args[0], sizes);
-    for (std::size_t i = 1; result && i < formula.args.size(); ++i) {
-        const Value next = value_of(formula.args[i], sizes);
-        result = next ? combine(*result, *next) : std::nullopt;
+/// Numbers symbols; a bound index gets a slot of its own.
+class Compiler {
+public:
+    explicit Compiler(const Sizes& sizes) : sizes_(sizes) {}
+
+    Node compile(const Formula& formula) {
+        Node node{formula.op, formula.constant, 0, {}};
+        if (formula.op == FormulaOp::Symbol) node.slot = slot_of(formula.symbol);
+        if (formula.op != FormulaOp::Sum) {
+            for (const Formula& arg : formula.args) node.args.push_back(compile(arg));
+            return node;
+        }
+        node.args.push_back(compile(formula.args[0]));
+        node.args.push_back(compile(formula.args[1]));
+        node.slot = values.size();
+        values.push_back(0);
+        bound_[formula.symbol].push_back(node.slot);
+        node.args.push_back(compile(formula.args[2]));
+        bound_[formula.symbol].pop_back();
+        return node;
     }
-    return result;
+
+    std::vector<std::int64_t> values;
+
+private:
+    std::size_t slot_of(const std::string& name) {
+        const auto inner = bound_.find(name);
+        if (inner != bound_.end() && !inner->second.empty()) return inner->second.back();
+        const auto [entry, fresh] = free_.try_emplace(name, values.size());
+        if (fresh) {
+            const auto size = sizes_.find(name);
+            invariant(size != sizes_.end(), "no value for the symbol `" + name + "`");
+            values.push_back(size->second);
+        }
+        return entry->second;
+    }
+
+    const Sizes& sizes_;
+    std::map<std::string, std::size_t> free_;
+    std::map<std::string, std::vector<std::size_t>> bound_;
+};
+
+Value floor_quotient(Rational a, Rational b) {
+    if (a.denominator == 1 && b.denominator == 1 && b.numerator > 0) {
+        const std::int64_t quotient = a.numerator / b.numerator;
+        return Rational{a.numerator % b.numerator < 0 ? quotient - 1 : quotient, 1};
+    }
+    const Value quotient = checked_divide(a, b);
+    return quotient ? Value({floor_of(*quotient), 1}) : std::nullopt;
 }
 
-Value sum_value(const Formula& formula, Sizes& sizes) {
-    const Value low = value_of(formula.args[0], sizes);
-    const Value high = value_of(formula.args[1], sizes);
-    if (!low || !high) return std::nullopt;
-    const bool shadows = sizes.contains(formula.symbol);
-    std::int64_t& index = sizes[formula.symbol];
-    const std::int64_t outer = index;
+Value ceil_quotient(Rational a, Rational b) {
+    if (a.denominator == 1 && b.denominator == 1 && b.numerator > 0) {
+        const std::int64_t quotient = a.numerator / b.numerator;
+        return Rational{a.numerator % b.numerator > 0 ? quotient + 1 : quotient, 1};
+    }
+    const Value quotient = checked_divide(a, b);
+    return quotient ? Value({ceil_of(*quotient), 1}) : std::nullopt;
+}
+
+Value remainder(Rational a, Rational b) {
+    const Value quotient = floor_quotient(a, b);
+    if (!quotient) return std::nullopt;
+    const Value whole = checked_multiply(b, {-quotient->numerator, 1});
+    return whole ? checked_add(a, *whole) : std::nullopt;
+}
+
+Value combine(FormulaOp op, Rational a, Rational b) {
+    switch (op) {
+    case FormulaOp::Add: return checked_add(a, b);
+    case FormulaOp::Multiply: return checked_multiply(a, b);
+    case FormulaOp::Divide: return checked_divide(a, b);
+    case FormulaOp::FloorDivide: return floor_quotient(a, b);
+    case FormulaOp::CeilDivide: return ceil_quotient(a, b);
+    case FormulaOp::Modulo: return remainder(a, b);
+    case FormulaOp::Min: return std::min(a, b);
+    case FormulaOp::Max: return std::max(a, b);
+    case FormulaOp::LessEqual: return Rational{b < a ? 0 : 1, 1};
+    default: return std::nullopt;
+    }
+}
+
+Value value_of(const Node& node, std::vector<std::int64_t>& values) {
+    if (node.op == FormulaOp::Constant) return node.constant;
+    if (node.op == FormulaOp::Symbol) return Rational{values[node.slot], 1};
+    Value result = value_of(node.args[0], values);
+    if (node.op != FormulaOp::Sum) {
+        for (std::size_t i = 1; result && i < node.args.size(); ++i) {
+            const Value next = value_of(node.args[i], values);
+            result = next ? combine(node.op, *result, *next) : std::nullopt;
+        }
+        return result;
+    }
+    const Value high = value_of(node.args[1], values);
+    if (!result || !high) return std::nullopt;
     Value total = Rational{0, 1};
-    for (index = ceil_of(*low); total && index <= floor_of(*high); ++index) {
-        const Value term = value_of(formula.args[2], sizes);
+    const std::int64_t last = floor_of(*high);
+    for (std::int64_t index = ceil_of(*result); total && index <= last; ++index) {
+        values[node.slot] = index;
+        const Value term = value_of(node.args[2], values);
         total = term ? checked_add(*total, *term) : std::nullopt;
     }
-    index = outer;
-    if (!shadows) sizes.erase(formula.symbol);
     return total;
-}
-
-Value value_of(const Formula& formula, Sizes& sizes) {
-    switch (formula.op) {
-    case FormulaOp::Constant: return formula.constant;
-    case FormulaOp::Symbol: {
-        const Sizes::const_iterator found = sizes.find(formula.symbol);
-        invariant(found != sizes.end(), "no value for the symbol `" + formula.symbol + "`");
-        return Rational{found->second, 1};
-    }
-    case FormulaOp::Add: return fold(formula, sizes, checked_add);
-    case FormulaOp::Multiply: return fold(formula, sizes, checked_multiply);
-    case FormulaOp::Divide: return fold(formula, sizes, checked_divide);
-    case FormulaOp::FloorDivide:
-        return fold(formula, sizes, [](Rational a, Rational b) -> Value {
-            const Value quotient = checked_divide(a, b);
-            return quotient ? Value({floor_of(*quotient), 1}) : std::nullopt;
-        });
-    case FormulaOp::CeilDivide:
-        return fold(formula, sizes, [](Rational a, Rational b) -> Value {
-            const Value quotient = checked_divide(a, b);
-            return quotient ? Value({ceil_of(*quotient), 1}) : std::nullopt;
-        });
-    case FormulaOp::Modulo:
-        return fold(formula, sizes, [](Rational a, Rational b) -> Value {
-            const Value quotient = checked_divide(a, b);
-            if (!quotient) return std::nullopt;
-            const Value whole = checked_multiply(b, {-floor_of(*quotient), 1});
-            return whole ? checked_add(a, *whole) : std::nullopt;
-        });
-    case FormulaOp::Min:
-        return fold(formula, sizes, [](Rational a, Rational b) -> Value { return std::min(a, b); });
-    case FormulaOp::Max:
-        return fold(formula, sizes, [](Rational a, Rational b) -> Value { return std::max(a, b); });
-    case FormulaOp::LessEqual:
-        return fold(formula, sizes, [](Rational a, Rational b) -> Value {
-            return Rational{b < a ? 0 : 1, 1};
-        });
-    case FormulaOp::Sum: return sum_value(formula, sizes);
-    }
-    return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<Rational> evaluate(const Formula& formula, const Sizes& sizes) {
-    Sizes scope = sizes;
-    return value_of(formula, scope);
+    Compiler compiler(sizes);
+    const Node node = compiler.compile(formula);
+    return value_of(node, compiler.values);
 }
 
 std::int64_t evaluate_integer(const Formula& formula, const Sizes& sizes) {

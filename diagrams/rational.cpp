@@ -15,6 +15,11 @@ std::optional<Rational> checked_rational(std::int64_t numerator, std::int64_t de
 }
 
 std::optional<Rational> checked_add(Rational a, Rational b) {
+    if (a.denominator == 1 && b.denominator == 1) {
+        std::int64_t whole = 0;
+        if (__builtin_add_overflow(a.numerator, b.numerator, &whole)) return std::nullopt;
+        return Rational{whole, 1};
+    }
     const std::int64_t common = std::gcd(a.denominator, b.denominator);
     std::int64_t left = 0;
     std::int64_t right = 0;
@@ -29,6 +34,11 @@ std::optional<Rational> checked_add(Rational a, Rational b) {
 }
 
 std::optional<Rational> checked_multiply(Rational a, Rational b) {
+    if (a.denominator == 1 && b.denominator == 1) {
+        std::int64_t whole = 0;
+        if (__builtin_mul_overflow(a.numerator, b.numerator, &whole)) return std::nullopt;
+        return Rational{whole, 1};
+    }
     const std::int64_t cross = std::gcd(a.numerator, b.denominator);
     const std::int64_t other = std::gcd(b.numerator, a.denominator);
     std::int64_t numerator = 0;
@@ -81,6 +91,7 @@ Rational operator/(Rational a, Rational b) {
 }
 
 bool operator<(Rational a, Rational b) {
+    if (a.denominator == 1 && b.denominator == 1) return a.numerator < b.numerator;
     const std::int64_t whole_a = floor_of(a);
     const std::int64_t whole_b = floor_of(b);
     if (whole_a != whole_b) return whole_a < whole_b;

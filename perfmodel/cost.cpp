@@ -53,7 +53,8 @@ std::vector<std::string> symbol_order(const RegionProgram& region, const Sizes& 
 /// Walks a region with the partitions around each statement.
 class RegionCoster {
 public:
-    explicit RegionCoster(const RegionProgram& region) : region_(region) {
+    explicit RegionCoster(const RegionProgram& region)
+        : region_(region), counter_(region.axes, sizes_of(region)) {
         cost_.name = region.name;
         cost_.sizes = sizes_of(region);
         cost_.order = symbol_order(region, cost_.sizes);
@@ -72,7 +73,7 @@ private:
     void add_columns(const std::vector<Moment>& moments);
     void drop_woven_groups();
     [[nodiscard]] std::optional<TileCount> count(const std::vector<Footprint>& dimensions) {
-        return count_tiles(region_.axes, path_, dimensions, cost_.sizes);
+        return counter_.count(path_, dimensions);
     }
     [[nodiscard]] std::vector<Footprint> axis_footprints(const std::vector<AxisId>& axes) const {
         std::vector<Footprint> dimensions;
@@ -81,6 +82,7 @@ private:
     }
 
     const RegionProgram& region_;
+    TileCounter counter_;
     RegionCost cost_;
     std::vector<Partition> path_;
     std::set<std::pair<ArrayId, bool>> touched_;
@@ -115,7 +117,7 @@ void RegionCoster::note_chunks() {
     const std::optional<TileCount> visited = count({});
     std::vector<Partition> unmasked = path_;
     unmasked.back().visible.clear();
-    const std::optional<TileCount> all = count_tiles(region_.axes, unmasked, {}, cost_.sizes);
+    const std::optional<TileCount> all = counter_.count(unmasked, {});
     fits_ = fits_ && visited && all && add(visited->values, cost_.chunks_visited) &&
             add(all->values, cost_.chunks);
 }

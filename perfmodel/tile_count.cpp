@@ -12,7 +12,7 @@ namespace napkin {
 namespace {
 
 /// Tiles visited to check a formula against; beyond it the formula stands alone.
-constexpr double kMostInstances = 2e6;
+constexpr double kMostInstances = 3000;
 
 std::set<AxisId> axes_of_dimension(const Footprint& dimension) {
     std::set<AxisId> axes;
@@ -75,13 +75,15 @@ std::vector<Component> components_of(const std::vector<Partition>& path,
     return constant;
 }
 
+/// A component's sum in all forms.
 struct Counted {
     std::int64_t value = 0;
     Formula formula;
+    std::optional<Polynomial> ideal;
 };
 
-std::optional<Counted> count(const std::vector<Axis>& axes, const Component& component,
-                             const Sizes& sizes) {
+std::optional<Counted> count_exactly(const std::vector<Axis>& axes, const Component& component,
+                                     const Sizes& sizes) {
     const std::optional<Formula> formula = component_formula(axes, component, false);
     std::optional<std::int64_t> said;
     if (formula) {
@@ -91,10 +93,19 @@ std::optional<Counted> count(const std::vector<Axis>& axes, const Component& com
     }
     const bool trusted =
         said && (is_closed(axes, component) || instances_of(axes, component) > kMostInstances);
-    if (trusted) return Counted{*said, *formula};
+    if (trusted) return Counted{*said, *formula, {}};
     const std::optional<std::int64_t> seen = component_value(axes, component);
     if (!seen) return std::nullopt;
-    return Counted{*seen, said == seen ? *formula : Formula(*seen)};
+    return Counted{*seen, said == seen ? *formula : Formula(*seen), {}};
+}
+
+std::optional<Counted> count_component(const std::vector<Axis>& axes, const Component& component,
+                                       const Sizes& sizes) {
+    std::optional<Counted> counted = count_exactly(axes, component, sizes);
+    if (!counted) return std::nullopt;
+    const std::optional<Formula> ideal = component_formula(axes, component, true);
+    if (ideal) counted->ideal = idealise(*ideal);
+    return counted;
 }
 
 std::string level_suffix(Level level) {
@@ -154,21 +165,49 @@ Sizes sizes_of(const RegionProgram& region) {
     return sizes;
 }
 
-std::optional<TileCount> count_tiles(const std::vector<Axis>& axes,
-                                     const std::vector<Partition>& path,
-                                     const std::vector<Footprint>& dimensions, const Sizes& sizes) {
+/// A component by value, with its sum.
+struct TileCounter::Known {
+    std::vector<Partition> path;
+    std::vector<Footprint> dimensions;
+    std::optional<Counted> counted;
+
+    [[nodiscard]] bool is(const Component& component) const {
+        const auto same = [](const auto& value, const auto* pointer) { return value == *pointer; };
+        return std::equal(path.begin(), path.end(), component.path.begin(), component.path.end(),
+                          same) &&
+               std::equal(dimensions.begin(), dimensions.end(), component.dimensions.begin(),
+                          component.dimensions.end(), same);
+    }
+};
+
+TileCounter::TileCounter(const std::vector<Axis>& axes, Sizes sizes)
+    : axes_(axes), sizes_(std::move(sizes)) {}
+TileCounter::~TileCounter() = default;
+
+std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
+                                            const std::vector<Footprint>& dimensions) {
     TileCount total;
     total.values = 1;
     total.formula = Formula(1);
     total.ideal = constant_polynomial(rational(1));
     for (const Component& component : components_of(path, dimensions)) {
-        const std::optional<Counted> counted = count(axes, component, sizes);
+        auto known = std::find_if(known_.begin(), known_.end(),
+                                  [&](const auto& entry) { return entry->is(component); });
+        if (known == known_.end()) {
+            Known fresh;
+            for (const Partition* partition : component.path) fresh.path.push_back(*partition);
+            for (const Footprint* dimension : component.dimensions)
+                fresh.dimensions.push_back(*dimension);
+            fresh.counted = count_component(axes_, component, sizes_);
+            known_.push_back(std::make_unique<Known>(std::move(fresh)));
+            known = std::prev(known_.end());
+        }
+        const std::optional<Counted>& counted = (*known)->counted;
         if (!counted || __builtin_mul_overflow(total.values, counted->value, &total.values))
             return std::nullopt;
         total.formula = total.formula * counted->formula;
-        const std::optional<Formula> ideal = component_formula(axes, component, true);
-        const std::optional<Polynomial> form = ideal ? idealise(*ideal) : std::nullopt;
-        total.ideal = total.ideal && form ? std::optional(*total.ideal * *form) : std::nullopt;
+        total.ideal = total.ideal && counted->ideal ? std::optional(*total.ideal * *counted->ideal)
+                                                    : std::nullopt;
     }
     return total;
 }

@@ -17,6 +17,7 @@
 // Formulas that are no closed forms are compared with that enumeration before they are given out.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,6 +35,7 @@ struct Partition {
     std::string symbol;  ///< of its size: `g_q`
     std::string index;   ///< of the tile's number in formulas: `i_q`
     std::vector<Expression> visible;
+    bool operator==(const Partition&) const = default;
 };
 
 /// One dimension of what is moved or computed: the hull of index expressions, clipped to
@@ -42,6 +44,7 @@ struct Footprint {
     std::vector<Expression> index;
     std::optional<std::int64_t> limit;
     Formula limit_formula;  ///< of the limit
+    bool operator==(const Footprint&) const = default;
 };
 /// The footprint of a plain axis.
 [[nodiscard]] Footprint footprint_of(AxisId axis);
@@ -52,10 +55,24 @@ struct TileCount {
     Formula formula;                  ///< evaluates to `values`
     std::optional<Polynomial> ideal;  ///< where sizes divide; masks are taken as full
 };
-[[nodiscard]] std::optional<TileCount> count_tiles(const std::vector<Axis>& axes,
-                                                   const std::vector<Partition>& path,
-                                                   const std::vector<Footprint>& dimensions,
-                                                   const Sizes& sizes);
+
+/// Counts for one program, whose statements share most of their components.
+class TileCounter {
+public:
+    TileCounter(const std::vector<Axis>& axes, Sizes sizes);
+    ~TileCounter();
+    TileCounter(const TileCounter&) = delete;
+    TileCounter& operator=(const TileCounter&) = delete;
+
+    [[nodiscard]] std::optional<TileCount> count(const std::vector<Partition>& path,
+                                                 const std::vector<Footprint>& dimensions);
+
+private:
+    struct Known;
+    const std::vector<Axis>& axes_;
+    Sizes sizes_;
+    std::vector<std::unique_ptr<Known>> known_;
+};
 
 /// Axis extents, and group and stream sizes by symbol.
 [[nodiscard]] Sizes sizes_of(const RegionProgram& region);

@@ -1,0 +1,56 @@
+#include "perfmodel/resize.h"
+
+#include <algorithm>
+
+#include "derive/liveness.h"
+#include "perfmodel/tile_count.h"
+
+namespace napkin {
+
+namespace {
+
+void resize(const RegionProgram& region, std::vector<TileStatement>& body, const Sizes& sizes) {
+    for (TileStatement& statement : body) {
+        if (Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
+            const auto size = sizes.find(partition_of(region, *parallel).symbol);
+            if (size != sizes.end()) parallel->size = size->second;
+            resize(region, parallel->body, sizes);
+        } else if (Loop* loop = std::get_if<Loop>(&statement.node)) {
+            const auto size = sizes.find(partition_of(region, *loop).symbol);
+            if (size != sizes.end()) loop->size = size->second;
+            resize(region, loop->body, sizes);
+        }
+    }
+}
+
+}  // namespace
+
+RegionProgram resized(RegionProgram region, const Sizes& sizes) {
+    std::vector<TileStatement> body = std::move(region.body);
+    resize(region, body, sizes);
+    region.body = std::move(body);
+    const Sizes all = sizes_of(region);
+    for (Variable& variable : region.variables)
+        for (std::size_t k = 0; k < variable.capacity.size(); ++k)
+            variable.capacity_extent[k] = evaluate_integer(variable.capacity[k], all);
+    return region;
+}
+
+std::optional<std::int64_t> allocated_bits(const RegionProgram& region, Level level) {
+    std::int64_t most = 0;
+    for (const Moment& moment : liveness(region)) {
+        std::int64_t held = 0;
+        for (VariableId id : moment.during) {
+            const Variable& variable = region.variables[id.index()];
+            if (variable.level != level) continue;
+            std::int64_t bits = bits_of(variable.type);
+            for (std::int64_t extent : variable.capacity_extent)
+                if (__builtin_mul_overflow(bits, extent, &bits)) return std::nullopt;
+            if (__builtin_add_overflow(held, bits, &held)) return std::nullopt;
+        }
+        most = std::max(most, held);
+    }
+    return most;
+}
+
+}  // namespace napkin

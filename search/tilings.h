@@ -1,0 +1,31 @@
+// Group and stream sizes of one region, ranked by predicted time.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "derive/state.h"
+#include "perfmodel/machine.h"
+
+namespace napkin {
+
+/// Block-level sizes of a region: the commands that set them and the time they are predicted.
+struct Tiling {
+    std::vector<Command> commands;
+    Seconds time;
+    std::int64_t transferred_bits = 0;
+    std::int64_t allocated_bits = 0;
+};
+
+/// What enumeration did, summed over regions.
+struct TilingCounts {
+    std::int64_t evaluated = 0;
+    std::int64_t too_large = 0;
+};
+
+/// The best tilings of a region of a state without streams, at most `top`.
+[[nodiscard]] std::vector<Tiling> best_tilings(const State& state, const std::string& region,
+                                               const Machine& machine, std::size_t top,
+                                               TilingCounts& counts);
+
+}  // namespace napkin
