@@ -10,6 +10,7 @@
 #include "perfmodel/contraction.h"
 #include "perfmodel/cost_messages.h"
 #include "perfmodel/memory_cost.h"
+#include "perfmodel/resize.h"
 
 namespace napkin {
 
@@ -53,8 +54,8 @@ std::vector<std::string> symbol_order(const RegionProgram& region, const Sizes& 
 /// Walks a region with the partitions around each statement.
 class RegionCoster {
 public:
-    explicit RegionCoster(const RegionProgram& region)
-        : region_(region), counter_(region.axes, sizes_of(region)) {
+    RegionCoster(const RegionProgram& region, bool quick)
+        : region_(region), quick_(quick), counter_(region.axes, sizes_of(region), quick) {
         cost_.name = region.name;
         cost_.sizes = sizes_of(region);
         cost_.order = symbol_order(region, cost_.sizes);
@@ -82,6 +83,7 @@ private:
     }
 
     const RegionProgram& region_;
+    bool quick_;
     TileCounter counter_;
     RegionCost cost_;
     std::vector<Partition> path_;
@@ -281,6 +283,12 @@ void RegionCoster::drop_woven_groups() {
 Result<RegionCost> RegionCoster::run() {
     cost_.levels[Level::Block] = {nothing(), nothing(), nothing()};
     walk(region_.body);
+    if (quick_) {
+        const std::optional<std::int64_t> held = allocated_bits(region_, Level::Block);
+        if (!fits_ || !held) return messages::cost_overflows(region_.name);
+        cost_.levels[Level::Block].allocated.bits = *held;
+        return std::move(cost_);
+    }
     const std::vector<Moment> moments = liveness(region_);
     fits_ = fits_ && add_memory(region_, moments, cost_);
     if (fits_) add_columns(moments);
@@ -316,7 +324,11 @@ Amount settled(Amount amount, const Sizes& disputed, const Sizes& own) {
 }  // namespace
 
 Result<RegionCost> cost_of(const RegionProgram& region) {
-    return RegionCoster(region).run();
+    return RegionCoster(region, false).run();
+}
+
+Result<RegionCost> quick_cost_of(const RegionProgram& region) {
+    return RegionCoster(region, true).run();
 }
 
 Result<Cost> cost_of(const TileProgram& program) {

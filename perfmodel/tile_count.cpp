@@ -83,7 +83,7 @@ struct Counted {
 };
 
 std::optional<Counted> count_exactly(const std::vector<Axis>& axes, const Component& component,
-                                     const Sizes& sizes) {
+                                     const Sizes& sizes, bool quick) {
     const std::optional<Formula> formula = component_formula(axes, component, false);
     std::optional<std::int64_t> said;
     if (formula) {
@@ -91,8 +91,8 @@ std::optional<Counted> count_exactly(const std::vector<Axis>& axes, const Compon
         if (!value && is_closed(axes, component)) return std::nullopt;
         if (value && value->denominator == 1) said = value->numerator;
     }
-    const bool trusted =
-        said && (is_closed(axes, component) || instances_of(axes, component) > kMostInstances);
+    const bool trusted = said && (quick || is_closed(axes, component) ||
+                                  instances_of(axes, component) > kMostInstances);
     if (trusted) return Counted{*said, *formula, {}};
     const std::optional<std::int64_t> seen = component_value(axes, component);
     if (!seen) return std::nullopt;
@@ -100,9 +100,9 @@ std::optional<Counted> count_exactly(const std::vector<Axis>& axes, const Compon
 }
 
 std::optional<Counted> count_component(const std::vector<Axis>& axes, const Component& component,
-                                       const Sizes& sizes) {
-    std::optional<Counted> counted = count_exactly(axes, component, sizes);
-    if (!counted) return std::nullopt;
+                                       const Sizes& sizes, bool quick) {
+    std::optional<Counted> counted = count_exactly(axes, component, sizes, quick);
+    if (!counted || quick) return counted;
     const std::optional<Formula> ideal = component_formula(axes, component, true);
     if (ideal) counted->ideal = idealise(*ideal);
     return counted;
@@ -180,8 +180,8 @@ struct TileCounter::Known {
     }
 };
 
-TileCounter::TileCounter(const std::vector<Axis>& axes, Sizes sizes)
-    : axes_(axes), sizes_(std::move(sizes)) {}
+TileCounter::TileCounter(const std::vector<Axis>& axes, Sizes sizes, bool quick)
+    : axes_(axes), sizes_(std::move(sizes)), quick_(quick) {}
 TileCounter::~TileCounter() = default;
 
 std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
@@ -198,7 +198,7 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
             for (const Partition* partition : component.path) fresh.path.push_back(*partition);
             for (const Footprint* dimension : component.dimensions)
                 fresh.dimensions.push_back(*dimension);
-            fresh.counted = count_component(axes_, component, sizes_);
+            fresh.counted = count_component(axes_, component, sizes_, quick_);
             known_.push_back(std::make_unique<Known>(std::move(fresh)));
             known = std::prev(known_.end());
         }

@@ -59,7 +59,8 @@ struct TileCount {
 /// Counts for one program, whose statements share most of their components.
 class TileCounter {
 public:
-    TileCounter(const std::vector<Axis>& axes, Sizes sizes);
+    /// `quick` leaves out ideal forms and the comparison of formulas with enumeration.
+    TileCounter(const std::vector<Axis>& axes, Sizes sizes, bool quick = false);
     ~TileCounter();
     TileCounter(const TileCounter&) = delete;
     TileCounter& operator=(const TileCounter&) = delete;
@@ -71,6 +72,7 @@ private:
     struct Known;
     const std::vector<Axis>& axes_;
     Sizes sizes_;
+    bool quick_;
     std::vector<std::unique_ptr<Known>> known_;
 };
 

@@ -44,10 +44,11 @@ struct Choice {
 };
 
 /// Sizes worth trying: small ones, then whole and one and a half powers of two, then the axis.
-std::vector<std::int64_t> group_sizes(std::int64_t extent) {
+/// More than a thousand groups are tried only where nothing larger fits.
+std::vector<std::int64_t> group_sizes(std::int64_t extent, bool small) {
     std::vector<std::int64_t> sizes;
     for (std::int64_t size : {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512})
-        if (size < extent) sizes.push_back(size);
+        if (size < extent && (small || size * 1024 >= extent)) sizes.push_back(size);
     sizes.push_back(extent);
     return sizes;
 }
@@ -95,7 +96,7 @@ public:
     std::vector<Tiling> run(std::size_t top);
 
 private:
-    void with_stream(std::optional<AxisId> streamed);
+    void with_stream(std::optional<AxisId> streamed, bool small);
     void evaluate(const RegionProgram& nominal, const std::vector<Choice>& choices);
     /// False where the tiling does not fit.
     bool evaluate_one(const RegionProgram& nominal, const std::vector<Choice>& choices,
@@ -133,7 +134,7 @@ bool RegionSearch::is_shared(AxisId axis) const {
     });
 }
 
-void RegionSearch::with_stream(std::optional<AxisId> streamed) {
+void RegionSearch::with_stream(std::optional<AxisId> streamed, bool small) {
     State state = plain_;
     std::vector<Choice> choices;
     if (streamed) {
@@ -149,13 +150,13 @@ void RegionSearch::with_stream(std::optional<AxisId> streamed) {
                                          [&](const Group& group) { return group.axis == axis; });
         const std::int64_t extent = state.diagram[axis].extent;
         if (grouped) {
-            if (is_shared(axis)) choices.push_back({axis, false, true, group_sizes(extent)});
+            if (is_shared(axis)) choices.push_back({axis, false, true, group_sizes(extent, small)});
             continue;
         }
         Outcome next = apply(state, sized("group", name_of_axis(axis), 1, in()));
         if (!std::holds_alternative<State>(next)) continue;
         state = std::get<State>(std::move(next));
-        choices.push_back({axis, false, false, group_sizes(extent)});
+        choices.push_back({axis, false, false, group_sizes(extent, small)});
     }
     const Result<TileProgram> program = expand(state);
     if (!program) return;
@@ -196,7 +197,7 @@ bool RegionSearch::evaluate_one(const RegionProgram& nominal, const std::vector<
         ++counts_.too_large;
         return false;
     }
-    const Result<RegionCost> cost = cost_of(program);
+    const Result<RegionCost> cost = quick_cost_of(program);
     if (!cost) return false;
     ++counts_.evaluated;
     const LevelCost& block = cost->levels.at(Level::Block);
@@ -226,8 +227,11 @@ std::vector<Command> RegionSearch::commands(const std::vector<Choice>& choices,
 }
 
 std::vector<Tiling> RegionSearch::run(std::size_t top) {
-    with_stream(std::nullopt);
-    for (AxisId axis : axes()) with_stream(axis);
+    for (bool small : {false, true}) {
+        if (!found_.empty()) break;
+        with_stream(std::nullopt, small);
+        for (AxisId axis : axes()) with_stream(axis, small);
+    }
     std::stable_sort(found_.begin(), found_.end(), [](const Tiling& a, const Tiling& b) {
         if (a.time != b.time) return a.time < b.time;
         if (a.transferred_bits != b.transferred_bits)
