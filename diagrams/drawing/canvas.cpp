@@ -83,7 +83,8 @@ void Canvas::dot(Point center, double radius, std::optional<Color> fill, Color s
     operations.push_back({Dot{center, radius, fill, {stroke}}, {}});
 }
 
-void Canvas::element(std::string id, std::string kind, std::string tooltip, const Box2& bounds) {
+void Canvas::element(const std::string& id, std::string kind, std::string tooltip,
+                     const Box2& bounds) {
     const auto taken = [&](const std::string& name) {
         return std::any_of(elements.begin(), elements.end(),
                            [&](const Element& other) { return other.id == name; });

@@ -115,7 +115,7 @@ struct Canvas {
     void text(MathText label, Point at, Anchor anchor, double size, Color color = kBlack);
     void dot(Point center, double radius, std::optional<Color> fill, Color stroke);
     /// Adds a handle; ids are made unique.
-    void element(std::string id, std::string kind, std::string tooltip, const Box2& bounds);
+    void element(const std::string& id, std::string kind, std::string tooltip, const Box2& bounds);
 
     bool operator==(const Canvas&) const = default;
 };

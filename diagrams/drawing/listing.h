@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "diagrams/drawing/canvas.h"
+#include "diagrams/drawing/layout.h"
 
 namespace napkin::drawing {
 
@@ -39,8 +39,10 @@ struct Listing {
 };
 
 /// Lines longer than `max_width` points allow are broken.
-[[nodiscard]] Canvas draw_listing(const Listing& listing, double max_width = 760);
+[[nodiscard]] Canvas draw_listing(const Listing& listing, double max_width = 760,
+                                  Medium medium = Medium::Page);
 /// Several programs (the regions of one pipeline), one under the other.
-[[nodiscard]] Canvas draw_listings(const std::vector<Listing>& listings, double max_width = 760);
+[[nodiscard]] Canvas draw_listings(const std::vector<Listing>& listings, double max_width = 760,
+                                   Medium medium = Medium::Page);
 
 }  // namespace napkin::drawing

@@ -147,7 +147,7 @@ void place_stage(Stage& stage, const Stage* before) {
 void place_vertically(StageList& list) {
     const Stage* before = nullptr;
     for (Stage& stage : list.stages) {
-        if (stage.kind == StageKind::Leave) {
+        if (stage.kind == StageKind::Leave && before != nullptr) {
             for (std::size_t i = 0; i < stage.blocks.size(); ++i) {
                 Block& block = stage.blocks[i];
                 const Block& entered = before->blocks[i];

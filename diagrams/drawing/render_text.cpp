@@ -34,7 +34,7 @@ public:
     Grid(double width, double height)
         : columns_(static_cast<int>(std::ceil(width / kCellWidth)) + 2),
           rows_(static_cast<int>(std::ceil(height / kCellHeight)) + 2),
-          cells_(static_cast<std::size_t>(columns_ * rows_)) {}
+          cells_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_)) {}
 
     [[nodiscard]] static int column(double x) {
         return static_cast<int>(std::lround(x / kCellWidth));
@@ -46,7 +46,8 @@ public:
     Cell& at(int column, int row) {
         const int x = std::clamp(column, 0, columns_ - 1);
         const int y = std::clamp(row, 0, rows_ - 1);
-        return cells_[static_cast<std::size_t>(y * columns_ + x)];
+        return cells_[static_cast<std::size_t>(y) * static_cast<std::size_t>(columns_) +
+                      static_cast<std::size_t>(x)];
     }
     void sign(int column, int row, std::string text, int rank, Color color) {
         Cell& cell = at(column, row);
@@ -105,7 +106,9 @@ std::string Grid::text(bool color) const {
         Color pen = kBlack;
         std::size_t used = 0;
         for (int x = 0; x < columns_; ++x) {
-            const Cell& cell = cells_[static_cast<std::size_t>(y * columns_ + x)];
+            const Cell& cell =
+                cells_[static_cast<std::size_t>(y) * static_cast<std::size_t>(columns_) +
+                       static_cast<std::size_t>(x)];
             const bool covered = cell.rank == 0 && cell.ways != 0;  // wires go through borders
             const std::string sign = cell.sign.empty() || covered ? wire_sign(cell) : cell.sign;
             const bool blank = sign == " ";
@@ -218,6 +221,8 @@ private:
     void rule(const Line& line) {
         const int y = Grid::row(line.points[0].y);
         const int end = Grid::column(line.points[1].x);
+        if (line.points[0].x == line.points[1].x)
+            return grid_.vertical(end, y, Grid::row(line.points[1].y), line.stroke.color);
         for (int x = Grid::column(line.points[0].x); x <= end; ++x)
             grid_.sign(x, y, "━", 1, line.stroke.color);
     }

@@ -75,6 +75,8 @@ TEST_CASE("hierarchies, the equivalence and listings: golden SVG") {
         check_picture(canvas);
         check_golden("drawing/" + name + ".svg", svg_of(canvas));
     }
+    check_golden("drawing/listing.txt",
+                 render_text(drawing::draw_listing(attention_listing(), 760, Medium::Terminal)));
 }
 
 TEST_CASE("columns are what the table's cells stand for") {
