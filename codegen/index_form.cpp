@@ -100,11 +100,18 @@ std::string print(const IndexForm& a) {
         else
             text += (negative ? " - " : " + ") + part;
     };
-    for (const auto& [name, coefficient] : a.terms) {
-        const std::int64_t size = coefficient < 0 ? -coefficient : coefficient;
-        append(coefficient < 0, size == 1 ? name : fmt::format("{} * {}", name, size));
-    }
-    if (a.constant != 0 || text.empty())
+    // A sum starts with something that is added, where there is one.
+    const bool constant_first = a.constant > 0 && !a.terms.empty() &&
+                                std::all_of(a.terms.begin(), a.terms.end(),
+                                            [](const auto& term) { return term.second < 0; });
+    if (constant_first) append(false, fmt::format("{}", a.constant));
+    for (const bool negative : {false, true})
+        for (const auto& [name, coefficient] : a.terms) {
+            if ((coefficient < 0) != negative) continue;
+            const std::int64_t size = negative ? -coefficient : coefficient;
+            append(negative, size == 1 ? name : fmt::format("{} * {}", name, size));
+        }
+    if (!constant_first && (a.constant != 0 || text.empty()))
         append(a.constant < 0, fmt::format("{}", a.constant < 0 ? -a.constant : a.constant));
     return text;
 }

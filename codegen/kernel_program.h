@@ -79,7 +79,7 @@ struct Enclose {
     std::string close;
     bool operator==(const Enclose&) const = default;
 };
-/// Goes on with the next chunk of the innermost loop unless `condition` holds.
+/// Goes on with the next chunk of the innermost loop unless `condition`, a name, holds.
 struct SkipUnless {
     std::string condition;
     bool operator==(const SkipUnless&) const = default;

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 
 #include "codegen/kernel_program.h"
 #include "codegen/source_writer.h"
@@ -42,6 +44,59 @@ void print_list(SourceWriter& writer, const std::string& head,
         }
     }
     writer.line(parts.empty() ? line + tail : line);
+}
+
+/// Positions after which a text may be broken: its loosest operators outside parentheses.
+std::vector<std::size_t> operators_of(const std::string& text) {
+    constexpr std::array<std::string_view, 4> kOperators = {"||", "&&", "+", "-"};
+    std::array<std::vector<std::size_t>, 3> ends;
+    int depth = 0;
+    for (std::size_t i = 0; i + 2 < text.size(); ++i) {
+        if (text[i] == '(' || text[i] == '[' || text[i] == '{') ++depth;
+        if (text[i] == ')' || text[i] == ']' || text[i] == '}') --depth;
+        if (depth != 0 || text[i] != ' ') continue;
+        const std::size_t end = text.find(' ', i + 1);
+        const std::string_view word =
+            std::string_view(text).substr(i + 1, end == std::string::npos ? 0 : end - i - 1);
+        for (std::size_t kind = 0; kind < kOperators.size(); ++kind)
+            if (word == kOperators[kind]) ends[std::min<std::size_t>(kind, 2)].push_back(end);
+    }
+    for (const std::vector<std::size_t>& loosest : ends)
+        if (!loosest.empty()) return loosest;
+    return {};
+}
+
+/// `head` and `text`, the text broken at its operators and aligned with itself.
+void print_filled(SourceWriter& writer, const std::string& head, const std::string& text) {
+    const std::size_t indent = static_cast<std::size_t>(4 * writer.depth());
+    std::string line = head;
+    std::size_t from = 0;
+    std::vector<std::size_t> ends = operators_of(text);
+    ends.push_back(text.size());
+    for (const std::size_t end : ends) {
+        const std::string part = text.substr(from, end - from);
+        const bool first = line.size() == head.size() && from == 0;
+        if (!first && indent + line.size() + 1 + part.size() > kColumns) {
+            writer.line(line);
+            line = std::string(head.size(), ' ') + part;
+        } else {
+            line += (first ? "" : " ") + part;
+        }
+        from = end + 1;
+    }
+    writer.line(line);
+}
+
+/// `head = value;`, broken where it does not fit.
+void print_assignment(SourceWriter& writer, const std::string& head, const std::string& value) {
+    const std::size_t indent = static_cast<std::size_t>(4 * writer.depth());
+    if (indent + head.size() + 1 + value.size() <= kColumns) return writer.line(head + " " + value);
+    if (indent + 4 + value.size() <= kColumns || operators_of(value).empty()) {
+        writer.line(head);
+        const auto deeper = writer.indent();
+        return writer.line(value);
+    }
+    print_filled(writer, head + " ", value);
 }
 
 std::string parameter_text(const KernelParameter& parameter) {
@@ -95,30 +150,40 @@ private:
     void declare(const Declare& s) {
         std::string text = s.constant ? "const " : "";
         text += s.type + " " + s.name;
-        if (!s.value.empty()) text += (s.value.front() == '{' ? "" : " = ") + s.value;
-        writer_.line(text + ";" + (s.remark.empty() ? "" : "  // " + s.remark));
+        const std::string remark = s.remark.empty() ? "" : "  // " + s.remark;
+        if (s.value.empty()) return writer_.line(text + ";" + remark);
+        if (s.value.front() == '{') return writer_.line(text + s.value + ";" + remark);
+        const std::size_t indent = static_cast<std::size_t>(4 * writer_.depth());
+        if (indent + text.size() + s.value.size() + remark.size() + 4 > kColumns) {
+            if (!s.remark.empty()) print_comment(writer_, s.remark);
+            return print_assignment(writer_, text + " =", s.value + ";");
+        }
+        writer_.line(text + " = " + s.value + ";" + remark);
     }
     void assign(const Assign& s) {
-        writer_.line(fmt::format("{} {} {};", s.target, s.operation, s.value));
+        print_assignment(writer_, s.target + " " + s.operation, s.value + ";");
+    }
+    void condition(const std::string& head, const std::string& text, const std::string& tail) {
+        const std::size_t indent = static_cast<std::size_t>(4 * writer_.depth());
+        if (indent + head.size() + text.size() + tail.size() <= kColumns)
+            return writer_.line(head + text + tail);
+        print_filled(writer_, head, text + tail);
     }
     void loop(const For& s) {
         if (s.unroll) writer_.directive("#pragma unroll");
         const std::string step = s.step == "1" ? "++" + s.name : s.name + " += " + s.step;
-        const auto scope =
-            writer_.block(fmt::format("for (int {0} = {1}; {0} < {2}; {3}) {{{4}", s.name, s.begin,
-                                      s.end, step, s.remark.empty() ? "" : "  // " + s.remark));
+        if (!s.remark.empty()) print_comment(writer_, s.remark);
+        const auto scope = writer_.block(
+            fmt::format("for (int {0} = {1}; {0} < {2}; {3}) {{", s.name, s.begin, s.end, step));
         body(s.body);
     }
     void branch(const If& s) {
-        if (s.otherwise.empty()) {
-            const auto scope = writer_.block(fmt::format("if ({}) {{", s.condition));
-            body(s.then);
-            return;
-        }
+        condition("if (", s.condition, ") {");
         {
-            const auto scope = writer_.block(fmt::format("if ({}) {{", s.condition), "");
+            const auto scope = writer_.indent();
             body(s.then);
         }
+        if (s.otherwise.empty()) return writer_.line("}");
         const auto scope = writer_.block("} else {");
         body(s.otherwise);
     }
@@ -135,7 +200,13 @@ void print_signature(SourceWriter& writer, const Program& program) {
     std::vector<std::string> parameters;
     for (const KernelParameter& parameter : program.parameters)
         parameters.push_back(parameter_text(parameter));
-    writer.line("extern \"C\" __global__ void __launch_bounds__(kThreads)");
+    const std::string head = "extern \"C\" __global__ void __launch_bounds__(kThreads)";
+    std::string whole = head + " " + program.name + "(";
+    for (const std::string& parameter : parameters)
+        whole += (&parameter == &parameters.front() ? "" : ", ") + parameter;
+    whole += ") {";
+    if (whole.size() <= kColumns) return writer.line(whole);
+    writer.line(head);
     const auto indent = writer.indent();
     print_list(writer, program.name + "(", parameters, ") {");
 }
@@ -145,12 +216,11 @@ void print_tiles(SourceWriter& writer, const Program& program) {
     print_comment(writer, fmt::format("Shared memory: {} bytes.", program.shared_bytes));
     writer.line("NK_SHARED_MEMORY(memory);");
     for (const Tile& tile : program.tiles) {
-        const std::string element = element_name(tile.type);
-        writer.line(fmt::format("// {}: {}", tile.name, tile.shape));
-        writer.line(
-            fmt::format("const Shared<{0}> {1} = shared_tile<{0}>(memory, {2}, {3}, "
-                        "\"{1}\");",
-                        element, tile.name, tile.offset, tile.elements));
+        print_comment(writer, fmt::format("{}: {}", tile.name, tile.shape));
+        print_assignment(
+            writer, fmt::format("const auto {} =", tile.name),
+            fmt::format("shared_tile<{}>(memory, {}, {}, \"{}\");", element_name(tile.type),
+                        tile.offset, tile.elements, tile.name));
     }
 }
 

@@ -104,8 +104,32 @@ const char* real_function(Function function) {
     }
 }
 
-bool is_guarded(const Code& code) {
-    return code.text.starts_with("guard(") && code.precedence == kPrimary;
+constexpr std::size_t kLongText = 60;
+
+/// Declares a value under a new name.
+Code named(const Code& value, const ElementScope& element) {
+    Code name = value;
+    name.text = fmt::format("t{}", (*element.next_temporary)++);
+    name.precedence = kPrimary;
+    name.index.reset();
+    const char* type = value.sort == Sort::Integer && !value.wide ? "int" : type_of(value.sort);
+    element.temporaries->push_back({kernel::Declare{type, name.text, value.text, true, {}}});
+    return name;
+}
+
+/// Names the longest arguments until what they make is short enough for a line.
+void shorten(std::vector<Code>& arguments, const ElementScope& element) {
+    if (element.temporaries == nullptr) return;
+    for (;;) {
+        std::size_t total = 16;
+        for (const Code& argument : arguments) total += argument.text.size();
+        if (total <= kLongText) return;
+        const auto longest = std::max_element(
+            arguments.begin(), arguments.end(),
+            [](const Code& a, const Code& b) { return a.text.size() < b.text.size(); });
+        if (longest->text.size() <= 8 || longest->constant) return;
+        *longest = named(*longest, element);
+    }
 }
 
 /// x to a constant power: small integers by multiplication, halves by roots.
@@ -123,6 +147,15 @@ Code power(const Code& base, double exponent) {
 Sort sort_of(ElementType type) {
     if (type == ElementType::Bool) return Sort::Boolean;
     return is_floating(type) ? Sort::Real : Sort::Integer;
+}
+
+const char* type_of(Sort sort) {
+    switch (sort) {
+    case Sort::Boolean: return "bool";
+    case Sort::Integer: return "i64";
+    case Sort::Real: return "float";
+    }
+    throw InternalError("unknown sort");
 }
 
 std::string wrapped(const Code& code, int precedence) {
@@ -276,18 +309,42 @@ Code ExpressionPrinter::read(const Read& read, const ElementScope& element) cons
               "no tile for array `" + (*scope_.arrays)[read.array.index()].name + "`");
     std::vector<IndexForm> at;
     for (const Expression& expression : read.index) at.push_back(index(expression, element));
-    return loaded(place(tile->second, at), tile->second.type);
+    constexpr std::size_t kLongPlace = 48;
+    const std::string whole = place(tile->second, at);
+    if (element.temporaries == nullptr || whole.size() <= kLongPlace)
+        return loaded(whole, tile->second.type);
+    Code offset;
+    offset.text = whole.substr(tile->second.name.size() + 1);
+    offset.text.pop_back();
+    offset.sort = Sort::Integer;
+    return loaded(fmt::format("{}[{}]", tile->second.name, named(offset, element).text),
+                  tile->second.type);
 }
 
 Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) const {
-    Code condition = as_sort(print(call.arguments[0], element), Sort::Boolean);
+    ElementScope whole = element;
+    whole.temporaries = nullptr;
+    Code condition = as_sort(print(call.arguments[0], whole), Sort::Boolean);
     for (const auto& [known, flag] : scope_.known)
         if (known == call.arguments[0]) {
-            condition.text = fmt::format("{} || {}", flag, wrapped(condition, kOr + 1));
+            constexpr std::size_t kLongCondition = 50;
+            if (element.temporaries != nullptr && condition.text.size() > kLongCondition)
+                condition = named(condition, element);
+            condition.text = fmt::format(
+                "{} || {}", flag,
+                condition.precedence == kAnd ? "(" + condition.text + ")" : condition.text);
             condition.precedence = kOr;
         }
-    Code yes = print(call.arguments[1], element);
-    Code no = print(call.arguments[2], element);
+    kernel::Body when_true;
+    kernel::Body when_false;
+    ElementScope true_scope = element;
+    ElementScope false_scope = element;
+    if (element.temporaries != nullptr) {
+        true_scope.temporaries = &when_true;
+        false_scope.temporaries = &when_false;
+    }
+    Code yes = print(call.arguments[1], true_scope);
+    Code no = print(call.arguments[2], false_scope);
     const Sort sort = std::max(yes.sort, no.sort);
     yes = as_sort(yes, sort);
     no = as_sort(no, sort);
@@ -297,6 +354,25 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
     code.finite = yes.finite && no.finite;
     code.precedence = kChoice;
     const bool widen = sort == Sort::Integer && yes.wide != no.wide;
+    const std::size_t length = condition.text.size() + yes.text.size() + no.text.size();
+    bool as_statement = !when_true.empty() || !when_false.empty();
+    if (element.temporaries != nullptr && length > kLongText) {
+        condition = named(condition, element);
+        as_statement = as_statement || yes.text.size() + no.text.size() > kLongText;
+    }
+    // A branch with declarations of its own becomes a statement: it is not evaluated when not
+    // taken.
+    if (as_statement) {
+        code.text = fmt::format("t{}", (*element.next_temporary)++);
+        const char* type = sort == Sort::Integer && !code.wide ? "int" : type_of(sort);
+        element.temporaries->push_back({kernel::Declare{type, code.text, "", false, {}}});
+        when_true.push_back({kernel::Assign{code.text, "=", yes.text}});
+        when_false.push_back({kernel::Assign{code.text, "=", no.text}});
+        element.temporaries->push_back(
+            {kernel::If{condition.text, std::move(when_true), std::move(when_false)}});
+        code.precedence = kPrimary;
+        return code;
+    }
     code.text = fmt::format("{} ? {} : {}", wrapped(condition, kChoice + 1),
                             widen ? widened(yes, true) : wrapped(yes, kChoice),
                             widen ? widened(no, true) : wrapped(no, kChoice));
@@ -306,7 +382,12 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
 Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) const {
     if (call.function == Function::Select) return select(call, element);
     std::vector<Code> arguments;
-    for (const Expression& argument : call.arguments) arguments.push_back(print(argument, element));
+    // What stands right of `and` and `or` may not be evaluated, so nothing of it is declared
+    // before.
+    const bool lazy = call.function == Function::And || call.function == Function::Or;
+    ElementScope part = element;
+    if (lazy) part.temporaries = nullptr;
+    for (const Expression& argument : call.arguments) arguments.push_back(print(argument, part));
     const bool constant = std::all_of(arguments.begin(), arguments.end(),
                                       [](const Code& code) { return code.constant.has_value(); });
     if (constant) {
@@ -360,7 +441,8 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
         call.function == Function::Max || call.function == Function::Floor;
     if (!stays_integer) sort = Sort::Real;
     for (Code& argument : arguments) argument = as_sort(argument, sort);
-    return sort == Sort::Integer ? integer_call(call, arguments) : real_call(call, arguments);
+    return sort == Sort::Integer ? integer_call(call, arguments)
+                                 : real_call(call, arguments, element);
 }
 
 Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>& arguments) const {
@@ -404,7 +486,9 @@ Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>&
 }
 
 // Plain operators where the language's conventions cannot matter, calls elsewhere.
-Code ExpressionPrinter::real_call(const Apply& call, const std::vector<Code>& arguments) const {
+Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments,
+                                  const ElementScope& element) const {
+    shorten(arguments, element);
     const Code& a = arguments[0];
     switch (call.function) {
     case Function::Negate: {
@@ -419,7 +503,7 @@ Code ExpressionPrinter::real_call(const Apply& call, const std::vector<Code>& ar
             return infix(a, "+", arguments[1], kSumLevel, Sort::Real);
         return function_call("add", {a.text, arguments[1].text});
     case Function::Subtract:
-        if (a.finite || arguments[1].finite || is_guarded(arguments[1]))
+        if (a.finite || arguments[1].finite || arguments[1].guarded)
             return infix(a, "-", arguments[1], kSumLevel, Sort::Real);
         return function_call("subtract", {a.text, arguments[1].text});
     case Function::Multiply:
@@ -440,6 +524,7 @@ Code ExpressionPrinter::real_call(const Apply& call, const std::vector<Code>& ar
     std::vector<std::string> texts;
     for (const Code& argument : arguments) texts.push_back(argument.text);
     Code code = function_call(name, texts);
+    code.guarded = call.function == Function::Guard;
     code.finite = call.function == Function::Tanh || call.function == Function::Erf;
     return code;
 }

@@ -23,6 +23,7 @@ struct Code {
     std::optional<IndexForm> index;  ///< of an integer, where it is linear
     std::optional<double> constant;  ///< where it is known
     bool finite = false;             ///< certainly no infinity
+    bool guarded = false;            ///< came from `guard`: subtracting it needs no convention
 };
 
 /// What an expression may name.
@@ -50,12 +51,15 @@ private:
     [[nodiscard]] Code read(const Read& read, const ElementScope& element) const;
     [[nodiscard]] Code call(const Apply& call, const ElementScope& element) const;
     [[nodiscard]] Code integer_call(const Apply& call, const std::vector<Code>& arguments) const;
-    [[nodiscard]] Code real_call(const Apply& call, const std::vector<Code>& arguments) const;
+    [[nodiscard]] Code real_call(const Apply& call, std::vector<Code> arguments,
+                                 const ElementScope& element) const;
     [[nodiscard]] Code select(const Apply& call, const ElementScope& element) const;
 
     const ExpressionScope& scope_;
 };
 
+/// `float`, `i64` or `bool`.
+[[nodiscard]] const char* type_of(Sort sort);
 /// The code as a number of another sort.
 [[nodiscard]] Code as_sort(const Code& code, Sort sort);
 [[nodiscard]] Code real_constant(double value);

@@ -43,17 +43,22 @@ std::string at_least(const IndexForm& a) {
     return compare(a, ">=", false, true, true);
 }
 
+/// Parentheses where the text contains an operator.
+std::string in_parentheses(const std::string& text, const char* operation) {
+    return text.find(operation) == std::string::npos ? text : "(" + text + ")";
+}
+
 std::string both(const std::string& a, const std::string& b) {
     if (a == "false" || b == "false") return "false";
     if (a == "true") return b;
     if (b == "true" || a == b) return a;
-    return fmt::format("({}) && ({})", a, b);
+    return fmt::format("{} && {}", in_parentheses(a, " || "), in_parentheses(b, " || "));
 }
 std::string either(const std::string& a, const std::string& b) {
     if (a == "true" || b == "true") return "true";
     if (a == "false") return b;
     if (b == "false" || a == b) return a;
-    return fmt::format("({}) || ({})", a, b);
+    return fmt::format("{} || {}", in_parentheses(a, " && "), in_parentheses(b, " && "));
 }
 std::string inverse(const std::string& a) {
     if (a == "true") return "false";

@@ -194,14 +194,21 @@ std::vector<IndexForm> RegionLowering::indices_of(ArrayId array,
     return at;
 }
 
-kernel::Statement RegionLowering::store(const Compute& compute, std::size_t target,
-                                        const Code& value, const ElementScope& element) const {
+void RegionLowering::store(Body& body, const Compute& compute, std::size_t target,
+                           const Code& value, const ElementScope& element) const {
+    constexpr std::size_t kLongLine = 68;
     const ArrayId array = compute.statement.targets[target];
     const Array& info = region_.arrays[array.index()];
     const TileView& view = views_.at(storage(compute.targets[target]));
-    const Code kept = info.rounds && info.type != view.type ? rounded(value, info.type) : value;
-    return {kernel::Assign{ExpressionPrinter::place(view, indices_of(array, element)), "=",
-                           stored(kept, view.type)}};
+    Code kept = info.rounds && info.type != view.type ? rounded(value, info.type) : value;
+    const std::string place = ExpressionPrinter::place(view, indices_of(array, element));
+    if (place.size() + stored(kept, view.type).size() > kLongLine) {
+        const char* type = kept.sort == Sort::Integer && !kept.wide ? "int" : type_of(kept.sort);
+        body.push_back({kernel::Declare{type, "result", kept.text, true, {}}});
+        kept.text = "result";
+        kept.precedence = 16;
+    }
+    body.push_back({kernel::Assign{place, "=", stored(kept, view.type)}});
 }
 
 RegionLowering::Body RegionLowering::thread_loop(std::int64_t count, Body inner) const {
@@ -224,14 +231,19 @@ kernel::Phase RegionLowering::lower_map(const Map& map, const Compute& compute) 
     Body inner;
     const std::vector<AxisId> axes = target_axes(compute);
     const std::vector<LocalIndex> locals = decompose("e", axes, inner);
-    const ElementScope element = element_at(locals);
+    ElementScope element = element_at(locals);
+    Body work;
+    int next = 0;
+    element.temporaries = &work;
+    element.next_temporary = &next;
     const Code value = ExpressionPrinter(scope).print(map.value, element);
-    const kernel::Statement assign = store(compute, 0, value, element);
+    store(work, compute, 0, value, element);
+    element.temporaries = nullptr;
     const std::string tests = tests_of(locals);
     if (tests.empty())
-        inner.push_back(assign);
+        inner.insert(inner.end(), work.begin(), work.end());
     else
-        inner.push_back({kernel::If{tests, {assign}, {}}});
+        inner.push_back({kernel::If{tests, std::move(work), {}}});
     for (Body part = thread_loop(elements_of(axes), std::move(inner));
          kernel::Statement & statement : part)
         phase.body.push_back(std::move(statement));

@@ -180,7 +180,7 @@ bool ContractionLowering::recognise() {
     std::vector<AxisId> only_first;
     std::vector<AxisId> only_second;
     for (const AxisId axis : axes) {
-        if (region_.ranges_.at(axis).capacity == 1 && region_.ranges_.at(axis).exact()) {
+        if (region_.ranges_.at(axis).capacity == 1) {
             batch_.push_back(axis);
         } else if (first.contains(axis) == second.contains(axis)) {
             (first.contains(axis) ? batch_ : only_first).push_back(axis);
@@ -317,6 +317,9 @@ Body ContractionLowering::operand(const char* name, bool row) const {
     const std::vector<LocalIndex> locals = line(step, row ? rows_ : columns_, row, inner, true);
     ElementScope element = region_.element_at(locals);
     add_batch_and_folded(element);
+    int next = 0;
+    element.temporaries = &inner;
+    element.next_temporary = &next;
     const Code value = product(row ? left_ : right_, element, false);
     inner.push_back({Assign{fmt::format("{}[{}]", name, step), "=", value.text}});
     return {{Declare{"float", fmt::format("{}[{}]", name, count), {}, false, {}}},
@@ -331,11 +334,17 @@ Body ContractionLowering::exact_sum() const {
     locals.insert(locals.end(), columns.begin(), columns.end());
     ElementScope element = region_.element_at(locals);
     add_batch_and_folded(element);
-    std::vector<const Expression*> factors = left_;
-    factors.insert(factors.end(), right_.begin(), right_.end());
     body.push_back({Declare{"float", "sum", "0.0f", false, {}}});
-    for (kernel::Statement& statement : folded_loops({{Assign{
-             "sum", "=", fmt::format("add(sum, {})", product(factors, element, true).text)}}}))
+    Body step;
+    int next = 0;
+    element.temporaries = &step;
+    element.next_temporary = &next;
+    const Code left = product(left_, element, true);
+    step.push_back({Declare{"float", "left", left.text, true, {}}});
+    const Code right = product(right_, element, true);
+    step.push_back({Declare{"float", "right", right.text, true, {}}});
+    step.push_back({Assign{"sum", "=", "add(sum, multiply(left, right))"}});
+    for (kernel::Statement& statement : folded_loops(std::move(step)))
         body.push_back(std::move(statement));
     body.push_back({Call{"return sum"}});
     return body;
@@ -368,18 +377,23 @@ Body ContractionLowering::finish() const {
         value.text = fmt::format("multiply({}, {})", value.text, other.text);
         value.precedence = 16;
     }
+    Body work;
     if (!fold_.seed.empty()) {
+        int next = 0;
+        element.temporaries = &work;
+        element.next_temporary = &next;
         const Code seed =
             as_sort(ExpressionPrinter(scope_).print(fold_.seed.front(), element), Sort::Real);
+        element.temporaries = nullptr;
         value.text = fmt::format("add({}, {})", seed.text, value.text);
         value.precedence = 16;
     }
-    const kernel::Statement assign = region_.store(compute_, 0, value, element);
+    region_.store(work, compute_, 0, value, element);
     const std::string tests = region_.tests_of(locals);
     if (tests.empty())
-        inner.push_back(assign);
+        inner.insert(inner.end(), work.begin(), work.end());
     else
-        inner.push_back({If{tests, {assign}, {}}});
+        inner.push_back({If{tests, std::move(work), {}}});
     return {{unrolled("i", arrangement_.rows,
                       {{unrolled("j", arrangement_.columns, std::move(inner))}})}};
 }

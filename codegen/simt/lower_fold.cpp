@@ -18,15 +18,6 @@ using kernel::If;
 
 constexpr int kWarp = 32;
 
-const char* type_of(Sort sort) {
-    switch (sort) {
-    case Sort::Boolean: return "bool";
-    case Sort::Integer: return "i64";
-    case Sort::Real: return "float";
-    }
-    return "float";
-}
-
 /// `name` as a value of an accumulator's sort.
 Code accumulator_code(const std::string& name, Sort sort) {
     Code code;
@@ -122,9 +113,13 @@ public:
     /// The values at an element, declared when there are several so that each is computed once.
     [[nodiscard]] std::vector<Code> values(Body& body, const ElementScope& element) const {
         std::vector<Code> result;
+        int next = 0;
+        ElementScope split = element;
+        split.temporaries = &body;
+        split.next_temporary = &next;
         for (std::size_t c = 0; c < components(); ++c) {
-            Code value = as_accumulator(ExpressionPrinter(scope_).print(fold_.values[c], element),
-                                        sorts_[c]);
+            Code value =
+                as_accumulator(ExpressionPrinter(scope_).print(fold_.values[c], split), sorts_[c]);
             if (components() > 1 || fold_.monoid.value > kMin.value || fold_.monoid == kMax ||
                 fold_.monoid == kMin) {
                 body.push_back(
@@ -143,8 +138,7 @@ public:
     }
     void store(Body& body, const std::string& base, const ElementScope& element) const {
         for (std::size_t c = 0; c < components(); ++c)
-            body.push_back(
-                region_.store(compute_, c, accumulator_code(name(base, c), sorts_[c]), element));
+            region_.store(body, compute_, c, accumulator_code(name(base, c), sorts_[c]), element);
     }
 
 private:
@@ -348,11 +342,9 @@ kernel::Phase RegionLowering::lower_select(const Select& select, const Compute& 
     ranks.body.push_back({std::move(lanes)});
     ranks.body.push_back(
         {kernel::Enclose{"for (int lane = 16; lane > 0; lane /= 2) {",
-                         {{Declare{"Ranked",
-                                   "other",
-                                   "{shuffle_xor(best.value, lane), shuffle_xor(best.index, lane)}",
-                                   true,
-                                   {}}},
+                         {{Declare{"float", "value", "shuffle_xor(best.value, lane)", true, {}}},
+                          {Declare{"int", "index", "shuffle_xor(best.index, lane)", true, {}}},
+                          {Declare{"Ranked", "other", "{value, index}", true, {}}},
                           {If{"precedes(other, best)", {{Assign{"best", "=", "other"}}}, {}}}},
                          "}"}});
     ranks.body.push_back({Assign{"last", "=", "best"}});
@@ -368,8 +360,10 @@ kernel::Phase RegionLowering::lower_select(const Select& select, const Compute& 
     Code index;
     index.text = "best.index";
     index.sort = Sort::Integer;
-    ranks.body.push_back(
-        {If{writes, {store(compute, 0, best, target), store(compute, 1, index, target)}, {}}});
+    Body winner;
+    store(winner, compute, 0, best, target);
+    store(winner, compute, 1, index, target);
+    ranks.body.push_back({If{writes, std::move(winner), {}}});
     work.push_back({std::move(ranks)});
     for (kernel::Statement& statement : guarded(tests_of(locals), std::move(work)))
         rows.body.push_back(std::move(statement));

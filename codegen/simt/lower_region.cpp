@@ -86,6 +86,10 @@ void RegionLowering::name_axes() {
     }
 }
 
+std::string RegionLowering::next_name(const std::string& reserved) {
+    return used_.insert(reserved).second ? reserved : names_.fresh(reserved);
+}
+
 void RegionLowering::find_run_time_sizes() {
     std::set<AxisId> ranged;
     collect_ranged(region_.body, ranged);
@@ -157,13 +161,15 @@ void RegionLowering::narrow(AxisId axis, std::int64_t size, const IndexForm& sta
     range.start = start;
     range.capacity = std::min(size, outer.capacity);
     if (run_time_[axis.index()]) range.capacity = size;
-    const bool divides = outer.count.is_constant() && outer.count.constant % range.capacity == 0;
+    // A group of one is never cut short.
+    const bool divides = range.capacity == 1 ||
+                         (outer.count.is_constant() && outer.count.constant % range.capacity == 0);
     if (divides) {
         range.count = range.capacity;
         return;
     }
     const IndexForm rest = outer.start + outer.count - start;
-    const std::string name = names_.fresh(axis_names_[axis.index()].count);
+    const std::string name = next_name(axis_names_[axis.index()].count);
     body.push_back(
         {kernel::Declare{"int", name, print(minimum(IndexForm(range.capacity), rest)), true, {}}});
     range.count = index_atom(name);
@@ -225,7 +231,7 @@ const std::vector<TileStatement>& RegionLowering::lower_grid(Body& body) {
         const AxisRange outer = ranges_[axis];
         IndexForm start = outer.start + groups[i] * chain[i]->size;
         if (!start.is_constant()) {
-            const std::string name = names_.fresh(axis_names_[axis.index()].start);
+            const std::string name = next_name(axis_names_[axis.index()].start);
             body.push_back({kernel::Declare{"int", name, print(start), true, {}}});
             multiples_[name] = std::gcd(divisor_of(outer.start), chain[i]->size);
             start = index_atom(name);
@@ -253,7 +259,7 @@ void RegionLowering::lower(const std::vector<TileStatement>& statements, Body& b
 
 void RegionLowering::lower_loop(const Loop& loop, Body& body) {
     const AxisRange outer = ranges_[loop.axis];
-    const std::string start = names_.fresh(axis_names_[loop.axis.index()].start);
+    const std::string start = next_name(axis_names_[loop.axis.index()].start);
     kernel::For loop_code;
     loop_code.name = start;
     loop_code.begin = print(outer.start);
@@ -265,7 +271,11 @@ void RegionLowering::lower_loop(const Loop& loop, Body& body) {
     const IntervalPrinter intervals(ranges_, sizes_);
     for (const Expression& condition : loop.visible) {
         const std::string code = intervals.may_hold(condition);
-        if (code != "true") loop_code.body.push_back({kernel::SkipUnless{code}});
+        if (code == "true") continue;
+        const std::string name = names_.fresh("visible");
+        loop_code.body.push_back(
+            {kernel::Declare{"bool", name, code, true, napkin::print(scope_, condition)}});
+        loop_code.body.push_back({kernel::SkipUnless{name}});
     }
     lower(loop.body, loop_code.body);
     body.push_back({std::move(loop_code)});

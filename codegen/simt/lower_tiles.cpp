@@ -65,7 +65,26 @@ std::optional<std::int64_t> spread(const Expression& expression, const AxisRange
     }
 }
 
+/// Adds statements that run where `tests` hold.
+void add_guarded(kernel::Body& body, const std::string& tests, kernel::Body guarded) {
+    if (tests.empty())
+        body.insert(body.end(), guarded.begin(), guarded.end());
+    else
+        body.push_back({kernel::If{tests, std::move(guarded), {}}});
+}
+
 }  // namespace
+
+/// An element of a device array as a tile of another type holds it.
+std::string RegionLowering::device_value(ArrayId array, const std::string& place,
+                                         ElementType type) const {
+    const std::string& buffer = buffers_.at(array);
+    const ElementType own = device_type(array);
+    if (own == ElementType::I4)
+        return fmt::format("convert<i8>(signed_nibble({}[{} / 2], {}))", buffer, place, place);
+    const std::string element = fmt::format("{}[{}]", buffer, place);
+    return own == type ? element : stored(loaded(element, own), type);
+}
 
 TileView& RegionLowering::define_tile(VariableId variable, const std::vector<AxisRange>& dims,
                                       const std::vector<std::string>& labels) {
@@ -81,10 +100,12 @@ TileView& RegionLowering::define_tile(VariableId variable, const std::vector<Axi
         view.stride.resize(dims.size());
         std::int64_t next = 1;
         std::string shape;
+        std::int64_t rows = 1;
+        for (std::size_t d = 0; d + 1 < dims.size(); ++d) rows *= dims[d].capacity;
         for (std::size_t d = dims.size(); d-- > 0;) {
             view.stride[d] = next;
-            next = d + 1 == dims.size() && dims.size() > 1 ? padded_row(dims[d].capacity, view.type)
-                                                           : next * dims[d].capacity;
+            next = d + 1 == dims.size() && rows > 1 ? padded_row(dims[d].capacity, view.type)
+                                                    : next * dims[d].capacity;
         }
         for (std::size_t d = 0; d < dims.size(); ++d) {
             view.capacity.push_back(dims[d].capacity);
@@ -204,7 +225,8 @@ ElementType RegionLowering::device_type(ArrayId array) const {
     return storage_type(state_.diagram, state_.relabelling, array);
 }
 
-std::string RegionLowering::device_offset(ArrayId array, const std::vector<IndexForm>& index) {
+std::string RegionLowering::device_place(ArrayId array, const std::vector<IndexForm>& index,
+                                         Body& body) {
     const Array& info = region_.arrays[array.index()];
     std::vector<std::uint32_t> order(info.layout.begin(), info.layout.end());
     if (order.empty())
@@ -246,7 +268,15 @@ std::string RegionLowering::device_offset(ArrayId array, const std::vector<Index
         offset = offset +
                  index_atom(fmt::format("{} * {}", print_factor(index[d]), strides_[{array, d}]));
     }
-    return print(offset);
+    if (offset.is_constant()) return print(offset);
+    const bool strided =
+        offset.terms.end() !=
+        std::find_if(offset.terms.begin(), offset.terms.end(), [](const auto& term) {
+            return term.first.find("_stride_") != std::string::npos;
+        });
+    body.push_back(
+        {kernel::Declare{wide || strided ? "i64" : "int", "at", print(offset), true, {}}});
+    return "at";
 }
 
 void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
@@ -306,26 +336,15 @@ void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
             tests += fmt::format("{}{} < {}", tests.empty() ? "" : " && ", print(local[d]),
                                  print(dims[d].count));
     }
-    const std::string offset = device_offset(load.array, at);
-    const ElementType type = device_type(load.array);
     Body copy;
-    if (width > 1) {
+    const std::string from = device_place(load.array, at, copy);
+    if (width > 1)
         copy.push_back({kernel::Call{fmt::format("copy_vector<{}>({}, {}, {}, {})", width,
-                                                 view.name, print(place), buffer, offset)}});
-    } else {
-        std::string value = fmt::format("{}[{}]", buffer, offset);
-        if (type == ElementType::I4)
-            value =
-                fmt::format("convert<i8>(signed_nibble({}[({}) / 2], {}))", buffer, offset, offset);
-        else if (type != view.type)
-            value = stored(loaded(value, type), view.type);
-        copy.push_back(
-            {kernel::Assign{fmt::format("{}[{}]", view.name, print(place)), "=", value}});
-    }
-    if (tests.empty())
-        inner.insert(inner.end(), copy.begin(), copy.end());
+                                                 view.name, print(place), buffer, from)}});
     else
-        inner.push_back({kernel::If{tests, copy, {}}});
+        copy.push_back({kernel::Assign{fmt::format("{}[{}]", view.name, print(place)), "=",
+                                       device_value(load.array, from, view.type)}});
+    add_guarded(inner, tests, std::move(copy));
     phase.body = thread_loop(elements / width, std::move(inner));
     body.push_back({std::move(phase)});
 }
@@ -383,22 +402,13 @@ void RegionLowering::lower_gather(const Load& load, const std::vector<Expression
     const ExpressionPrinter printer(scope);
     std::vector<IndexForm> at;
     for (const Expression& expression : gather) at.push_back(printer.index(expression, element));
-    const std::string offset = device_offset(load.array, at);
-    const ElementType type = device_type(load.array);
-    std::string value = fmt::format("{}[{}]", buffer, offset);
-    if (type == ElementType::I4)
-        value = fmt::format("convert<i8>(signed_nibble({}[({}) / 2], {}))", buffer, offset, offset);
-    else if (type != view.type)
-        value = stored(loaded(value, type), view.type);
     std::vector<IndexForm> target;
     for (const AxisId axis : axes) target.push_back(element.index.at(axis));
-    const kernel::Statement copy{
-        kernel::Assign{ExpressionPrinter::place(view, target), "=", value}};
-    const std::string tests = tests_of(locals);
-    if (tests.empty())
-        inner.push_back(copy);
-    else
-        inner.push_back({kernel::If{tests, {copy}, {}}});
+    Body copy;
+    const std::string from = device_place(load.array, at, copy);
+    copy.push_back({kernel::Assign{ExpressionPrinter::place(view, target), "=",
+                                   device_value(load.array, from, view.type)}});
+    add_guarded(inner, tests_of(locals), std::move(copy));
     phase.body = thread_loop(elements_of(axes), std::move(inner));
     body.push_back({std::move(phase)});
 }
@@ -423,13 +433,10 @@ void RegionLowering::lower_save(const Save& save, Span span, Body& body) {
     const ElementType type = device_type(save.array);
     std::string value = ExpressionPrinter::place(view, at);
     if (type != view.type) value = stored(loaded(value, view.type), type);
-    const kernel::Statement copy{
-        kernel::Assign{fmt::format("{}[{}]", buffer, device_offset(save.array, at)), "=", value}};
-    const std::string tests = tests_of(locals);
-    if (tests.empty())
-        inner.push_back(copy);
-    else
-        inner.push_back({kernel::If{tests, {copy}, {}}});
+    Body copy;
+    const std::string to = device_place(save.array, at, copy);
+    copy.push_back({kernel::Assign{fmt::format("{}[{}]", buffer, to), "=", value}});
+    add_guarded(inner, tests_of(locals), std::move(copy));
     phase.body = thread_loop(elements_of(array.axes), std::move(inner));
     body.push_back({std::move(phase)});
 }
@@ -449,11 +456,7 @@ void RegionLowering::copy_tile(VariableId from, VariableId to, ArrayId array, Sp
     const kernel::Statement copy{kernel::Assign{
         ExpressionPrinter::place(target, at), "=",
         stored(loaded(ExpressionPrinter::place(source, at), source.type), target.type)}};
-    const std::string tests = tests_of(locals);
-    if (tests.empty())
-        inner.push_back(copy);
-    else
-        inner.push_back({kernel::If{tests, {copy}, {}}});
+    add_guarded(inner, tests_of(locals), {copy});
     phase.body = thread_loop(elements_of(axes), std::move(inner));
     body.push_back({std::move(phase)});
 }

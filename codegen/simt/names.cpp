@@ -164,8 +164,8 @@ constexpr const char* kReserved[] = {"alignas",
 
 Names::Names() : taken_(std::begin(kReserved), std::end(kReserved)) {
     // Numbered names of phases.
-    for (const char* base : {"all", "acc", "value", "next", "other", "last"})
-        for (int number = 0; number < 32; ++number) taken_.insert(base + std::to_string(number));
+    for (const char* base : {"all", "acc", "value", "next", "other", "last", "t"})
+        for (int number = 0; number < 256; ++number) taken_.insert(base + std::to_string(number));
 }
 
 std::string Names::identifier(const std::string& text) {

@@ -40,6 +40,8 @@ private:
 
     // lower_region.cpp: structure, sizes, names, parameters
     void name_axes();
+    /// The name reserved for an axis the first time, a numbered one after that.
+    [[nodiscard]] std::string next_name(const std::string& reserved);
     void choose_threads();
     void find_run_time_sizes();
     [[nodiscard]] const std::vector<TileStatement>& lower_grid(Body& body);
@@ -64,8 +66,11 @@ private:
     void copy_tile(VariableId from, VariableId to, ArrayId array, Span span, Body& body);
     [[nodiscard]] std::string buffer_name(ArrayId array, bool written);
     [[nodiscard]] ElementType device_type(ArrayId array) const;
-    /// The element's place in device memory.
-    [[nodiscard]] std::string device_offset(ArrayId array, const std::vector<IndexForm>& index);
+    [[nodiscard]] std::string device_value(ArrayId array, const std::string& place,
+                                           ElementType type) const;
+    /// Declares the element's place in device memory and returns its name.
+    [[nodiscard]] std::string device_place(ArrayId array, const std::vector<IndexForm>& index,
+                                           Body& body);
     /// A number that certainly divides the index, 0 for 0.
     [[nodiscard]] std::int64_t divisor_of(const IndexForm& index) const;
     [[nodiscard]] int vector_width(ArrayId array, const TileView& tile) const;
@@ -87,9 +92,9 @@ private:
     [[nodiscard]] std::string tests_of(const std::vector<LocalIndex>& locals) const;
     [[nodiscard]] std::vector<IndexForm> indices_of(ArrayId array,
                                                     const ElementScope& element) const;
-    /// The statement that stores a value in a target's element.
-    [[nodiscard]] kernel::Statement store(const Compute& compute, std::size_t target,
-                                          const Code& value, const ElementScope& element) const;
+    /// Stores a value in a target's element.
+    void store(Body& body, const Compute& compute, std::size_t target, const Code& value,
+               const ElementScope& element) const;
     [[nodiscard]] std::vector<AxisId> target_axes(const Compute& compute) const;
     [[nodiscard]] Body thread_loop(std::int64_t count, Body inner) const;
 
@@ -114,6 +119,7 @@ private:
         std::string start, count, local, size;
     };
     std::vector<AxisNames> axis_names_;
+    std::set<std::string> used_;    // of the names reserved for axes
     std::vector<IndexForm> sizes_;  // by axis: a constant or a parameter
     std::vector<bool> run_time_;    // by axis
     AxisRanges ranges_;

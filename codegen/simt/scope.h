@@ -50,6 +50,9 @@ struct TileView {
 /// The element that is being computed.
 struct ElementScope {
     std::map<AxisId, IndexForm> index;  ///< global index along each axis
+    /// Where parts of long expressions are declared; without it they stay whole.
+    kernel::Body* temporaries = nullptr;
+    int* next_temporary = nullptr;
 };
 
 /// One axis of a loop over elements: its local index and how it is tested.

@@ -46,14 +46,14 @@ double tolerance(const EmittedProgram& program) {
     return unit * static_cast<double>(program.kernels.size());
 }
 
-void validate(const test::Workload& workload, const EmitOptions& options = {}) {
-    INFO(workload.name);
-    const bool is_text = workload.diagram.starts_with("diagram");
+Diagram diagram_of(const test::Workload& workload, const Sizes& sizes) {
+    if (workload.diagram.starts_with("diagram")) return test::load(workload.diagram, sizes);
     const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
-    const Diagram diagram = test::load(
-        is_text ? workload.diagram : test::read_text(examples / (workload.diagram + ".ncd")),
-        workload.sizes);
-    const State state = test::derive(diagram, workload.derivation);
+    return test::load(test::read_text(examples / (workload.diagram + ".ncd")), sizes);
+}
+
+EmittedProgram emitted(const test::Workload& workload, const EmitOptions& options = {}) {
+    const State state = test::derive(diagram_of(workload, workload.sizes), workload.derivation);
     const Result<TileProgram> tiles = expand(state);
     REQUIRE(tiles.has_value());
     const Result<EmittedProgram> program = emit(state, *tiles, options);
@@ -61,26 +61,188 @@ void validate(const test::Workload& workload, const EmitOptions& options = {}) {
     if (const char* folder = std::getenv("NAPKIN_DUMP"); folder != nullptr)
         for (const EmittedKernel& kernel : program->kernels)
             std::ofstream(std::filesystem::path(folder) / (kernel.name + ".cu")) << kernel.source;
+    return *program;
+}
+
+/// Runs a program on a diagram, whose sizes may differ from those it was emitted for.
+void check_program(const Diagram& diagram, const EmittedProgram& program) {
     const Tensors inputs = random_inputs(diagram, 3);
     const Result<Tensors> expected = evaluate_outputs(diagram, inputs);
     REQUIRE(expected.has_value());
     ExecuteOptions how;
     how.emulator_cache = scratch();
-    const Result<Execution> execution = execute_emulated(diagram, *program, inputs, how);
+    const Result<Execution> execution = execute_emulated(diagram, program, inputs, how);
     REQUIRE(execution.has_value());
     CHECK_EQ(execution->canaries_broken, 0);
     CHECK_EQ(execution->never_written, 0);
-    CHECK_LE(worst_difference(diagram, *expected, execution->outputs), tolerance(*program));
+    CHECK_LE(worst_difference(diagram, *expected, execution->outputs), tolerance(program));
 }
 
 }  // namespace
+
+TEST_CASE("simt: every kernel compiles with NVRTC") {
+    if (!nvrtc_status().missing.empty()) {
+        MESSAGE("skipped: " << nvrtc_status().missing);
+        return;
+    }
+    for (const test::Workload& workload : test::workloads()) {
+        INFO(workload.name);
+        for (const EmittedKernel& kernel : emitted(workload).kernels)
+            for (const char* architecture : {"sm_80", "sm_90"}) {
+                CompileOptions how;
+                how.architecture = architecture;
+                how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+                const Result<CompiledKernel> compiled = compile(kernel, how);
+                REQUIRE(compiled.has_value());
+                CHECK_EQ(compiled->image, KernelImage::Cubin);
+                CHECK_LE(compiled->spill_stores.value_or(1000), 64);
+            }
+    }
+}
+
+TEST_CASE("simt: run-time sizes serve other sizes than the kernel was made for") {
+    const auto runs_at = [](const std::string& name, const std::vector<Sizes>& others) {
+        for (const test::Workload& workload : test::workloads()) {
+            if (workload.name != name) continue;
+            EmitOptions options;
+            options.dynamic_sizes = true;
+            const EmittedProgram program = emitted(workload, options);
+            check_program(diagram_of(workload, workload.sizes), program);
+            for (Sizes sizes : others) {
+                for (const auto& [axis, size] : workload.sizes) sizes.emplace(axis, size);
+                check_program(diagram_of(workload, sizes), program);
+            }
+        }
+    };
+    runs_at("attention, fused", {{{"q", 7}, {"x", 61}}, {{"q", 65}, {"x", 3}, {"h", 1}}});
+    runs_at("attention, nested", {{{"q", 70}, {"x", 20}}, {{"q", 1}, {"x", 1}}});
+    runs_at("attention, window", {{{"q", 33}}, {{"q", 9}}});
+    runs_at("matmul, tiled", {{{"m", 3}, {"n", 100}, {"k", 17}}, {{"m", 16}, {"n", 32}, {"k", 8}}});
+    runs_at("convolution", {{{"y", 5}, {"x", 13}}});
+}
+
+TEST_CASE("simt: infinities and NaN follow the reference's conventions") {
+    for (const test::Workload& workload : test::workloads()) {
+        if (workload.name != "attention, window" && workload.name != "matmul, tiled") continue;
+        INFO(workload.name);
+        const Diagram diagram = diagram_of(workload, workload.sizes);
+        const EmittedProgram program = emitted(workload);
+        Tensors inputs = random_inputs(diagram, 5);
+        // An infinite score has no softmax to agree on, an infinite value does; a NaN that a mask
+        // hides is only seen by who visits it.
+        const bool attention = workload.diagram == "attention_window";
+        const std::vector<double> odd = {INFINITY, -INFINITY, attention ? 0.0 : NAN, 0.0};
+        for (auto& [array, tensor] : inputs)
+            for (std::size_t i = attention && diagram[array].name != "V" ? tensor.values.size() : 3;
+                 i < tensor.values.size(); i += 61)
+                tensor.values[i] = odd[i / 61 % odd.size()];
+        const Result<Tensors> expected = evaluate_outputs(diagram, inputs);
+        REQUIRE(expected.has_value());
+        ExecuteOptions how;
+        how.emulator_cache = scratch();
+        const Result<Execution> execution = execute_emulated(diagram, program, inputs, how);
+        REQUIRE(execution.has_value());
+        CHECK_LE(worst_difference(diagram, *expected, execution->outputs), tolerance(program));
+    }
+}
+
+TEST_CASE("simt: a launch with sizes that the kernel does not serve is refused") {
+    for (const test::Workload& workload : test::workloads()) {
+        if (workload.name != "attention, fused") continue;
+        Sizes sizes = workload.sizes;
+        sizes["q"] = 41;
+        const Diagram diagram = diagram_of(workload, sizes);
+        const Result<Execution> execution =
+            execute_emulated(diagram, emitted(workload), random_inputs(diagram, 1));
+        REQUIRE_FALSE(execution.has_value());
+        CHECK_EQ(execution.error().list.front().code, "E0608");
+        CHECK_EQ(execution.error().list.front().message,
+                 "kernel `attention_O` was made for `q = 40`, not 41");
+    }
+}
+
+TEST_CASE("simt: what cannot be emitted is refused with the reason") {
+    const test::Workload& workload = test::workloads().front();
+    const State state = test::derive(diagram_of(workload, workload.sizes), workload.derivation);
+    const Result<TileProgram> tiles = expand(state);
+    REQUIRE(tiles.has_value());
+    EmitOptions small;
+    small.shared_memory = 4096;
+    const Result<EmittedProgram> large = emit(state, *tiles, small);
+    REQUIRE_FALSE(large.has_value());
+    const Diagnostic& exceeded = large.error().list.front();
+    CHECK_EQ(exceeded.code, "E0502");
+    CHECK_NE(exceeded.message.find("of shared memory a block, and there are 4096"),
+             std::string::npos);
+    CHECK_NE(exceeded.help.find("_tile"), std::string::npos);
+    EmitOptions other;
+    other.target = "abacus";
+    CHECK_EQ(emit(state, *tiles, other).error().list.front().code, "E0501");
+    EmitOptions threads;
+    threads.threads = 33;
+    CHECK_EQ(emit(state, *tiles, threads).error().list.front().code, "E0503");
+}
+
+TEST_CASE("simt: every mutant of a printed kernel is caught") {
+    for (const test::Workload& workload : test::workloads()) {
+        if (workload.name != "attention, fused") continue;
+        const Diagram diagram = diagram_of(workload, workload.sizes);
+        const EmittedProgram program = emitted(workload);
+        const Tensors inputs = random_inputs(diagram, 3);
+        const Result<Tensors> expected = evaluate_outputs(diagram, inputs);
+        REQUIRE(expected.has_value());
+        const std::string& source = program.kernels.front().source;
+        const auto caught = [&](std::size_t at, const std::string& from, const std::string& to) {
+            EmittedProgram mutant = program;
+            mutant.kernels.front().source.replace(at, from.size(), to);
+            ExecuteOptions how;
+            how.emulator_cache = scratch();
+            try {
+                const Result<Execution> execution = execute_emulated(diagram, mutant, inputs, how);
+                return execution->never_written > 0 || execution->canaries_broken > 0 ||
+                       !(worst_difference(diagram, *expected, execution->outputs) <=
+                         tolerance(program));
+            } catch (const InternalError&) {
+                return true;
+            }
+        };
+        const std::vector<std::pair<std::string, std::string>> mutations = {
+            {"block_barrier();", ""},
+            {"minimum(16, 40 - q0)", "16"},
+            {"minimum(8, 52 - x0)", "8"},
+            {"multiply(O_sum", "add(O_sum"},
+            {"multiply(P_sum", "add(P_sum"},
+            {"0.20412415f", "0.25f"},
+            {"* K_stride_h", "* K_stride_b"},
+            {"* O_stride_h", "* O_stride_b"},
+            {"expf(", "guard("},
+            {"x0 += 8", "x0 += 16"},
+            {"outer_product(acc, a, b);", ""},
+            {"copy_vector<8>(V_tile, ix * 26", "copy_vector<8>(V_tile, ix * 24"},
+        };
+        int planted = 0;
+        for (const auto& [from, to] : mutations) {
+            REQUIRE_NE(source.find(from), std::string::npos);
+            for (std::size_t at = source.find(from); at != std::string::npos;
+                 at = source.find(from, at + 1)) {
+                // Every thread saves what it computed itself: the last barrier is not needed.
+                if (from == "block_barrier();" && at == source.rfind(from)) continue;
+                INFO("`", from, "` to `", to, "` at ", at);
+                CHECK(caught(at, from, to));
+                ++planted;
+            }
+        }
+        CHECK_GE(planted, 12);
+    }
+}
 
 TEST_CASE("simt: every workload agrees with the reference in the emulator") {
     const char* only = std::getenv("NAPKIN_ONLY");
     for (const test::Workload& workload : test::workloads()) {
         if (only != nullptr && workload.name.find(only) == std::string::npos) continue;
         try {
-            validate(workload);
+            INFO(workload.name);
+            check_program(diagram_of(workload, workload.sizes), emitted(workload));
         } catch (const InternalError& error) {
             FAIL_CHECK(workload.name << ": " << error.what());
         }
