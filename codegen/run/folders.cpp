@@ -44,7 +44,7 @@ std::optional<std::string> read_file(const fs::path& path) {
 std::optional<Diagnostic> write_file_whole(const fs::path& path, const std::string& text) {
     std::error_code error;
     fs::create_directories(path.parent_path(), error);
-    if (error) return messages::cannot_write(path.parent_path().string(), error.message());
+    if (error) return messages::cannot_write_cache(path.parent_path().string(), error.message());
     const fs::path temporary = path.string() + fmt::format(".{}.part", getpid());
     {
         std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
@@ -53,14 +53,14 @@ std::optional<Diagnostic> write_file_whole(const fs::path& path, const std::stri
         if (!out) {
             const std::string why = std::strerror(errno);
             fs::remove(temporary, error);
-            return messages::cannot_write(path.string(), why);
+            return messages::cannot_write_cache(path.string(), why);
         }
     }
     fs::rename(temporary, path, error);
     if (!error) return std::nullopt;
     const std::string why = error.message();
     fs::remove(temporary, error);
-    return messages::cannot_write(path.string(), why);
+    return messages::cannot_write_cache(path.string(), why);
 }
 
 std::string hash_text(const std::string& text) {

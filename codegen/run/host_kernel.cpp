@@ -108,7 +108,7 @@ Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path&
     std::error_code ignored;
     fs::remove_all(work, ignored);
     invariant(status == 0, "the host compiler rejects kernel " + kernel.name + ":\n" + said);
-    if (error) return messages::cannot_write(library.string(), error.message());
+    if (error) return messages::cannot_write_cache(library.string(), error.message());
     return load(library);
 }
 

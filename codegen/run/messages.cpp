@@ -42,7 +42,7 @@ Diagnostic host_compiler_missing() {
                        "install g++, or use `--device cpu`", Failure::Missing);
 }
 
-Diagnostic cannot_write(const std::string& path, const std::string& why) {
+Diagnostic cannot_write_cache(const std::string& path, const std::string& why) {
     return plain_error("E0607", fmt::format("cannot write `{}`: {}", path, why),
                        "check the folder's permissions and the space on its disk");
 }

@@ -15,7 +15,7 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic shared_memory_of_device(const std::string& kernel, std::int64_t needed,
                                                  std::int64_t available, const std::string& device);
 [[nodiscard]] Diagnostic host_compiler_missing();
-[[nodiscard]] Diagnostic cannot_write(const std::string& path, const std::string& why);
+[[nodiscard]] Diagnostic cannot_write_cache(const std::string& path, const std::string& why);
 [[nodiscard]] Diagnostic size_is_fixed(const std::string& kernel, const std::string& axis,
                                        std::int64_t fixed, std::int64_t given);
 [[nodiscard]] Diagnostic size_above_limit(const std::string& kernel, const std::string& axis,
