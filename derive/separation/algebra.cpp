@@ -44,12 +44,14 @@ TermId Algebra::make(Term term) {
 Class Algebra::classify(const Term& term) const {
     Class result;
     for (const TermId part : term.parts) merge(result, class_of(part));
+    if (term.kind == Kind::Centred) result.folded = class_of(term.parts[0]).folded;
     if (term.kind == Kind::Number) result.infinite = std::isinf(term.number);
     if (term.kind == Kind::Axis) {
         result.axes.insert(AxisId{term.ref});
         result.streamed = AxisId{term.ref} == axis_;
     }
-    if (term.kind == Kind::Fold || term.kind == Kind::State || term.kind == Kind::Late)
+    if (term.kind == Kind::Fold || term.kind == Kind::State || term.kind == Kind::Late ||
+        term.kind == Kind::Anchor)
         result.folded = true;
     if (term.kind == Kind::Apply && term.function == Function::Exp) result.exponential = true;
     if (term.kind == Kind::Mask) result.infinite = true;

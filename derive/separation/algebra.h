@@ -36,6 +36,9 @@ enum class Kind {
     Mask,     // 0 where parts[0] holds, -inf elsewhere
     Inner,    // a fold of parts[0] by monoid `ref` over other axes, `bound`
     Sum,      // the polynomial `ref` as one term
+    Anchor,   // the value `ref` at `parts` that others are kept relative to, known from the first
+              // chunk
+    Centred,  // parts[0] - parts[1], an anchor; varies as parts[0] does
 };
 
 struct Term {

@@ -134,6 +134,29 @@ ArrayId Builder::state_array(std::uint32_t state) {
     return made;
 }
 
+ArrayId Builder::anchor_array(std::uint32_t anchor) {
+    const auto found = anchor_arrays_.find(anchor);
+    if (found != anchor_arrays_.end()) return found->second;
+    const AnchorVariable& variable = plan_.anchors()[anchor];
+    const Term& value = algebra_[variable.value];
+    const auto known = cascade_.arrays_by_term().find(variable.value);
+    std::string name = "value";
+    if (known != cascade_.arrays_by_term().end())
+        name = diagram_[known->second].name;
+    else if (value.kind == Kind::Read)
+        name = diagram_[ArrayId{value.ref}].name;
+    const ArrayId made =
+        make_array(name.substr(0, name.find('.')) + "_centre", variable.axes, ElementType::F32);
+    anchor_arrays_.emplace(anchor, made);
+    return made;
+}
+
+void Builder::provide(std::string condition) {
+    std::vector<std::string>& all = result_.conditions;
+    if (std::find(all.begin(), all.end(), condition) == all.end())
+        all.push_back(std::move(condition));
+}
+
 Expression Builder::read_array(ArrayId id) const {
     return read_axes(id, array(id).axes);
 }
@@ -183,6 +206,9 @@ std::vector<Statement> Builder::chunk_statements() {
 
 Accumulator Builder::finish() {
     mark_gauges();
+    for (std::size_t i = 0; i < plan_.states().size(); ++i) find_anchors(plan_.states()[i].form);
+    for (const auto& [anchor, array] : std::map<std::uint32_t, ArrayId>(anchor_arrays_))
+        build_anchor(anchor);
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
         if (plan_.states()[i].is_gauge) build_gauge(i);
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
@@ -191,7 +217,6 @@ Accumulator Builder::finish() {
     result_.body = std::move(mapped);
     for (Statement& each : body_) result_.body.push_back(std::move(each));
     for (Statement& each : updates_) result_.body.push_back(std::move(each));
-    for (const std::string& condition : plan_.conditions()) result_.conditions.push_back(condition);
     return std::move(result_);
 }
 

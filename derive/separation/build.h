@@ -41,6 +41,14 @@ private:
         bool below = false;
     };
     using Key = std::pair<PolynomialId, PolynomialId>;
+    /// The largest elements so far and those of the chunk, with their indices.
+    struct Lists {
+        AxisId rank;
+        ArrayId best;
+        ArrayId at;
+        ArrayId chunk_best;
+        ArrayId chunk_at;
+    };
 
     Cascade& cascade_;
     Plan& plan_;
@@ -54,6 +62,7 @@ private:
     std::vector<Statement> body_;             ///< after the mapped statements
     std::vector<Statement> updates_;          ///< at the very end of the body
     std::map<std::uint32_t, ArrayId> state_arrays_;
+    std::map<std::uint32_t, ArrayId> anchor_arrays_;
     std::map<std::uint32_t, ArrayId> next_arrays_;  ///< the new value of a gauge's fold
     std::map<std::size_t, ArrayId> carries_;        ///< by statement and component
     std::map<PolynomialId, ArrayId> repairs_;       ///< by gauge
@@ -76,6 +85,7 @@ private:
                                            Expression value, Expression seed) const;
     ArrayId helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value);
     ArrayId state_array(std::uint32_t state);
+    ArrayId anchor_array(std::uint32_t anchor);
     [[nodiscard]] Expression read_array(ArrayId array) const;
     [[nodiscard]] const Array& array(ArrayId id) const;
     void register_forms();
@@ -98,10 +108,16 @@ private:
 
     // build_body.cpp: states
     void mark_gauges();
+    void find_anchors(TermId term);
+    void find_anchors(PolynomialId polynomial);
+    void build_anchor(std::uint32_t anchor);
+    void provide(std::string condition);
     void build_gauge(std::uint32_t state);
     void build_state(std::uint32_t state);
     void build_tuple(std::uint32_t first);
     void build_pick(std::uint32_t first);
+    [[nodiscard]] Expression merged_part(const Lists& lists, bool earlier, ArrayId payload) const;
+    void merge_lists(const Lists& lists, std::uint32_t first);
     void build_carry(std::size_t index);
     [[nodiscard]] Expression state_value(const StateVariable& state);
     [[nodiscard]] Expression contraction(const StateVariable& state);

@@ -126,6 +126,11 @@ ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
     std::set<AxisId> axes = algebra_.class_of(varying).axes;
     const std::set<AxisId>& of_gauge = algebra_.class_of(gauge).axes;
     axes.insert(of_gauge.begin(), of_gauge.end());
+    Diagram scope = diagram_;
+    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
+    const std::string exponent = formula_text(scope, std::get<Apply>(value.node).arguments.front());
+    provide("no overflow: the exponent `" + exponent +
+            "` is at most 0, formed from the very values whose maximum is subtracted");
     const ArrayId made = helper("_weight", axes, std::move(value));
     weights_.emplace(key, made);
     return made;
@@ -310,8 +315,8 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
     const FoldOver& fold = plan_.folds()[variable.serves];
     const std::string served = fold.target ? scope.arrays[fold.target->index()].name : "";
     if (variable.is_gauge) {
-        text.why = "running gauge: exponents are taken relative to it";
-        if (!served.empty()) text.why = "fold `" + served + "`; " + text.why;
+        text.why = "running gauge, relative to which exponents are taken";
+        if (!served.empty()) text.why = "fold `" + served + "`, " + text.why;
     } else if (!served.empty()) {
         text.why = "fold `" + served + "`";
     } else {
@@ -322,6 +327,9 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
         for (const Statement& each : body_)
             if (each.targets.front() == change)
                 text.repair = formula_text(scope, std::get<Map>(each.body).value);
+        if (fold.divides)
+            provide("no underflow: `" + scope[text.state].name +
+                    "` is divided by or its logarithm is taken; its largest term is exp(0)");
         text.why +=
             "; its exponent is kept relative to a gauge that grows, so that no exponential "
             "overflows";

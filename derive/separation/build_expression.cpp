@@ -50,7 +50,11 @@ Expression Builder::expression(TermId id, Where where) {
     case Kind::Read:
     case Kind::Fold:
     case Kind::State:
-    case Kind::Late: return reference(term, id, where);
+    case Kind::Late:
+    case Kind::Anchor: return reference(term, id, where);
+    case Kind::Centred:
+        return apply(Function::Subtract,
+                     {expression(term.parts[0], where), expression(term.parts[1], where)});
     case Kind::Apply:
     case Kind::Convert: break;
     }
@@ -65,6 +69,7 @@ Expression Builder::reference(const Term& term, TermId id, Where where) {
     std::vector<Expression> index;
     for (const TermId part : term.parts) index.push_back(expression(part, where));
     if (term.kind == Kind::State) return read(state_array(term.ref), std::move(index));
+    if (term.kind == Kind::Anchor) return read(anchor_array(term.ref), std::move(index));
     if (term.kind == Kind::Fold) {
         if (where == Where::Tail) {
             const Form value = tail_.of(id);

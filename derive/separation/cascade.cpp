@@ -5,6 +5,12 @@
 #include "diagrams/overloaded.h"
 
 namespace napkin::separation {
+namespace {
+
+/// A list of the largest elements is kept in full by every merge; a longer one is no small state.
+constexpr std::int64_t kLongestList = 32;
+
+}  // namespace
 
 Cascade::Cascade(const Diagram& diagram, const Region& region, AxisId axis)
     : diagram_(diagram),
@@ -181,7 +187,8 @@ Part Cascade::add_select(StatementId id, const Statement& statement, const Selec
         refuse(Why::Select, value);
         return Part::Mixed;
     }
-    if (of.folded || select.rank) refuse(Why::Select, value);
+    const bool grows = select.rank && diagram_[*select.rank].extent > kLongestList;
+    if (of.folded || grows) refuse(grows ? Why::List : Why::Select, value);
     for (std::uint32_t i = 0; i < statement.targets.size(); ++i) {
         const ArrayId target = statement.targets[i];
         folds_.push_back({.statement = id,

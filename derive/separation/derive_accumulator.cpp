@@ -69,7 +69,8 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagr
                              "stream an axis that the region maps or folds"};
 
     NormalForm normal(cascade.algebra(), cascade.signs());
-    Plan plan(cascade, normal);
+    NormalForm centred(cascade.algebra(), cascade.signs());
+    Plan plan(cascade, normal, centred);
     if (const std::optional<Obstacle> obstacle = plan.prepare()) return refusal(cascade, *obstacle);
     if (const std::optional<ArrayId> output = output_in_the_way(cascade))
         return separation::output_refusal(cascade, *output);
@@ -91,25 +92,6 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagr
         }
     }
     return builder.finish();
-}
-
-std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
-    const auto name = [&](ArrayId id) {
-        const std::size_t own = diagram.arrays.size();
-        return id.index() < own ? diagram[id].name : accumulator.arrays[id.index() - own].name;
-    };
-    std::string text = "accumulator over " + diagram[accumulator.axis].name + "\n";
-    if (accumulator.states.empty()) text += "  no state: every chunk stands for itself\n";
-    for (const AccumulatorState& state : accumulator.states) {
-        text += "  state " + name(state.state) + ": " + state.why + "\n";
-        text += "    initial  " + state.initial + "\n";
-        text += "    body     " + state.body + "\n";
-        if (!state.repair.empty()) text += "    repair   " + state.repair + "\n";
-    }
-    if (!accumulator.tail_text.empty()) text += "  tail\n";
-    for (const std::string& line : accumulator.tail_text) text += "    " + line + "\n";
-    for (const std::string& line : accumulator.conditions) text += "  provided " + line + "\n";
-    return text;
 }
 
 }  // namespace napkin

@@ -79,6 +79,8 @@ Form NormalForm::compute(TermId id) {
     case Kind::State:
     case Kind::Late:
     case Kind::Mask:
+    case Kind::Anchor:
+    case Kind::Centred:
     case Kind::Convert: break;
     }
     if (!algebra_.class_of(id).mixed()) return in_tail() ? of_parts(id, term) : algebra_.atom(id);
@@ -241,7 +243,25 @@ PolynomialId NormalForm::collect(PolynomialId polynomial) {
 PolynomialId NormalForm::expandable(PolynomialId polynomial) {
     if (algebra_[polynomial].terms.size() < 2) return polynomial;
     if (pure(polynomial)) return algebra_.atom(algebra_.term_of(polynomial));
-    return gather_class(gather_class(polynomial, false), true);
+    const PolynomialId sum = centre_ ? centred(polynomial) : polynomial;
+    return gather_class(gather_class(sum, false), true);
+}
+
+/// a(x) - b(r) as (a - g) - (b - g) for some g near both: multiplied out, it does not cancel.
+PolynomialId NormalForm::centred(PolynomialId polynomial) {
+    PolynomialId streamed = kZero;
+    PolynomialId folded = kZero;
+    PolynomialId others = kZero;
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[polynomial]).terms) {
+        const Class of = algebra_.class_of(mono);
+        const bool plain = !of.mixed() && mono.exponent == kZero && mono.guards.empty() &&
+                           mono.deferred.empty() && !of.infinite;
+        PolynomialId& into = !plain ? others : of.folded ? folded : streamed;
+        into = algebra_.add(into, algebra_.monomial(mono, coefficient));
+    }
+    if (!algebra_.class_of(streamed).streamed || folded == kZero) return polynomial;
+    const PolynomialId replaced = centre_(streamed, folded);
+    return algebra_.add(others, algebra_.add(folded, replaced));
 }
 
 PolynomialId NormalForm::product(PolynomialId a, PolynomialId b) {

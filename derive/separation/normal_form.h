@@ -29,6 +29,7 @@ enum class Why {
     Maximum,    // a maximum of several products
     Monoid,     // a monoid that does not distribute over products
     Scan,       // a running fold over values that depend on a final one
+    List,       // a list of the largest elements that is too long to be a state
     Select,     // a selection along the streamed axis by a value that does not separate
 };
 
@@ -48,6 +49,10 @@ public:
 
     /// In a tail, a fold stands for its value in terms of states.
     void resolve_folds(std::function<Form(TermId)> value) { fold_value_ = std::move(value); }
+    /// Where a sum of a streamed and a folded part is multiplied out, the streamed part `a` (beside
+    /// the folded part `b`) is replaced by `centre(a, b)`, an equal sum that does not cancel.
+    using Centre = std::function<PolynomialId(PolynomialId a, PolynomialId b)>;
+    void centre_sums(Centre centre) { centre_ = std::move(centre); }
 
     [[nodiscard]] Form of(TermId term);
     /// The polynomial with every factor brought to normal form again (folds resolved).
@@ -64,6 +69,7 @@ private:
     Algebra& algebra_;
     const Signs& signs_;
     std::function<Form(TermId)> fold_value_;
+    Centre centre_;
     std::map<TermId, Form> forms_;
     std::optional<Obstacle> obstacle_;
 
@@ -80,6 +86,7 @@ private:
     Form inner(TermId id, const Term& term);
     Form fractional_power(PolynomialId base, double exponent, TermId term);
     PolynomialId expandable(PolynomialId polynomial);
+    PolynomialId centred(PolynomialId polynomial);
     PolynomialId guarded(PolynomialId polynomial, TermId condition);
     PolynomialId gather_class(PolynomialId polynomial, bool folded);
     [[nodiscard]] bool pure(PolynomialId id) const { return !algebra_.class_of(id).mixed(); }

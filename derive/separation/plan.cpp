@@ -14,21 +14,26 @@ std::vector<AxisId> sorted_union(std::vector<AxisId> a, const std::vector<AxisId
 
 }  // namespace
 
-Plan::Plan(Cascade& cascade, NormalForm& normal)
+Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& centred)
     : cascade_(cascade),
       normal_(normal),
+      centred_(centred),
       algebra_(cascade.algebra()),
       folds_(cascade.folds().begin(), cascade.folds().end()) {
+    centred_.centre_sums(
+        [this](PolynomialId streamed, PolynomialId folded) { return centre(streamed, folded); });
     cascade.know_states(
         [this](std::uint32_t state) { return algebra_.term_of(states_[state].form); });
 }
 
 std::optional<Obstacle> Plan::prepare() {
     for (const FoldOver& fold : folds_) {
-        const Form form = normal_.of(fold.body);
-        if (!form) return normal_.obstacle();
+        NormalForm& rules = fold.monoid == kSum && !fold.picks ? centred_ : normal_;
+        const Form form = rules.of(fold.body);
+        if (!form) return rules.obstacle();
         forms_.push_back(*form);
     }
+    recentre();
     for (std::size_t i = 0; i < folds_.size(); ++i) {
         if (!folds_[i].divides || folds_[i].monoid != kSum) continue;
         for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[i]]).terms)

@@ -30,6 +30,13 @@ struct StateVariable {
     std::uint32_t serves = 0;  ///< the fold it was made for
 };
 
+/// A value that others are kept relative to: the mean of `value` over the first chunk.
+struct AnchorVariable {
+    TermId value;
+    std::vector<AxisId> axes;
+    std::vector<AxisId> over;
+};
+
 /// How one monomial of a fold body is placed.
 struct Placement {
     Monomial streamed = {};     ///< u, with its exponent
@@ -39,7 +46,8 @@ struct Placement {
 
 class Plan {
 public:
-    Plan(Cascade& cascade, NormalForm& normal);
+    /// `centred` is the normal form that keeps differences from cancelling.
+    Plan(Cascade& cascade, NormalForm& normal, NormalForm& centred);
 
     /// Brings every fold body to normal form; the first that has none is the obstacle.
     [[nodiscard]] std::optional<Obstacle> prepare();
@@ -50,24 +58,30 @@ public:
     [[nodiscard]] std::uint32_t gauge_state(std::uint32_t fold);
 
     [[nodiscard]] const std::vector<StateVariable>& states() const { return states_; }
+    [[nodiscard]] const std::vector<AnchorVariable>& anchors() const { return anchors_; }
     [[nodiscard]] const std::deque<FoldOver>& folds() const { return folds_; }
     [[nodiscard]] PolynomialId form(std::uint32_t fold) const { return forms_[fold]; }
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
-    [[nodiscard]] const std::vector<std::string>& conditions() const { return conditions_; }
     /// Folds that a running gauge mentions.
     [[nodiscard]] std::set<std::uint32_t> folds_in(PolynomialId polynomial) const;
 
 private:
     Cascade& cascade_;
     NormalForm& normal_;
+    NormalForm& centred_;
     Algebra& algebra_;
+    std::vector<AnchorVariable> anchors_;
+    std::set<std::uint32_t> relative_;  ///< folds that an anchored difference subtracts
     std::deque<FoldOver> folds_;  ///< the cascade's, then those made by stabilising (stable places)
     std::vector<PolynomialId> forms_;
     std::vector<StateVariable> states_;
     std::map<std::uint32_t, Form> values_;
     std::set<PolynomialId> attained_;  ///< exponents whose sums are divided by
     std::optional<Obstacle> obstacle_;
-    std::vector<std::string> conditions_;
+
+    PolynomialId centre(PolynomialId streamed, PolynomialId folded);
+    void recentre();
+    [[nodiscard]] PolynomialId recentred(PolynomialId form, std::uint32_t anchor);
 
     struct Proof {
         PolynomialId consumed = {};  ///< terms of folds that keep the exponent at or below zero

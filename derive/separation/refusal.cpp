@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "derive/separation/formula_text.h"
+#include "derive/separation/rank.h"
 
 namespace napkin::separation {
 namespace {
@@ -41,6 +42,8 @@ public:
         }
         case Kind::Inner: return std::move(parts.front());
         case Kind::Sum: return write(PolynomialId{term.ref});
+        case Kind::Centred: return std::move(parts.front());
+        case Kind::Anchor:
         case Kind::State: break;
         }
         throw InternalError("a state in a message");
@@ -134,10 +137,23 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
     case Why::Monoid: return "this monoid does not distribute over products of " + both;
     case Why::Scan:
         return "the running fold uses " + folded + ", which is final only after the last chunk";
+    case Why::List:
+        return "the list of the largest elements would keep too much of `" + axis +
+               "`; up to 32 are kept";
     case Why::Select:
         return "the selection along `" + axis + "` compares values that depend on " + late;
     }
     return "";
+}
+
+/// What sampled values say: a form with fewer products than the rank does not exist.
+std::string evidence(const Algebra& algebra, TermId term) {
+    if (!algebra.class_of(term).mixed()) return "";
+    const int rank = sampled_rank(algebra, term);
+    const std::string found = std::to_string(rank) + " of " + std::to_string(kRankPoints);
+    if (rank == kRankPoints)
+        return "; sampled values have rank " + found + ", so no sum of fewer products equals it";
+    return "; sampled values have rank " + found + " only, so a rule may be missing here";
 }
 
 NotApplicable with_ways_out(std::string reason, const std::string& axis) {
@@ -163,7 +179,8 @@ NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
     std::string op = operator_name(algebra[obstacle.term]);
     return with_ways_out("`" + text + "`: " +
                              sentence(obstacle.why, op, part(obstacle.streamed, "a value"),
-                                      part(obstacle.folded, "a fold"), axis),
+                                      part(obstacle.folded, "a fold"), axis) +
+                             evidence(algebra, obstacle.term),
                          axis);
 }
 

@@ -29,7 +29,8 @@ std::optional<PolynomialId> Plan::bound_of(std::uint32_t fold) const {
 /// Whether the value can be computed from the states while chunks arrive.
 bool Plan::runs(TermId id) const {
     const Term& term = algebra_[id];
-    if (term.kind == Kind::Late || term.kind == Kind::State) return false;
+    if (term.kind == Kind::Late || term.kind == Kind::State || term.kind == Kind::Anchor)
+        return false;
     if (term.kind == Kind::Fold && !bound_of(term.ref)) return false;
     if (term.kind == Kind::Sum) {
         for (const auto& [mono, coefficient] : algebra_[PolynomialId{term.ref}].terms)

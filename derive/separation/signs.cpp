@@ -34,7 +34,9 @@ bool Signs::nonnegative(TermId id) const {
         result = body && nonnegative(*body);
         break;
     }
-    case Kind::Mask: break;
+    case Kind::Mask:
+    case Kind::Anchor:
+    case Kind::Centred: break;
     }
     --depth_;
     return result;

@@ -1,0 +1,57 @@
+// The accumulator as formulas, for people.
+#include <algorithm>
+#include <map>
+
+#include "derive/accumulator.h"
+#include "derive/separation/formula_text.h"
+
+namespace napkin {
+namespace {
+
+/// Lines under one heading, which stands before the first.
+std::string section(const std::string& heading, const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) {
+        const std::string left = text.empty() ? heading : "";
+        text += "  " + left + std::string(10 - left.size(), ' ') + line + "\n";
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
+    Diagram scope = diagram;
+    scope.arrays.insert(scope.arrays.end(), accumulator.arrays.begin(), accumulator.arrays.end());
+    const auto lines_of = [&](const std::vector<Statement>& statements) {
+        std::vector<std::string> lines;
+        for (const Statement& statement : statements)
+            for (std::size_t i = 0; i < statement.targets.size(); ++i)
+                lines.push_back(scope[statement.targets[i]].name + " = " +
+                                separation::value_text(scope, statement, i));
+        return lines;
+    };
+    std::map<std::string, std::string> repaired;
+    std::vector<std::string> repairs;
+    std::vector<std::string> reasons;
+    for (const AccumulatorState& state : accumulator.states) {
+        const std::string& name = scope[state.state].name;
+        reasons.push_back(name + ": " + state.why);
+        if (state.repair.empty()) continue;
+        std::string& names = repaired[state.repair];
+        if (names.empty()) repairs.push_back(state.repair);
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    for (std::string& repair : repairs) repair = repaired[repair] + " by " + repair;
+    std::string text = "accumulator over " + diagram[accumulator.axis].name + "\n";
+    if (accumulator.states.empty()) text += "  no state: every chunk stands for itself\n";
+    text += section("initial", lines_of(accumulator.initial));
+    text += section("body", lines_of(accumulator.body));
+    text += section("repair", repairs);
+    text += section("tail", lines_of(accumulator.tail));
+    text += section("states", reasons);
+    text += section("provided", accumulator.conditions);
+    return text;
+}
+
+}  // namespace napkin
