@@ -160,10 +160,17 @@ Expression Builder::contraction(const StateVariable& state) {
     for (Factor& factor : factors_of(bare, Where::Chunk)) factors.push_back(std::move(factor));
     const bool infinite = std::any_of(factors.begin(), factors.end(),
                                       [](const Factor& factor) { return factor.of.infinite; });
+    if (factors.empty()) return guarded(integer(1), whole.guards, 0, Where::Chunk);
+    // The side of the weight, or else of the factor with the most axes, takes in what fits its
+    // axes.
+    const Factor* widest = &factors.front();
+    for (const Factor& factor : factors)
+        if (state.gauge == kZero && factor.of.axes.size() > widest->of.axes.size())
+            widest = &factor;
+    const std::set<AxisId> first = widest->of.axes;
     std::vector<Factor> sides[2];
     std::set<AxisId> axes[2];
     for (Factor& factor : factors) {
-        const std::set<AxisId>& first = factors.front().of.axes;
         const bool same =
             std::includes(first.begin(), first.end(), factor.of.axes.begin(), factor.of.axes.end());
         axes[same ? 0 : 1].insert(factor.of.axes.begin(), factor.of.axes.end());
@@ -180,7 +187,9 @@ Expression Builder::contraction(const StateVariable& state) {
     for (int i = 0; i < 2; ++i) {
         const bool single = sides[i].size() == 1 && !sides[i][0].below &&
                             std::holds_alternative<Read>(sides[i][0].value.node);
-        if (single || axes[1 - i].empty()) {
+        const bool wide =
+            std::includes(axes[i].begin(), axes[i].end(), axes[1 - i].begin(), axes[1 - i].end());
+        if (single || wide) {  // an array with every axis would be no smaller than the product
             both.insert(both.end(), sides[i].begin(), sides[i].end());
             continue;
         }
@@ -330,9 +339,7 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
         if (fold.divides)
             provide("no underflow: `" + scope[text.state].name +
                     "` is divided by or its logarithm is taken; its largest term is exp(0)");
-        text.why +=
-            "; its exponent is kept relative to a gauge that grows, so that no exponential "
-            "overflows";
+        text.why += ", relative to a gauge that may still grow";
     }
     result_.states.push_back(std::move(text));
 }

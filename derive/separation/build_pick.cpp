@@ -36,6 +36,7 @@ Expression Builder::merged_part(const Lists& lists, bool earlier, ArrayId payloa
     for (std::int64_t i = 0; i < diagram_[lists.rank].extent; ++i) {
         const Expression mine = element(array(own), own, lists.rank, integer(i));
         const auto theirs = [&](std::int64_t back) {
+            if (back == 0) return element(array(other), other, lists.rank, place);
             return element(array(other), other, lists.rank,
                            apply(Function::Subtract, {place, integer(back)}));
         };

@@ -260,6 +260,9 @@ PolynomialId NormalForm::centred(PolynomialId polynomial) {
         into = algebra_.add(into, algebra_.monomial(mono, coefficient));
     }
     if (!algebra_.class_of(streamed).streamed || folded == kZero) return polynomial;
+    for (const auto& [mono, coefficient] : algebra_[streamed].terms)
+        for (const auto& [term, power] : mono.powers)  // multiplied out before
+            if (algebra_[term].kind == Kind::Centred) return polynomial;
     const PolynomialId replaced = centre_(streamed, folded);
     return algebra_.add(others, algebra_.add(folded, replaced));
 }

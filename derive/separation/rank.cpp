@@ -1,10 +1,10 @@
 #include "derive/separation/rank.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
+#include <vector>
 
 namespace napkin::separation {
 namespace {
@@ -75,11 +75,13 @@ public:
         const Class& of = algebra_.class_of(id);
         const Term& term = algebra_[id];
         if (term.kind == Kind::Number) return of_number(term.number);
-        if (!of.mixed() && !(term.kind == Kind::Apply && !is_leaf(term, of)))
-            return leaf(id, of.streamed ? x : of.folded ? 100 + r : 200);
+        // A value of one class is free; what depends on neither is followed down to its literals.
+        const bool one_class = of.streamed != of.folded;
+        if (one_class) return leaf(id, of.streamed ? x : 100 + r);
+        if (!of.mixed() && term.kind != Kind::Apply) return leaf(id, 200);
         std::vector<Sample> parts;
         for (const TermId part : term.parts) parts.push_back(at(part, x, r));
-        if (term.kind == Kind::Convert) return of_number(std::nearbyint(parts[0].real));
+        if (term.kind == Kind::Convert) return rounded(parts[0].real);
         if (term.kind != Kind::Apply) return unknown(id.value, parts);
         return call(term, parts);
     }
@@ -87,12 +89,9 @@ public:
 private:
     const Algebra& algebra_;
 
-    /// A value of one class is free, except that sums and products of literals are followed.
-    static bool is_leaf(const Term&, const Class& of) { return of.streamed || of.folded; }
-
     Sample leaf(TermId id, int point) const {
         const std::uint64_t draw = mix(mix(id.value, 3), static_cast<std::uint64_t>(point));
-        return of_number(static_cast<double>(static_cast<std::int64_t>(draw % 2001) - 1000) / 16);
+        return of_number(static_cast<double>(static_cast<std::int64_t>(draw % 2001) - 1000) / 512);
     }
 
     static Sample unknown(std::uint64_t key, const std::vector<Sample>& parts) {
@@ -101,6 +100,12 @@ private:
         return {hash % kP, mix(hash, 1) % kQ, static_cast<double>(hash % 1000) / 1000};
     }
 
+    /// To seven binary digits, as a short floating type does.
+    static Sample rounded(double value) {
+        int exponent = 0;
+        const double fraction = std::frexp(value, &exponent);
+        return of_number(std::ldexp(std::nearbyint(fraction * 128), exponent - 7));
+    }
     static Sample truth(bool value) { return of_number(value ? 1 : 0); }
 
     static Sample power(const Sample& base, double exponent, std::uint64_t key) {
@@ -138,7 +143,7 @@ private:
         case Function::Power: return power(a, b.real, 1);
         case Function::Exp:
             // An exponential has no exponent part of its own: 4 has order q modulo p.
-            return {raise(4, a.in_q, kP), mix(a.in_q, a.in_p) % kQ, std::exp(a.real / 64)};
+            return {raise(4, a.in_q, kP), mix(a.in_q, a.in_p) % kQ, std::exp(a.real)};
         case Function::Abs: return a.real < 0 ? negated(a) : a;
         case Function::Max: return a.real >= b.real ? a : b;
         case Function::Min: return a.real <= b.real ? a : b;
@@ -160,23 +165,24 @@ private:
 
 }  // namespace
 
-int sampled_rank(const Algebra& algebra, TermId term) {
+int sampled_rank(const Algebra& algebra, TermId term, int points) {
     Sampler sampler(algebra);
-    constexpr std::size_t kSize = kRankPoints;
-    std::array<std::array<std::uint64_t, kSize>, kSize> matrix{};
-    for (std::size_t i = 0; i < kSize; ++i)
-        for (std::size_t j = 0; j < kSize; ++j)
-            matrix[i][j] = sampler.at(term, static_cast<int>(i), static_cast<int>(j)).in_p;
+    const std::size_t size = static_cast<std::size_t>(points);
+    std::vector<std::vector<std::uint64_t>> matrix(size, std::vector<std::uint64_t>(size));
+    for (int i = 0; i < points; ++i)
+        for (int j = 0; j < points; ++j)
+            matrix[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)] =
+                sampler.at(term, i, j).in_p;
     std::size_t rank = 0;
-    for (std::size_t column = 0; column < kSize && rank < kSize; ++column) {
+    for (std::size_t column = 0; column < size && rank < size; ++column) {
         std::size_t pivot = rank;
-        while (pivot < kSize && matrix[pivot][column] == 0) ++pivot;
-        if (pivot == kSize) continue;
+        while (pivot < size && matrix[pivot][column] == 0) ++pivot;
+        if (pivot == size) continue;
         std::swap(matrix[pivot], matrix[rank]);
         const std::uint64_t scale = inverse(matrix[rank][column], kP);
-        for (std::size_t row = rank + 1; row < kSize; ++row) {
+        for (std::size_t row = rank + 1; row < size; ++row) {
             const std::uint64_t factor = times(matrix[row][column], scale, kP);
-            for (std::size_t k = column; k < kSize; ++k)
+            for (std::size_t k = column; k < size; ++k)
                 matrix[row][k] =
                     plus(matrix[row][k], minus(times(factor, matrix[rank][k], kP), kP), kP);
         }

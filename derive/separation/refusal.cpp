@@ -146,13 +146,23 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
     return "";
 }
 
+/// Whether a sum of products is what was looked for, so that rank says something.
+bool speaks_of_sums(Why why) {
+    return why != Why::Maximum && why != Why::Monoid && why != Why::Select && why != Why::List &&
+           why != Why::Scan;
+}
+
 /// What sampled values say: a form with fewer products than the rank does not exist.
 std::string evidence(const Algebra& algebra, TermId term) {
     if (!algebra.class_of(term).mixed()) return "";
     const int rank = sampled_rank(algebra, term);
+    const int more = sampled_rank(algebra, term, 2 * kRankPoints);
     const std::string found = std::to_string(rank) + " of " + std::to_string(kRankPoints);
     if (rank == kRankPoints)
         return "; sampled values have rank " + found + ", so no sum of fewer products equals it";
+    if (more > rank)
+        return "; sampled values have rank " + found + " and " + std::to_string(more) + " of " +
+               std::to_string(2 * kRankPoints) + ", which grows with the number of points";
     return "; sampled values have rank " + found + " only, so a rule may be missing here";
 }
 
@@ -180,7 +190,7 @@ NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
     return with_ways_out("`" + text + "`: " +
                              sentence(obstacle.why, op, part(obstacle.streamed, "a value"),
                                       part(obstacle.folded, "a fold"), axis) +
-                             evidence(algebra, obstacle.term),
+                             (speaks_of_sums(obstacle.why) ? evidence(algebra, obstacle.term) : ""),
                          axis);
 }
 

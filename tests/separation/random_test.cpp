@@ -78,6 +78,7 @@ TEST_CASE("separation: random cascades agree, and refusals have full rank") {
         const auto result = derive(loaded);
         if (const NotApplicable* no = std::get_if<NotApplicable>(&result)) {
             ++refused;
+            if (std::getenv("NAPKIN_SHOW_LOW_RANK") != nullptr) MESSAGE(no->reason);
             low_rank += no->reason.find("rule may be missing") != std::string::npos ? 1 : 0;
             continue;
         }
@@ -90,7 +91,7 @@ TEST_CASE("separation: random cascades agree, and refusals have full rank") {
     // Were nothing accepted or refused, the property would say nothing.
     CHECK(accepted > 300);
     CHECK(refused > 60);
-    CHECK(low_rank < refused * 2 / 3);
+    CHECK(low_rank < refused / 5);
     MESSAGE(accepted, " accepted, ", refused, " refused, ", low_rank, " of them of low rank");
 }
 
