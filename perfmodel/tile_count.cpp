@@ -51,18 +51,18 @@ std::vector<Component> components_of(const std::vector<Partition>& path,
     Grouping grouping(path);
     for (const Footprint& dimension : dimensions) grouping.join(axes_of_dimension(dimension));
     for (const Partition& partition : path)
-        for (const Expression& mask : partition.visible) {
-            std::set<AxisId> together = axes_used(mask);
-            together.insert(partition.axis);
-            grouping.join(together);
-        }
+        for (const Expression& mask : partition.visible) grouping.join(axes_used(mask));
     std::map<AxisId, Component> components;
     std::vector<Component> constant;
     for (const Partition& partition : path) {
         Component& component = components[grouping.root(partition.axis)];
         component.path.push_back(&partition);
-        for (const Expression& mask : partition.visible)
-            component.masks.push_back({&mask, component.path.size()});
+        for (const Expression& mask : partition.visible) {
+            const std::vector<AxisId> those = grouping.partitioned(axes_used(mask));
+            Component& masked =
+                those.empty() ? component : components[grouping.root(those.front())];
+            masked.masks.push_back({&mask, masked.path.size()});
+        }
     }
     for (const Footprint& dimension : dimensions) {
         const std::vector<AxisId> those = grouping.partitioned(axes_of_dimension(dimension));
@@ -108,6 +108,43 @@ std::optional<Counted> count_component(const std::vector<Axis>& axes, const Comp
     return counted;
 }
 
+void collect_conjuncts(const Expression& condition, std::vector<Expression>& conjuncts) {
+    const Apply* call = std::get_if<Apply>(&condition.node);
+    if (call == nullptr || call->function != Function::And) {
+        conjuncts.push_back(condition);
+        return;
+    }
+    for (const Expression& argument : call->arguments) collect_conjuncts(argument, conjuncts);
+}
+
+/// Conditions that share no axis, each the conjunction of those that do: interval reasoning
+/// intersects conjuncts about the same axes only, so it decides them apart as it does together.
+std::vector<Expression> independent_masks(const std::vector<Expression>& visible) {
+    std::vector<Expression> conjuncts;
+    for (const Expression& condition : visible) collect_conjuncts(condition, conjuncts);
+    std::vector<std::pair<std::set<AxisId>, Expression>> masks;
+    for (const Expression& conjunct : conjuncts) {
+        std::pair<std::set<AxisId>, Expression> mask{axes_used(conjunct), conjunct};
+        const auto shares = [&](const auto& other) {
+            return std::any_of(mask.first.begin(), mask.first.end(),
+                               [&](AxisId axis) { return other.first.contains(axis); });
+        };
+        for (auto other = masks.begin(); other != masks.end();) {
+            if (!shares(*other)) {
+                ++other;
+                continue;
+            }
+            mask.first.insert(other->first.begin(), other->first.end());
+            mask.second = apply(Function::And, {other->second, mask.second});
+            other = masks.erase(other);
+        }
+        masks.push_back(std::move(mask));
+    }
+    std::vector<Expression> result;
+    for (auto& [axes, mask] : masks) result.push_back(std::move(mask));
+    return result;
+}
+
 std::string level_suffix(Level level) {
     return level == Level::Block ? "" : "_" + std::string(name_of(level));
 }
@@ -150,11 +187,7 @@ Partition partition_of(const RegionProgram& region, const Parallel& parallel) {
 
 Partition partition_of(const RegionProgram& region, const Loop& loop) {
     Partition partition = named(region, loop, true);
-    if (loop.visible.empty()) return partition;
-    Expression together = loop.visible.front();
-    for (std::size_t i = 1; i < loop.visible.size(); ++i)
-        together = apply(Function::And, {together, loop.visible[i]});
-    partition.visible = {together};
+    partition.visible = independent_masks(loop.visible);
     return partition;
 }
 

@@ -13,7 +13,10 @@ public:
     Enumeration(const std::vector<Axis>& axes, const Component& component)
         : axes_(axes), component_(component) {}
 
-    std::optional<std::int64_t> total() { return from(0); }
+    std::optional<std::int64_t> total() {
+        if (!visible(0)) return 0;
+        return from(0);
+    }
 
 private:
     std::optional<std::int64_t> from(std::size_t k) {

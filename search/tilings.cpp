@@ -13,8 +13,8 @@ namespace napkin {
 
 namespace {
 
-/// Combinations of sizes looked at for one choice of axes.
-constexpr std::size_t kMostCombinations = 1500;
+/// Combinations of group sizes looked at for one choice of axes.
+constexpr std::size_t kMostCombinations = 400;
 
 Command sized(const char* rule, const std::string& axis, std::int64_t size,
               const std::string& region) {
@@ -65,7 +65,8 @@ std::vector<std::int64_t> stream_sizes(std::int64_t extent) {
 void thin(std::vector<Choice>& choices) {
     const auto combinations = [&] {
         double count = 1;
-        for (const Choice& choice : choices) count *= static_cast<double>(choice.sizes.size());
+        for (const Choice& choice : choices)
+            if (!choice.is_stream) count *= static_cast<double>(choice.sizes.size());
         return count;
     };
     while (combinations() > static_cast<double>(kMostCombinations)) {

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include "derive/interpret.h"
+#include "tests/golden.h"
 #include "tests/perfmodel/derive_support.h"
 
 namespace napkin {
@@ -100,6 +103,53 @@ TEST_CASE("attention costs what it counts, at sizes that divide and sizes that d
                 check_counted(std::string(sizes) + score,
                               derived(text, std::string(kFlash) + "group q by 3 at l2\n"));
             }
+}
+
+TEST_CASE("affine indices, masks on several axes and gathers cost what they count") {
+    const std::string padded =
+        "diagram conv {\n axis y = 13, x = 11, k = 6, c = 5, r = 3, s = 3\n"
+        " input X[y, x, k], W[c, r, s, k] : bf16\n"
+        " output Y[y, x, c] : bf16 = sum(r, s, k) W[c, r, s, k] * (if 0 <= y + r - 1 and "
+        "y + r - 1 < size(y) and 0 <= x + s - 1 and x + s - 1 < size(x) then "
+        "X[y + r - 1, x + s - 1, k] else 0)\n weave b = 2 over X\n}\n";
+    for (const char* derivation :
+         {"", "group y by 4\ngroup x by 3\n", "group y by 4\ngroup c by 2\nstream k by 4\n",
+          "group y by 4\nstream r by 1\n", "group x by 3\ngroup y by 5\nstream s by 2\n"})
+        check_counted(derivation, derived(padded, derivation));
+    const std::string dilated =
+        "diagram dilated {\n axis p = 17, r = 3, n = 2 * p + 3 * r, w = 4\n"
+        " input X[n], Z[w], W[r] : f32\n"
+        " output Y[p] = sum(r) X[2 * p + 3 * r] * W[r] * Z[p % 4]\n}\n";
+    for (const char* derivation : {"", "group p by 5\n", "group p by 4\nstream r by 2\n"})
+        check_counted(derivation, derived(dilated, derivation));
+    const std::string lookup =
+        "diagram lookup {\n axis n = 10, v = 40, d = 6\n input E[v, d] : f32\n"
+        " input label[n] : i32\n output Y[n, d] = E[label[n], d] * 2\n}\n";
+    for (const char* derivation : {"", "group n by 3\n", "group n by 3\ngroup d by 4\n"})
+        check_counted(derivation, derived(lookup, derivation));
+}
+
+TEST_CASE("every example costs what it counts, at sizes that divide nothing") {
+    int checked = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_EXAMPLES_DIR)) {
+        if (entry.path().extension() != ".drv") continue;
+        std::filesystem::path diagram = entry.path();
+        diagram.replace_extension(".ncd");
+        if (!std::filesystem::exists(diagram)) continue;
+        SourceMap sources;
+        const Result<Checked> plain = load_diagram(sources, "x", test::read_text(diagram));
+        REQUIRE(plain.has_value());
+        Sizes sizes;
+        for (const Axis& axis : plain->diagram.axes)
+            if (symbols_of(axis.size) == std::vector<std::string>{axis.name} && axis.extent > 40)
+                sizes[axis.name] = 37 + static_cast<std::int64_t>(axis.name.size());
+        SourceMap fresh;
+        if (!load_diagram(fresh, "x", test::read_text(diagram), sizes)) sizes.clear();
+        check_counted(entry.path().stem().string(),
+                      derived(test::read_text(diagram), test::read_text(entry.path()), sizes));
+        ++checked;
+    }
+    CHECK_GE(checked, 10);
 }
 
 TEST_CASE("ideal transfers are the paper's") {
