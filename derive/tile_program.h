@@ -129,8 +129,11 @@ struct TileProgram {
 /// The variable of an array at a level; throws InternalError when there is none.
 [[nodiscard]] VariableId variable_of(const RegionProgram& region, ArrayId array, Level level);
 
+/// Opaque boxes have no meaning to execute, but costs and pictures need none.
+enum class OpaqueBoxes { Refuse, Keep };
 /// Expands a state; every relabelling that the rules produce expands.
-[[nodiscard]] Result<TileProgram> expand(const State& state);
+[[nodiscard]] Result<TileProgram> expand(const State& state,
+                                         OpaqueBoxes opaque = OpaqueBoxes::Refuse);
 /// Readable pseudocode.
 [[nodiscard]] std::string print(const TileProgram& program, const SourceMap& sources);
 /// A view of the program as a diagram table, so that `print(diagram, expression)` works for its

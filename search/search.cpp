@@ -127,7 +127,7 @@ std::optional<Candidate> derive(const State& plain, const Choice& choice, const 
         if (!std::holds_alternative<State>(next)) return std::nullopt;
         candidate.state = std::get<State>(std::move(next));
     }
-    const Result<TileProgram> program = expand(candidate.state);
+    const Result<TileProgram> program = expand(candidate.state, OpaqueBoxes::Keep);
     if (!program) return std::nullopt;
     Result<Cost> cost = cost_of(*program);
     if (!cost) return std::nullopt;

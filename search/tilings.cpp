@@ -159,7 +159,7 @@ void RegionSearch::with_stream(std::optional<AxisId> streamed, bool small) {
         state = std::get<State>(std::move(next));
         choices.push_back({axis, false, false, group_sizes(extent, small)});
     }
-    const Result<TileProgram> program = expand(state);
+    const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return;
     thin(choices);
     for (const RegionProgram& region : program->regions)

@@ -42,8 +42,9 @@ bool contains_array(const std::vector<ArrayId>& arrays, ArrayId array) {
 
 class Expander {
 public:
-    Expander(const State& state, const Region& region)
-        : diagram_(state.diagram),
+    Expander(const State& state, const Region& region, OpaqueBoxes opaque)
+        : opaque_(opaque),
+          diagram_(state.diagram),
           relabelling_(state.relabelling),
           region_(region),
           views_(out_.arrays) {}
@@ -77,6 +78,7 @@ private:
     void set_capacity(Variable& variable, const View* view) const;
     [[nodiscard]] std::vector<VariableId> variables_read(const Statement& statement) const;
 
+    OpaqueBoxes opaque_;
     const Diagram& diagram_;
     const Relabelling& relabelling_;
     const Region& region_;
@@ -127,7 +129,8 @@ Result<bool> Expander::collect_statements() {
     std::set<ArrayId> dependent;
     for (StatementId id : region_.statements) {
         const Statement& statement = diagram_[id];
-        if (const Opaque* box = std::get_if<Opaque>(&statement.body))
+        const Opaque* box = std::get_if<Opaque>(&statement.body);
+        if (box != nullptr && opaque_ == OpaqueBoxes::Refuse)
             return messages::opaque_box(statement.span, box->name);
         for (ArrayId target : statement.targets) defined.insert(target);
         if (!region_.streams.empty() && depends_on_stream(statement, dependent)) {
@@ -468,11 +471,11 @@ Diagram scope_of(const RegionProgram& region) {
     return scope;
 }
 
-Result<TileProgram> expand(const State& state) {
+Result<TileProgram> expand(const State& state, OpaqueBoxes opaque) {
     TileProgram program;
     program.name = state.diagram.name;
     for (const Region& region : state.relabelling.regions) {
-        Result<RegionProgram> expanded = Expander(state, region).run();
+        Result<RegionProgram> expanded = Expander(state, region, opaque).run();
         if (!expanded) return expanded.error();
         program.regions.push_back(std::move(*expanded));
     }

@@ -158,6 +158,17 @@ TEST_CASE("ideal transfers are the paper's") {
              polynomial("abc(1/g_a + 1/g_c) + ac"));
     CHECK_EQ(ideal_transfers(derived(kMatmul, "group a by 8\ngroup c by 16\n")),
              polynomial("abc(1/g_a + 1/g_c) + ac"));
+    const std::string figure11 =
+        "diagram figure11 {\n axis a = 30, x = 7, w = 5, y = 4\n input X[a, x], W[w] : f32\n"
+        " output opaque F(X[a, x], W[w]) -> Y[a, y]\n}\n";
+    CHECK_EQ(ideal_transfers(derived(figure11, "group a by 8\n")), polynomial("ax + ay + aw/g_a"));
+    check_counted("figure 11", derived(figure11, "group a by 8\n"));
+    const std::string figure12 =
+        "diagram figure12 {\n axis a = 30, b = 20, x = 7, w = 5, y = 4\n"
+        " input X[a, x], W[b, w] : f32\n output opaque F(X[a, x], W[b, w]) -> Y[a, b, y]\n}\n";
+    CHECK_EQ(ideal_transfers(derived(figure12, "group a by 8\ngroup b by 6\n")),
+             polynomial("abx/g_b + abw/g_a + aby"));
+    check_counted("figure 12", derived(figure12, "group a by 8\ngroup b by 6\n"));
     const std::string sizes = "q = 29, x = 31, d = 5";
     CHECK_EQ(ideal_transfers(derived(attention(sizes, ""), kFlash)), polynomial("2qd + 2xqd/g_q"));
     CHECK_EQ(ideal_transfers(derived(attention(sizes, " weave h = 3\n"), kFlash)),

@@ -34,7 +34,7 @@ inline State derived(const std::string& diagram, const std::string& derivation =
 }
 
 inline TileProgram expanded(const State& state) {
-    const Result<TileProgram> program = expand(state);
+    const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) FAIL(rendered(program.error(), SourceMap{}));
     return *program;
 }
