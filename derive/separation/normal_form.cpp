@@ -131,15 +131,36 @@ Form NormalForm::of(PolynomialId polynomial) {
     return result;
 }
 
+/// f(if c then a else b) as if c then f(a) else f(b), also from within further functions; a mask
+/// stays, since functions of it have their own rules.
+TermId NormalForm::lifted(TermId id) {
+    const Term term = algebra_[id];
+    const bool lifts = term.kind == Kind::Apply &&
+                       (is_unary_function(term.function) || term.function == Function::Negate ||
+                        term.function == Function::Max || term.function == Function::Min);
+    if (!lifts || !algebra_.class_of(id).mixed()) return id;
+    for (std::size_t i = 0; i < term.parts.size(); ++i) {
+        const Term argument = algebra_[lifted(term.parts[i])];
+        if (argument.kind != Kind::Apply || argument.function != Function::Select) continue;
+        if (algebra_.is_number(argument.parts[1], kMinusInfinity) ||
+            algebra_.is_number(argument.parts[2], kMinusInfinity))
+            continue;
+        Term then = term;
+        Term otherwise = term;
+        then.parts[i] = argument.parts[1];
+        otherwise.parts[i] = argument.parts[2];
+        return algebra_.apply(Function::Select, {argument.parts[0], algebra_.make(std::move(then)),
+                                                 algebra_.make(std::move(otherwise))});
+    }
+    return id;
+}
+
 Form NormalForm::call(TermId id, const Term& term) {
     if (term.function == Function::Select) return select(id, term);
     const bool mixed = algebra_.class_of(id).mixed();
-    if (mixed && is_unary_function(term.function)) {
-        const Term& argument = algebra_[term.parts[0]];
-        const bool branches = argument.kind == Kind::Apply && argument.function == Function::Select;
-        const bool masks = branches && (algebra_.is_number(argument.parts[1], kMinusInfinity) ||
-                                        algebra_.is_number(argument.parts[2], kMinusInfinity));
-        if (branches && !masks) return pushed_into_branches(id, term);
+    if (mixed) {
+        const TermId branches = lifted(id);
+        if (branches != id) return of(branches);
     }
     const bool opens =
         is_unary_function(term.function) || term.function == Function::Add ||

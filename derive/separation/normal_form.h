@@ -82,7 +82,6 @@ private:
     Form maximum(PolynomialId a, PolynomialId b, TermId term);
     Form positive_part(PolynomialId a, TermId term);
     Form select(TermId id, const Term& term);
-    Form pushed_into_branches(TermId id, const Term& term);
     Form inner(TermId id, const Term& term);
     Form fractional_power(PolynomialId base, double exponent, TermId term);
     PolynomialId expandable(PolynomialId polynomial);
@@ -92,6 +91,7 @@ private:
     [[nodiscard]] bool pure(PolynomialId id) const { return !algebra_.class_of(id).mixed(); }
     [[nodiscard]] bool in_tail() const { return fold_value_ != nullptr; }
     TermId negation(TermId condition);
+    TermId lifted(TermId term);
 };
 
 }  // namespace napkin::separation

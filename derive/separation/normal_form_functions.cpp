@@ -209,17 +209,6 @@ Form NormalForm::select(TermId id, const Term& term) {
     return algebra_.add(guarded(*then, condition), guarded(*otherwise, negation(condition)));
 }
 
-/// f(if c then a else b) = if c then f(a) else f(b).
-Form NormalForm::pushed_into_branches(TermId, const Term& term) {
-    const Term branches = algebra_[term.parts[0]];
-    Term then = term;
-    Term otherwise = term;
-    then.parts[0] = branches.parts[1];
-    otherwise.parts[0] = branches.parts[2];
-    return of(algebra_.apply(Function::Select,
-                             {branches.parts[0], algebra_.make(then), algebra_.make(otherwise)}));
-}
-
 /// A sum over other axes of values of both classes: what does not carry them leaves the sum; what
 /// does is summed by itself where it is of one class, else the sum is put off.
 Form NormalForm::inner(TermId id, const Term& term) {

@@ -241,12 +241,19 @@ Form Plan::extreme(std::uint32_t fold) {
     PolynomialId rest = kZero;
     for (const auto& [mono, coefficient] : sum.terms) {
         const Class part = algebra_.class_of(mono);
-        if (part.mixed() || !mono.deferred.empty()) return refuse(Why::Maximum, fold);
-        PolynomialId& into = part.folded ? rest : streamed;
+        if (!mono.deferred.empty()) return refuse(Why::Maximum, fold);
+        PolynomialId& into = part.folded && !part.streamed ? rest : streamed;
         into = algebra_.add(into, algebra_.monomial(mono, coefficient));
     }
     for (const AxisId axis : entry.over)
         if (algebra_.class_of(rest).axes.contains(axis)) return refuse(Why::Maximum, fold);
+    if (algebra_.class_of(streamed).mixed()) {  // max (u * w + r) = max (u * w) + r
+        const Polynomial products = algebra_[normal_.collect(streamed)];
+        if (products.terms.size() != 1) return refuse(Why::Maximum, fold);
+        const auto& [mono, coefficient] = products.terms.front();
+        const Form value = scaled_extreme(fold, mono, coefficient);
+        return value ? Form(algebra_.add(rest, *value)) : std::nullopt;
+    }
     return algebra_.add(rest, request({.monoid = entry.monoid,
                                        .over = entry.over,
                                        .axes = entry.axes,
