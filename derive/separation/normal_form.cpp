@@ -195,8 +195,12 @@ Form NormalForm::call(TermId id, const Term& term) {
         break;
     case Function::Exp: return exponential(parts[0], id);
     case Function::Log: return logarithm(parts[0], id);
-    case Function::Abs: return absolute(parts[0], id);
+    case Function::Abs:
+        // Signs show better before multiplying out than after.
+        if (signs_.nonnegative(term.parts[0])) return parts[0];
+        return absolute(parts[0], id);
     case Function::Max:
+        if (mixed && parts[1] == kZero && signs_.nonnegative(term.parts[0])) return parts[0];
         if (mixed) return maximum(parts[0], parts[1], id);
         break;
     case Function::Min:
