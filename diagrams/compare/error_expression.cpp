@@ -63,7 +63,15 @@ struct CallBound {
         const Expression above = plus(errors[0], times(magnitude(value), errors[1]));
         const Expression slope =
             is_zero(above) ? zero() : apply(Function::Divide, {above, magnitude(arguments[1])});
-        return plus(slope, rounded(kFunctionRoundings));
+        return plus(plus(slope, overflown()), rounded(kFunctionRoundings));
+    }
+    /// The whole quotient where the divisor overflows the arithmetic: divided by infinity it is 0.
+    [[nodiscard]] Expression overflown() const {
+        if (is_zero(errors[1])) return zero();
+        const Expression beyond =
+            apply(Function::Greater,
+                  {magnitude(arguments[1]), number(std::numeric_limits<float>::max())});
+        return apply(Function::Select, {beyond, magnitude(value), zero()});
     }
     [[nodiscard]] Expression power() const {
         const Expression slope =
