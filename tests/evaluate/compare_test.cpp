@@ -183,6 +183,23 @@ TEST_CASE("compare: infinities must be met exactly, and a reference that is NaN 
     CHECK_FALSE(compare(undefined, output, {{3}, {-infinity, std::nan(""), std::log(2.0F)}}).ok);
 }
 
+TEST_CASE(
+    "compare: a quotient by what overflows f32 may be zero, and may not where nothing overflows") {
+    Builder b;
+    const AxisId n = b.axis("n", 2);
+    const ArrayId x = b.input("X", {n});
+    const ArrayId silu = b.array("Y", {n}, ArrayRole::Output);
+    const Expression grown = apply(Function::Exp, {apply(Function::Negate, {b.at(x)})});
+    b.define({silu}, Map{b.at(x) / (napkin::number(1) + grown)});
+    Tensors inputs;
+    inputs[x] = Tensor{{2}, {-89.5, -80.0}};
+    Reference reference(b.diagram, inputs, Precision{});
+    const Tensor zeros{{2}, {0, 0}};
+    const Comparison comparison = compare(reference, silu, zeros);
+    CHECK_EQ(comparison.failed, 1);
+    CHECK_EQ(comparison.worst_index, std::vector<std::int64_t>{1});
+}
+
 TEST_CASE("compare: long sums of either sign in f32, forwards, backwards and in pairs") {
     for (const double shift : {0.0, 5.0}) {
         Builder b;
