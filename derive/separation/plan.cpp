@@ -29,8 +29,9 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& centred)
 std::optional<Obstacle> Plan::prepare() {
     for (const FoldOver& fold : folds_) {
         NormalForm& rules = fold.monoid == kSum && !fold.picks ? centred_ : normal_;
-        const Form form = rules.of(fold.body);
-        if (!form) return rules.obstacle();
+        Form form = rules.of(fold.body);
+        if (!form) form = normal_.of(fold.body);  // without centring, or to say why in plain terms
+        if (!form) return normal_.obstacle();
         forms_.push_back(*form);
     }
     recentre();
