@@ -2,7 +2,9 @@
 // diagnostics that stopped it.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "cli/arguments.h"
@@ -15,6 +17,8 @@ namespace napkin::cli {
 struct Context {
     const Arguments& arguments;
     SourceMap& sources;
+    /// Replaces the file that `--drv` names: the derivation of an interactive session.
+    std::optional<std::string> derivation = std::nullopt;
 };
 
 /// The options that a subcommand takes, besides its file.
@@ -49,7 +53,13 @@ struct Subcommand {
 [[nodiscard]] std::span<const Subcommand> all_subcommands();
 
 [[nodiscard]] Result<int> run_check(Context& context);
+[[nodiscard]] Result<int> run_cost(Context& context);
+[[nodiscard]] Result<int> run_derive(Context& context);
+[[nodiscard]] Result<int> run_doctor(Context& context);
+[[nodiscard]] Result<int> run_draw(Context& context);
+[[nodiscard]] Result<int> run_emit(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
+[[nodiscard]] Result<int> run_run(Context& context);
 
 }  // namespace napkin::cli

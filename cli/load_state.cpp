@@ -7,8 +7,10 @@ Result<Loaded> load_state(Context& context) {
     Result<Sizes> sizes = sizes_of_sets(context.arguments.sets);
     if (!sizes) return sizes.error();
     std::vector<Command> commands;
-    if (!context.arguments.derivation.empty()) {
-        const Result<std::uint32_t> file = load_text(context.sources, context.arguments.derivation);
+    if (context.derivation || !context.arguments.derivation.empty()) {
+        const Result<std::uint32_t> file =
+            context.derivation ? context.sources.add("<session>", *context.derivation)
+                               : load_text(context.sources, context.arguments.derivation);
         if (!file) return file.error();
         Result<std::vector<Command>> parsed = parse_derivation(context.sources, *file);
         if (!parsed) return parsed.error();

@@ -49,6 +49,13 @@ Diagnostic unknown_tensor(const std::string& option, const std::string& name,
         "it has " + listed(known));
 }
 
+Diagnostic capacity_exceeded(const std::string& what, const std::string& machine) {
+    Diagnostic warning = plain_error("W9001", what + " on " + machine,
+                                     "group or stream an axis of it in smaller tiles");
+    warning.severity = Severity::Warning;
+    return warning;
+}
+
 Diagnostic several_cubins(std::size_t count) {
     return plain_error("E9008",
                        "this derivation has " + std::to_string(count) +

@@ -19,6 +19,7 @@ namespace napkin::cli {
                                                  const std::string& text);
 [[nodiscard]] Diagnostic unknown_tensor(const std::string& option, const std::string& name,
                                         const std::vector<std::string>& known);
+[[nodiscard]] Diagnostic capacity_exceeded(const std::string& what, const std::string& machine);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);
 [[nodiscard]] Diagnostic opaque_has_no_values();

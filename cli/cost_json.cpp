@@ -1,0 +1,84 @@
+#include <nlohmann/json.hpp>
+
+#include "cli/cost_text.h"
+
+namespace napkin::cli {
+namespace {
+
+Json json_of(const Amount& amount, const std::vector<std::string>& order) {
+    Json json{{"values", amount.values}, {"bytes", amount.bytes()}};
+    json["ideal"] = amount.ideal ? Json(print_arithmetic(*amount.ideal, order)) : Json(nullptr);
+    json["formula"] = print(amount.formula);
+    return json;
+}
+
+Json json_of(const std::vector<SizeInUse>& sizes) {
+    Json json = Json::array();
+    for (const SizeInUse& size : sizes)
+        json.push_back(Json{{"axis", size.axis},
+                            {"level", name_of(size.level)},
+                            {"size", size.size},
+                            {"count", size.count}});
+    return json;
+}
+
+Json json_of(const TimeEstimate& time) {
+    constexpr double kMicroseconds = 1e6;
+    return Json{{"low", time.low.value * kMicroseconds}, {"high", time.high.value * kMicroseconds}};
+}
+
+Json json_of(const Costed& costed, std::size_t index, const std::vector<std::string>& order) {
+    const RegionCost& region = costed.cost.regions[index];
+    const Diagram& diagram = costed.state.diagram;
+    Json json{{"name", region.name}};
+    json["statements"] = Json::array();
+    for (const StatementId id : costed.state.relabelling.regions[index].statements)
+        for (const ArrayId target : diagram[id].targets)
+            json["statements"].push_back(diagram[target].name);
+    json["groups"] = json_of(region.groups);
+    json["streams"] = json_of(region.streams);
+    for (const auto& [level, cost] : region.levels)
+        json["levels"][std::string(name_of(level))] = Json{{"H", json_of(cost.transferred, order)},
+                                                           {"M", json_of(cost.memory, order)},
+                                                           {"A", json_of(cost.allocated, order)}};
+    json["flops"] = region.arithmetic.operations;
+    json["exps"] = region.arithmetic.exponentials;
+    json["blocks"] = region.blocks;
+    json["chunks"] = Json{{"visited", region.chunks_visited}, {"all", region.chunks}};
+    if (costed.machine != nullptr) {
+        const TimeEstimate time = time_of(region, *costed.machine);
+        json["time_us"] = json_of(time);
+        json["binds"] = time.binds;
+        json["waves"] = time.waves;
+    }
+    return json;
+}
+
+}  // namespace
+
+Json cost_json(const Costed& costed) {
+    std::vector<std::string> order;
+    Json json{{"ok", true}, {"diagram", costed.state.diagram.name}};
+    for (const Axis& axis : costed.state.diagram.axes) {
+        order.push_back(axis.name);
+        json["sizes"][axis.name] = axis.extent;
+    }
+    for (std::size_t i = 0; i < costed.cost.regions.size(); ++i)
+        json["regions"].push_back(json_of(costed, i, order));
+    Json total;
+    for (const auto& [level, amount] : costed.cost.transferred)
+        total["levels"][std::string(name_of(level))]["H"] = json_of(amount, order);
+    total["flops"] = costed.cost.operations;
+    total["exps"] = costed.cost.exponentials;
+    if (costed.machine != nullptr) {
+        json["machine"] = costed.machine->name;
+        total["time_us"] = json_of(time_of(costed.cost, *costed.machine));
+    }
+    const Ratios ratios = ratios_of(costed);
+    if (ratios.to_bound) total["to_bound"] = *ratios.to_bound;
+    if (ratios.to_best) total["to_best"] = *ratios.to_best;
+    json["total"] = total;
+    return json;
+}
+
+}  // namespace napkin::cli

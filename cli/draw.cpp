@@ -1,0 +1,64 @@
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/messages.h"
+#include "cli/picture.h"
+#include "cli/session.h"
+
+namespace napkin::cli {
+namespace {
+
+using drawing::Format;
+
+std::optional<Diagnostics> draw_state(const State& state, const std::string& title,
+                                      const std::string& path) {
+    const Result<Format> format = drawing::format_of(path);
+    if (!format) return format.error();
+    const Result<Cost> cost = cost_of_state(state);
+    if (!cost) return cost.error();
+    const auto medium = *format == Format::Text ? drawing::Medium::Terminal : drawing::Medium::Page;
+    const Result<std::string> bytes =
+        drawing::render_canvas(picture_of(state, *cost, medium, title), *format);
+    if (!bytes) return bytes.error();
+    if (const auto failure = write_data(path, *bytes)) return Diagnostics{{*failure}};
+    return std::nullopt;
+}
+
+/// `out/step.svg` with 3: `out/step-03.svg`.
+std::string numbered(const std::string& path, std::size_t number) {
+    const std::size_t dot = path.rfind('.');
+    const std::string digits = (number < 10 ? "0" : "") + std::to_string(number);
+    return path.substr(0, dot) + "-" + digits + path.substr(dot);
+}
+
+Result<int> draw_steps(const Loaded& loaded, const std::string& path) {
+    if (const Result<Format> format = drawing::format_of(path); !format) return format.error();
+    State state = initial_state(loaded.plain);
+    std::string title = loaded.plain.name;
+    for (std::size_t i = 0; i <= loaded.state.steps.size(); ++i) {
+        if (i > 0) {
+            Command command = loaded.state.steps[i - 1].command;
+            command.comment.clear();
+            title = print(command);
+            Outcome outcome = apply(state, command);
+            invariant(std::holds_alternative<State>(outcome), "a replayed step applies no more");
+            state = std::get<State>(std::move(outcome));
+        }
+        if (const auto failure = draw_state(state, title, numbered(path, i))) return *failure;
+    }
+    return kOk;
+}
+
+}  // namespace
+
+Result<int> run_draw(Context& context) {
+    const Arguments& arguments = context.arguments;
+    const Result<Loaded> loaded = load_state(context);
+    if (!loaded) return loaded.error();
+    if (arguments.steps) return draw_steps(*loaded, arguments.output);
+    if (const auto failure =
+            draw_state(loaded->state, loaded->state.diagram.name, arguments.output))
+        return *failure;
+    return kOk;
+}
+
+}  // namespace napkin::cli

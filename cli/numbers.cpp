@@ -1,0 +1,80 @@
+#include "cli/numbers.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace napkin::cli {
+namespace {
+
+std::size_t width_of(const std::string& text) {
+    std::size_t width = 0;
+    for (const char byte : text)
+        if ((static_cast<unsigned char>(byte) & 0xC0U) != 0x80U) ++width;
+    return width;
+}
+
+std::string with_unit(double value, double base, const char* const* units, std::size_t count) {
+    std::size_t unit = 0;
+    // 999.5 would round to 1000 and belongs to the next unit.
+    while (unit + 1 < count && std::abs(value) >= base * 0.9995) {
+        value /= base;
+        ++unit;
+    }
+    char buffer[48];
+    const bool whole = unit == 0 && value == std::floor(value);
+    const int digits = std::abs(value) >= 100 ? 0 : std::abs(value) >= 10 ? 1 : 2;
+    std::snprintf(buffer, sizeof buffer, "%.*f %s", whole ? 0 : digits, value, units[unit]);
+    return buffer;
+}
+
+}  // namespace
+
+std::string grouped(std::int64_t value) {
+    std::string digits = std::to_string(value < 0 ? -value : value);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+    return value < 0 ? "-" + digits : digits;
+}
+
+std::string bytes_text(double bytes) {
+    static constexpr std::array kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
+    return with_unit(bytes, 1000, kUnits.data(), kUnits.size());
+}
+
+std::string capacity_text(std::int64_t bytes) {
+    if (bytes < 1024) return std::to_string(bytes) + " B";
+    char buffer[48];
+    std::snprintf(buffer, sizeof buffer, "%.4g KiB", static_cast<double>(bytes) / 1024);
+    return buffer;
+}
+
+std::string time_text(double seconds) {
+    static constexpr std::array kUnits{"ns", "us", "ms", "s"};
+    return with_unit(seconds * 1e9, 1000, kUnits.data(), kUnits.size());
+}
+
+std::string three_digits(double value) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%.3g", value);
+    return buffer;
+}
+
+std::string change_text(double before, double after) {
+    if (before == after) return "the same";
+    if (before <= 0 || after <= 0) return "";
+    return after < before ? "/ " + three_digits(before / after)
+                          : "x " + three_digits(after / before);
+}
+
+std::string padded(std::string text, std::size_t width) {
+    const std::size_t has = width_of(text);
+    if (has < width) text.append(width - has, ' ');
+    return text;
+}
+
+std::string padded_left(const std::string& text, std::size_t width) {
+    const std::size_t has = width_of(text);
+    return has < width ? std::string(width - has, ' ') + text : text;
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,25 @@
+// Numbers as people read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace napkin::cli {
+
+/// `1,234,567`.
+[[nodiscard]] std::string grouped(std::int64_t value);
+/// `69.2 MB`, in powers of 1000; whole bytes below 1000.
+[[nodiscard]] std::string bytes_text(double bytes);
+/// `48 KiB`: for capacities, which come in powers of 1024.
+[[nodiscard]] std::string capacity_text(std::int64_t bytes);
+/// `12.3 us`, `4.56 ms`.
+[[nodiscard]] std::string time_text(double seconds);
+/// Three significant digits: `0.125`, `12.3`, `4.56e+07`.
+[[nodiscard]] std::string three_digits(double value);
+/// `/ 12.5` where it became less, `x 3.1` where more, `the same` where neither.
+[[nodiscard]] std::string change_text(double before, double after);
+/// Text filled with blanks to a width, counted in code points.
+[[nodiscard]] std::string padded(std::string text, std::size_t width);
+[[nodiscard]] std::string padded_left(const std::string& text, std::size_t width);
+
+}  // namespace napkin::cli

@@ -1,0 +1,86 @@
+#include "cli/picture.h"
+
+#include <algorithm>
+
+#include "cli/numbers.h"
+
+namespace napkin::cli {
+namespace {
+
+using drawing::Column;
+using drawing::ColumnKind;
+using drawing::TableRow;
+
+/// Two-level titles for two-level relabellings, `M_block` and the like where there are more.
+std::string level_title(Level level) {
+    switch (level) {
+    case Level::Device: return "l0";
+    case Level::Block: return "l1";
+    case Level::Warps: return "l2";
+    default: return std::string(name_of(level));
+    }
+}
+
+std::vector<std::string> axis_order(const Diagram& diagram) {
+    std::vector<std::string> order;
+    for (const Axis& axis : diagram.axes) order.push_back(axis.name);
+    return order;
+}
+
+/// The paper's form, or the number where there is none.
+std::string cell_of(const Amount& amount, const std::vector<std::string>& order) {
+    if (amount.values == 0) return "";
+    return amount.ideal ? print(*amount.ideal, order) : grouped(amount.values);
+}
+
+/// H and M at the block level, one cell a column of the drawing.
+std::vector<TableRow> rows_of(const State& state, const Cost& cost) {
+    const std::vector<std::string> order = axis_order(state.diagram);
+    const std::vector<Column> columns = drawing::columns_of(state.diagram, state.relabelling);
+    const std::string title = level_title(Level::Block);
+    TableRow memory{"M_" + title, {}, "", false};
+    TableRow transferred{"H_" + title, {}, "", true};
+    std::vector<bool> has_boxes(cost.regions.size(), false);
+    for (const Column& column : columns) {
+        memory.cells.emplace_back();
+        transferred.cells.emplace_back();
+        for (const CostColumn& part : cost.regions[column.region].columns) {
+            const bool is_load = part.kind == CostColumn::Kind::Load;
+            const bool is_save = part.kind == CostColumn::Kind::Save;
+            if ((column.kind == ColumnKind::Load && is_load && column.level == Level::Block) ||
+                (column.kind == ColumnKind::Save && is_save && column.level == Level::Block))
+                transferred.cells.back() = cell_of(part.transferred, order);
+            if (column.kind == ColumnKind::Boxes && part.kind == CostColumn::Kind::Compute &&
+                !has_boxes[column.region]) {
+                has_boxes[column.region] = true;
+                memory.cells.back() = cell_of(part.memory, order);
+            }
+        }
+    }
+    if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end())
+        transferred.cumulative = cell_of(total->second, order);
+    return {memory, transferred};
+}
+
+}  // namespace
+
+Result<Cost> cost_of_state(const State& state) {
+    const Result<TileProgram> program = expand(state);
+    if (!program) return program.error();
+    return cost_of(*program);
+}
+
+drawing::Canvas picture_of(const State& state, const Cost& cost, drawing::Medium medium,
+                           const std::string& title) {
+    drawing::DrawOptions options;
+    options.title = title;
+    options.rows = rows_of(state, cost);
+    options.medium = medium;
+    return drawing::draw_diagram(state.diagram, state.relabelling, options);
+}
+
+std::string terminal_picture(const State& state, const Cost& cost, bool color) {
+    return drawing::render_text(picture_of(state, cost, drawing::Medium::Terminal, ""), color);
+}
+
+}  // namespace napkin::cli

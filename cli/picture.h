@@ -1,0 +1,21 @@
+// Pictures of a derivation: the diagram under its relabelling, with the resource table above it.
+#pragma once
+
+#include <string>
+
+#include "derive/state.h"
+#include "diagrams/drawing/layout.h"
+#include "diagrams/drawing/render.h"
+#include "perfmodel/cost.h"
+
+namespace napkin::cli {
+
+/// The drawing with its table; `width` in points or characters, as the medium counts.
+[[nodiscard]] drawing::Canvas picture_of(const State& state, const Cost& cost,
+                                         drawing::Medium medium, const std::string& title);
+/// The drawing in box-drawing characters, for a terminal.
+[[nodiscard]] std::string terminal_picture(const State& state, const Cost& cost, bool color);
+/// The cost of a state, expanded first.
+[[nodiscard]] Result<Cost> cost_of_state(const State& state);
+
+}  // namespace napkin::cli

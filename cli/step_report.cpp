@@ -1,0 +1,131 @@
+#include "cli/step_report.h"
+
+#include <algorithm>
+
+#include "cli/cost_text.h"
+#include "cli/numbers.h"
+#include "cli/picture.h"
+#include "cli/reasons.h"
+#include "derive/tile_program.h"
+#include "perfmodel/time.h"
+
+namespace napkin::cli {
+namespace {
+
+std::string interval(const Figures& figures) {
+    const std::string low = time_text(figures.time_low);
+    const std::string high = time_text(figures.time_high);
+    return low == high ? low : low + " to " + high;
+}
+
+std::string line(const std::string& name, const std::string& before, const std::string& now,
+                 const std::string& change, const std::string& form) {
+    constexpr std::size_t kFigure = 22;
+    std::string text = "  " + padded(name, 6);
+    if (!before.empty()) text += padded(before, kFigure) + "-> ";
+    text += padded(now, kFigure);
+    if (!before.empty()) text += padded(change, 12);
+    text += form;
+    while (text.back() == ' ') text.pop_back();
+    return text + "\n";
+}
+
+std::string indented(const std::string& text, const std::string& indent) {
+    std::string result;
+    std::size_t at = 0;
+    while (at < text.size()) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        result += indent + text.substr(at, end - at) + "\n";
+        at = end + 1;
+    }
+    return result;
+}
+
+}  // namespace
+
+Figures figures_of(const State& state, const Cost& cost, const Machine& machine) {
+    std::vector<std::string> order;
+    for (const Axis& axis : state.diagram.axes) order.push_back(axis.name);
+    const auto form = [&](const Amount& amount) {
+        return amount.ideal ? print(*amount.ideal, order) : std::string();
+    };
+    Figures figures;
+    if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end()) {
+        figures.transferred = static_cast<double>(total->second.bytes());
+        figures.transferred_form = form(total->second);
+    }
+    for (const RegionCost& region : cost.regions) {
+        const Amount& memory = region.levels.at(Level::Block).memory;
+        if (static_cast<double>(memory.bytes()) <= figures.memory) continue;
+        figures.memory = static_cast<double>(memory.bytes());
+        figures.memory_form = form(memory);
+    }
+    const TimeEstimate time = time_of(cost, machine);
+    figures.time_low = time.low.value;
+    figures.time_high = time.high.value;
+    figures.binds = time.binds + " binds";
+    return figures;
+}
+
+std::string figures_text(const std::optional<Figures>& before, const Figures& now) {
+    const auto change = [&](double Figures::*figure) {
+        return before ? change_text(*before.*figure, now.*figure) : std::string();
+    };
+    const auto earlier = [&](double Figures::*figure) {
+        return before ? bytes_text(*before.*figure) : std::string();
+    };
+    return line("H", earlier(&Figures::transferred), bytes_text(now.transferred),
+                change(&Figures::transferred), now.transferred_form) +
+           line("M", earlier(&Figures::memory), bytes_text(now.memory), change(&Figures::memory),
+                now.memory_form) +
+           line("time", before ? interval(*before) : "", interval(now), change(&Figures::time_high),
+                now.binds);
+}
+
+std::string standing_text(const State& state, const Cost& cost, const Machine& machine) {
+    const Costed costed{state, cost, &machine};
+    const Ratios ratios = ratios_of(costed);
+    std::string text;
+    if (ratios.to_bound) text += "  H is " + three_digits(*ratios.to_bound) + " times the bound";
+    if (ratios.to_best)
+        text += std::string(text.empty() ? "  H is " : ", ") + three_digits(*ratios.to_best) +
+                " times the best of its kind, " + ratios.best_formula;
+    if (!text.empty()) text += "\n";
+    for (const Diagnostic& warning : capacity_warnings(costed).list)
+        text += "  too large: " + warning.message + "\n";
+    return text;
+}
+
+std::string accumulators_text(const State& state) {
+    const Result<TileProgram> program = expand(state);
+    if (!program) return "";
+    std::string text;
+    for (const RegionProgram& region : program->regions)
+        if (region.accumulator)
+            text += "  the accumulator of " + region.name + " over " +
+                    state.diagram[region.accumulator->axis].name + ":\n" +
+                    indented(explain(state.diagram, *region.accumulator), "    ");
+    return text;
+}
+
+Result<std::string> report_step(const State* before, const State& now, const Machine& machine,
+                                bool color) {
+    const Result<Cost> cost = cost_of_state(now);
+    if (!cost) return cost.error();
+    std::optional<Figures> earlier;
+    std::string reasons;
+    if (before != nullptr) {
+        const Result<Cost> cost_before = cost_of_state(*before);
+        if (!cost_before) return cost_before.error();
+        earlier = figures_of(*before, *cost_before, machine);
+        for (const std::string& reason : reasons_of(*before, now)) reasons += "  " + reason + "\n";
+    }
+    std::string text = terminal_picture(now, *cost, color) + "\n" +
+                       figures_text(earlier, figures_of(now, *cost, machine)) +
+                       standing_text(now, *cost, machine) + reasons;
+    const std::string accumulators = accumulators_text(now);
+    if (before == nullptr || accumulators != accumulators_text(*before)) text += accumulators;
+    return text;
+}
+
+}  // namespace napkin::cli

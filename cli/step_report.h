@@ -1,0 +1,37 @@
+// What an interactive derivation shows after a step: picture, figures, change, reasons,
+// accumulator.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "derive/state.h"
+#include "perfmodel/cost.h"
+#include "perfmodel/machine.h"
+
+namespace napkin::cli {
+
+/// The figures that steps are compared by.
+struct Figures {
+    double transferred = 0;  ///< H at block level, bytes
+    double memory = 0;       ///< M, bytes: the most of any region
+    double time_low = 0;     ///< seconds
+    double time_high = 0;
+    std::string transferred_form;
+    std::string memory_form;
+    std::string binds;
+};
+[[nodiscard]] Figures figures_of(const State& state, const Cost& cost, const Machine& machine);
+
+/// Three lines, `H`, `M` and `time`, beside the earlier ones where there are any.
+[[nodiscard]] std::string figures_text(const std::optional<Figures>& before, const Figures& now);
+/// Ratios to bound and best, capacities that are exceeded.
+[[nodiscard]] std::string standing_text(const State& state, const Cost& cost,
+                                        const Machine& machine);
+/// The accumulators of all streamed regions, in formulas; empty where nothing is streamed.
+[[nodiscard]] std::string accumulators_text(const State& state);
+/// Everything after a step from `before` (null at the start).
+[[nodiscard]] Result<std::string> report_step(const State* before, const State& now,
+                                              const Machine& machine, bool color);
+
+}  // namespace napkin::cli
