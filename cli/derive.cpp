@@ -31,13 +31,13 @@ struct Log {
 };
 
 void add_step(Log& log, std::size_t number, const Step& step, const State& before,
-              const State& after) {
+              const State& after, const Cost& cost_before, const Cost& cost_after) {
     Command command = step.command;
     command.comment.clear();
     log.text += std::to_string(number) + ". " + print(command) + "\n  law: " + step.law + "\n";
     for (const std::string& condition : step.conditions)
         log.text += "  checked: " + condition + "\n";
-    const std::vector<std::string> reasons = reasons_of(before, after);
+    const std::vector<std::string> reasons = reasons_of(before, after, cost_before, cost_after);
     for (const std::string& reason : reasons) log.text += "  " + reason + "\n";
     log.json.push_back(Json{{"command", print(command)},
                             {"law", step.law},
@@ -49,23 +49,25 @@ Result<Log> log_of(const Loaded& loaded, const Machine& machine) {
     Log log;
     Workbench bench(loaded.plain, loaded.state.steps);
     std::optional<Figures> before;
+    Cost cost_before;
     for (std::size_t i = 0; i <= bench.last_step(); ++i) {
         bench.go_to(i);
         const State& state = bench.current();
-        const Result<Cost> cost = cost_of_state(state);
+        Result<Cost> cost = cost_of_state(state);
         if (!cost) return cost.error();
         const Figures now = figures_of(state, *cost, machine);
         if (i == 0) {
             log.text += "0. the plain diagram\n";
             log.json.push_back(Json{{"command", nullptr}});
         } else {
-            add_step(log, i, state.steps.back(), *bench.previous(), state);
+            add_step(log, i, state.steps.back(), *bench.previous(), state, cost_before, *cost);
         }
         log.json.back()["figures"] = json_of(now);
         log.text += figures_text(before, now);
         if (i == bench.last_step())
             log.text += standing_text(state, *cost, machine) + accumulators_text(state);
         before = now;
+        cost_before = std::move(cost).value();
     }
     return log;
 }

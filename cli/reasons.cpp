@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "perfmodel/explain.h"
+
 namespace napkin::cli {
 namespace {
 
@@ -50,29 +52,6 @@ const Region* same_region(const State& state, const Region& region) {
     return nullptr;
 }
 
-std::string group_reason(const State& state, const Region& region, const Group& group) {
-    const Diagram& diagram = state.diagram;
-    const Axis& axis = diagram[group.axis];
-    std::int64_t within = axis.extent;
-    for (const Group& outer : region.groups)
-        if (outer.axis == group.axis && outer.level < group.level)
-            within = std::min(within, outer.size);
-    const std::int64_t count = (within + group.size - 1) / group.size;
-    std::vector<std::string> lacking;
-    for (const ArrayId array : loads_of(diagram, region)) {
-        const std::vector<AxisId>& axes = diagram[array].axes;
-        if (diagram[array].role == ArrayRole::Parameter) continue;
-        if (std::find(axes.begin(), axes.end(), group.axis) == axes.end())
-            lacking.push_back(name_of(diagram, array));
-    }
-    const std::string groups = std::to_string(count) + (count == 1 ? " group" : " groups");
-    if (lacking.empty())
-        return "everything that is loaded has " + axis.name + ": its " + groups +
-               " load each value once";
-    return listed_plain(lacking) + (lacking.size() == 1 ? " lacks " : " lack ") + axis.name +
-           ": each of " + groups + " loads " + (lacking.size() == 1 ? "it" : "them");
-}
-
 std::string stream_reason(const State& state, const Region& region, const Stream& stream) {
     const Diagram& diagram = state.diagram;
     std::vector<std::string> carried;
@@ -86,9 +65,18 @@ std::string stream_reason(const State& state, const Region& region, const Stream
            ": only one chunk is held at a time, and as much is loaded as before";
 }
 
+std::set<std::string> explanations(const State& state, const Cost& cost) {
+    std::set<std::string> sentences;
+    for (const RegionCost& region : cost.regions)
+        for (const std::string& sentence : explain_transfers(region, state.diagram.axes))
+            sentences.insert(sentence);
+    return sentences;
+}
+
 }  // namespace
 
-std::vector<std::string> reasons_of(const State& before, const State& after) {
+std::vector<std::string> reasons_of(const State& before, const State& after,
+                                    const Cost& cost_before, const Cost& cost_after) {
     std::vector<std::string> reasons;
     if (before.diagram.arrays.size() == after.diagram.arrays.size())
         compare_traffic(before, after, reasons);
@@ -98,12 +86,13 @@ std::vector<std::string> reasons_of(const State& before, const State& after) {
             return old != nullptr &&
                    std::find((old->*list).begin(), (old->*list).end(), item) != (old->*list).end();
         };
-        for (const Group& group : region.groups)
-            if (!had(&Region::groups, group)) reasons.push_back(group_reason(after, region, group));
         for (const Stream& stream : region.streams)
             if (!had(&Region::streams, stream))
                 reasons.push_back(stream_reason(after, region, stream));
     }
+    const std::set<std::string> known = explanations(before, cost_before);
+    for (const std::string& sentence : explanations(after, cost_after))
+        if (!known.contains(sentence)) reasons.push_back(sentence);
     return reasons;
 }
 

@@ -5,11 +5,13 @@
 #include <vector>
 
 #include "derive/state.h"
+#include "perfmodel/cost.h"
 
 namespace napkin::cli {
 
-/// One sentence a change: what is loaded by each of how many groups, what arrives in chunks, what
-/// is no longer saved and loaded again.
-[[nodiscard]] std::vector<std::string> reasons_of(const State& before, const State& after);
+/// One sentence a change: what is no longer saved and loaded again, what arrives in chunks, what
+/// each of how many groups loads.
+[[nodiscard]] std::vector<std::string> reasons_of(const State& before, const State& after,
+                                                  const Cost& cost_before, const Cost& cost_after);
 
 }  // namespace napkin::cli

@@ -118,7 +118,8 @@ Result<std::string> report_step(const State* before, const State& now, const Mac
         const Result<Cost> cost_before = cost_of_state(*before);
         if (!cost_before) return cost_before.error();
         earlier = figures_of(*before, *cost_before, machine);
-        for (const std::string& reason : reasons_of(*before, now)) reasons += "  " + reason + "\n";
+        for (const std::string& reason : reasons_of(*before, now, *cost_before, *cost))
+            reasons += "  " + reason + "\n";
     }
     std::string text = terminal_picture(now, *cost, color) + "\n" +
                        figures_text(earlier, figures_of(now, *cost, machine)) +
