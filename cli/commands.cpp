@@ -8,11 +8,26 @@ std::span<const Subcommand> all_subcommands() {
     // clang-format off
     static constexpr std::array kSubcommands = {
         Subcommand{"check", "say whether a diagram is well formed, and what is wrong with it",
-                Takes{.json = true}, run_check},
+                   Takes{.json = true}, run_check},
         Subcommand{"fmt", "print a diagram's canonical text",
-                Takes{.sets = false, .output = true}, run_fmt},
+                   Takes{.sets = false, .output = true}, run_fmt},
+        Subcommand{"draw", "draw a diagram, its derivation step by step, or its tile program",
+                   Takes{.derivation = true, .output = true, .steps = true}, run_draw},
+        Subcommand{"cost", "memory, transfers and time, symbolic and numeric",
+                   Takes{.derivation = true, .machine = true, .json = true}, run_cost},
+        Subcommand{"derive", "replay a derivation and tell of each step, or derive at a prompt",
+                   Takes{.derivation = true, .machine = true, .output = true, .json = true, .interactive = true},
+                   run_derive},
+        Subcommand{"emit", "write the tile program or the kernels of a derivation",
+                   Takes{.derivation = true, .output = true, .json = true, .as = true, .target = true, .arch = true},
+                   run_emit},
+        Subcommand{"run", "execute a derivation and compare it with the reference",
+                   Takes{.derivation = true, .json = true, .target = true, .device = true, .tensors = true, .seed = true},
+                   run_run},
         Subcommand{"machines", "list machines, or the figures of one with their sources",
-                Takes{.file = false, .sets = false, .json = true, .topic = "NAME"}, run_machines},
+                   Takes{.file = false, .sets = false, .json = true, .topic = "NAME"}, run_machines},
+        Subcommand{"doctor", "say what is missing on this machine, and what works anyway",
+                   Takes{.file = false, .sets = false, .json = true}, run_doctor},
     };
     // clang-format on
     return kSubcommands;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "cli/messages.h"
-#include "cli/model.h"
 #include "codegen/emit.h"
 #include "codegen/run/execute.h"
 #include "derive/tile_program.h"
@@ -79,15 +78,27 @@ LevelTraffic traffic_of(const std::vector<Counters>& counters) {
     return traffic;
 }
 
+LevelTraffic traffic_of(const Cost& cost) {
+    LevelTraffic traffic;
+    for (const RegionCost& region : cost.regions)
+        for (const auto& [level, costs] : region.levels) {
+            traffic[level].transferred += costs.transferred.values;
+            traffic[level].peak = std::max(traffic[level].peak, costs.allocated.values);
+        }
+    return traffic;
+}
+
 Result<RunReport> execute(Context& context, const State& state, const Tensors& inputs) {
     const std::string& device = context.arguments.device;
     const Result<TileProgram> program = expand(state);
     if (!program) return program.error();
+    const Result<Cost> cost = cost_of(*program);
+    if (!cost) return cost.error();
     RunReport start;
     start.device = device;
     start.work = work_of(state.diagram);
     start.counted = traffic_of(count(*program));
-    start.modelled = modelled_traffic(state);
+    start.modelled = traffic_of(*cost);
     Result<RunReport> report = device == "cpu"
                                    ? on_cpu(state, *program, inputs, std::move(start))
                                    : on_kernels(context, state, *program, inputs, std::move(start));

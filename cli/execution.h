@@ -10,6 +10,7 @@
 #include "cli/validation.h"
 #include "derive/interpret.h"
 #include "derive/state.h"
+#include "perfmodel/cost.h"
 
 namespace napkin::cli {
 
@@ -42,6 +43,7 @@ struct RunReport {
 [[nodiscard]] Result<RunReport> execute(Context& context, const State& state,
                                         const Tensors& inputs);
 [[nodiscard]] LevelTraffic traffic_of(const std::vector<Counters>& counters);
+[[nodiscard]] LevelTraffic traffic_of(const Cost& cost);
 [[nodiscard]] Json to_json(const RunReport& report);
 [[nodiscard]] std::string text_of(const RunReport& report);
 
