@@ -104,12 +104,11 @@ Result<RunReport> execute(Context& context, const State& state, const Tensors& i
                                    : on_kernels(context, state, *program, inputs, std::move(start));
     if (!report) return report;
     if (report->executed) {
-        ValidationOptions options;
-        options.seed = context.arguments.seed;
-        options.precision = device == "cpu" ? kDouble : kSingle;
-        if (device != "cpu") options.stored = stored_types(state.diagram, state.relabelling);
-        report->validation =
-            validate(state.diagram, state.relabelling, inputs, report->outputs, options);
+        const Precision precision = device == "cpu"
+                                        ? Precision{ElementType::F64, {}}
+                                        : precision_of(state.diagram, state.relabelling);
+        report->validation = validate(state.diagram, state.relabelling, inputs, report->outputs,
+                                      precision, context.arguments.seed);
     }
     report->rungs = rungs_of(device, *report);
     return report;

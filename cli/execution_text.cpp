@@ -25,19 +25,6 @@ std::string joined(const std::vector<std::string>& words) {
     return text;
 }
 
-std::string line_of(const OutputReport& output) {
-    std::string line = "  " + output.name + ": " + (output.ok ? "right" : "WRONG") + ", " +
-                       std::to_string(output.compared) + " of " + std::to_string(output.elements) +
-                       " elements compared, largest error " + short_number(output.max_abs_error) +
-                       " (allowed up to " + short_number(output.tolerance) +
-                       "), relative Frobenius error " + short_number(output.rel_frobenius) + "\n";
-    if (output.undecided > 0)
-        line += "    " + std::to_string(output.undecided) +
-                " elements hang on ties that rounding decides, and were not judged\n";
-    if (!output.ok) line += "    " + output.worst + "\n";
-    return line;
-}
-
 std::string line_of(Level level, const Traffic& counted, const Traffic& modelled) {
     const std::string name(name_of(level));
     if (counted == modelled)
@@ -57,17 +44,18 @@ Json to_json(const RunReport& report) {
               {"device", report.device},
               {"executed", report.executed},
               {"rungs", report.rungs},
-              {"sampled", report.validation.sampled},
+              {"sampled", report.validation.sampled()},
               {"outputs", Json::array()}};
-    for (const OutputReport& output : report.validation.outputs)
+    for (const Comparison& output : report.validation.outputs)
         json["outputs"].push_back(Json{{"name", output.name},
                                        {"max_abs_error", output.max_abs_error},
                                        {"rel_frobenius", output.rel_frobenius},
                                        {"tolerance", output.tolerance},
                                        {"ok", output.ok},
                                        {"compared", output.compared},
-                                       {"elements", output.elements},
-                                       {"worst", output.worst}});
+                                       {"failed", output.failed},
+                                       {"undecided", output.undecided},
+                                       {"worst_index", output.worst_index}});
     json["counted"] = json_of(report.counted);
     json["modelled"] = json_of(report.modelled);
     json["written_twice"] = report.written_twice;
@@ -82,7 +70,8 @@ std::string text_of(const RunReport& report) {
     if (!report.executed)
         text += "  transfers were counted but no values computed: " + short_number(report.work) +
                 " elements are too many for this device (--set makes them fewer)\n";
-    for (const OutputReport& output : report.validation.outputs) text += line_of(output);
+    for (const Comparison& output : report.validation.outputs)
+        text += "  " + std::string(output.ok ? "right: " : "WRONG: ") + describe(output) + "\n";
     for (const auto& [level, counted] : report.counted) {
         const auto modelled = report.modelled.find(level);
         text += line_of(level, counted,
@@ -97,7 +86,7 @@ std::string text_of(const RunReport& report) {
     if (!report.repeatable) text += "  repeated runs gave different bits\n";
     for (const std::string& line : report.times) text += "  " + line + "\n";
     return text + (report.ok() ? "ok" : "WRONG") + ", rungs: " + joined(report.rungs) +
-           (report.validation.sampled ? " (sampled)" : "") + "\n";
+           (report.validation.sampled() ? " (sampled)" : "") + "\n";
 }
 
 }  // namespace napkin::cli
