@@ -53,13 +53,17 @@ struct Subcommand {
 [[nodiscard]] std::span<const Subcommand> all_subcommands();
 
 [[nodiscard]] Result<int> run_check(Context& context);
+[[nodiscard]] Result<int> run_bench(Context& context);
+[[nodiscard]] Result<int> run_bound(Context& context);
 [[nodiscard]] Result<int> run_cost(Context& context);
 [[nodiscard]] Result<int> run_derive(Context& context);
 [[nodiscard]] Result<int> run_doctor(Context& context);
 [[nodiscard]] Result<int> run_draw(Context& context);
 [[nodiscard]] Result<int> run_emit(Context& context);
+[[nodiscard]] Result<int> run_explain(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
 [[nodiscard]] Result<int> run_run(Context& context);
+[[nodiscard]] Result<int> run_search(Context& context);
 
 }  // namespace napkin::cli

@@ -30,9 +30,9 @@ Result<RunReport> on_cpu(const State& state, const TileProgram& program, const T
 }
 
 Result<RunReport> on_kernels(Context& context, const State& state, const TileProgram& program,
-                             const Tensors& inputs, RunReport report) {
+                             const Tensors& inputs, const ExecutionOptions& run, RunReport report) {
     const Arguments& arguments = context.arguments;
-    const bool emulated = arguments.device == "emulator";
+    const bool emulated = run.device == "emulator";
     if (emulated && report.work > kMostEmulatedWork) return too_large_to_emulate(report.work);
     EmitOptions options;
     options.target = arguments.target;
@@ -42,6 +42,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     ExecuteOptions how;
     how.seed = arguments.seed;
     how.repeats = emulated ? 1 : 3;
+    how.repetitions = run.repetitions;
     Result<Execution> result = emulated ? execute_emulated(state.diagram, *kernels, inputs, how)
                                         : execute_cuda(state.diagram, *kernels, inputs, how);
     if (!result) return result.error();
@@ -50,6 +51,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     report.never_written = result->never_written;
     report.canaries_broken = result->canaries_broken;
     report.repeatable = result->repeatable;
+    report.times = std::move(result->times);
     return report;
 }
 
@@ -88,20 +90,22 @@ LevelTraffic traffic_of(const Cost& cost) {
     return traffic;
 }
 
-Result<RunReport> execute(Context& context, const State& state, const Tensors& inputs) {
-    const std::string& device = context.arguments.device;
+Result<RunReport> execute(Context& context, const State& state, const Tensors& inputs,
+                          const ExecutionOptions& options) {
+    const std::string& device = options.device;
     const Result<TileProgram> program = expand(state);
     if (!program) return program.error();
-    const Result<Cost> cost = cost_of(*program);
+    Result<Cost> cost = cost_of(*program);
     if (!cost) return cost.error();
     RunReport start;
     start.device = device;
     start.work = work_of(state.diagram);
     start.counted = traffic_of(count(*program));
     start.modelled = traffic_of(*cost);
-    Result<RunReport> report = device == "cpu"
-                                   ? on_cpu(state, *program, inputs, std::move(start))
-                                   : on_kernels(context, state, *program, inputs, std::move(start));
+    start.cost = std::move(cost).value();
+    Result<RunReport> report =
+        device == "cpu" ? on_cpu(state, *program, inputs, std::move(start))
+                        : on_kernels(context, state, *program, inputs, options, std::move(start));
     if (!report) return report;
     if (report->executed) {
         const Precision precision = device == "cpu"

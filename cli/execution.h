@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/validation.h"
+#include "codegen/run/execute.h"
 #include "derive/interpret.h"
 #include "derive/state.h"
 #include "perfmodel/cost.h"
@@ -36,12 +37,17 @@ struct RunReport {
     std::int64_t canaries_broken = 0;
     bool repeatable = true;
     std::vector<std::string> rungs;
-    std::vector<std::string> times;  ///< one line a kernel, where they were measured
+    std::vector<Timing> times;  ///< a kernel each, where they were measured
+    Cost cost;
     [[nodiscard]] bool ok() const;
 };
 
-[[nodiscard]] Result<RunReport> execute(Context& context, const State& state,
-                                        const Tensors& inputs);
+struct ExecutionOptions {
+    std::string device = "cpu";  ///< `cpu`, `emulator` or `cuda`
+    int repetitions = 0;         ///< timed ones, on a GPU
+};
+[[nodiscard]] Result<RunReport> execute(Context& context, const State& state, const Tensors& inputs,
+                                        const ExecutionOptions& options);
 [[nodiscard]] LevelTraffic traffic_of(const std::vector<Counters>& counters);
 [[nodiscard]] LevelTraffic traffic_of(const Cost& cost);
 [[nodiscard]] Json to_json(const RunReport& report);

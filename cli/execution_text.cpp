@@ -84,7 +84,6 @@ std::string text_of(const RunReport& report) {
     if (report.canaries_broken > 0)
         text += "  " + std::to_string(report.canaries_broken) + " bytes outside buffers changed\n";
     if (!report.repeatable) text += "  repeated runs gave different bits\n";
-    for (const std::string& line : report.times) text += "  " + line + "\n";
     return text + (report.ok() ? "ok" : "WRONG") + ", rungs: " + joined(report.rungs) +
            (report.validation.sampled() ? " (sampled)" : "") + "\n";
 }

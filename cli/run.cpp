@@ -77,7 +77,7 @@ Result<int> run_run(Context& context) {
     if (!files) return files.error();
     const Result<Tensors> inputs = inputs_of(arguments, state.diagram);
     if (!inputs) return inputs.error();
-    const Result<RunReport> report = execute(context, state, *inputs);
+    const Result<RunReport> report = execute(context, state, *inputs, {arguments.device, 0});
     if (!report) return report.error();
     if (const auto failure = write_outputs(state.diagram, *files, report->outputs)) return *failure;
     print_data(arguments.json ? text_of(to_json(*report)) : text_of(*report));

@@ -1,0 +1,77 @@
+// bench: measures the kernels of a derivation on a GPU, and compares with the prediction.
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/execution.h"
+#include "cli/json.h"
+#include "cli/messages.h"
+#include "cli/numbers.h"
+#include "cli/session.h"
+#include "codegen/run/execute.h"
+#include "perfmodel/time.h"
+
+namespace napkin::cli {
+namespace {
+
+constexpr int kRepetitions = 20;
+
+/// The machine file of a device, by its name: `NVIDIA H200` is H200.
+std::optional<Machine> machine_of(SourceMap& sources, const std::string& device) {
+    for (const std::string& name : machine_names())
+        if (device.find(name) != std::string::npos)
+            if (Result<Machine> machine = load_machine(sources, name))
+                return std::move(machine).value();
+    return std::nullopt;
+}
+
+std::string line_of(const Timing& timing) {
+    return "  " + padded(timing.kernel.empty() ? "all" : timing.kernel, 20) +
+           padded_left(time_text(timing.median), 10) + "  (" + time_text(timing.least) + " to " +
+           time_text(timing.most) + ", median of " + std::to_string(timing.repetitions) + ")\n";
+}
+
+Json json_of(const Timing& timing) {
+    constexpr double kMicroseconds = 1e6;
+    return Json{{"kernel", timing.kernel},
+                {"median_us", timing.median * kMicroseconds},
+                {"least_us", timing.least * kMicroseconds},
+                {"most_us", timing.most * kMicroseconds},
+                {"repetitions", timing.repetitions}};
+}
+
+}  // namespace
+
+Result<int> run_bench(Context& context) {
+    const Arguments& arguments = context.arguments;
+    const Result<Loaded> loaded = load_state(context);
+    if (!loaded) return loaded.error();
+    const State& state = loaded->state;
+    if (!has_values(state.diagram)) return opaque_has_no_values();
+    if (const DeviceStatus status = device_status(); !status.missing.empty())
+        return plain_error("E9012", status.missing, "`napkin doctor` says what works without it",
+                           Failure::Missing);
+    const Tensors inputs = random_inputs(state.diagram, arguments.seed);
+    const Result<RunReport> report =
+        execute(context, state, inputs, {.device = "cuda", .repetitions = kRepetitions});
+    if (!report) return report.error();
+    const std::optional<Machine> machine = machine_of(context.sources, report->device);
+    Json json = to_json(*report);
+    std::string text = text_of(*report);
+    for (const Timing& timing : report->times) {
+        json["times"].push_back(json_of(timing));
+        text += line_of(timing);
+    }
+    if (machine) {
+        constexpr double kMicroseconds = 1e6;
+        const TimeEstimate predicted = time_of(report->cost, *machine);
+        json["predicted_us"] = Json{{"low", predicted.low.value * kMicroseconds},
+                                    {"high", predicted.high.value * kMicroseconds}};
+        text += "  predicted " + time_text(predicted.low.value) + " to " +
+                time_text(predicted.high.value) + ", " + predicted.binds + " binds\n";
+    }
+    print_data(arguments.json ? text_of(json) : text);
+    return report->ok() ? kOk : kWrongResult;
+}
+
+}  // namespace napkin::cli

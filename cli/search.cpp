@@ -1,0 +1,75 @@
+#include "search/search.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/cost_text.h"
+#include "cli/numbers.h"
+#include "cli/session.h"
+
+namespace napkin::cli {
+namespace {
+
+std::string commands_text(const Candidate& candidate) {
+    std::string text;
+    for (const Command& command : candidate.commands)
+        text += (text.empty() ? "" : "; ") + print(command);
+    return text;
+}
+
+Json json_of(const Candidate& candidate, const Machine& machine) {
+    Json json;
+    for (const Command& command : candidate.commands) json["derivation"].push_back(print(command));
+    json["cost"] = cost_json({candidate.state, candidate.cost, &machine});
+    return json;
+}
+
+std::string line_of(std::size_t rank, const Candidate& candidate) {
+    const auto total = candidate.cost.transferred.find(Level::Block);
+    const double bytes =
+        total == candidate.cost.transferred.end() ? 0 : static_cast<double>(total->second.bytes());
+    return padded_left(std::to_string(rank), 3) + "  " +
+           padded(
+               time_text(candidate.time.low.value) + " to " + time_text(candidate.time.high.value),
+               22) +
+           padded("H " + bytes_text(bytes), 13) + padded(candidate.time.binds + " binds", 22) +
+           commands_text(candidate) + "\n";
+}
+
+}  // namespace
+
+Result<int> run_search(Context& context) {
+    const Arguments& arguments = context.arguments;
+    const Result<Machine> machine = load_machine(context.sources, arguments.machine);
+    if (!machine) return machine.error();
+    const Result<Loaded> loaded = load_state(context);
+    if (!loaded) return loaded.error();
+    const Result<SearchResult> result =
+        search(loaded->plain, *machine, static_cast<std::size_t>(arguments.top));
+    if (!result) return result.error();
+    if (!arguments.output.empty() && !result->ranked.empty())
+        if (const auto failure =
+                write_data(arguments.output, print(result->ranked.front(), *machine)))
+            return *failure;
+    if (arguments.json) {
+        Json json{{"ok", true},
+                  {"machine", machine->name},
+                  {"evaluated", result->evaluated},
+                  {"too_large", result->too_large}};
+        json["ranked"] = Json::array();
+        for (const Candidate& candidate : result->ranked)
+            json["ranked"].push_back(json_of(candidate, *machine));
+        print_data(text_of(json));
+        return kOk;
+    }
+    std::string text = loaded->plain.name + " on " + machine->name + ": " +
+                       grouped(result->evaluated) + " tilings costed, " +
+                       grouped(result->too_large) + " too large\n";
+    for (std::size_t i = 0; i < result->ranked.size(); ++i)
+        text += line_of(i + 1, result->ranked[i]);
+    if (arguments.output != "-") print_data(text);
+    return kOk;
+}
+
+}  // namespace napkin::cli
