@@ -21,13 +21,6 @@ std::string level_title(Level level) {
     }
 }
 
-std::vector<std::string> axis_order(const Diagram& diagram) {
-    std::vector<std::string> order;
-    for (const Axis& axis : diagram.axes) order.push_back(axis.name);
-    return order;
-}
-
-/// The paper's form, or the number where there is none.
 std::string cell_of(const Amount& amount, const std::vector<std::string>& order) {
     if (amount.values == 0) return "";
     return amount.ideal ? print(*amount.ideal, order) : grouped(amount.values);
@@ -35,7 +28,6 @@ std::string cell_of(const Amount& amount, const std::vector<std::string>& order)
 
 /// H and M at the block level, one cell a column of the drawing.
 std::vector<TableRow> rows_of(const State& state, const Cost& cost) {
-    const std::vector<std::string> order = axis_order(state.diagram);
     const std::vector<Column> columns = drawing::columns_of(state.diagram, state.relabelling);
     const std::string title = level_title(Level::Block);
     TableRow memory{"M_" + title, {}, "", false};
@@ -44,6 +36,7 @@ std::vector<TableRow> rows_of(const State& state, const Cost& cost) {
     for (const Column& column : columns) {
         memory.cells.emplace_back();
         transferred.cells.emplace_back();
+        const std::vector<std::string>& order = cost.regions[column.region].order;
         for (const CostColumn& part : cost.regions[column.region].columns) {
             const bool is_load = part.kind == CostColumn::Kind::Load;
             const bool is_save = part.kind == CostColumn::Kind::Save;
@@ -58,7 +51,7 @@ std::vector<TableRow> rows_of(const State& state, const Cost& cost) {
         }
     }
     if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end())
-        transferred.cumulative = cell_of(total->second, order);
+        transferred.cumulative = cell_of(total->second, cost.regions.front().order);
     return {memory, transferred};
 }
 

@@ -1,0 +1,68 @@
+// What the documents show is what happens: console blocks of the README are run and compared, links
+// lead somewhere, docs/rules.md is the rule catalogue. NAPKIN_UPDATE_GOLDEN=1 rewrites them.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "derive/state.h"
+#include "tests/cli/transcript.h"
+#include "tests/golden.h"
+
+namespace napkin::test {
+namespace {
+
+const std::filesystem::path kRoot = NAPKIN_SOURCE_DIR;
+
+bool updating() {
+    return std::getenv("NAPKIN_UPDATE_GOLDEN") != nullptr;
+}
+
+void check_document(const std::filesystem::path& path, const std::string& now) {
+    if (updating()) std::ofstream(path, std::ios::binary) << now;
+    CHECK_EQ(read_text(path), now);
+}
+
+}  // namespace
+
+TEST_CASE("the README shows what its commands print") {
+    constexpr std::string_view kOpen = "```console\n";
+    const std::string text = read_text(kRoot / "README.md");
+    std::string now;
+    std::size_t at = 0;
+    int blocks = 0;
+    for (std::size_t open = text.find(kOpen); open != std::string::npos;
+         open = text.find(kOpen, at)) {
+        const std::size_t begin = open + kOpen.size();
+        const std::size_t end = text.find("```", begin);
+        REQUIRE(end != std::string::npos);
+        now += text.substr(at, begin - at) + rerun(text.substr(begin, end - begin));
+        at = end;
+        ++blocks;
+    }
+    CHECK(blocks >= 4);
+    check_document(kRoot / "README.md", now + text.substr(at));
+}
+
+TEST_CASE("links of the documents lead somewhere") {
+    for (const char* name : {"README.md", "docs/architecture.md", "docs/rules.md"}) {
+        const std::filesystem::path path = kRoot / name;
+        const std::string text = read_text(path);
+        REQUIRE_FALSE(text.empty());
+        for (std::size_t at = text.find("]("); at != std::string::npos;
+             at = text.find("](", at + 1)) {
+            const std::string link = text.substr(at + 2, text.find(')', at) - at - 2);
+            if (link.find("://") != std::string::npos || link.front() == '#') continue;
+            INFO(name, " links to ", link);
+            CHECK(std::filesystem::exists(path.parent_path() / link));
+        }
+    }
+}
+
+TEST_CASE("docs/rules.md is the rule catalogue") {
+    check_document(kRoot / "docs/rules.md", rules_page());
+}
+
+}  // namespace napkin::test
