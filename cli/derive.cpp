@@ -55,7 +55,7 @@ Result<Log> log_of(const Loaded& loaded, const Machine& machine) {
         const State& state = bench.current();
         Result<Cost> cost = cost_of_state(state);
         if (!cost) return cost.error();
-        const Figures now = figures_of(state, *cost, machine);
+        const Figures now = figures_of(*cost, machine);
         if (i == 0) {
             log.text += "0. the plain diagram\n";
             log.json.push_back(Json{{"command", nullptr}});

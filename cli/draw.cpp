@@ -3,6 +3,7 @@
 #include "cli/messages.h"
 #include "cli/picture.h"
 #include "cli/session.h"
+#include "cli/tile_listing.h"
 
 namespace napkin::cli {
 namespace {
@@ -18,6 +19,21 @@ std::optional<Diagnostics> draw_state(const State& state, const std::string& tit
     const auto medium = *format == Format::Text ? drawing::Medium::Terminal : drawing::Medium::Page;
     const Result<std::string> bytes =
         drawing::render_canvas(picture_of(state, *cost, medium, title), *format);
+    if (!bytes) return bytes.error();
+    if (const auto failure = write_data(path, *bytes)) return Diagnostics{{*failure}};
+    return std::nullopt;
+}
+
+std::optional<Diagnostics> draw_tiles(const State& state, const SourceMap& sources,
+                                      const std::string& path) {
+    const Result<Format> format = drawing::format_of(path);
+    if (!format) return format.error();
+    const Result<TileProgram> program = expand(state);
+    if (!program) return program.error();
+    const Result<Cost> cost = cost_of(*program);
+    if (!cost) return cost.error();
+    const drawing::Canvas canvas = drawing::draw_listings(listings_of(*program, *cost, sources));
+    const Result<std::string> bytes = drawing::render_canvas(canvas, *format);
     if (!bytes) return bytes.error();
     if (const auto failure = write_data(path, *bytes)) return Diagnostics{{*failure}};
     return std::nullopt;
@@ -48,12 +64,26 @@ Result<int> draw_steps(const Loaded& loaded, const std::string& path) {
     return kOk;
 }
 
+/// Without a file: in the terminal.
+Result<int> draw_here(const State& state) {
+    const Result<Cost> cost = cost_of_state(state);
+    if (!cost) return cost.error();
+    print_data(terminal_picture(state, *cost, wants_color(1)) + "\n");
+    return kOk;
+}
+
 }  // namespace
 
 Result<int> run_draw(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
+    if (arguments.output.empty()) return draw_here(loaded->state);
+    if (arguments.tile) {
+        if (const auto failure = draw_tiles(loaded->state, context.sources, arguments.output))
+            return *failure;
+        return kOk;
+    }
     if (arguments.steps) return draw_steps(*loaded, arguments.output);
     if (const auto failure =
             draw_state(loaded->state, loaded->state.diagram.name, arguments.output))

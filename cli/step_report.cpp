@@ -43,11 +43,9 @@ std::string indented(const std::string& text, const std::string& indent) {
 
 }  // namespace
 
-Figures figures_of(const State& state, const Cost& cost, const Machine& machine) {
-    std::vector<std::string> order;
-    for (const Axis& axis : state.diagram.axes) order.push_back(axis.name);
+Figures figures_of(const Cost& cost, const Machine& machine) {
     const auto form = [&](const Amount& amount) {
-        return amount.ideal ? print(*amount.ideal, order) : std::string();
+        return amount.ideal ? print(*amount.ideal, cost.regions.front().order) : std::string();
     };
     Figures figures;
     if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end()) {
@@ -101,10 +99,7 @@ std::string accumulators_text(const State& state) {
     if (!program) return "";
     std::string text;
     for (const RegionProgram& region : program->regions)
-        if (region.accumulator)
-            text += "  the accumulator of " + region.name + " over " +
-                    state.diagram[region.accumulator->axis].name + ":\n" +
-                    indented(explain(state.diagram, *region.accumulator), "    ");
+        if (region.accumulator) text += indented(explain(state.diagram, *region.accumulator), "  ");
     return text;
 }
 
@@ -117,12 +112,12 @@ Result<std::string> report_step(const State* before, const State& now, const Mac
     if (before != nullptr) {
         const Result<Cost> cost_before = cost_of_state(*before);
         if (!cost_before) return cost_before.error();
-        earlier = figures_of(*before, *cost_before, machine);
+        earlier = figures_of(*cost_before, machine);
         for (const std::string& reason : reasons_of(*before, now, *cost_before, *cost))
             reasons += "  " + reason + "\n";
     }
     std::string text = terminal_picture(now, *cost, color) + "\n" +
-                       figures_text(earlier, figures_of(now, *cost, machine)) +
+                       figures_text(earlier, figures_of(*cost, machine)) +
                        standing_text(now, *cost, machine) + reasons;
     const std::string accumulators = accumulators_text(now);
     if (before == nullptr || accumulators != accumulators_text(*before)) text += accumulators;

@@ -21,7 +21,7 @@ struct Figures {
     std::string memory_form;
     std::string binds;
 };
-[[nodiscard]] Figures figures_of(const State& state, const Cost& cost, const Machine& machine);
+[[nodiscard]] Figures figures_of(const Cost& cost, const Machine& machine);
 
 /// Three lines, `H`, `M` and `time`, beside the earlier ones where there are any.
 [[nodiscard]] std::string figures_text(const std::optional<Figures>& before, const Figures& now);

@@ -91,7 +91,7 @@ Result<Suggestions> suggest(const State& state, const Machine& machine) {
     const Result<Cost> cost = cost_of_state(state);
     if (!cost) return cost.error();
     Suggestions suggestions;
-    suggestions.now = figures_of(state, *cost, machine);
+    suggestions.now = figures_of(*cost, machine);
     for (const Family& family : families_of(state)) {
         std::optional<Suggestion> best;
         for (const std::string& command : family) {
@@ -104,7 +104,7 @@ Result<Suggestions> suggest(const State& state, const Machine& machine) {
             const State& next = std::get<State>(outcome);
             const Result<Cost> next_cost = cost_of_state(next);
             if (!next_cost) continue;
-            Suggestion candidate{command, figures_of(next, *next_cost, machine),
+            Suggestion candidate{command, figures_of(*next_cost, machine),
                                  fits(*next_cost, machine)};
             if (!best || better(candidate, *best)) best = std::move(candidate);
         }
