@@ -100,6 +100,26 @@ TEST_CASE("simt: every kernel compiles with NVRTC") {
     }
 }
 
+TEST_CASE("simt: the example of the README fits an H200 and an A100") {
+    const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
+    const test::Workload workload{
+        "example", "attention", {}, test::read_text(examples / "attention.drv")};
+    EmitOptions options;
+    options.shared_memory = 166912;  // of one block on an A100
+    const EmittedProgram program = emitted(workload, options);
+    REQUIRE_EQ(program.kernels.size(), 1);
+    test::check_golden("codegen/attention_O.cu", program.kernels.front().source);
+    if (!nvrtc_status().missing.empty()) {
+        MESSAGE("skipped: " << nvrtc_status().missing);
+        return;
+    }
+    const Result<CompiledKernel> compiled = compile(program.kernels.front());
+    REQUIRE(compiled.has_value());
+    CHECK_LE(compiled->registers.value_or(1000), 255);
+    CHECK_EQ(compiled->spill_stores.value_or(1000), 0);
+    MESSAGE(compiled->log);
+}
+
 TEST_CASE("simt: run-time sizes serve other sizes than the kernel was made for") {
     const auto runs_at = [](const std::string& name, const std::vector<Sizes>& others) {
         for (const test::Workload& workload : test::workloads()) {
