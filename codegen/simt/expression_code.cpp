@@ -11,52 +11,6 @@
 namespace napkin::simt {
 namespace {
 
-constexpr int kPrimary = 16;
-constexpr int kUnary = 15;
-constexpr int kProduct = 13;
-constexpr int kSumLevel = 12;
-constexpr int kRelation = 10;
-constexpr int kEquality = 9;
-constexpr int kAnd = 5;
-constexpr int kOr = 4;
-constexpr int kChoice = 3;
-
-Code index_code(IndexForm form) {
-    Code code;
-    code.text = print(form);
-    const bool simple = print_factor(form) == code.text;
-    const bool product = form.terms.size() == 1 && form.constant == 0;
-    code.precedence = simple ? kPrimary : product ? kProduct : kSumLevel;
-    code.sort = Sort::Integer;
-    code.finite = true;
-    if (form.is_constant()) code.constant = static_cast<double>(form.constant);
-    code.wide = form.is_constant() && std::abs(form.constant) > 2147483647;
-    code.index = std::move(form);
-    return code;
-}
-
-Code function_call(const std::string& name, const std::vector<std::string>& arguments,
-                   Sort sort = Sort::Real) {
-    Code code;
-    code.text = name + "(";
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-        code.text += (i > 0 ? ", " : "") + arguments[i];
-    code.text += ")";
-    code.sort = sort;
-    return code;
-}
-
-Code infix(const Code& a, const std::string& operation, const Code& b, int precedence, Sort sort) {
-    Code code;
-    code.text =
-        fmt::format("{} {} {}", wrapped(a, precedence), operation, wrapped(b, precedence + 1));
-    code.precedence = precedence;
-    code.sort = sort;
-    code.finite = a.finite && b.finite && sort != Sort::Real;
-    code.wide = a.wide || b.wide;
-    return code;
-}
-
 bool harmless_factor(const Code& code) {
     return code.constant && *code.constant != 0 && std::isfinite(*code.constant);
 }
@@ -110,7 +64,7 @@ constexpr std::size_t kLongText = 60;
 Code named(const Code& value, const ElementScope& element) {
     Code name = value;
     name.text = fmt::format("t{}", (*element.next_temporary)++);
-    name.precedence = kPrimary;
+    name.precedence = precedence::kPrimary;
     name.index.reset();
     const char* type = value.sort == Sort::Integer && !value.wide ? "int" : type_of(value.sort);
     element.temporaries->push_back({kernel::Declare{type, name.text, value.text, true, {}}});
@@ -144,119 +98,6 @@ Code power(const Code& base, double exponent) {
 
 }  // namespace
 
-Sort sort_of(ElementType type) {
-    if (type == ElementType::Bool) return Sort::Boolean;
-    return is_floating(type) ? Sort::Real : Sort::Integer;
-}
-
-const char* type_of(Sort sort) {
-    switch (sort) {
-    case Sort::Boolean: return "bool";
-    case Sort::Integer: return "i64";
-    case Sort::Real: return "float";
-    }
-    throw InternalError("unknown sort");
-}
-
-std::string wrapped(const Code& code, int precedence) {
-    return code.precedence < precedence ? "(" + code.text + ")" : code.text;
-}
-
-Code real_constant(double value) {
-    Code code;
-    code.constant = value;
-    code.finite = std::isfinite(value);
-    const float single = static_cast<float>(value);
-    if (std::isnan(value)) {
-        code.text = "float_of(0x7fc00000u)";
-    } else if (std::isinf(single)) {
-        code.text = value > 0 ? "infinity()" : "minus_infinity()";
-    } else {
-        code.text = fmt::format("{}", single);
-        if (code.text.find_first_of(".e") == std::string::npos) code.text += ".0";
-        code.text += "f";
-        if (std::signbit(single)) code.precedence = kUnary;
-    }
-    return code;
-}
-
-Code as_sort(const Code& code, Sort sort) {
-    if (code.sort == sort) return code;
-    if (code.constant) {
-        if (sort == Sort::Real) return real_constant(*code.constant);
-        if (sort == Sort::Integer && *code.constant == std::floor(*code.constant))
-            return index_code(static_cast<std::int64_t>(*code.constant));
-    }
-    Code result;
-    result.sort = sort;
-    result.finite = code.sort != Sort::Real;
-    switch (sort) {
-    case Sort::Real: result.text = "float(" + code.text + ")"; break;
-    case Sort::Integer:
-        result.text =
-            code.sort == Sort::Real ? "convert<i64>(" + code.text + ")" : "int(" + code.text + ")";
-        result.wide = code.sort == Sort::Real;
-        break;
-    case Sort::Boolean:
-        result.text = fmt::format("{} != 0", wrapped(code, kEquality + 1));
-        result.precedence = kEquality;
-        break;
-    }
-    return result;
-}
-
-std::string stored(const Code& value, ElementType type) {
-    const std::string element = kernel::element_name(type);
-    if (is_floating(type)) {
-        const Code real = as_sort(value, Sort::Real);
-        if (type == ElementType::TF32) return "round_tf32(" + real.text + ")";
-        return type == ElementType::F32 ? real.text : "convert<" + element + ">(" + real.text + ")";
-    }
-    if (value.sort == Sort::Boolean) return fmt::format("convert<{}>({})", element, value.text);
-    if (type == ElementType::I32 && value.sort == Sort::Integer && !value.wide) return value.text;
-    if (type == ElementType::I64 && value.sort == Sort::Integer) return value.text;
-    return fmt::format("convert<{}>({})", element, value.text);
-}
-
-Code rounded(const Code& value, ElementType type) {
-    if (is_floating(type)) {
-        const Code real = as_sort(value, Sort::Real);
-        if (type == ElementType::F32 || type == ElementType::F64) return real;
-        if (type == ElementType::TF32) return function_call("round_tf32", {real.text});
-        return function_call("round_to<" + kernel::element_name(type) + ">", {real.text});
-    }
-    if (type == ElementType::Bool) return as_sort(value, Sort::Boolean);
-    Code code =
-        function_call("convert<" + kernel::element_name(type) + ">", {value.text}, Sort::Integer);
-    code.wide = type == ElementType::I64;
-    code.finite = true;
-    if (!code.wide && type != ElementType::I32) code.text = "int(" + code.text + ")";
-    return code;
-}
-
-Code loaded(const std::string& place, ElementType type) {
-    Code code;
-    code.sort = sort_of(type);
-    code.finite = code.sort != Sort::Real;
-    switch (type) {
-    case ElementType::F32:
-    case ElementType::TF32: code.text = place; break;
-    case ElementType::Bool:
-        code.text = place + " != 0";
-        code.precedence = kEquality;
-        break;
-    case ElementType::I32: code.text = "int(" + place + ")"; break;
-    case ElementType::I64:
-        code.text = "i64(" + place + ")";
-        code.wide = true;
-        break;
-    case ElementType::I8:
-    case ElementType::I4: code.text = "int(" + place + ")"; break;
-    default: code.text = "to_f32(" + place + ")"; break;
-    }
-    return code;
-}
-
 std::string ExpressionPrinter::place(const TileView& tile, const std::vector<IndexForm>& index) {
     IndexForm at;
     for (std::size_t d = 0; d < index.size(); ++d)
@@ -268,7 +109,7 @@ IndexForm ExpressionPrinter::index(const Expression& expression,
                                    const ElementScope& element) const {
     const Code code = as_sort(print(expression, element), Sort::Integer);
     if (code.index) return *code.index;
-    return index_atom(code.precedence == kPrimary ? code.text : "(" + code.text + ")");
+    return index_atom(code.precedence == precedence::kPrimary ? code.text : "(" + code.text + ")");
 }
 
 Code ExpressionPrinter::print(const Expression& expression, const ElementScope& element) const {
@@ -330,10 +171,11 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
             constexpr std::size_t kLongCondition = 50;
             if (element.temporaries != nullptr && condition.text.size() > kLongCondition)
                 condition = named(condition, element);
-            condition.text = fmt::format(
-                "{} || {}", flag,
-                condition.precedence == kAnd ? "(" + condition.text + ")" : condition.text);
-            condition.precedence = kOr;
+            condition.text =
+                fmt::format("{} || {}", flag,
+                            condition.precedence == precedence::kAnd ? "(" + condition.text + ")"
+                                                                     : condition.text);
+            condition.precedence = precedence::kOr;
         }
     kernel::Body when_true;
     kernel::Body when_false;
@@ -352,7 +194,7 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
     code.sort = sort;
     code.wide = yes.wide || no.wide;
     code.finite = yes.finite && no.finite;
-    code.precedence = kChoice;
+    code.precedence = precedence::kChoice;
     const bool widen = sort == Sort::Integer && yes.wide != no.wide;
     const std::size_t length = condition.text.size() + yes.text.size() + no.text.size();
     bool as_statement = !when_true.empty() || !when_false.empty();
@@ -370,12 +212,12 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
         when_false.push_back({kernel::Assign{code.text, "=", no.text}});
         element.temporaries->push_back(
             {kernel::If{condition.text, std::move(when_true), std::move(when_false)}});
-        code.precedence = kPrimary;
+        code.precedence = precedence::kPrimary;
         return code;
     }
-    code.text = fmt::format("{} ? {} : {}", wrapped(condition, kChoice + 1),
-                            widen ? widened(yes, true) : wrapped(yes, kChoice),
-                            widen ? widened(no, true) : wrapped(no, kChoice));
+    code.text = fmt::format("{} ? {} : {}", wrapped(condition, precedence::kChoice + 1),
+                            widen ? widened(yes, true) : wrapped(yes, precedence::kChoice),
+                            widen ? widened(no, true) : wrapped(no, precedence::kChoice));
     return code;
 }
 
@@ -411,14 +253,14 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
         return real_constant(value);
     }
     if (call.function == Function::And || call.function == Function::Or)
-        return infix(as_sort(arguments[0], Sort::Boolean),
-                     call.function == Function::And ? "&&" : "||",
-                     as_sort(arguments[1], Sort::Boolean),
-                     call.function == Function::And ? kAnd : kOr, Sort::Boolean);
+        return infix(
+            as_sort(arguments[0], Sort::Boolean), call.function == Function::And ? "&&" : "||",
+            as_sort(arguments[1], Sort::Boolean),
+            call.function == Function::And ? precedence::kAnd : precedence::kOr, Sort::Boolean);
     if (call.function == Function::Not) {
         Code code;
-        code.text = "!" + wrapped(as_sort(arguments[0], Sort::Boolean), kUnary);
-        code.precedence = kUnary;
+        code.text = "!" + wrapped(as_sort(arguments[0], Sort::Boolean), precedence::kUnary);
+        code.precedence = precedence::kUnary;
         code.sort = Sort::Boolean;
         code.finite = true;
         return code;
@@ -430,7 +272,7 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
         const bool equality =
             call.function == Function::Equal || call.function == Function::NotEqual;
         return infix(arguments[0], relation_of(call.function), arguments[1],
-                     equality ? kEquality : kRelation, Sort::Boolean);
+                     equality ? precedence::kEquality : precedence::kRelation, Sort::Boolean);
     }
     if (sort == Sort::Boolean) sort = Sort::Integer;
     const bool stays_integer =
@@ -453,13 +295,13 @@ Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>&
     case Function::Floor: return a;
     case Function::Negate:
         if (linear) return index_code(*a.index * std::int64_t{-1});
-        return infix(index_code(0), "-", a, kSumLevel, Sort::Integer);
+        return infix(index_code(0), "-", a, precedence::kSumLevel, Sort::Integer);
     case Function::Add:
         if (linear) return index_code(*a.index + *arguments[1].index);
-        return infix(a, "+", arguments[1], kSumLevel, Sort::Integer);
+        return infix(a, "+", arguments[1], precedence::kSumLevel, Sort::Integer);
     case Function::Subtract:
         if (linear) return index_code(*a.index - *arguments[1].index);
-        return infix(a, "-", arguments[1], kSumLevel, Sort::Integer);
+        return infix(a, "-", arguments[1], precedence::kSumLevel, Sort::Integer);
     case Function::Multiply: {
         if (linear && (a.constant || arguments[1].constant))
             return index_code(*a.index * *arguments[1].index);
@@ -467,10 +309,10 @@ Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>&
         Code first = a;
         if (!a.wide) {
             first.text = "i64(" + a.text + ")";
-            first.precedence = kPrimary;
+            first.precedence = precedence::kPrimary;
             first.wide = true;
         }
-        return infix(first, "*", arguments[1], kProduct, Sort::Integer);
+        return infix(first, "*", arguments[1], precedence::kProduct, Sort::Integer);
     }
     case Function::FloorDivide: return integer_pair("floor_divide", a, arguments[1]);
     case Function::Modulo: return integer_pair("modulo", a, arguments[1]);
@@ -493,26 +335,27 @@ Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments
     switch (call.function) {
     case Function::Negate: {
         Code code;
-        code.text = "-" + wrapped(a, kUnary);
-        code.precedence = kUnary;
+        code.text = "-" + wrapped(a, precedence::kUnary);
+        code.precedence = precedence::kUnary;
         code.finite = a.finite;
         return code;
     }
     case Function::Add:
         if (a.finite || arguments[1].finite)
-            return infix(a, "+", arguments[1], kSumLevel, Sort::Real);
+            return infix(a, "+", arguments[1], precedence::kSumLevel, Sort::Real);
         return function_call("add", {a.text, arguments[1].text});
     case Function::Subtract:
         if (a.finite || arguments[1].finite || arguments[1].guarded)
-            return infix(a, "-", arguments[1], kSumLevel, Sort::Real);
+            return infix(a, "-", arguments[1], precedence::kSumLevel, Sort::Real);
         return function_call("subtract", {a.text, arguments[1].text});
     case Function::Multiply:
         if ((a.finite && arguments[1].finite) || harmless_factor(a) ||
             harmless_factor(arguments[1]))
-            return infix(a, "*", arguments[1], kProduct, Sort::Real);
+            return infix(a, "*", arguments[1], precedence::kProduct, Sort::Real);
         return function_call("multiply", {a.text, arguments[1].text});
     case Function::Divide:
-        if (harmless_factor(arguments[1])) return infix(a, "/", arguments[1], kProduct, Sort::Real);
+        if (harmless_factor(arguments[1]))
+            return infix(a, "/", arguments[1], precedence::kProduct, Sort::Real);
         return function_call("divide", {a.text, arguments[1].text});
     case Function::Power:
         invariant(arguments[1].constant.has_value(), "a power has a constant exponent");

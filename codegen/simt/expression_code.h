@@ -6,25 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "codegen/simt/code_value.h"
 #include "codegen/simt/scope.h"
 
 namespace napkin::simt {
-
-/// What sort of number an expression is in the kernel.
-enum class Sort { Boolean, Integer, Real };
-[[nodiscard]] Sort sort_of(ElementType type);
-
-/// A piece of C++ with what is known of its value.
-struct Code {
-    std::string text;
-    int precedence = 16;  ///< C++'s, 16 for a name or call
-    Sort sort = Sort::Real;
-    bool wide = false;               ///< a 64-bit integer
-    std::optional<IndexForm> index;  ///< of an integer, where it is linear
-    std::optional<double> constant;  ///< where it is known
-    bool finite = false;             ///< certainly no infinity
-    bool guarded = false;            ///< came from `guard`: subtracting it needs no convention
-};
 
 /// What an expression may name.
 struct ExpressionScope {
@@ -57,19 +42,5 @@ private:
 
     const ExpressionScope& scope_;
 };
-
-/// `float`, `i64` or `bool`.
-[[nodiscard]] const char* type_of(Sort sort);
-/// The code as a number of another sort.
-[[nodiscard]] Code as_sort(const Code& code, Sort sort);
-[[nodiscard]] Code real_constant(double value);
-/// The code in parentheses when it binds less than `precedence`.
-[[nodiscard]] std::string wrapped(const Code& code, int precedence);
-/// A value as what a tile or array of a type holds.
-[[nodiscard]] std::string stored(const Code& value, ElementType type);
-/// A value rounded to a type, as a real or integer.
-[[nodiscard]] Code rounded(const Code& value, ElementType type);
-/// What an element of a type means, read from `place`.
-[[nodiscard]] Code loaded(const std::string& place, ElementType type);
 
 }  // namespace napkin::simt

@@ -18,53 +18,6 @@ std::int64_t padded_row(std::int64_t extent, ElementType type) {
     return (words | 1) * 4 / bytes;
 }
 
-/// How much wider than one element an index can be over a tile, whatever its place; nullopt where
-/// that is not known.
-std::optional<std::int64_t> spread(const Expression& expression, const AxisRanges& ranges) {
-    if (std::holds_alternative<Number>(expression.node) ||
-        std::holds_alternative<SizeOf>(expression.node))
-        return 0;
-    if (const AxisIndex* index = std::get_if<AxisIndex>(&expression.node))
-        return ranges.at(index->axis).capacity - 1;
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    if (call == nullptr) return std::nullopt;
-    std::vector<std::int64_t> parts;
-    for (const Expression& argument : call->arguments) {
-        const std::optional<std::int64_t> part = spread(argument, ranges);
-        if (!part) return std::nullopt;
-        parts.push_back(*part);
-    }
-    const auto constant = [&](std::size_t at) -> std::optional<std::int64_t> {
-        const Number* number = std::get_if<Number>(&call->arguments[at].node);
-        if (number == nullptr || !number->is_integer) return std::nullopt;
-        return static_cast<std::int64_t>(number->value);
-    };
-    switch (call->function) {
-    case Function::Negate: return parts[0];
-    case Function::Add:
-    case Function::Subtract: return parts[0] + parts[1];
-    case Function::Multiply:
-        for (const std::size_t side : {0U, 1U})
-            if (const std::optional<std::int64_t> factor = constant(side))
-                return parts[1 - side] * (*factor < 0 ? -*factor : *factor);
-        return parts[0] == 0 && parts[1] == 0 ? std::optional<std::int64_t>(0) : std::nullopt;
-    case Function::Min:
-    case Function::Max:
-        // A clamp by something fixed.
-        if (parts[0] == 0 || parts[1] == 0) return std::max(parts[0], parts[1]);
-        return std::nullopt;
-    case Function::FloorDivide:
-        if (const std::optional<std::int64_t> divisor = constant(1); divisor && *divisor > 0)
-            return parts[0] / *divisor + 1;
-        return std::nullopt;
-    case Function::Modulo:
-        if (const std::optional<std::int64_t> divisor = constant(1); divisor && *divisor > 0)
-            return *divisor - 1;
-        return std::nullopt;
-    default: return std::nullopt;
-    }
-}
-
 /// Adds statements that run where `tests` hold.
 void add_guarded(kernel::Body& body, const std::string& tests, kernel::Body guarded) {
     if (tests.empty())
@@ -74,17 +27,6 @@ void add_guarded(kernel::Body& body, const std::string& tests, kernel::Body guar
 }
 
 }  // namespace
-
-/// An element of a device array as a tile of another type holds it.
-std::string RegionLowering::device_value(ArrayId array, const std::string& place,
-                                         ElementType type) const {
-    const std::string& buffer = buffers_.at(array);
-    const ElementType own = device_type(array);
-    if (own == ElementType::I4)
-        return fmt::format("convert<i8>(signed_nibble({}[{} / 2], {}))", buffer, place, place);
-    const std::string element = fmt::format("{}[{}]", buffer, place);
-    return own == type ? element : stored(loaded(element, own), type);
-}
 
 TileView& RegionLowering::define_tile(VariableId variable, const std::vector<AxisRange>& dims,
                                       const std::vector<std::string>& labels) {
@@ -137,146 +79,6 @@ TileView& RegionLowering::define_target(VariableId variable) {
         labels.push_back(region_.axes[axis.index()].name);
     }
     return define_tile(variable, dims, labels);
-}
-
-/// The part of the array that a load's readers can touch: along each dimension the hull of their
-/// indices, clipped to the array.
-std::vector<AxisRange> RegionLowering::footprint(const Load& load, Body& body) {
-    const Array& array = region_.arrays[load.array.index()];
-    const IntervalPrinter intervals(ranges_, sizes_);
-    std::vector<AxisRange> dims;
-    for (std::size_t d = 0; d < array.axes.size(); ++d) {
-        const AxisId axis = array.axes[d];
-        const IndexForm& size = sizes_[axis.index()];
-        const std::vector<Expression>& readers = load.index[d];
-        const AxisIndex* plain =
-            readers.size() == 1 ? std::get_if<AxisIndex>(&readers.front().node) : nullptr;
-        if (plain != nullptr) {
-            dims.push_back(ranges_[plain->axis]);
-            continue;
-        }
-        const std::int64_t extent = region_.axes[axis.index()].extent;
-        std::optional<IntervalCode> hull;
-        std::int64_t width = 0;
-        bool known = true;
-        for (const Expression& reader : readers) {
-            const std::optional<IntervalCode> part = intervals.bounds(reader);
-            const std::optional<std::int64_t> more = spread(reader, ranges_);
-            if (!part || !more) {
-                hull = IntervalCode{0, size - 1};
-                known = false;
-                break;
-            }
-            if (!hull) {
-                hull = part;
-                width = *more;
-                continue;
-            }
-            const IndexForm apart = part->low - hull->low;
-            hull = IntervalCode{minimum(hull->low, part->low), maximum(hull->high, part->high)};
-            known = known && apart.is_constant();
-            width = std::max(width, *more + apart.constant) +
-                    std::max<std::int64_t>(0, -apart.constant);
-        }
-        AxisRange range;
-        range.capacity = known ? std::min(width + 1, extent) : extent;
-        if (run_time_[axis.index()] && known) range.capacity = width + 1;
-        const IndexForm low = maximum(hull->low, 0);
-        const IndexForm end = minimum(hull->high + 1, size);
-        range.start = low;
-        range.count = end - low;
-        if (low == IndexForm(0) && end.is_constant()) {
-            dims.push_back(range);
-            continue;
-        }
-        const std::string base = array.name + "_" + region_.axes[axis.index()].name;
-        if (!low.is_constant()) {
-            range.start = index_atom(names_.fresh(base + "_low"));
-            body.push_back({kernel::Declare{"int", print(range.start), print(low), true, {}}});
-        }
-        range.count = index_atom(names_.fresh(base + "_count"));
-        body.push_back(
-            {kernel::Declare{"int", print(range.count), print(end - range.start), true, {}}});
-        dims.push_back(range);
-    }
-    return dims;
-}
-
-std::string RegionLowering::buffer_name(ArrayId array, bool written) {
-    const auto known = buffers_.find(array);
-    if (known != buffers_.end()) return known->second;
-    KernelParameter parameter;
-    parameter.name = names_.fresh(region_.arrays[array.index()].name);
-    parameter.array = array;
-    parameter.type = device_type(array);
-    parameter.written = written;
-    buffers_[array] = parameter.name;
-    arrays_.push_back({array, parameter.type});
-    const auto place = std::find_if(
-        program_.parameters.begin(), program_.parameters.end(),
-        [](const KernelParameter& other) { return other.kind != KernelParameter::Kind::Buffer; });
-    program_.parameters.insert(place, parameter);
-    return parameter.name;
-}
-
-ElementType RegionLowering::device_type(ArrayId array) const {
-    const auto stored = region_.stored.find(array);
-    if (stored != region_.stored.end()) return stored->second;
-    return storage_type(state_.diagram, state_.relabelling, array);
-}
-
-std::string RegionLowering::device_place(ArrayId array, const std::vector<IndexForm>& index,
-                                         Body& body) {
-    const Array& info = region_.arrays[array.index()];
-    std::vector<std::uint32_t> order(info.layout.begin(), info.layout.end());
-    if (order.empty())
-        for (std::uint32_t d = 0; d < info.axes.size(); ++d) order.push_back(d);
-    // Constant strides from the inside out, until a size is only known at run time.
-    std::vector<std::optional<std::int64_t>> constant(order.size());
-    std::optional<std::int64_t> next = 1;
-    for (std::size_t i = order.size(); i-- > 0;) {
-        const AxisId axis = info.axes[order[i]];
-        constant[order[i]] =
-            region_.axes[axis.index()].woven && i + 1 < order.size() ? std::nullopt : next;
-        if (run_time_[axis.index()])
-            next = std::nullopt;
-        else if (next)
-            *next *= region_.axes[axis.index()].extent;
-    }
-    constexpr std::int64_t kInt = 2147483647;
-    const bool wide = !next || *next > kInt;
-    IndexForm offset;
-    for (const std::uint32_t d : order) {
-        if (index[d].is_constant(0)) continue;
-        if (constant[d]) {
-            offset = offset + (wide && !index[d].is_constant()
-                                   ? index_atom("i64(" + print(index[d]) + ")") * *constant[d]
-                                   : index[d] * *constant[d]);
-            continue;
-        }
-        const auto known = strides_.find({array, d});
-        if (known == strides_.end()) {
-            KernelParameter parameter;
-            parameter.kind = KernelParameter::Kind::Stride;
-            parameter.name =
-                names_.fresh(info.name + "_stride_" + region_.axes[info.axes[d].index()].name);
-            parameter.array = array;
-            parameter.dimension = d;
-            strides_[{array, d}] = parameter.name;
-            program_.parameters.push_back(parameter);
-        }
-        offset = offset +
-                 index_atom(fmt::format("{} * {}", print_factor(index[d]), strides_[{array, d}]));
-    }
-    if (offset.is_constant()) return print(offset);
-    const bool strided =
-        offset.terms.end() !=
-        std::find_if(offset.terms.begin(), offset.terms.end(), [](const auto& term) {
-            return term.first.find("_stride_") != std::string::npos;
-        });
-    body.push_back(
-        {kernel::Declare{wide || strided ? "i64" : "int", "at", print(offset), true, {}}});
-    return "at";
 }
 
 void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
@@ -347,31 +149,6 @@ void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
     add_guarded(inner, tests, std::move(copy));
     phase.body = thread_loop(elements / width, std::move(inner));
     body.push_back({std::move(phase)});
-}
-
-std::int64_t RegionLowering::divisor_of(const IndexForm& index) const {
-    std::int64_t divisor = index.constant < 0 ? -index.constant : index.constant;
-    for (const auto& [text, coefficient] : index.terms) {
-        const auto known = multiples_.find(text);
-        divisor = std::gcd(divisor, coefficient * (known == multiples_.end() ? 1 : known->second));
-    }
-    return divisor;
-}
-
-/// Elements that one copy of 16 bytes moves, where the tile's innermost dimension allows it.
-int RegionLowering::vector_width(ArrayId array, const TileView& tile) const {
-    const Array& info = region_.arrays[array.index()];
-    const ElementType type = device_type(array);
-    if (info.axes.empty() || type != tile.type || type == ElementType::I4) return 1;
-    const std::size_t last = info.axes.size() - 1;
-    if (!info.layout.empty() && info.layout.back() != last) return 1;
-    const AxisId axis = info.axes[last];
-    const std::int64_t width = 16 / kernel::element_bytes(type);
-    const std::int64_t extent = region_.axes[axis.index()].extent;
-    if (run_time_[axis.index()] || extent % width != 0) return 1;
-    if (!tile.count[last].is_constant(tile.capacity[last])) return 1;
-    if (tile.capacity[last] % width != 0 || divisor_of(tile.origin[last]) % width != 0) return 1;
-    return static_cast<int>(width);
 }
 
 void RegionLowering::lower_gather(const Load& load, const std::vector<Expression>& gather,

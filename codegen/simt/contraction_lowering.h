@@ -1,0 +1,72 @@
+// A contraction on its way to a phase: how its axes and factors split, and how threads share it.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/simt/region_lowering.h"
+
+namespace napkin::simt {
+
+/// A product's factors; a constant one apart.
+struct Factors {
+    double constant = 1;
+    std::vector<const Expression*> list;
+};
+
+/// How the threads of a block share a result of rows x columns.
+struct Arrangement {
+    std::int64_t threads_across = 1;
+    std::int64_t threads_down = 1;
+    std::int64_t rows = 1;     ///< of a thread's micro-tile
+    std::int64_t columns = 1;  ///< of a thread's micro-tile
+};
+
+/// The arrangement with the least estimated time for a result of rows x columns.
+[[nodiscard]] Arrangement arrange(std::int64_t rows, std::int64_t columns, std::int64_t threads);
+
+class ContractionLowering {
+public:
+    ContractionLowering(RegionLowering& region, const Fold& fold, const Compute& compute)
+        : region_(region), fold_(fold), compute_(compute) {}
+
+    /// Whether the fold is a contraction; splits its axes and factors.
+    bool recognise();
+    [[nodiscard]] kernel::Phase run();
+
+private:
+    [[nodiscard]] std::int64_t capacity(const std::vector<AxisId>& axes) const {
+        return region_.elements_of(axes);
+    }
+    [[nodiscard]] std::vector<LocalIndex> line(const std::string& flat,
+                                               const std::vector<AxisId>& axes, bool row,
+                                               kernel::Body& body, bool clamp) const;
+    [[nodiscard]] std::string flat_index(bool row, const std::string& step) const;
+    [[nodiscard]] Code product(const std::vector<const Expression*>& factors,
+                               const ElementScope& element, bool exact) const;
+    [[nodiscard]] kernel::Body folded_loops(kernel::Body inner) const;
+    void add_batch_and_folded(ElementScope& element) const;
+    [[nodiscard]] kernel::Body operand(const char* name, bool row) const;
+    [[nodiscard]] kernel::Body finish() const;
+    [[nodiscard]] kernel::Body exact_sum() const;
+    [[nodiscard]] kernel::For unrolled(const char* name, std::int64_t end, kernel::Body body) const;
+    [[nodiscard]] static ElementScope merged(const ElementScope& a, const ElementScope& b) {
+        ElementScope both = a;
+        both.index.insert(b.index.begin(), b.index.end());
+        return both;
+    }
+
+    RegionLowering& region_;
+    const Fold& fold_;
+    const Compute& compute_;
+    ExpressionScope scope_;
+    Factors factors_;
+    std::vector<const Expression*> left_, right_, outside_;
+    std::vector<AxisId> rows_, columns_, batch_;
+    Arrangement arrangement_;
+    std::int64_t row_passes_ = 1;
+    std::int64_t column_passes_ = 1;
+};
+
+}  // namespace napkin::simt

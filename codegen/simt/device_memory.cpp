@@ -1,0 +1,124 @@
+// Arrays in device memory: parameters, strides and places of elements.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/simt/region_lowering.h"
+
+namespace napkin::simt {
+
+std::string RegionLowering::buffer_name(ArrayId array, bool written) {
+    const auto known = buffers_.find(array);
+    if (known != buffers_.end()) return known->second;
+    KernelParameter parameter;
+    parameter.name = names_.fresh(region_.arrays[array.index()].name);
+    parameter.array = array;
+    parameter.type = device_type(array);
+    parameter.written = written;
+    buffers_[array] = parameter.name;
+    arrays_.push_back({array, parameter.type});
+    const auto place = std::find_if(
+        program_.parameters.begin(), program_.parameters.end(),
+        [](const KernelParameter& other) { return other.kind != KernelParameter::Kind::Buffer; });
+    program_.parameters.insert(place, parameter);
+    return parameter.name;
+}
+
+ElementType RegionLowering::device_type(ArrayId array) const {
+    const auto stored = region_.stored.find(array);
+    if (stored != region_.stored.end()) return stored->second;
+    return storage_type(state_.diagram, state_.relabelling, array);
+}
+
+std::string RegionLowering::device_place(ArrayId array, const std::vector<IndexForm>& index,
+                                         Body& body) {
+    const Array& info = region_.arrays[array.index()];
+    std::vector<std::uint32_t> order(info.layout.begin(), info.layout.end());
+    if (order.empty())
+        for (std::uint32_t d = 0; d < info.axes.size(); ++d) order.push_back(d);
+    // Constant strides from the inside out, until a size is only known at run time.
+    std::vector<std::optional<std::int64_t>> constant(order.size());
+    std::optional<std::int64_t> next = 1;
+    for (std::size_t i = order.size(); i-- > 0;) {
+        const AxisId axis = info.axes[order[i]];
+        constant[order[i]] =
+            region_.axes[axis.index()].woven && i + 1 < order.size() ? std::nullopt : next;
+        if (run_time_[axis.index()])
+            next = std::nullopt;
+        else if (next)
+            *next *= region_.axes[axis.index()].extent;
+    }
+    constexpr std::int64_t kInt = 2147483647;
+    const bool wide = !next || *next > kInt;
+    IndexForm offset;
+    for (const std::uint32_t d : order) {
+        if (index[d].is_constant(0)) continue;
+        if (constant[d]) {
+            offset = offset + (wide && !index[d].is_constant()
+                                   ? index_atom("i64(" + print(index[d]) + ")") * *constant[d]
+                                   : index[d] * *constant[d]);
+            continue;
+        }
+        const auto known = strides_.find({array, d});
+        if (known == strides_.end()) {
+            KernelParameter parameter;
+            parameter.kind = KernelParameter::Kind::Stride;
+            parameter.name =
+                names_.fresh(info.name + "_stride_" + region_.axes[info.axes[d].index()].name);
+            parameter.array = array;
+            parameter.dimension = d;
+            strides_[{array, d}] = parameter.name;
+            program_.parameters.push_back(parameter);
+        }
+        offset = offset +
+                 index_atom(fmt::format("{} * {}", print_factor(index[d]), strides_[{array, d}]));
+    }
+    if (offset.is_constant()) return print(offset);
+    const bool strided =
+        offset.terms.end() !=
+        std::find_if(offset.terms.begin(), offset.terms.end(), [](const auto& term) {
+            return term.first.find("_stride_") != std::string::npos;
+        });
+    body.push_back(
+        {kernel::Declare{wide || strided ? "i64" : "int", "at", print(offset), true, {}}});
+    return "at";
+}
+
+/// An element of a device array as a tile of another type holds it.
+std::string RegionLowering::device_value(ArrayId array, const std::string& place,
+                                         ElementType type) const {
+    const std::string& buffer = buffers_.at(array);
+    const ElementType own = device_type(array);
+    if (own == ElementType::I4)
+        return fmt::format("convert<i8>(signed_nibble({}[{} / 2], {}))", buffer, place, place);
+    const std::string element = fmt::format("{}[{}]", buffer, place);
+    return own == type ? element : stored(loaded(element, own), type);
+}
+
+std::int64_t RegionLowering::divisor_of(const IndexForm& index) const {
+    std::int64_t divisor = index.constant < 0 ? -index.constant : index.constant;
+    for (const auto& [text, coefficient] : index.terms) {
+        const auto known = multiples_.find(text);
+        divisor = std::gcd(divisor, coefficient * (known == multiples_.end() ? 1 : known->second));
+    }
+    return divisor;
+}
+
+/// Elements that one copy of 16 bytes moves, where the tile's innermost dimension allows it.
+int RegionLowering::vector_width(ArrayId array, const TileView& tile) const {
+    const Array& info = region_.arrays[array.index()];
+    const ElementType type = device_type(array);
+    if (info.axes.empty() || type != tile.type || type == ElementType::I4) return 1;
+    const std::size_t last = info.axes.size() - 1;
+    if (!info.layout.empty() && info.layout.back() != last) return 1;
+    const AxisId axis = info.axes[last];
+    const std::int64_t width = 16 / kernel::element_bytes(type);
+    const std::int64_t extent = region_.axes[axis.index()].extent;
+    if (run_time_[axis.index()] || extent % width != 0) return 1;
+    if (!tile.count[last].is_constant(tile.capacity[last])) return 1;
+    if (tile.capacity[last] % width != 0 || divisor_of(tile.origin[last]) % width != 0) return 1;
+    return static_cast<int>(width);
+}
+
+}  // namespace napkin::simt
