@@ -28,7 +28,7 @@ std::optional<Diagnostics> draw_tiles(const State& state, const SourceMap& sourc
                                       const std::string& path) {
     const Result<Format> format = drawing::format_of(path);
     if (!format) return format.error();
-    const Result<TileProgram> program = expand(state);
+    const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return program.error();
     const Result<Cost> cost = cost_of(*program);
     if (!cost) return cost.error();

@@ -58,7 +58,7 @@ std::vector<TableRow> rows_of(const State& state, const Cost& cost) {
 }  // namespace
 
 Result<Cost> cost_of_state(const State& state) {
-    const Result<TileProgram> program = expand(state);
+    const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return program.error();
     return cost_of(*program);
 }

@@ -95,7 +95,7 @@ std::string standing_text(const State& state, const Cost& cost, const Machine& m
 }
 
 std::string accumulators_text(const State& state) {
-    const Result<TileProgram> program = expand(state);
+    const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return "";
     std::string text;
     for (const RegionProgram& region : program->regions)
