@@ -48,7 +48,7 @@ struct Term {
     std::uint32_t ref = 0;
     std::vector<TermId> parts = {};
     std::vector<AxisId> bound = {};
-    auto operator<=>(const Term&) const = default;
+    auto operator<=>(const Term&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// A product; `powers` is sorted and has no zero powers.
@@ -58,13 +58,13 @@ struct Monomial {
         {};  ///< of the single exponential; the zero polynomial where there is none
     std::vector<TermId> guards = {};
     std::vector<AxisId> deferred = {};
-    auto operator<=>(const Monomial&) const = default;
+    auto operator<=>(const Monomial&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// A sum, sorted by monomial, no zero coefficients.
 struct Polynomial {
     std::vector<std::pair<Monomial, double>> terms;
-    auto operator<=>(const Polynomial&) const = default;
+    auto operator<=>(const Polynomial&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 inline constexpr PolynomialId kZero{0};

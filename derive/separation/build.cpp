@@ -206,7 +206,7 @@ std::vector<Statement> Builder::chunk_statements() {
 
 Accumulator Builder::finish() {
     mark_gauges();
-    for (std::size_t i = 0; i < plan_.states().size(); ++i) find_anchors(plan_.states()[i].form);
+    for (const StateVariable& state : plan_.states()) find_anchors(state.form);
     for (const auto& [anchor, array] : std::map<std::uint32_t, ArrayId>(anchor_arrays_))
         build_anchor(anchor);
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)

@@ -58,12 +58,9 @@ void Builder::merge_lists(const Lists& lists, std::uint32_t first) {
     const auto merged = [&](ArrayId target, ArrayId chunk) {
         const ArrayId made =
             make_array(array(target).name + "_new", array(target).axes, array(target).type);
-        const Statement update = statement(
-            made, apply(Function::Add,
-                        {merged_part(lists, true, target), merged_part(lists, false, chunk)}));
-        body_.push_back(update);
+        body_.push_back(statement(made, apply(Function::Add, {merged_part(lists, true, target),
+                                                              merged_part(lists, false, chunk)})));
         updates_.push_back(statement(target, read_array(made)));
-        return update;
     };
     merged(lists.best, lists.chunk_best);
     merged(lists.at, lists.chunk_at);

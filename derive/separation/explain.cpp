@@ -13,7 +13,7 @@ std::string section(const std::string& heading, const std::vector<std::string>& 
     std::string text;
     for (const std::string& line : lines) {
         const std::string left = text.empty() ? heading : "";
-        text += "  " + left + std::string(10 - left.size(), ' ') + line + "\n";
+        text.append("  ").append(left).append(10 - left.size(), ' ').append(line).append("\n");
     }
     return text;
 }
@@ -42,7 +42,7 @@ std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
         if (names.empty()) repairs.push_back(state.repair);
         names += (names.empty() ? "" : ", ") + name;
     }
-    for (std::string& repair : repairs) repair = repaired[repair] + " by " + repair;
+    for (std::string& repair : repairs) repair.insert(0, repaired[repair] + " by ");
     std::string text = "accumulator over " + diagram[accumulator.axis].name + "\n";
     if (accumulator.states.empty()) text += "  no state: every chunk stands for itself\n";
     text += section("initial", lines_of(accumulator.initial));

@@ -8,18 +8,17 @@
 namespace napkin::separation {
 namespace {
 
-enum Precedence {
-    kBranch,
-    kOr,
-    kAnd,
-    kNot,
-    kCompare,
-    kAdditive,
-    kMultiplicative,
-    kMinus,
-    kPower,
-    kLeaf
-};
+// How tightly an operator binds.
+constexpr int kBranch = 0;
+constexpr int kOr = 1;
+constexpr int kAnd = 2;
+constexpr int kNot = 3;
+constexpr int kCompare = 4;
+constexpr int kAdditive = 5;
+constexpr int kMultiplicative = 6;
+constexpr int kMinus = 7;
+constexpr int kPower = 8;
+constexpr int kLeaf = 9;
 
 struct Text {
     std::string text;

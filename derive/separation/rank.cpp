@@ -9,7 +9,7 @@
 namespace napkin::separation {
 namespace {
 
-__extension__ typedef unsigned __int128 Wide;
+__extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using): a using cannot be
 constexpr std::uint64_t kQ = 2305843009213688669ULL;
 constexpr std::uint64_t kP = 2 * kQ + 1;
 

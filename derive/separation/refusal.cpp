@@ -105,7 +105,7 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
     const std::string late = folded + " (final only after the last chunk)";
     const std::string both = streamed + " (streamed) and " + late;
     switch (why) {
-    case Why::Function: return op + " of " + both + " is not a sum of products";
+    case Why::Function:
     case Why::Rounding: return op + " of " + both + " is not a sum of products";
     case Why::Exponent:
         return "the exponent multiplies " + streamed + " by " + folded +
