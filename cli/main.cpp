@@ -40,8 +40,10 @@ int report_bug(const std::string& what) {
 }
 
 int start(int count, char** words) {
-    // A reader that went away (`| head`) is a failed write, not a reason to be killed.
+    // A reader that went away (`| head`) and a file that may not grow are failed writes, not
+    // reasons to be killed.
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         const std::variant<Arguments, int> arguments = parse_arguments(count, words);
         if (const int* code = std::get_if<int>(&arguments)) return *code;

@@ -32,8 +32,8 @@ std::string line_of(std::size_t rank, const Candidate& candidate) {
     return padded_left(std::to_string(rank), 3) + "  " +
            padded(
                time_text(candidate.time.low.value) + " to " + time_text(candidate.time.high.value),
-               22) +
-           padded("H " + bytes_text(bytes), 13) + padded(candidate.time.binds + " binds", 22) +
+               24) +
+           padded("H " + bytes_text(bytes), 13) + padded(candidate.time.binds + " binds", 26) +
            commands_text(candidate) + "\n";
 }
 

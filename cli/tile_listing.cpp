@@ -64,8 +64,9 @@ private:
     }
     [[nodiscard]] ListingItem item(const Load& node) const {
         ListingItem line = defining(ItemKind::Load, node.target);
-        line.text = "load from " + (node.source ? variable(*node.source).name
-                                                : "device " + scope_[node.array].name);
+        line.text =
+            "load " + line.variable + " from " +
+            (node.source ? variable(*node.source).name : "device " + scope_[node.array].name);
         return line;
     }
     [[nodiscard]] ListingItem item(const Save& node) const {
@@ -77,7 +78,9 @@ private:
     }
     [[nodiscard]] ListingItem item(const Compute& node) const {
         ListingItem line = defining(ItemKind::Step, node.targets.front());
-        line.text = value(node.statement);
+        for (const VariableId target : node.targets)
+            line.text += (line.text.empty() ? "" : ", ") + variable(target).name;
+        line.text += " = " + value(node.statement);
         return line;
     }
     [[nodiscard]] const Variable& variable(VariableId id) const {
