@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kAlignment = 16;
 
-struct Span1 {
+struct Held {
     int first = -1;
     int last = -1;
 };
@@ -25,17 +25,17 @@ struct InPlace {
 
 class Lives {
 public:
-    explicit Lives(const Program& program) : spans_(program.tiles.size()) {
+    explicit Lives(const Program& program) : spans(program.tiles.size()) {
         visit(program.body);
         for (const auto& [begin, end] : loops_) widen(begin, end);
     }
 
-    std::vector<Span1> spans_;
-    std::vector<InPlace> in_place_;
+    std::vector<Held> spans;
+    std::vector<InPlace> in_place;
 
 private:
     void touch(TileId tile) {
-        Span1& span = spans_[tile.index()];
+        Held& span = spans[tile.index()];
         if (span.first < 0) span.first = time_;
         span.last = time_;
     }
@@ -55,14 +55,14 @@ private:
                 for (const TileId tile : phase->reads) touch(tile);
                 for (const TileId tile : phase->writes) touch(tile);
                 for (const auto& [written, read] : phase->in_place)
-                    in_place_.push_back({written, read, time_});
+                    in_place.push_back({written, read, time_});
                 ++time_;
             }
         }
     }
     /// A span that crosses an end of the loop covers the whole loop.
     void widen(int begin, int end) {
-        for (Span1& span : spans_) {
+        for (Held& span : spans) {
             if (span.first < 0) continue;
             const bool enters = span.first < begin && span.last >= begin && span.last < end;
             const bool leaves = span.first > begin && span.first <= end && span.last > end;
@@ -78,12 +78,12 @@ private:
 std::vector<std::size_t> merge_in_place(const Program& program, Lives& lives) {
     std::vector<std::size_t> owner(program.tiles.size());
     std::iota(owner.begin(), owner.end(), std::size_t{0});
-    for (const InPlace& pair : lives.in_place_) {
+    for (const InPlace& pair : lives.in_place) {
         const std::size_t written = pair.written.index();
         const std::size_t read = owner[pair.read.index()];
         if (owner[written] != written || read == written) continue;
-        Span1& held = lives.spans_[read];
-        const Span1 fresh = lives.spans_[written];
+        Held& held = lives.spans[read];
+        const Held fresh = lives.spans[written];
         if (held.last != pair.at || fresh.first != pair.at) continue;
         owner[written] = read;
         held.last = fresh.last;
@@ -103,7 +103,7 @@ void place_tiles(Program& program) {
     };
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < owner.size(); ++i)
-        if (owner[i] == i && lives.spans_[i].first >= 0) order.push_back(i);
+        if (owner[i] == i && lives.spans[i].first >= 0) order.push_back(i);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return bytes(a) > bytes(b); });
 
@@ -112,8 +112,8 @@ void place_tiles(Program& program) {
     for (const std::size_t tile : order) {
         std::vector<std::pair<std::int64_t, std::int64_t>> taken;  // places held at the same time
         for (const std::size_t other : placed) {
-            const Span1& a = lives.spans_[tile];
-            const Span1& b = lives.spans_[other];
+            const Held& a = lives.spans[tile];
+            const Held& b = lives.spans[other];
             if (a.first <= b.last && b.first <= a.last)
                 taken.emplace_back(program.tiles[other].offset,
                                    program.tiles[other].offset + bytes(other));

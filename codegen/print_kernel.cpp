@@ -16,7 +16,7 @@ constexpr std::size_t kColumns = 100;
 
 /// A comment of any length, broken at spaces.
 void print_comment(SourceWriter& writer, std::string text) {
-    const std::size_t indent = static_cast<std::size_t>(4 * writer.depth()) + 3;
+    const std::size_t indent = writer.columns() + 3;
     const std::size_t room = kColumns - std::min(indent, kColumns / 2);
     while (text.size() > room) {
         std::size_t cut = text.rfind(' ', room);
@@ -32,7 +32,7 @@ void print_comment(SourceWriter& writer, std::string text) {
 void print_list(SourceWriter& writer, const std::string& head,
                 const std::vector<std::string>& parts, const std::string& tail) {
     std::string line = head;
-    const std::size_t indent = static_cast<std::size_t>(4 * writer.depth());
+    const std::size_t indent = writer.columns();
     for (std::size_t i = 0; i < parts.size(); ++i) {
         const std::string part = parts[i] + (i + 1 < parts.size() ? "," : tail);
         const bool first = i == 0;
@@ -68,7 +68,7 @@ std::vector<std::size_t> operators_of(const std::string& text) {
 
 /// `head` and `text`, the text broken at its operators and aligned with itself.
 void print_filled(SourceWriter& writer, const std::string& head, const std::string& text) {
-    const std::size_t indent = static_cast<std::size_t>(4 * writer.depth());
+    const std::size_t indent = writer.columns();
     std::string line = head;
     std::size_t from = 0;
     std::vector<std::size_t> ends = operators_of(text);
@@ -89,7 +89,7 @@ void print_filled(SourceWriter& writer, const std::string& head, const std::stri
 
 /// `head = value;`, broken where it does not fit.
 void print_assignment(SourceWriter& writer, const std::string& head, const std::string& value) {
-    const std::size_t indent = static_cast<std::size_t>(4 * writer.depth());
+    const std::size_t indent = writer.columns();
     if (indent + head.size() + 1 + value.size() <= kColumns) return writer.line(head + " " + value);
     if (indent + 4 + value.size() <= kColumns || operators_of(value).empty()) {
         writer.line(head);
@@ -153,7 +153,7 @@ private:
         const std::string remark = s.remark.empty() ? "" : "  // " + s.remark;
         if (s.value.empty()) return writer_.line(text + ";" + remark);
         if (s.value.front() == '{') return writer_.line(text + s.value + ";" + remark);
-        const std::size_t indent = static_cast<std::size_t>(4 * writer_.depth());
+        const std::size_t indent = writer_.columns();
         if (indent + text.size() + s.value.size() + remark.size() + 4 > kColumns) {
             if (!s.remark.empty()) print_comment(writer_, s.remark);
             return print_assignment(writer_, text + " =", s.value + ";");
@@ -164,7 +164,7 @@ private:
         print_assignment(writer_, s.target + " " + s.operation, s.value + ";");
     }
     void condition(const std::string& head, const std::string& text, const std::string& tail) {
-        const std::size_t indent = static_cast<std::size_t>(4 * writer_.depth());
+        const std::size_t indent = writer_.columns();
         if (indent + head.size() + text.size() + tail.size() <= kColumns)
             return writer_.line(head + text + tail);
         print_filled(writer_, head, text + tail);

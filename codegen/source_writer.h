@@ -1,6 +1,7 @@
 // Writes indented source text line by line.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -9,7 +10,7 @@ namespace napkin {
 class SourceWriter {
 public:
     void line(std::string_view text = {}) {
-        if (!text.empty()) text_.append(static_cast<std::size_t>(4 * depth_), ' ').append(text);
+        if (!text.empty()) text_.append(kIndent * depth_, ' ').append(text);
         text_ += '\n';
     }
     /// Lines at no indent: preprocessor directives.
@@ -39,12 +40,14 @@ public:
     }
     /// Indents what follows.
     [[nodiscard]] Scope indent() { return {*this, ""}; }
-    [[nodiscard]] int depth() const { return depth_; }
+    /// Columns that the next line is indented by.
+    [[nodiscard]] std::size_t columns() const { return kIndent * depth_; }
     [[nodiscard]] const std::string& text() const { return text_; }
 
 private:
+    static constexpr std::size_t kIndent = 4;
     std::string text_;
-    int depth_ = 0;
+    std::size_t depth_ = 0;
 };
 
 }  // namespace napkin

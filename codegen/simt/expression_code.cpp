@@ -234,6 +234,7 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
                                       [](const Code& code) { return code.constant.has_value(); });
     if (constant) {
         std::vector<double> values;
+        values.reserve(arguments.size());
         for (const Code& code : arguments) values.push_back(*code.constant);
         const double value = apply_function(call.function, values);
         const bool integers = std::all_of(arguments.begin(), arguments.end(), [](const Code& code) {
@@ -365,6 +366,7 @@ Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments
     const char* name = real_function(call.function);
     invariant(name != nullptr, "unknown function");
     std::vector<std::string> texts;
+    texts.reserve(arguments.size());
     for (const Code& argument : arguments) texts.push_back(argument.text);
     Code code = function_call(name, texts);
     code.guarded = call.function == Function::Guard;

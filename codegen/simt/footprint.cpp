@@ -96,6 +96,7 @@ std::vector<AxisRange> RegionLowering::footprint(const Load& load, Body& body) {
         AxisRange range;
         range.capacity = known ? std::min(width + 1, extent) : extent;
         if (run_time_[axis.index()] && known) range.capacity = width + 1;
+        if (run_time_[axis.index()] && !known) range.limits = axis;
         const IndexForm low = maximum(hull->low, 0);
         const IndexForm end = minimum(hull->high + 1, size);
         range.start = low;

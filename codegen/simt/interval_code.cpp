@@ -198,7 +198,7 @@ std::optional<IntervalCode> IntervalPrinter::compared(const Apply& call) const {
 }
 
 std::string IntervalPrinter::decide(const Expression& condition, bool everywhere) const {
-    const std::string unknown = everywhere ? "false" : "true";
+    const char* const unknown = everywhere ? "false" : "true";
     if (const Number* number = std::get_if<Number>(&condition.node))
         return number->value != 0 ? "true" : "false";
     const Apply* call = std::get_if<Apply>(&condition.node);

@@ -40,6 +40,10 @@ Code as_accumulator(const Code& value, Sort sort) {
     return code;
 }
 
+void append(Body& body, Body more) {
+    for (kernel::Statement& statement : more) body.push_back(std::move(statement));
+}
+
 Body guarded(const std::string& tests, Body inner) {
     if (tests.empty()) return inner;
     return {{If{tests, std::move(inner), {}}}};
@@ -59,8 +63,14 @@ public:
         }
     }
 
+    [[nodiscard]] Body by_threads(const std::vector<AxisId>& axes) const;
+    [[nodiscard]] Body by_warps(const std::vector<AxisId>& axes) const;
+
+private:
+    [[nodiscard]] For lanes(const std::vector<LocalIndex>& locals) const;
+    template <class Inner>
+    [[nodiscard]] Body folded_loops(ElementScope element, const Inner& inner) const;
     [[nodiscard]] std::size_t components() const { return sorts_.size(); }
-    [[nodiscard]] Sort sort(std::size_t component) const { return sorts_[component]; }
     [[nodiscard]] std::string name(const std::string& base, std::size_t component) const {
         return components() == 1 ? base : base + std::to_string(component);
     }
@@ -141,7 +151,6 @@ public:
             region_.store(body, compute_, c, accumulator_code(name(base, c), sorts_[c]), element);
     }
 
-private:
     [[nodiscard]] Code combined(const std::vector<Code>& left, const std::vector<Code>& right,
                                 std::size_t component) const {
         ExpressionScope inner = scope_;
@@ -171,6 +180,101 @@ std::vector<AxisId> without(const std::vector<AxisId>& axes, const std::vector<A
 
 }  // namespace
 
+/// Nested loops over the folded axes around what `inner` makes of an element.
+template <class Inner>
+Body FoldLowering::folded_loops(ElementScope element, const Inner& inner) const {
+    for (const AxisId axis : fold_.over) {
+        const AxisRange& range = region_.ranges_.at(axis);
+        const bool single = range.capacity == 1 && range.exact();
+        const std::string& name = region_.axis_names_[axis.index()].local;
+        element.index[axis] = single ? range.start : range.start + index_atom(name);
+    }
+    Body body = inner(element);
+    for (std::size_t i = fold_.over.size(); i-- > 0;) {
+        const AxisRange& range = region_.ranges_.at(fold_.over[i]);
+        if (range.capacity == 1 && range.exact()) continue;
+        For loop;
+        loop.name = region_.axis_names_[fold_.over[i].index()].local;
+        loop.end = napkin::print(range.count);
+        loop.body = std::move(body);
+        body = {{std::move(loop)}};
+    }
+    return body;
+}
+
+/// A thread computes each result, in order.
+Body FoldLowering::by_threads(const std::vector<AxisId>& axes) const {
+    Body inner;
+    const std::vector<LocalIndex> locals = region_.decompose("e", axes, inner);
+    const ElementScope element = region_.element_at(locals);
+    Body work;
+    ElementScope first = element;
+    // A scan's seed belongs to the first element of the range.
+    if (fold_.every_prefix)
+        for (const AxisId axis : fold_.over) first.index[axis] = region_.ranges_.at(axis).start;
+    declare_start(work, "acc", first);
+    append(work, folded_loops(element, [&](const ElementScope& at) {
+               Body step;
+               const std::vector<Code> found = values(step, at);
+               combine(step, "acc", found);
+               if (fold_.every_prefix) store(step, "acc", at);
+               return step;
+           }));
+    if (!fold_.every_prefix) store(work, "acc", element);
+    append(inner, guarded(region_.tests_of(locals), std::move(work)));
+    return region_.thread_loop(region_.elements_of(axes), std::move(inner));
+}
+
+/// A warp computes each result: every lane a part, then all lanes together.
+Body FoldLowering::by_warps(const std::vector<AxisId>& axes) const {
+    For rows;
+    rows.name = "row";
+    rows.begin = fmt::format("threadIdx.x / {}", kWarp);
+    rows.end = std::to_string(region_.elements_of(axes));
+    rows.step = fmt::format("kThreads / {}", kWarp);
+    rows.remark = "a warp each";
+    const std::vector<LocalIndex> locals = region_.decompose("row", axes, rows.body);
+    const ElementScope element = region_.element_at(locals);
+    Body work;
+    declare_identity(work, "acc");
+    work.push_back({lanes(locals)});
+    work.push_back({kernel::Comment{"over the lanes of the warp"}});
+    Body exchange;
+    for (std::size_t c = 0; c < components(); ++c) {
+        const std::string shuffled = fmt::format("shuffle_xor({}, lane)", name("acc", c));
+        exchange.push_back({Declare{type_of(sorts_[c]), name("other", c), shuffled, true, {}}});
+    }
+    combine(exchange, "acc", named("other"));
+    work.push_back(
+        {kernel::Enclose{"for (int lane = 16; lane > 0; lane /= 2) {", std::move(exchange), "}"}});
+    Body finish;
+    if (!fold_.seed.empty()) {
+        declare_start(finish, "last", element);
+        combine(finish, "last", named("acc"));
+    }
+    store(finish, fold_.seed.empty() ? "acc" : "last", element);
+    work.push_back({If{fmt::format("threadIdx.x % {} == 0", kWarp), std::move(finish), {}}});
+    append(rows.body, guarded(region_.tests_of(locals), std::move(work)));
+    return {{std::move(rows)}};
+}
+
+/// A lane's part of a result's elements.
+For FoldLowering::lanes(const std::vector<LocalIndex>& locals) const {
+    For loop;
+    loop.name = "f";
+    loop.begin = fmt::format("threadIdx.x % {}", kWarp);
+    loop.end = std::to_string(region_.elements_of(fold_.over));
+    loop.step = std::to_string(kWarp);
+    const std::vector<LocalIndex> folded = region_.decompose("f", fold_.over, loop.body);
+    std::vector<LocalIndex> all = locals;
+    all.insert(all.end(), folded.begin(), folded.end());
+    Body step;
+    const std::vector<Code> found = values(step, region_.element_at(all));
+    combine(step, "acc", found);
+    append(loop.body, guarded(region_.tests_of(folded), std::move(step)));
+    return loop;
+}
+
 kernel::Phase RegionLowering::lower_fold(const Fold& fold, const Compute& compute) {
     ExpressionScope scope = scope_for(compute);
     for (const VariableId target : compute.targets) define_target(target);
@@ -182,109 +286,13 @@ kernel::Phase RegionLowering::lower_fold(const Fold& fold, const Compute& comput
     const FoldLowering lowering(*this, fold, compute, scope);
 
     std::vector<AxisId> axes = target_axes(compute);
+    for (const AxisId axis : fold.over)
+        if (ranges_.at(axis).limits) held_.insert(axis);
     if (fold.every_prefix) axes = without(axes, fold.over);
-    const std::int64_t results = elements_of(axes);
-    const std::int64_t length = elements_of(fold.over);
     const bool ordered = fold.every_prefix || !region_.monoids[fold.monoid.index()].commutative;
-    const bool by_warps = !ordered && length >= kWarp && results * 2 <= program_.threads;
-
-    // Nested loops over the folded axes around `inner`.
-    const auto folded_loops = [&](ElementScope element, const auto& inner) {
-        for (const AxisId axis : fold.over) {
-            const AxisRange& range = ranges_.at(axis);
-            const bool single = range.capacity == 1 && range.exact();
-            element.index[axis] =
-                single ? range.start : range.start + index_atom(axis_names_[axis.index()].local);
-        }
-        Body body = inner(element);
-        for (std::size_t i = fold.over.size(); i-- > 0;) {
-            const AxisRange& range = ranges_.at(fold.over[i]);
-            if (range.capacity == 1 && range.exact()) continue;
-            For loop;
-            loop.name = axis_names_[fold.over[i].index()].local;
-            loop.end = print(range.count);
-            loop.body = std::move(body);
-            body = {{std::move(loop)}};
-        }
-        return body;
-    };
-
-    if (!by_warps) {
-        Body inner;
-        const std::vector<LocalIndex> locals = decompose("e", axes, inner);
-        const ElementScope element = element_at(locals);
-        Body work;
-        if (fold.every_prefix) {
-            // The seed belongs to the first element of the range.
-            ElementScope first = element;
-            for (const AxisId axis : fold.over) first.index[axis] = ranges_.at(axis).start;
-            lowering.declare_start(work, "acc", first);
-        } else {
-            lowering.declare_start(work, "acc", element);
-        }
-        for (kernel::Statement& statement : folded_loops(element, [&](const ElementScope& at) {
-                 Body step;
-                 const std::vector<Code> found = lowering.values(step, at);
-                 lowering.combine(step, "acc", found);
-                 if (fold.every_prefix) lowering.store(step, "acc", at);
-                 return step;
-             }))
-            work.push_back(std::move(statement));
-        if (!fold.every_prefix) lowering.store(work, "acc", element);
-        for (kernel::Statement& statement : guarded(tests_of(locals), std::move(work)))
-            inner.push_back(std::move(statement));
-        for (kernel::Statement& statement : thread_loop(results, std::move(inner)))
-            phase.body.push_back(std::move(statement));
-        return phase;
-    }
-
-    For rows;
-    rows.name = "row";
-    rows.begin = fmt::format("threadIdx.x / {}", kWarp);
-    rows.end = std::to_string(results);
-    rows.step = fmt::format("kThreads / {}", kWarp);
-    rows.remark = "a warp each";
-    const std::vector<LocalIndex> locals = decompose("row", axes, rows.body);
-    Body work;
-    lowering.declare_identity(work, "acc");
-    For lanes;
-    lanes.name = "f";
-    lanes.begin = fmt::format("threadIdx.x % {}", kWarp);
-    lanes.end = std::to_string(length);
-    lanes.step = std::to_string(kWarp);
-    const std::vector<LocalIndex> folded = decompose("f", fold.over, lanes.body);
-    std::vector<LocalIndex> all = locals;
-    all.insert(all.end(), folded.begin(), folded.end());
-    Body step;
-    const std::vector<Code> found = lowering.values(step, element_at(all));
-    lowering.combine(step, "acc", found);
-    for (kernel::Statement& statement : guarded(tests_of(folded), std::move(step)))
-        lanes.body.push_back(std::move(statement));
-    work.push_back({std::move(lanes)});
-    work.push_back({kernel::Comment{"over the lanes of the warp"}});
-    Body exchange;
-    for (std::size_t c = 0; c < lowering.components(); ++c)
-        exchange.push_back({Declare{type_of(lowering.sort(c)),
-                                    lowering.name("other", c),
-                                    fmt::format("shuffle_xor({}, lane)", lowering.name("acc", c)),
-                                    true,
-                                    {}}});
-    lowering.combine(exchange, "acc", lowering.named("other"));
-    work.push_back(
-        {kernel::Enclose{"for (int lane = 16; lane > 0; lane /= 2) {", std::move(exchange), "}"}});
-    Body finish;
-    const ElementScope element = element_at(locals);
-    if (!fold.seed.empty()) {
-        lowering.declare_start(finish, "last", element);
-        lowering.combine(finish, "last", lowering.named("acc"));
-        lowering.store(finish, "last", element);
-    } else {
-        lowering.store(finish, "acc", element);
-    }
-    work.push_back({If{fmt::format("threadIdx.x % {} == 0", kWarp), std::move(finish), {}}});
-    for (kernel::Statement& statement : guarded(tests_of(locals), std::move(work)))
-        rows.body.push_back(std::move(statement));
-    phase.body.push_back({std::move(rows)});
+    const bool by_warps =
+        !ordered && elements_of(fold.over) >= kWarp && elements_of(axes) * 2 <= program_.threads;
+    append(phase.body, by_warps ? lowering.by_warps(axes) : lowering.by_threads(axes));
     return phase;
 }
 

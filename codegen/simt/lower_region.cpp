@@ -66,7 +66,7 @@ LoweredRegion RegionLowering::run() {
         const Axis& axis = region_.axes[i];
         if (!run_time_[i])
             result.fixed[axis.name] = axis.extent;
-        else if (!ranges_.contains(AxisId{static_cast<std::uint32_t>(i)}))
+        else if (held_.contains(AxisId{static_cast<std::uint32_t>(i)}))
             result.at_most[axis.name] = axis.extent;
     }
     result.program = std::move(program_);
@@ -113,8 +113,11 @@ void RegionLowering::find_run_time_sizes() {
                                       : IndexForm(region_.axes[i].extent));
         if (run_time_[i]) used_sizes_.insert(AxisId{static_cast<std::uint32_t>(i)});
     }
-    for (std::size_t i = 0; i < region_.axes.size(); ++i)
-        ranges_[AxisId{static_cast<std::uint32_t>(i)}] = {0, sizes_[i], region_.axes[i].extent};
+    for (std::size_t i = 0; i < region_.axes.size(); ++i) {
+        const AxisId axis{static_cast<std::uint32_t>(i)};
+        ranges_[axis] = {0, sizes_[i], region_.axes[i].extent,
+                         run_time_[i] ? std::optional(axis) : std::nullopt};
+    }
 }
 
 /// A save inward to outward of one type needs no copy: the inner tile is the outer one.
@@ -159,6 +162,7 @@ void RegionLowering::narrow(AxisId axis, std::int64_t size, const IndexForm& sta
     AxisRange& range = ranges_[axis];
     const AxisRange outer = range;
     range.start = start;
+    range.limits = std::nullopt;
     range.capacity = std::min(size, outer.capacity);
     if (run_time_[axis.index()]) range.capacity = size;
     // A group of one is never cut short.

@@ -63,6 +63,7 @@ TileView& RegionLowering::define_tile(VariableId variable, const std::vector<Axi
     view.count.clear();
     for (std::size_t d = 0; d < dims.size(); ++d) {
         invariant(dims[d].capacity <= view.capacity[d], "a tile outgrew its memory");
+        if (dims[d].limits) held_.insert(*dims[d].limits);
         view.origin.push_back(dims[d].start);
         view.count.push_back(dims[d].count);
     }

@@ -133,6 +133,7 @@ private:
     std::map<ArrayId, std::string> scalars_;
     std::map<std::string, std::int64_t> multiples_;  // what divides the value of a name
     std::set<AxisId> used_sizes_;
+    std::set<AxisId> held_;  // axes of run-time size that are held whole
     std::vector<DeviceArray> arrays_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct AxisRange {
     IndexForm start;
     IndexForm count;            ///< may be less than the capacity at an edge
     std::int64_t capacity = 1;  ///< the most that count can be
+    /// The axis whose run-time size the capacity bounds, where it is held whole.
+    std::optional<AxisId> limits = std::nullopt;
     /// Whether every index below the capacity is there, so that none has to be tested.
     [[nodiscard]] bool exact() const { return count.is_constant(capacity); }
 };

@@ -64,6 +64,10 @@ const std::vector<Workload>& workloads() {
         {"fp8 matmul", "fp8_matmul", {{"m", 20}, {"n", 24}, {"k", 32}}, ""},
         {"gated scan", "gated_scan", {{"t", 20}, {"c", 12}, {"b", 2}}, ""},
         {"prefix sum", "prefix_sum", {{"n", 12}, {"t", 37}}, "group n by 5 at l1"},
+        {"prefix sum, streamed",
+         "prefix_sum",
+         {{"n", 12}, {"t", 37}},
+         "group n by 5 at l1\nstream t by 8 at l1"},
         {"layernorm then linear", "layernorm_linear", {{"n", 20}, {"d", 40}, {"c", 24}}, ""},
         {"rmsnorm then linear, fused",
          "rmsnorm_linear",
@@ -91,6 +95,74 @@ const std::vector<Workload>& workloads() {
          "output O[q, d] : f32 = sum(x) P[q, x] * V[x, d] }",
          {},
          "fuse all\ngroup q by 8 at l1\nstream x by 4 at l1"},
+        {"layout and four-bit integers",
+         "diagram packed { axis q = 10, x = 14, d = 8\n input Q[q, d] : f32, K[x, d] : i4\n"
+         "layout Q[b, q, h, d]\n"
+         "output S[q, x] : f32 = sum(d) Q[q, d] * K[x, d]\n layout S[h, b, x, q]\n"
+         "weave b = 2, h = 3 }",
+         {},
+         "group q by 4 at l1\ngroup x by 8 at l1"},
+        {"monoids of one's own",
+         "monoid spread(lo, hi; l, h) = (min(lo, l), max(hi, h)) identity (inf, -inf)\n"
+         "monoid affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative\n"
+         "diagram own { axis n = 5, t = 90\n input X[n, t], Y[n, t] : f32\n"
+         "least[n], most[n] = spread(t) (X[n, t], X[n, t])\n"
+         "decay[n], last[n] = affine(t) (sigmoid(Y[n, t]), X[n, t])\n"
+         "output R[n] : f32 = most[n] - least[n] + last[n] * decay[n]\n"
+         "output best[n] : i32 = argmax(t) X[n, t] * Y[n, t] }",
+         {},
+         ""},
+        {"gather by a computed index",
+         "diagram pick { axis n = 12, e = 40, d = 8\n input X[n, e], W[e, d] : f32\n"
+         "best[n] = argmax(e) X[n, e]\n output Y[n, d] : f32 = W[best[n], d] * 2 }",
+         {},
+         "group n by 5 at l1 in Y"},
+        {"attention, retyped",
+         "attention",
+         {{"q", 40}, {"x", 52}, {"d", 16}, {"b", 1}, {"h", 2}},
+         "fuse S, P, O\nretype S to f16\ngroup q by 8 at l1\nstream x by 8 at l1"},
+        {"attention, streams in streams",
+         "attention",
+         {{"q", 40}, {"x", 52}, {"d", 16}, {"b", 1}, {"h", 2}},
+         "fuse S, P, O\ngroup q by 16 at l1\ngroup q by 4 at thread\nstream x by 24 at l1\n"
+         "stream x by 8 at l2"},
+        {"attention, split queries",
+         "attention",
+         {{"q", 48}, {"x", 20}, {"d", 16}, {"b", 1}, {"h", 2}},
+         "split-axis q as q1 by 8\nfuse S, P, O\ngroup q1 by 4 at l1\nstream x by 8 at l1"},
+        {"convolution, streamed",
+         "convolution",
+         {{"y", 9}, {"x", 10}, {"k", 6}, {"c", 5}, {"b", 2}},
+         "group y by 4 at l1\ngroup c by 2 at l1\nstream k by 4 at l1"},
+        {"strided reads",
+         "diagram strided { axis p = 13, r = 3, m = 2 * p + 3 * r\n input X[m], W[r] : f32\n"
+         "output Y[p] : f32 = sum(r) X[2 * p + 3 * r] * W[r] }",
+         {},
+         "group p by 4 at l1"},
+        {"strided mask",
+         "diagram strided { axis q = 30, x = 30, d = 8\n input Q[q, d], K[x, d], V[x, d] : f32\n"
+         "S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
+         "P[q, x] = softmax[x](if x % 4 == q % 4 or x // 8 == q // 8 then S[q, x] else -inf)\n"
+         "output O[q, d] : f32 = sum(x) P[q, x] * V[x, d] }",
+         {},
+         "fuse all\ngroup q by 8 at l1\nstream x by 2 at l1"},
+        {"cross entropy, streamed",
+         "cross_entropy",
+         {{"n", 19}, {"d", 16}, {"v", 37}},
+         "fuse Z, T, nll\ngroup n by 8 at l1 in nll\nstream v by 16 at l1 in nll"},
+        {"attention backward, streamed",
+         "attention_backward",
+         {{"q", 24}, {"x", 30}, {"d", 8}, {"b", 1}, {"h", 2}},
+         "fuse S, P, dP, dS, dQ\ngroup q by 8 at l1 in dQ\nstream x by 8 at l1 in dQ"},
+        {"layernorm into linear",
+         "layernorm_linear",
+         {{"n", 20}, {"d", 40}, {"c", 24}},
+         "fuse all\ngroup n by 8 at l1\ngroup c by 8 at l1"},
+        {"a run-time size that is held whole",
+         "diagram held { axis n = 20 dynamic, d = 33 dynamic\n input X[n, d] : f16\n"
+         "output Y[n, d] : f16 = softmax[d](X[n, d]) }",
+         {},
+         "group n by 6 at l1"},
     };
     return list;
 }
