@@ -22,7 +22,7 @@ Builder::Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& t
 void Builder::register_forms() {
     for (const RegionStatement& each : cascade_.statements()) {
         const Statement& source = diagram_[each.statement];
-        if (!std::holds_alternative<Map>(source.body)) continue;
+        if (each.part == Part::Before || !std::holds_alternative<Map>(source.body)) continue;
         const ArrayId target = source.targets.front();
         const TermId term = *cascade_.definition(target);
         if (each.part == Part::Chunk && algebra_.class_of(term).streamed) {

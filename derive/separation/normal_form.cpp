@@ -304,6 +304,7 @@ Form NormalForm::power(PolynomialId base, double exponent, TermId term) {
     if (const double* value = algebra_.as_constant(base)) {
         const double result = std::pow(*value, exponent);
         if (std::isfinite(result)) return algebra_.constant(result);
+        return algebra_.atom(algebra_.number(*value), exponent);  // 1/0, as the user wrote it
     }
     if (algebra_[base].terms.size() > 1) {
         if (pure(base)) return algebra_.atom(algebra_.term_of(base), exponent);
