@@ -99,7 +99,8 @@ public:
         for (std::size_t i = 0; i < shown.layout.size(); ++i)
             reordered = reordered || shown.layout[i] != i;
         text += " : " + std::string(name_of(shown.type));
-        if (shown.rounds && shown.role != ArrayRole::Input && shown.role != ArrayRole::Parameter) text += " rounded";
+        if (shown.rounds && shown.role != ArrayRole::Input && shown.role != ArrayRole::Parameter)
+            text += " rounded";
         if (shown.indexes) text += " indexes " + diagram_[*shown.indexes].name;
         if (!reordered) return text;
         std::vector<AxisId> order;
