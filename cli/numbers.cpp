@@ -62,6 +62,8 @@ std::string three_digits(double value) {
 std::string change_text(double before, double after) {
     if (before == after) return "the same";
     if (before <= 0 || after <= 0) return "";
+    constexpr double kVisible = 0.005;
+    if (std::abs(after / before - 1) < kVisible) return "the same";
     return after < before ? "/ " + three_digits(before / after)
                           : "x " + three_digits(after / before);
 }
