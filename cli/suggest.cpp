@@ -76,13 +76,20 @@ bool fits(const Cost& cost, const Machine& machine) {
     });
 }
 
-bool better(const Suggestion& a, const Suggestion& b) {
+/// What fits first, then what saves most time, then transfers.
+bool saves_more(const Suggestion& a, const Suggestion& b) {
     if (a.fits != b.fits) return a.fits;
-    if (!a.fits && a.figures.memory != b.figures.memory) return a.figures.memory < b.figures.memory;
     const double time_a = a.figures.time_low + a.figures.time_high;
     const double time_b = b.figures.time_low + b.figures.time_high;
     if (time_a != time_b) return time_a < time_b;
     return a.figures.transferred < b.figures.transferred;
+}
+
+/// Which size of one family to show: while nothing fits, the one that needs least memory.
+bool better(const Suggestion& a, const Suggestion& b) {
+    if (!a.fits && !b.fits && a.figures.memory != b.figures.memory)
+        return a.figures.memory < b.figures.memory;
+    return saves_more(a, b);
 }
 
 }  // namespace
@@ -110,7 +117,7 @@ Result<Suggestions> suggest(const State& state, const Machine& machine) {
         }
         if (best) suggestions.legal.push_back(std::move(*best));
     }
-    std::stable_sort(suggestions.legal.begin(), suggestions.legal.end(), better);
+    std::stable_sort(suggestions.legal.begin(), suggestions.legal.end(), saves_more);
     return suggestions;
 }
 

@@ -10,7 +10,7 @@ Diagnostic unknown_target(const std::string& target) {
     std::string known;
     for (const std::string& name : target_names())
         known += (known.empty() ? "`" : ", `") + name + "`";
-    return plain_error("E0501", fmt::format("there is no target `{}`", target),
+    return plain_error("E0901", fmt::format("there is no target `{}`", target),
                        "targets are " + known);
 }
 
@@ -23,19 +23,19 @@ Diagnostic shared_memory_exceeded(const EmittedKernel& kernel, std::int64_t avai
     for (std::size_t i = 0; i < std::min(tiles.size(), kShown); ++i)
         list += fmt::format("{}`{}` {}", i > 0 ? ", " : "", tiles[i].name, tiles[i].bytes);
     return plain_error(
-        "E0502",
+        "E0902",
         fmt::format("region `{}` needs {} bytes of shared memory a block, and there are {}",
                     kernel.region, kernel.shared_bytes, available),
         fmt::format("choose smaller groups or chunks; the largest tiles are {}", list));
 }
 
 Diagnostic bad_thread_count(int threads) {
-    return plain_error("E0503", fmt::format("a block cannot have {} threads", threads),
+    return plain_error("E0903", fmt::format("a block cannot have {} threads", threads),
                        "choose a multiple of 32 up to 1024");
 }
 
 Diagnostic unsupported_save(const std::string& array, std::string_view type) {
-    return plain_error("E0504",
+    return plain_error("E0904",
                        fmt::format("`{}` of type `{}` cannot be written to device memory by a "
                                    "kernel: two values share a byte",
                                    array, type),

@@ -149,7 +149,7 @@ std::string interval_text(const TimeEstimate& time) {
 Result<SearchResult> search(const Diagram& diagram, const Machine& machine, std::size_t top) {
     const State plain = initial_state(diagram);
     if (plain.relabelling.regions.empty())
-        return plain_error("E0901", "the diagram computes nothing");
+        return plain_error("E0931", "the diagram computes nothing");
     const std::vector<Fusion> fusions = fusions_of(plain);
     std::map<std::vector<StatementId>, std::vector<Tiling>> known;
     std::vector<Choice> choices;
@@ -170,7 +170,7 @@ Result<SearchResult> search(const Diagram& diagram, const Machine& machine, std:
     }
     if (result.ranked.empty())
         return plain_error(
-            "E0902",
+            "E0932",
             fmt::format("no derivation of `{}` that was tried fits {}", diagram.name, machine.name),
             "its smallest tiles exceed a capacity, or no rule applies: `derive -i` and `suggest` "
             "say which");

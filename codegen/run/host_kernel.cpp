@@ -66,7 +66,7 @@ std::optional<Diagnostic> write_prelude(const fs::path& folder) {
 
 Result<HostKernel> load(const fs::path& library) {
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return plain_error("E0611", std::string("cannot load ") + dlerror());
+    if (handle == nullptr) return plain_error("E0921", std::string("cannot load ") + dlerror());
     HostKernel kernel;
     kernel.entry = reinterpret_cast<decltype(kernel.entry)>(dlsym(handle, "emulated_entry"));
     invariant(kernel.entry != nullptr, "compiled kernel has no entry");

@@ -5,7 +5,7 @@
 namespace napkin::messages {
 
 Diagnostic nvrtc_missing(const std::string& why) {
-    return plain_error("E0601", "NVRTC, which compiles kernels, is not there: " + why,
+    return plain_error("E0911", "NVRTC, which compiles kernels, is not there: " + why,
                        "install the CUDA toolkit or the Python wheel `nvidia-cuda-nvrtc`, or use "
                        "`--device cpu` or `--device emulator`",
                        Failure::Missing);
@@ -13,44 +13,44 @@ Diagnostic nvrtc_missing(const std::string& why) {
 
 Diagnostic architecture_unknown(const std::string& architecture, const std::string& version) {
     return plain_error(
-        "E0602",
+        "E0912",
         fmt::format("NVRTC {} does not compile for architecture `{}`", version, architecture),
         "choose one it knows, such as `sm_80` or `sm_90`", Failure::Missing);
 }
 
 Diagnostic driver_missing(const std::string& why) {
-    return plain_error("E0603", "no CUDA device can be used: " + why,
+    return plain_error("E0913", "no CUDA device can be used: " + why,
                        "use `--device cpu` or `--device emulator`", Failure::Missing);
 }
 
 Diagnostic device_failed(const std::string& call, const std::string& why) {
-    return plain_error("E0604", fmt::format("the CUDA driver failed in `{}`: {}", call, why), "",
+    return plain_error("E0914", fmt::format("the CUDA driver failed in `{}`: {}", call, why), "",
                        Failure::Missing);
 }
 
 Diagnostic shared_memory_of_device(const std::string& kernel, std::int64_t needed,
                                    std::int64_t available, const std::string& device) {
-    return plain_error("E0605",
+    return plain_error("E0915",
                        fmt::format("kernel `{}` needs {} bytes of shared memory a block; {} has {}",
                                    kernel, needed, device, available),
                        "choose smaller groups or chunks");
 }
 
 Diagnostic host_compiler_missing() {
-    return plain_error("E0606",
+    return plain_error("E0916",
                        "the emulator needs a C++ compiler, and neither `c++` nor `g++` runs here",
                        "install g++, or use `--device cpu`", Failure::Missing);
 }
 
 Diagnostic cannot_write_cache(const std::string& path, const std::string& why) {
-    return plain_error("E0607", fmt::format("cannot write `{}`: {}", path, why),
+    return plain_error("E0917", fmt::format("cannot write `{}`: {}", path, why),
                        "check the folder's permissions and the space on its disk");
 }
 
 Diagnostic size_is_fixed(const std::string& kernel, const std::string& axis, std::int64_t fixed,
                          std::int64_t given) {
     return plain_error(
-        "E0608",
+        "E0918",
         fmt::format("kernel `{}` was made for `{} = {}`, not {}", kernel, axis, fixed, given),
         "emit it again with this size, or declare the axis `dynamic`");
 }
@@ -58,7 +58,7 @@ Diagnostic size_is_fixed(const std::string& kernel, const std::string& axis, std
 Diagnostic size_above_limit(const std::string& kernel, const std::string& axis, std::int64_t limit,
                             std::int64_t given) {
     return plain_error(
-        "E0609",
+        "E0919",
         fmt::format("kernel `{}` holds `{}` whole, up to {}; {} is more", kernel, axis, limit,
                     given),
         fmt::format("emit it again with a larger `{0}`, or group or stream `{0}`", axis));
@@ -66,7 +66,7 @@ Diagnostic size_above_limit(const std::string& kernel, const std::string& axis, 
 
 Diagnostic grid_too_large(const std::string& kernel, std::int64_t blocks) {
     return plain_error(
-        "E0610",
+        "E0920",
         fmt::format("kernel `{}` would need {} blocks; a grid has at most 2147483647", kernel,
                     blocks),
         "choose larger groups");

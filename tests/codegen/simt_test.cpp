@@ -175,7 +175,7 @@ TEST_CASE("simt: a launch with sizes that the kernel does not serve is refused")
         const Result<Execution> execution =
             execute_emulated(diagram, emitted(workload), random_inputs(diagram, 1));
         REQUIRE_FALSE(execution.has_value());
-        CHECK_EQ(execution.error().list.front().code, "E0608");
+        CHECK_EQ(execution.error().list.front().code, "E0918");
         CHECK_EQ(execution.error().list.front().message,
                  "kernel `attention_O` was made for `q = 40`, not 41");
     }
@@ -205,16 +205,16 @@ TEST_CASE("simt: what cannot be emitted is refused with the reason") {
     const Result<EmittedProgram> large = emit(state, *tiles, small);
     REQUIRE_FALSE(large.has_value());
     const Diagnostic& exceeded = large.error().list.front();
-    CHECK_EQ(exceeded.code, "E0502");
+    CHECK_EQ(exceeded.code, "E0902");
     CHECK_NE(exceeded.message.find("of shared memory a block, and there are 4096"),
              std::string::npos);
     CHECK_NE(exceeded.help.find("_tile"), std::string::npos);
     EmitOptions other;
     other.target = "abacus";
-    CHECK_EQ(emit(state, *tiles, other).error().list.front().code, "E0501");
+    CHECK_EQ(emit(state, *tiles, other).error().list.front().code, "E0901");
     EmitOptions threads;
     threads.threads = 33;
-    CHECK_EQ(emit(state, *tiles, threads).error().list.front().code, "E0503");
+    CHECK_EQ(emit(state, *tiles, threads).error().list.front().code, "E0903");
 }
 
 TEST_CASE("simt: every mutant of a printed kernel is caught") {
