@@ -6,7 +6,7 @@
 
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
-#include "codegen/simt/region_lowering.h"
+#include "codegen/simt/simt_lowering.h"
 
 namespace napkin {
 namespace {
@@ -36,7 +36,7 @@ std::vector<std::string> header_of(const State& state, const RegionProgram& regi
     return lines;
 }
 
-EmittedKernel finish(simt::LoweredRegion lowered, const RegionProgram& region) {
+EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& region) {
     EmittedKernel kernel;
     kernel::Program& program = lowered.program;
     kernel.name = program.name;
@@ -74,7 +74,7 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         for (const auto& [array, type] : region.stored)
             if (type == ElementType::I4)
                 return messages::unsupported_save(region.arrays[array.index()].name, name_of(type));
-        simt::LoweredRegion lowered = simt::RegionLowering(state, region, options).run();
+        lowering::LoweredRegion lowered = lowering::SimtLowering(state, region, options).run();
         lowered.program.header = header_of(state, region, options);
         for (const DeviceArray& array : lowered.arrays) {
             const auto known =

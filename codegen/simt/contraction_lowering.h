@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "codegen/simt/region_lowering.h"
+#include "codegen/simt/simt_lowering.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 
 /// A product's factors; a constant one apart.
 struct Factors {
@@ -28,7 +28,7 @@ struct Arrangement {
 
 class ContractionLowering {
 public:
-    ContractionLowering(RegionLowering& region, const Fold& fold, const Compute& compute)
+    ContractionLowering(SimtLowering& region, const Fold& fold, const Compute& compute)
         : region_(region), fold_(fold), compute_(compute) {}
 
     /// Whether the fold is a contraction; splits its axes and factors.
@@ -57,7 +57,7 @@ private:
         return both;
     }
 
-    RegionLowering& region_;
+    SimtLowering& region_;
     const Fold& fold_;
     const Compute& compute_;
     ExpressionScope scope_;
@@ -69,4 +69,4 @@ private:
     std::int64_t column_passes_ = 1;
 };
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "codegen/simt/region_lowering.h"
+#include "codegen/simt/simt_lowering.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 namespace {
 
 /// How much wider than one element an index can be over a tile, whatever its place; nullopt where
@@ -56,7 +56,7 @@ std::optional<std::int64_t> spread(const Expression& expression, const AxisRange
 
 /// The part of the array that a load's readers can touch: along each dimension the hull of their
 /// indices, clipped to the array.
-std::vector<AxisRange> RegionLowering::footprint(const Load& load, Body& body) {
+std::vector<AxisRange> SimtLowering::footprint(const Load& load, Body& body) {
     const Array& array = region_.arrays[load.array.index()];
     const IntervalPrinter intervals(ranges_, sizes_);
     std::vector<AxisRange> dims;
@@ -118,4 +118,4 @@ std::vector<AxisRange> RegionLowering::footprint(const Load& load, Body& body) {
     return dims;
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

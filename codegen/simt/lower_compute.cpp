@@ -2,73 +2,11 @@
 
 #include <algorithm>
 
-#include "codegen/simt/region_lowering.h"
+#include "codegen/simt/simt_lowering.h"
 #include "diagrams/overloaded.h"
 
-namespace napkin::simt {
-namespace {
-
-/// `S[q, x] = sum(d) Q[q, d] * K[x, d]`.
-std::string statement_text(const Diagram& scope, const Statement& statement) {
-    std::string text;
-    for (std::size_t i = 0; i < statement.targets.size(); ++i) {
-        const Array& array = scope[statement.targets[i]];
-        text += (i > 0 ? ", " : "") + array.name;
-        if (array.axes.empty()) continue;
-        text += "[";
-        for (std::size_t d = 0; d < array.axes.size(); ++d)
-            text += (d > 0 ? ", " : "") + scope[array.axes[d]].name;
-        text += "]";
-    }
-    const auto axes = [&](const std::vector<AxisId>& list) {
-        std::string names;
-        for (const AxisId axis : list) names += (names.empty() ? "" : ", ") + scope[axis].name;
-        return names;
-    };
-    std::visit(overloaded{
-                   [&](const Map& map) { text += " = " + napkin::print(scope, map.value); },
-                   [&](const Fold& fold) {
-                       const std::string& name = scope[fold.monoid].name;
-                       const std::string head =
-                           fold.every_prefix ? fmt::format("scan[{}] {}", axes(fold.over), name)
-                                             : fmt::format("{}({})", name, axes(fold.over));
-                       std::string values;
-                       for (const Expression& value : fold.values)
-                           values += (values.empty() ? " " : ", ") + napkin::print(scope, value);
-                       const std::string seed =
-                           fold.seed.empty() ? "" : napkin::print(scope, fold.seed.front());
-                       if (fold.seed.empty())
-                           text += " = " + head + values;
-                       else if (fold.monoid == kSum)
-                           text += fmt::format(" = {} + {}{}", seed, head, values);
-                       else
-                           text += fmt::format(" = {}({}, {}{})", name, seed, head, values);
-                   },
-                   [&](const Select& select) {
-                       text +=
-                           fmt::format(" = {}({}) {}", select.rank ? "topk" : "argmax",
-                                       scope[select.over].name, napkin::print(scope, select.value));
-                   },
-                   [&](const Opaque& opaque) { text += " = " + opaque.name; },
-               },
-               statement.body);
-    return text;
-}
-
-void collect_conditions(const Expression& expression, std::vector<Expression>& found) {
-    walk(expression, [&](const Expression& node) {
-        const Apply* call = std::get_if<Apply>(&node.node);
-        if (call == nullptr || call->function != Function::Select) return;
-        const Expression& condition = call->arguments[0];
-        if (!arrays_read(condition).empty() || axes_used(condition).empty()) return;
-        if (std::find(found.begin(), found.end(), condition) == found.end())
-            found.push_back(condition);
-    });
-}
-
-}  // namespace
-
-void RegionLowering::lower_compute(const Compute& compute, Span span, Body& body) {
+namespace napkin::lowering {
+void SimtLowering::lower_compute(const Compute& compute, Span span, Body& body) {
     kernel::Phase phase = std::visit(
         overloaded{[&](const Map& map) { return lower_map(map, compute); },
                    [&](const Fold& fold) {
@@ -81,34 +19,17 @@ void RegionLowering::lower_compute(const Compute& compute, Span span, Body& body
                        throw InternalError("opaque box `" + opaque.name + "` reached codegen");
                    }},
         compute.statement.body);
-    phase.comments = comments(statement_text(scope_, compute.statement), span, compute.via);
+    phase.comments = comments(text_of(compute.statement), span, compute.via);
     for (const VariableId target : compute.targets)
         phase.writes.push_back(views_.at(storage(target)).tile);
     body.push_back({std::move(phase)});
 }
 
-std::vector<AxisId> RegionLowering::target_axes(const Compute& compute) const {
+std::vector<AxisId> SimtLowering::target_axes(const Compute& compute) const {
     return region_.arrays[compute.statement.targets.front().index()].axes;
 }
 
-void RegionLowering::note_parameters(const Expression& expression, ExpressionScope& scope) {
-    for (const ArrayId array : arrays_read(expression)) {
-        const Array& info = region_.arrays[array.index()];
-        if (info.role != ArrayRole::Parameter) continue;
-        if (!scalars_.contains(array)) {
-            KernelParameter parameter;
-            parameter.kind = KernelParameter::Kind::Scalar;
-            parameter.name = names_.fresh(info.name);
-            parameter.array = array;
-            parameter.type = info.type;
-            scalars_[array] = parameter.name;
-            program_.parameters.push_back(std::move(parameter));
-        }
-        scope.parameters[array] = scalars_[array];
-    }
-}
-
-ExpressionScope RegionLowering::scope_for(const Compute& compute) {
+ExpressionScope SimtLowering::scope_for(const Compute& compute) {
     ExpressionScope scope;
     scope.sizes = &sizes_;
     scope.arrays = &region_.arrays;
@@ -121,8 +42,8 @@ ExpressionScope RegionLowering::scope_for(const Compute& compute) {
     return scope;
 }
 
-void RegionLowering::declare_known(const std::vector<const Expression*>& expressions,
-                                   ExpressionScope& scope, Body& body) const {
+void SimtLowering::declare_known(const std::vector<const Expression*>& expressions,
+                                 ExpressionScope& scope, Body& body) const {
     std::vector<Expression> conditions;
     for (const Expression* expression : expressions) collect_conditions(*expression, conditions);
     const IntervalPrinter intervals(ranges_, sizes_);
@@ -137,15 +58,15 @@ void RegionLowering::declare_known(const std::vector<const Expression*>& express
     }
 }
 
-std::int64_t RegionLowering::elements_of(const std::vector<AxisId>& axes) const {
+std::int64_t SimtLowering::elements_of(const std::vector<AxisId>& axes) const {
     std::int64_t elements = 1;
     for (const AxisId axis : axes) elements *= ranges_.at(axis).capacity;
     return elements;
 }
 
-std::vector<LocalIndex> RegionLowering::decompose(const std::string& flat,
-                                                  const std::vector<AxisId>& axes, Body& body,
-                                                  const std::set<AxisId>& clamped) const {
+std::vector<LocalIndex> SimtLowering::decompose(const std::string& flat,
+                                                const std::vector<AxisId>& axes, Body& body,
+                                                const std::set<AxisId>& clamped) const {
     std::vector<LocalIndex> locals;
     const std::int64_t total = elements_of(axes);
     std::int64_t below = total;
@@ -172,30 +93,29 @@ std::vector<LocalIndex> RegionLowering::decompose(const std::string& flat,
     return locals;
 }
 
-ElementScope RegionLowering::element_at(const std::vector<LocalIndex>& locals) const {
+ElementScope SimtLowering::element_at(const std::vector<LocalIndex>& locals) const {
     ElementScope element;
     for (const LocalIndex& local : locals)
         element.index[local.axis] = ranges_.at(local.axis).start + local.local;
     return element;
 }
 
-std::string RegionLowering::tests_of(const std::vector<LocalIndex>& locals) const {
+std::string SimtLowering::tests_of(const std::vector<LocalIndex>& locals) const {
     std::string tests;
     for (const LocalIndex& local : locals)
         if (!local.test.empty()) tests += (tests.empty() ? "" : " && ") + local.test;
     return tests;
 }
 
-std::vector<IndexForm> RegionLowering::indices_of(ArrayId array,
-                                                  const ElementScope& element) const {
+std::vector<IndexForm> SimtLowering::indices_of(ArrayId array, const ElementScope& element) const {
     std::vector<IndexForm> at;
     for (const AxisId axis : region_.arrays[array.index()].axes)
         at.push_back(element.index.at(axis));
     return at;
 }
 
-void RegionLowering::store(Body& body, const Compute& compute, std::size_t target,
-                           const Code& value, const ElementScope& element) const {
+void SimtLowering::store(Body& body, const Compute& compute, std::size_t target, const Code& value,
+                         const ElementScope& element) const {
     constexpr std::size_t kLongLine = 68;
     const ArrayId array = compute.statement.targets[target];
     const Array& info = region_.arrays[array.index()];
@@ -211,7 +131,7 @@ void RegionLowering::store(Body& body, const Compute& compute, std::size_t targe
     body.push_back({kernel::Assign{place, "=", stored(kept, view.type)}});
 }
 
-RegionLowering::Body RegionLowering::thread_loop(std::int64_t count, Body inner) const {
+SimtLowering::Body SimtLowering::thread_loop(std::int64_t count, Body inner) const {
     if (count == 1) return {{kernel::If{"threadIdx.x == 0", std::move(inner), {}}}};
     kernel::For loop;
     loop.name = "e";
@@ -222,7 +142,7 @@ RegionLowering::Body RegionLowering::thread_loop(std::int64_t count, Body inner)
     return {{std::move(loop)}};
 }
 
-kernel::Phase RegionLowering::lower_map(const Map& map, const Compute& compute) {
+kernel::Phase SimtLowering::lower_map(const Map& map, const Compute& compute) {
     ExpressionScope scope = scope_for(compute);
     const TileView view = define_target(compute.targets.front());
     // A target that is read too is in the scope with its own place.
@@ -269,4 +189,4 @@ kernel::Phase RegionLowering::lower_map(const Map& map, const Compute& compute) 
     return phase;
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

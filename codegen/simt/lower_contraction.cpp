@@ -13,7 +13,7 @@
 
 #include "codegen/simt/contraction_lowering.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 namespace {
 
 using kernel::Assign;
@@ -278,11 +278,11 @@ kernel::Phase ContractionLowering::run() {
     return phase;
 }
 
-std::optional<kernel::Phase> RegionLowering::lower_contraction(const Fold& fold,
-                                                               const Compute& compute) {
+std::optional<kernel::Phase> SimtLowering::lower_contraction(const Fold& fold,
+                                                             const Compute& compute) {
     ContractionLowering lowering(*this, fold, compute);
     if (!lowering.recognise()) return std::nullopt;
     return lowering.run();
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <limits>
 
-#include "codegen/simt/region_lowering.h"
+#include "codegen/simt/simt_lowering.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 namespace {
 
 using kernel::Assign;
@@ -54,7 +54,7 @@ Body guarded(const std::string& tests, Body inner) {
 /// One fold: its accumulators and how they combine.
 class FoldLowering {
 public:
-    FoldLowering(const RegionLowering& region, const Fold& fold, const Compute& compute,
+    FoldLowering(const SimtLowering& region, const Fold& fold, const Compute& compute,
                  ExpressionScope& scope)
         : region_(region), fold_(fold), compute_(compute), scope_(scope) {
         for (const ArrayId target : compute.statement.targets) {
@@ -162,7 +162,7 @@ private:
         return as_accumulator(value, sorts_[component]);
     }
 
-    const RegionLowering& region_;
+    const SimtLowering& region_;
     const Fold& fold_;
     const Compute& compute_;
     ExpressionScope& scope_;
@@ -275,7 +275,7 @@ For FoldLowering::lanes(const std::vector<LocalIndex>& locals) const {
     return loop;
 }
 
-kernel::Phase RegionLowering::lower_fold(const Fold& fold, const Compute& compute) {
+kernel::Phase SimtLowering::lower_fold(const Fold& fold, const Compute& compute) {
     ExpressionScope scope = scope_for(compute);
     for (const VariableId target : compute.targets) define_target(target);
     kernel::Phase phase;
@@ -298,7 +298,7 @@ kernel::Phase RegionLowering::lower_fold(const Fold& fold, const Compute& comput
 
 // The best element that comes after the last one found, once a rank: no sorting, and ties go to the
 // lowest index.
-kernel::Phase RegionLowering::lower_select(const Select& select, const Compute& compute) {
+kernel::Phase SimtLowering::lower_select(const Select& select, const Compute& compute) {
     ExpressionScope scope = scope_for(compute);
     for (const VariableId target : compute.targets) define_target(target);
     kernel::Phase phase;
@@ -379,4 +379,4 @@ kernel::Phase RegionLowering::lower_select(const Select& select, const Compute& 
     return phase;
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

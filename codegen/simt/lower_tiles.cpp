@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/simt/region_lowering.h"
+#include "codegen/simt/simt_lowering.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 namespace {
 
 /// Elements from one row to the next: padded so that rows start in different banks, an odd number
@@ -28,8 +28,8 @@ void add_guarded(kernel::Body& body, const std::string& tests, kernel::Body guar
 
 }  // namespace
 
-TileView& RegionLowering::define_tile(VariableId variable, const std::vector<AxisRange>& dims,
-                                      const std::vector<std::string>& labels) {
+TileView& SimtLowering::define_tile(VariableId variable, const std::vector<AxisRange>& dims,
+                                    const std::vector<std::string>& labels) {
     const VariableId place = storage(variable);
     const auto known = views_.find(place);
     TileView view;
@@ -71,7 +71,7 @@ TileView& RegionLowering::define_tile(VariableId variable, const std::vector<Axi
     return views_[place] = std::move(view);
 }
 
-TileView& RegionLowering::define_target(VariableId variable) {
+TileView& SimtLowering::define_target(VariableId variable) {
     std::vector<AxisRange> dims;
     std::vector<std::string> labels;
     for (const AxisId axis :
@@ -82,7 +82,7 @@ TileView& RegionLowering::define_target(VariableId variable) {
     return define_tile(variable, dims, labels);
 }
 
-void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
+void SimtLowering::lower_load(const Load& load, Span span, Body& body) {
     if (!materialised(load.target)) {
         skipped_loads_[load.target] = &load;
         return;
@@ -152,8 +152,8 @@ void RegionLowering::lower_load(const Load& load, Span span, Body& body) {
     body.push_back({std::move(phase)});
 }
 
-void RegionLowering::lower_gather(const Load& load, const std::vector<Expression>& gather,
-                                  Span span, Body& body) {
+void SimtLowering::lower_gather(const Load& load, const std::vector<Expression>& gather, Span span,
+                                Body& body) {
     const TileView view = define_target(load.target);
     const std::string buffer = buffer_name(load.array, false);
     kernel::Phase phase;
@@ -191,7 +191,7 @@ void RegionLowering::lower_gather(const Load& load, const std::vector<Expression
     body.push_back({std::move(phase)});
 }
 
-void RegionLowering::lower_save(const Save& save, Span span, Body& body) {
+void SimtLowering::lower_save(const Save& save, Span span, Body& body) {
     if (!materialised(save.source)) return;
     if (save.target && materialised(*save.target)) {
         if (storage(save.source) != storage(*save.target))
@@ -219,8 +219,7 @@ void RegionLowering::lower_save(const Save& save, Span span, Body& body) {
     body.push_back({std::move(phase)});
 }
 
-void RegionLowering::copy_tile(VariableId from, VariableId to, ArrayId array, Span span,
-                               Body& body) {
+void SimtLowering::copy_tile(VariableId from, VariableId to, ArrayId array, Span span, Body& body) {
     const TileView source = views_.at(storage(from));
     const TileView target = define_target(to);
     kernel::Phase phase;
@@ -239,4 +238,20 @@ void RegionLowering::copy_tile(VariableId from, VariableId to, ArrayId array, Sp
     body.push_back({std::move(phase)});
 }
 
-}  // namespace napkin::simt
+/// Elements that one copy of 16 bytes moves, where the tile's innermost dimension allows it.
+int SimtLowering::vector_width(ArrayId array, const TileView& tile) const {
+    const Array& info = region_.arrays[array.index()];
+    const ElementType type = device_type(array);
+    if (info.axes.empty() || type != tile.type || type == ElementType::I4) return 1;
+    const std::size_t last = info.axes.size() - 1;
+    if (!info.layout.empty() && info.layout.back() != last) return 1;
+    const AxisId axis = info.axes[last];
+    const std::int64_t width = 16 / kernel::element_bytes(type);
+    const std::int64_t extent = region_.axes[axis.index()].extent;
+    if (run_time_[axis.index()] || extent % width != 0) return 1;
+    if (!tile.count[last].is_constant(tile.capacity[last])) return 1;
+    if (tile.capacity[last] % width != 0 || divisor_of(tile.origin[last]) % width != 0) return 1;
+    return static_cast<int>(width);
+}
+
+}  // namespace napkin::lowering

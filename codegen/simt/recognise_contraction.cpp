@@ -3,7 +3,7 @@
 
 #include "codegen/simt/contraction_lowering.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 namespace {
 
 void collect_factors(const Expression& expression, Factors& factors) {
@@ -124,4 +124,4 @@ bool ContractionLowering::recognise() {
     return true;
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "codegen/simt/interval_code.h"
+#include "codegen/lowering/interval_code.h"
 
 namespace napkin {
 
@@ -39,10 +39,10 @@ TEST_CASE("interval code: masks over tiles become comparisons of tile edges") {
     const AxisId q{0};
     const AxisId x{1};
     const std::vector<IndexForm> sizes = {100, 200};
-    simt::AxisRanges ranges;
+    lowering::AxisRanges ranges;
     ranges[q] = {index_atom("q0"), 16, 16};
     ranges[x] = {index_atom("x0"), index_atom("nx"), 8};
-    const simt::IntervalPrinter intervals(ranges, sizes);
+    const lowering::IntervalPrinter intervals(ranges, sizes);
     struct Row {
         Expression condition;
         const char* may;

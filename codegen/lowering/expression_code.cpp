@@ -1,4 +1,4 @@
-#include "codegen/simt/expression_code.h"
+#include "codegen/lowering/expression_code.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "diagrams/evaluate.h"
 #include "diagrams/overloaded.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 namespace {
 
 bool harmless_factor(const Code& code) {
@@ -374,4 +374,4 @@ Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments
     return code;
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

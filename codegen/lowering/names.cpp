@@ -1,8 +1,8 @@
 #include <cctype>
 
-#include "codegen/simt/scope.h"
+#include "codegen/lowering/scope.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 namespace {
 
 // Words of C++ and names that kernels use for themselves.
@@ -199,4 +199,4 @@ std::string Names::fresh(const std::string& wanted) {
     return name;
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "codegen/simt/scope.h"
+#include "codegen/lowering/scope.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 
 struct IntervalCode {
     IndexForm low;
@@ -40,4 +40,4 @@ private:
     const std::vector<IndexForm>& sizes_;
 };
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

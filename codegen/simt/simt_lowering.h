@@ -14,45 +14,23 @@
 #include <string>
 #include <vector>
 
-#include "codegen/kernel_program.h"
-#include "codegen/simt/expression_code.h"
-#include "codegen/simt/interval_code.h"
-#include "codegen/simt/scope.h"
+#include "codegen/lowering/region_frame.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 
-/// What lowering gives: the kernel and how to launch it.
-struct LoweredRegion {
-    kernel::Program program;
-    std::vector<GridAxis> grid;
-    Sizes fixed;
-    Sizes at_most;
-    std::vector<DeviceArray> arrays;
-};
-
-class RegionLowering {
+class SimtLowering : private RegionFrame {
 public:
-    RegionLowering(const State& state, const RegionProgram& region, const EmitOptions& options);
+    SimtLowering(const State& state, const RegionProgram& region, const EmitOptions& options);
     [[nodiscard]] LoweredRegion run();
 
 private:
-    using Body = kernel::Body;
-
-    // lower_region.cpp: structure, sizes, names, parameters
-    void name_axes();
-    /// The name reserved for an axis the first time, a numbered one after that.
-    [[nodiscard]] std::string next_name(const std::string& reserved);
+    // lower_region.cpp: structure
     void choose_threads();
-    void find_run_time_sizes();
-    [[nodiscard]] const std::vector<TileStatement>& lower_grid(Body& body);
     void lower(const std::vector<TileStatement>& statements, Body& body);
     void lower_loop(const Loop& loop, Body& body);
-    void narrow(AxisId axis, std::int64_t size, const IndexForm& start, Body& body);
     void collect_aliases(const std::vector<TileStatement>& statements);
     [[nodiscard]] VariableId storage(VariableId variable) const;
     [[nodiscard]] bool materialised(VariableId variable) const;
-    [[nodiscard]] std::vector<std::string> comments(const std::string& what, Span span,
-                                                    const std::string& via) const;
 
     // lower_tiles.cpp: tiles, loads and saves
     TileView& define_tile(VariableId variable, const std::vector<AxisRange>& dims,
@@ -64,22 +42,12 @@ private:
                       Body& body);
     void lower_save(const Save& save, Span span, Body& body);
     void copy_tile(VariableId from, VariableId to, ArrayId array, Span span, Body& body);
-    [[nodiscard]] std::string buffer_name(ArrayId array, bool written);
-    [[nodiscard]] ElementType device_type(ArrayId array) const;
-    [[nodiscard]] std::string device_value(ArrayId array, const std::string& place,
-                                           ElementType type) const;
-    /// Declares the element's place in device memory and returns its name.
-    [[nodiscard]] std::string device_place(ArrayId array, const std::vector<IndexForm>& index,
-                                           Body& body);
-    /// A number that certainly divides the index, 0 for 0.
-    [[nodiscard]] std::int64_t divisor_of(const IndexForm& index) const;
     [[nodiscard]] int vector_width(ArrayId array, const TileView& tile) const;
 
     // lower_compute.cpp: maps and what all computations share
     void lower_compute(const Compute& compute, Span span, Body& body);
     [[nodiscard]] kernel::Phase lower_map(const Map& map, const Compute& compute);
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
-    void note_parameters(const Expression& expression, ExpressionScope& scope);
     /// Flags for conditions that hold everywhere in the block's part.
     void declare_known(const std::vector<const Expression*>& expressions, ExpressionScope& scope,
                        Body& body) const;
@@ -109,32 +77,10 @@ private:
     friend class FoldLowering;
     friend class ContractionLowering;
 
-    const State& state_;
-    const RegionProgram& region_;
-    const EmitOptions& options_;
-    Diagram scope_;  // for printing statements
-    kernel::Program program_;
-    Names names_;
-    struct AxisNames {
-        std::string start, count, local, size;
-    };
-    std::vector<AxisNames> axis_names_;
-    std::set<std::string> used_;    // of the names reserved for axes
-    std::vector<IndexForm> sizes_;  // by axis: a constant or a parameter
-    std::vector<bool> run_time_;    // by axis
-    AxisRanges ranges_;
-    std::vector<GridAxis> grid_;
     std::map<VariableId, VariableId> aliases_;
     std::map<VariableId, TileView> views_;
     std::map<VariableId, const Load*> skipped_loads_;
     std::map<ArrayId, VariableId> latest_;  // the variable that last got a value of an array
-    std::map<ArrayId, std::string> buffers_;
-    std::map<std::pair<ArrayId, std::uint32_t>, std::string> strides_;
-    std::map<ArrayId, std::string> scalars_;
-    std::map<std::string, std::int64_t> multiples_;  // what divides the value of a name
-    std::set<AxisId> used_sizes_;
-    std::set<AxisId> held_;  // axes of run-time size that are held whole
-    std::vector<DeviceArray> arrays_;
 };
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

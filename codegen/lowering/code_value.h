@@ -9,7 +9,7 @@
 #include "codegen/index_form.h"
 #include "codegen/kernel_program.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 
 /// C++'s operator precedences, tighter ones higher.
 namespace precedence {
@@ -60,4 +60,4 @@ struct Code {
 /// What an element of a type means, read from `place`.
 [[nodiscard]] Code loaded(const std::string& place, ElementType type);
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

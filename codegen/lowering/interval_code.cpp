@@ -1,10 +1,10 @@
-#include "codegen/simt/interval_code.h"
+#include "codegen/lowering/interval_code.h"
 
 #include <fmt/format.h>
 
 #include "diagrams/overloaded.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 namespace {
 
 /// `low < 0` and the like, folded where it is known.
@@ -237,4 +237,4 @@ std::string IntervalPrinter::must_hold(const Expression& condition) const {
     return decide(condition, true);
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -11,7 +11,7 @@
 #include "codegen/kernel_program.h"
 #include "derive/tile_program.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 
 /// Unique C++ names.
 class Names {
@@ -65,4 +65,4 @@ struct LocalIndex {
     std::string test;  ///< `iq < nq`, empty when it always holds
 };
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "codegen/simt/region_lowering.h"
+#include "codegen/lowering/region_frame.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 
-std::string RegionLowering::buffer_name(ArrayId array, bool written) {
+std::string RegionFrame::buffer_name(ArrayId array, bool written) {
     const auto known = buffers_.find(array);
     if (known != buffers_.end()) return known->second;
     KernelParameter parameter;
@@ -25,14 +25,13 @@ std::string RegionLowering::buffer_name(ArrayId array, bool written) {
     return parameter.name;
 }
 
-ElementType RegionLowering::device_type(ArrayId array) const {
+ElementType RegionFrame::device_type(ArrayId array) const {
     const auto stored = region_.stored.find(array);
     if (stored != region_.stored.end()) return stored->second;
     return storage_type(state_.diagram, state_.relabelling, array);
 }
 
-std::string RegionLowering::device_place(ArrayId array, const std::vector<IndexForm>& index,
-                                         Body& body) {
+DeviceOffset RegionFrame::device_offset(ArrayId array, const std::vector<IndexForm>& index) {
     const Array& info = region_.arrays[array.index()];
     std::vector<std::uint32_t> order(info.layout.begin(), info.layout.end());
     if (order.empty())
@@ -74,20 +73,26 @@ std::string RegionLowering::device_place(ArrayId array, const std::vector<IndexF
         offset = offset +
                  index_atom(fmt::format("{} * {}", print_factor(index[d]), strides_[{array, d}]));
     }
-    if (offset.is_constant()) return print(offset);
     const bool strided =
         offset.terms.end() !=
         std::find_if(offset.terms.begin(), offset.terms.end(), [](const auto& term) {
             return term.first.find("_stride_") != std::string::npos;
         });
+    return {offset, wide || strided};
+}
+
+std::string RegionFrame::device_place(ArrayId array, const std::vector<IndexForm>& index,
+                                      Body& body) {
+    const DeviceOffset place = device_offset(array, index);
+    if (place.offset.is_constant()) return print(place.offset);
     body.push_back(
-        {kernel::Declare{wide || strided ? "i64" : "int", "at", print(offset), true, {}}});
+        {kernel::Declare{place.wide ? "i64" : "int", "at", print(place.offset), true, {}}});
     return "at";
 }
 
 /// An element of a device array as a tile of another type holds it.
-std::string RegionLowering::device_value(ArrayId array, const std::string& place,
-                                         ElementType type) const {
+std::string RegionFrame::device_value(ArrayId array, const std::string& place,
+                                      ElementType type) const {
     const std::string& buffer = buffers_.at(array);
     const ElementType own = device_type(array);
     if (own == ElementType::I4)
@@ -96,7 +101,7 @@ std::string RegionLowering::device_value(ArrayId array, const std::string& place
     return own == type ? element : stored(loaded(element, own), type);
 }
 
-std::int64_t RegionLowering::divisor_of(const IndexForm& index) const {
+std::int64_t RegionFrame::divisor_of(const IndexForm& index) const {
     std::int64_t divisor = index.constant < 0 ? -index.constant : index.constant;
     for (const auto& [text, coefficient] : index.terms) {
         const auto known = multiples_.find(text);
@@ -105,20 +110,4 @@ std::int64_t RegionLowering::divisor_of(const IndexForm& index) const {
     return divisor;
 }
 
-/// Elements that one copy of 16 bytes moves, where the tile's innermost dimension allows it.
-int RegionLowering::vector_width(ArrayId array, const TileView& tile) const {
-    const Array& info = region_.arrays[array.index()];
-    const ElementType type = device_type(array);
-    if (info.axes.empty() || type != tile.type || type == ElementType::I4) return 1;
-    const std::size_t last = info.axes.size() - 1;
-    if (!info.layout.empty() && info.layout.back() != last) return 1;
-    const AxisId axis = info.axes[last];
-    const std::int64_t width = 16 / kernel::element_bytes(type);
-    const std::int64_t extent = region_.axes[axis.index()].extent;
-    if (run_time_[axis.index()] || extent % width != 0) return 1;
-    if (!tile.count[last].is_constant(tile.capacity[last])) return 1;
-    if (tile.capacity[last] % width != 0 || divisor_of(tile.origin[last]) % width != 0) return 1;
-    return static_cast<int>(width);
-}
-
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -1,4 +1,4 @@
-#include "codegen/simt/code_value.h"
+#include "codegen/lowering/code_value.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 #include "diagrams/result.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 
 Code index_code(IndexForm form) {
     Code code;
@@ -158,4 +158,4 @@ Code loaded(const std::string& place, ElementType type) {
     return code;
 }
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "codegen/simt/code_value.h"
-#include "codegen/simt/scope.h"
+#include "codegen/lowering/code_value.h"
+#include "codegen/lowering/scope.h"
 
-namespace napkin::simt {
+namespace napkin::lowering {
 
 /// What an expression may name.
 struct ExpressionScope {
@@ -43,4 +43,4 @@ private:
     const ExpressionScope& scope_;
 };
 
-}  // namespace napkin::simt
+}  // namespace napkin::lowering

@@ -1,0 +1,277 @@
+#include "codegen/lowering/region_frame.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "diagrams/overloaded.h"
+
+namespace napkin::lowering {
+namespace {
+
+void collect_ranged(const std::vector<TileStatement>& body, std::set<AxisId>& ranged) {
+    for (const TileStatement& statement : body) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
+            ranged.insert(parallel->axis);
+            collect_ranged(parallel->body, ranged);
+        } else if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
+            ranged.insert(loop->axis);
+            collect_ranged(loop->body, ranged);
+        }
+    }
+}
+
+}  // namespace
+
+RegionFrame::RegionFrame(const State& state, const RegionProgram& region,
+                         const EmitOptions& options)
+    : state_(state), region_(region), options_(options), scope_(scope_of(region)) {
+    program_.name = names_.fresh(state.diagram.name + "_" + region.name);
+    name_axes();
+    find_run_time_sizes();
+}
+
+LoweredRegion RegionFrame::finish() {
+    for (const AxisId axis : used_sizes_) {
+        KernelParameter parameter;
+        parameter.kind = KernelParameter::Kind::Size;
+        parameter.name = axis_names_[axis.index()].size;
+        parameter.axis = axis;
+        program_.parameters.push_back(std::move(parameter));
+    }
+    LoweredRegion result;
+    result.grid = grid_;
+    result.arrays = arrays_;
+    for (std::size_t i = 0; i < region_.axes.size(); ++i) {
+        const Axis& axis = region_.axes[i];
+        if (!run_time_[i])
+            result.fixed[axis.name] = axis.extent;
+        else if (held_.contains(AxisId{static_cast<std::uint32_t>(i)}))
+            result.at_most[axis.name] = axis.extent;
+    }
+    result.program = std::move(program_);
+    return result;
+}
+
+/// Names for every axis: `q0` where its part starts, `nq` how much there is, `iq` the element.
+void RegionFrame::name_axes() {
+    for (const Axis& axis : region_.axes) {
+        std::string base = Names::identifier(axis.name);
+        const auto wanted = [&] {
+            return std::vector<std::string>{base + "0", "n" + base, "i" + base, "size_" + base};
+        };
+        while (!names_.are_free(wanted())) base += "_";
+        axis_names_.push_back({names_.fresh(base + "0"), names_.fresh("n" + base),
+                               names_.fresh("i" + base), names_.fresh("size_" + base)});
+    }
+}
+
+std::string RegionFrame::next_name(const std::string& reserved) {
+    return used_.insert(reserved).second ? reserved : names_.fresh(reserved);
+}
+
+void RegionFrame::find_run_time_sizes() {
+    std::set<AxisId> ranged;
+    collect_ranged(region_.body, ranged);
+    run_time_.assign(region_.axes.size(), false);
+    std::set<std::string> symbols;
+    for (std::size_t i = 0; i < region_.axes.size(); ++i) {
+        const Axis& axis = region_.axes[i];
+        const bool chosen =
+            options_.dynamic_sizes && ranged.contains(AxisId{static_cast<std::uint32_t>(i)});
+        if (!axis.dynamic && !chosen) continue;
+        run_time_[i] = true;
+        for (const std::string& symbol : symbols_of(axis.size)) symbols.insert(symbol);
+        symbols.insert(axis.name);
+    }
+    // A size made of run-time sizes is one.
+    for (std::size_t i = 0; i < region_.axes.size(); ++i)
+        for (const std::string& symbol : symbols_of(region_.axes[i].size))
+            if (symbols.contains(symbol)) run_time_[i] = true;
+    for (std::size_t i = 0; i < region_.axes.size(); ++i) {
+        sizes_.push_back(run_time_[i] ? index_atom(axis_names_[i].size)
+                                      : IndexForm(region_.axes[i].extent));
+        if (run_time_[i]) used_sizes_.insert(AxisId{static_cast<std::uint32_t>(i)});
+    }
+    for (std::size_t i = 0; i < region_.axes.size(); ++i) {
+        const AxisId axis{static_cast<std::uint32_t>(i)};
+        ranges_[axis] = {0, sizes_[i], region_.axes[i].extent,
+                         run_time_[i] ? std::optional(axis) : std::nullopt};
+    }
+}
+
+void RegionFrame::narrow(AxisId axis, std::int64_t size, const IndexForm& start, Body& body) {
+    AxisRange& range = ranges_[axis];
+    const AxisRange outer = range;
+    range.start = start;
+    range.limits = std::nullopt;
+    range.capacity = std::min(size, outer.capacity);
+    if (run_time_[axis.index()]) range.capacity = size;
+    // A group of one is never cut short.
+    const bool divides = range.capacity == 1 ||
+                         (outer.count.is_constant() && outer.count.constant % range.capacity == 0);
+    if (divides) {
+        range.count = range.capacity;
+        return;
+    }
+    const IndexForm rest = outer.start + outer.count - start;
+    const std::string name = next_name(axis_names_[axis.index()].count);
+    body.push_back(
+        {kernel::Declare{"int", name, print(minimum(IndexForm(range.capacity), rest)), true, {}}});
+    range.count = index_atom(name);
+}
+
+/// The outermost parallel loops become blocks; returns what is inside them.
+const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
+    const std::vector<TileStatement>* inside = &region_.body;
+    std::vector<const Parallel*> chain;
+    while (inside->size() == 1) {
+        const Parallel* parallel = std::get_if<Parallel>(&inside->front().node);
+        if (parallel == nullptr || parallel->level > Level::Block) break;
+        chain.push_back(parallel);
+        inside = &parallel->body;
+    }
+    if (chain.empty()) return *inside;
+
+    // The number of groups of each, for which a group of the same axis further out matters.
+    std::vector<IndexForm> counts;
+    std::map<AxisId, std::int64_t> enclosing;
+    for (const Parallel* parallel : chain) {
+        const auto outer = enclosing.find(parallel->axis);
+        GridAxis axis{parallel->axis, parallel->size, std::nullopt};
+        IndexForm divided = sizes_[parallel->axis.index()];
+        if (outer != enclosing.end()) {
+            axis.within = outer->second;
+            divided = minimum(IndexForm(outer->second), divided);
+        }
+        counts.push_back(ceil_divide(divided, parallel->size));
+        enclosing[parallel->axis] = parallel->size;
+        grid_.push_back(axis);
+    }
+    // The last one varies fastest.
+    std::vector<IndexForm> groups(chain.size());
+    IndexForm rest = index_atom("int(blockIdx.x)");
+    std::size_t significant = chain.size();
+    while (significant > 0 && counts[significant - 1].is_constant(1)) --significant;
+    std::size_t first = 0;
+    while (first < chain.size() && counts[first].is_constant(1)) ++first;
+    for (std::size_t i = chain.size(); i-- > 0;) {
+        if (counts[i].is_constant(1)) continue;
+        const std::string count = print_factor(counts[i]);
+        const std::string block = print_factor(rest);
+        groups[i] = i == first ? rest : index_atom(fmt::format("({} % {})", block, count));
+        if (i != first) {
+            const std::string name = names_.fresh("group");
+            const std::string quotient = fmt::format("{} / {}", block, count);
+            // Declared before it is used by the groups further out.
+            groups[i] =
+                index_atom(names_.fresh("group_" + region_.axes[chain[i]->axis.index()].name));
+            body.push_back({kernel::Declare{
+                "int", print(groups[i]), fmt::format("{} % {}", block, count), true, {}}});
+            body.push_back({kernel::Declare{"int", name, quotient, true, {}}});
+            rest = index_atom(name);
+        }
+    }
+    for (std::size_t i = 0; i < chain.size(); ++i) {
+        const AxisId axis = chain[i]->axis;
+        const AxisRange outer = ranges_[axis];
+        IndexForm start = outer.start + groups[i] * chain[i]->size;
+        if (!start.is_constant()) {
+            const std::string name = next_name(axis_names_[axis.index()].start);
+            body.push_back({kernel::Declare{"int", name, print(start), true, {}}});
+            multiples_[name] = std::gcd(divisor_of(outer.start), chain[i]->size);
+            start = index_atom(name);
+        }
+        if (grid_[i].within && !start.is_constant())
+            body.push_back({kernel::LeaveIf{
+                fmt::format("{} >= {}", print(start), print(outer.start + outer.count))}});
+        narrow(axis, chain[i]->size, start, body);
+    }
+    return *inside;
+}
+
+std::vector<std::string> RegionFrame::comments(const std::string& what, Span span,
+                                               const std::string& via) const {
+    std::vector<std::string> lines = {what};
+    if (options_.sources != nullptr && span.end > span.begin)
+        lines.push_back(options_.sources->describe(span) + (via.empty() ? "" : ", via " + via));
+    return lines;
+}
+
+std::string RegionFrame::text_of(const Statement& statement) const {
+    const Diagram& scope = scope_;
+    std::string text;
+    for (std::size_t i = 0; i < statement.targets.size(); ++i) {
+        const Array& array = scope[statement.targets[i]];
+        text += (i > 0 ? ", " : "") + array.name;
+        if (array.axes.empty()) continue;
+        text += "[";
+        for (std::size_t d = 0; d < array.axes.size(); ++d)
+            text += (d > 0 ? ", " : "") + scope[array.axes[d]].name;
+        text += "]";
+    }
+    const auto axes = [&](const std::vector<AxisId>& list) {
+        std::string names;
+        for (const AxisId axis : list) names += (names.empty() ? "" : ", ") + scope[axis].name;
+        return names;
+    };
+    std::visit(overloaded{
+                   [&](const Map& map) { text += " = " + napkin::print(scope, map.value); },
+                   [&](const Fold& fold) {
+                       const std::string& name = scope[fold.monoid].name;
+                       const std::string head =
+                           fold.every_prefix ? fmt::format("scan[{}] {}", axes(fold.over), name)
+                                             : fmt::format("{}({})", name, axes(fold.over));
+                       std::string values;
+                       for (const Expression& value : fold.values)
+                           values += (values.empty() ? " " : ", ") + napkin::print(scope, value);
+                       const std::string seed =
+                           fold.seed.empty() ? "" : napkin::print(scope, fold.seed.front());
+                       if (fold.seed.empty())
+                           text += " = " + head + values;
+                       else if (fold.monoid == kSum)
+                           text += fmt::format(" = {} + {}{}", seed, head, values);
+                       else
+                           text += fmt::format(" = {}({}, {}{})", name, seed, head, values);
+                   },
+                   [&](const Select& select) {
+                       text +=
+                           fmt::format(" = {}({}) {}", select.rank ? "topk" : "argmax",
+                                       scope[select.over].name, napkin::print(scope, select.value));
+                   },
+                   [&](const Opaque& opaque) { text += " = " + opaque.name; },
+               },
+               statement.body);
+    return text;
+}
+
+void RegionFrame::note_parameters(const Expression& expression, ExpressionScope& scope) {
+    for (const ArrayId array : arrays_read(expression)) {
+        const Array& info = region_.arrays[array.index()];
+        if (info.role != ArrayRole::Parameter) continue;
+        if (!scalars_.contains(array)) {
+            KernelParameter parameter;
+            parameter.kind = KernelParameter::Kind::Scalar;
+            parameter.name = names_.fresh(info.name);
+            parameter.array = array;
+            parameter.type = info.type;
+            scalars_[array] = parameter.name;
+            program_.parameters.push_back(std::move(parameter));
+        }
+        scope.parameters[array] = scalars_[array];
+    }
+}
+
+void collect_conditions(const Expression& expression, std::vector<Expression>& found) {
+    walk(expression, [&](const Expression& node) {
+        const Apply* call = std::get_if<Apply>(&node.node);
+        if (call == nullptr || call->function != Function::Select) return;
+        const Expression& condition = call->arguments[0];
+        if (!arrays_read(condition).empty() || axes_used(condition).empty()) return;
+        if (std::find(found.begin(), found.end(), condition) == found.end())
+            found.push_back(condition);
+    });
+}
+
+}  // namespace napkin::lowering

@@ -1,0 +1,103 @@
+// What lowering a region to a kernel program needs on every target: names, sizes, the grid of
+// blocks, the ranges of axes, arrays in device memory.
+//
+// Parallel loops at block level and further out, as far as they enclose the whole program, become
+// blocks.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "codegen/kernel_program.h"
+#include "codegen/lowering/expression_code.h"
+#include "codegen/lowering/interval_code.h"
+#include "codegen/lowering/scope.h"
+
+namespace napkin::lowering {
+
+/// What lowering gives: the kernel and how to launch it.
+struct LoweredRegion {
+    kernel::Program program;
+    std::vector<GridAxis> grid;
+    Sizes fixed;
+    Sizes at_most;
+    std::vector<DeviceArray> arrays;
+};
+
+/// Elements from the start of an array in device memory.
+struct DeviceOffset {
+    IndexForm offset;
+    bool wide = false;  ///< may need 64 bits
+};
+
+class RegionFrame {
+protected:
+    using Body = kernel::Body;
+
+    RegionFrame(const State& state, const RegionProgram& region, const EmitOptions& options);
+    /// The frame's part of the result; takes the program.
+    [[nodiscard]] LoweredRegion finish();
+
+    // region_frame.cpp: sizes, names, ranges, the grid
+    /// The name reserved for an axis the first time, a numbered one after that.
+    [[nodiscard]] std::string next_name(const std::string& reserved);
+    [[nodiscard]] const std::vector<TileStatement>& lower_grid(Body& body);
+    /// Makes a part that starts at `start` the range of the axis.
+    void narrow(AxisId axis, std::int64_t size, const IndexForm& start, Body& body);
+    [[nodiscard]] std::vector<std::string> comments(const std::string& what, Span span,
+                                                    const std::string& via) const;
+    /// `S[q, x] = sum(d) Q[q, d] * K[x, d]`.
+    [[nodiscard]] std::string text_of(const Statement& statement) const;
+    /// Makes parameters that are passed by value known to the scope.
+    void note_parameters(const Expression& expression, ExpressionScope& scope);
+
+    // device_memory.cpp
+    [[nodiscard]] std::string buffer_name(ArrayId array, bool written);
+    [[nodiscard]] ElementType device_type(ArrayId array) const;
+    [[nodiscard]] std::string device_value(ArrayId array, const std::string& place,
+                                           ElementType type) const;
+    /// An element's place in device memory.
+    [[nodiscard]] DeviceOffset device_offset(ArrayId array, const std::vector<IndexForm>& index);
+    /// Declares the element's place in device memory and returns its name.
+    [[nodiscard]] std::string device_place(ArrayId array, const std::vector<IndexForm>& index,
+                                           Body& body);
+    /// A number that certainly divides the index, 0 for 0.
+    [[nodiscard]] std::int64_t divisor_of(const IndexForm& index) const;
+
+    const State& state_;
+    const RegionProgram& region_;
+    const EmitOptions& options_;
+    Diagram scope_;  // for printing statements
+    kernel::Program program_;
+    Names names_;
+    struct AxisNames {
+        std::string start, count, local, size;
+    };
+    std::vector<AxisNames> axis_names_;
+    std::vector<IndexForm> sizes_;  // by axis: a constant or a parameter
+    std::vector<bool> run_time_;    // by axis
+    AxisRanges ranges_;
+    std::vector<GridAxis> grid_;
+    std::map<ArrayId, std::string> buffers_;
+    std::map<std::string, std::int64_t> multiples_;  // what divides the value of a name
+    std::set<AxisId> held_;                          // axes of run-time size that are held whole
+    std::vector<DeviceArray> arrays_;
+
+private:
+    void name_axes();
+    void find_run_time_sizes();
+
+    std::set<std::string> used_;  // of the names reserved for axes
+    std::map<std::pair<ArrayId, std::uint32_t>, std::string> strides_;
+    std::map<ArrayId, std::string> scalars_;
+    std::set<AxisId> used_sizes_;
+};
+
+/// Conditions of choices in the expression that depend on indices alone.
+void collect_conditions(const Expression& expression, std::vector<Expression>& found);
+
+}  // namespace napkin::lowering
