@@ -10,25 +10,16 @@
 #include <utility>
 
 #include "derive/interpret/compute.h"
+#include "derive/interpret/device.h"
 #include "derive/interpret/lifetimes.h"
 #include "derive/interpret/memory.h"
-#include "derive/liveness.h"
+#include "derive/interpret/processor_tiles.h"
 #include "derive/operations.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin {
 
 namespace {
-
-/// Device memory: every array's values, and how often each element of a saved array was written.
-struct Device {
-    Tensors values;
-    std::map<ArrayId, std::vector<std::uint32_t>> writes;
-    std::map<ArrayId, double> parameters;
-};
-
-/// One processor below the block level: where its groups start.
-using Processor = std::vector<std::int64_t>;
 
 class Interpreter {
 public:
@@ -41,9 +32,7 @@ public:
           storage_(storage),
           ranges_(region.axes),
           lifetimes_(lifetimes_of(region)),
-          tiles_(region.variables.size()),
-          owners_(region.variables.size()),
-          parked_(region.variables.size()) {
+          tiles_(region) {
         counters_.region = region.name;
         counters_.blocks = 1;
         collect(region.body);
@@ -66,8 +55,6 @@ private:
     void gather(const Load& load);
     void compute(const TileStatement& statement, const Compute& compute);
     void save(const Save& save);
-    void allocate(VariableId id, const std::vector<Interval>& box);
-    void focus(const TileStatement& statement);
     void hold(VariableId id);
     void release(VariableId id);
     [[nodiscard]] std::vector<Interval> axis_box(ArrayId array, Level level) const;
@@ -80,11 +67,7 @@ private:
     const std::map<ArrayId, ElementType>& storage_;
     LevelRanges ranges_;
     Lifetimes lifetimes_;
-    std::vector<Tile> tiles_;  // of the processor in turn; those of the others are parked
-    std::vector<Processor> owners_;
-    std::vector<std::map<Processor, Tile>> parked_;
-    std::vector<std::pair<Level, std::int64_t>>
-        open_;                     // groups below block that are being visited, by start
+    ProcessorTiles tiles_;
     std::set<AxisId> positional_;  // axes whose position, not only width, matters to counts
     std::map<const TileStatement*, std::unique_ptr<ComputeRunner>> runners_;
     std::map<Level, std::int64_t> held_;
@@ -127,26 +110,9 @@ void Interpreter::collect(const std::vector<TileStatement>& body) {
                    statement.node);
 }
 
-/// What persists is kept by each processor for itself: brings forward the tiles of the one in turn.
-void Interpreter::focus(const TileStatement& statement) {
-    if (device_ == nullptr) return;
-    for (VariableId id : variables_touched(region_, statement)) {
-        const Variable& variable = region_.variables[id.index()];
-        if (!variable.persists) continue;
-        Processor processor;
-        for (const auto& [level, start] : open_)
-            if (level <= variable.level) processor.push_back(start);
-        if (owners_[id.index()] == processor) continue;
-        std::map<Processor, Tile>& parked = parked_[id.index()];
-        parked[owners_[id.index()]] = std::move(tiles_[id.index()]);
-        tiles_[id.index()] = std::move(parked[processor]);
-        owners_[id.index()] = std::move(processor);
-    }
-}
-
 void Interpreter::walk(const std::vector<TileStatement>& body) {
     for (const TileStatement& statement : body) {
-        focus(statement);
+        if (device_ != nullptr) tiles_.focus(statement);
         if (const auto born = lifetimes_.births.find(&statement); born != lifetimes_.births.end())
             for (VariableId id : born->second) hold(id);
         std::visit(overloaded{
@@ -200,9 +166,9 @@ bool Interpreter::visit_one(const std::vector<TileStatement>& body, AxisId axis,
         visited = coverage(region_.axes, together, ranges_.ranges(level)) != Coverage::Empty;
     }
     const bool processor = !is_chunk && level != Level::Block;
-    if (processor) open_.emplace_back(level, range.low);
+    if (processor) tiles_.enter(level, range.low);
     if (visited) walk(body);
-    if (processor) open_.pop_back();
+    if (processor) tiles_.leave();
     ranges_.restore(level, axis, saved);
     return visited;
 }
@@ -236,26 +202,6 @@ void Interpreter::release(VariableId id) {
     held_bits_[variable.level] -= capacity_of(variable) * bits_of(variable.type);
 }
 
-/// Gives a variable poisoned storage; one that persists keeps what it has while its box is the
-/// same.
-void Interpreter::allocate(VariableId id, const std::vector<Interval>& box) {
-    if (device_ == nullptr) return;
-    Tile& tile = tiles_[id.index()];
-    std::vector<std::int64_t> low;
-    std::vector<std::int64_t> extent;
-    for (const Interval& range : box) {
-        low.push_back(range.low);
-        extent.push_back(std::max<std::int64_t>(range.high - range.low + 1, 0));
-    }
-    if (region_.variables[id.index()].persists && !tile.values.empty() && tile.low == low &&
-        tile.extent == extent)
-        return;
-    tile.low = std::move(low);
-    tile.extent = std::move(extent);
-    tile.values.assign(static_cast<std::size_t>(tile.size()),
-                       std::numeric_limits<double>::quiet_NaN());
-}
-
 void Interpreter::count_transfer(Level level, ElementType type, std::int64_t values) {
     counters_.transferred[level] += weight_ * values;
     counters_.transferred_bits[level] += weight_ * values * bits_of(type);
@@ -272,13 +218,13 @@ void Interpreter::load(const Load& load) {
     const Variable& target = region_.variables[load.target.index()];
     const std::vector<Interval> box = footprint(region_, load, ranges_.ranges(target.level));
     count_transfer(target.level, target.type, volume(box));
-    allocate(load.target, box);
     if (device_ == nullptr) return;
-    Tile& tile = tiles_[load.target.index()];
+    tiles_.allocate(load.target, box);
+    Tile& tile = tiles_[load.target];
     for_each_index(box, [&](const std::vector<std::int64_t>& index) {
         double& to = tile.values[tile.offset(index)];
         if (load.source) {
-            const Tile& from = tiles_[load.source->index()];
+            const Tile& from = tiles_[*load.source];
             to = from.values[from.offset(index)];
         } else {
             const Tensor& from = device_->values.at(load.array);
@@ -293,19 +239,19 @@ void Interpreter::gather(const Load& load) {
     const Variable& target = region_.variables[load.target.index()];
     const std::vector<Interval> box = axis_box(target.array, target.level);
     count_transfer(target.level, target.type, volume(box));
-    allocate(load.target, box);
     if (device_ == nullptr) return;
+    tiles_.allocate(load.target, box);
     CompiledExpression::Bind bind;
     for (const auto& [array, value] : device_->parameters) bind[array] = {nullptr, value};
     for (const Expression& index : load.gather)
         for (ArrayId array : arrays_read(index))
             if (bind.count(array) == 0)
-                bind[array] = {&tiles_[variable_of(region_, array, target.level).index()], 0};
+                bind[array] = {&tiles_[variable_of(region_, array, target.level)], 0};
     std::vector<CompiledExpression> indices;
     for (const Expression& index : load.gather) indices.emplace_back(region_.axes, index, bind);
     const std::vector<AxisId>& axes = region_.arrays[target.array.index()].axes;
     const Tensor& from = device_->values.at(load.array);
-    Tile& tile = tiles_[load.target.index()];
+    Tile& tile = tiles_[load.target];
     std::vector<std::int64_t> position(region_.axes.size(), 0);
     for_each_index(box, [&](const std::vector<std::int64_t>& index) {
         for (std::size_t k = 0; k < axes.size(); ++k) position[axes[k].index()] = index[k];
@@ -337,15 +283,15 @@ void Interpreter::compute(const TileStatement& statement, const Compute& compute
     counters_.flops += weight_ * (operations.flops_each * each + operations.flops_once * once);
     counters_.exponentials +=
         weight_ * (operations.exponentials_each * each + operations.exponentials_once * once);
+    if (device_ == nullptr) return;
     for (VariableId id : compute.targets) {
         const Variable& target = region_.variables[id.index()];
-        allocate(id, axis_box(target.array, target.level));
+        tiles_.allocate(id, axis_box(target.array, target.level));
     }
-    if (device_ == nullptr) return;
     std::unique_ptr<ComputeRunner>& runner = runners_[&statement];
     if (runner == nullptr)
-        runner = std::make_unique<ComputeRunner>(region_, compute, tiles_, device_->parameters,
-                                                 arithmetic_);
+        runner = std::make_unique<ComputeRunner>(region_, compute, tiles_.current(),
+                                                 device_->parameters, arithmetic_);
     runner->run(ranges_);
 }
 
@@ -354,16 +300,16 @@ void Interpreter::save(const Save& save) {
     const std::vector<Interval> box = axis_box(save.array, source.level);
     const ElementType type = save.target ? source.type : storage_.at(save.array);
     count_transfer(source.level, type, volume(box));
+    if (device_ == nullptr) return;
     if (save.target) {
         const Variable& target = region_.variables[save.target->index()];
-        allocate(*save.target, axis_box(save.array, target.level));
+        tiles_.allocate(*save.target, axis_box(save.array, target.level));
     }
-    if (device_ == nullptr) return;
-    const Tile& from = tiles_[save.source.index()];
+    const Tile& from = tiles_[save.source];
     for_each_index(box, [&](const std::vector<std::int64_t>& index) {
         const double value = from.values[from.offset(index)];
         if (save.target) {
-            Tile& to = tiles_[save.target->index()];
+            Tile& to = tiles_[*save.target];
             to.values[to.offset(index)] = value;
             return;
         }
@@ -372,35 +318,6 @@ void Interpreter::save(const Save& save) {
         to.values[at] = arithmetic_ == Arithmetic::Storage ? round_to(type, value) : value;
         ++device_->writes.at(save.array)[at];
     });
-}
-
-std::map<ArrayId, ElementType> storage_types(const TileProgram& program) {
-    std::map<ArrayId, ElementType> types;
-    for (const RegionProgram& region : program.regions)
-        for (const auto& [array, type] : region.stored) types[array] = type;
-    return types;
-}
-
-/// Inputs as given, parameters with their defaults, everything else poisoned.
-Device device_memory(const Diagram& diagram, const TileProgram& program, const Tensors& inputs) {
-    Device device;
-    for (std::uint32_t i = 0; i < diagram.arrays.size(); ++i) {
-        const ArrayId id{i};
-        const auto given = inputs.find(id);
-        if (diagram[id].role == ArrayRole::Parameter)
-            device.parameters[id] =
-                given != inputs.end() ? given->second.values.front() : *diagram[id].value;
-        else if (given != inputs.end())
-            device.values[id] = given->second;
-    }
-    for (const auto& [array, type] : storage_types(program)) {
-        Tensor tensor = make_tensor(diagram, array);
-        device.writes[array].assign(tensor.values.size(), 0);
-        std::fill(tensor.values.begin(), tensor.values.end(),
-                  std::numeric_limits<double>::quiet_NaN());
-        device.values[array] = std::move(tensor);
-    }
-    return device;
 }
 
 }  // namespace
@@ -413,11 +330,9 @@ Result<Interpretation> interpret(const Diagram& diagram, const TileProgram& prog
     Interpretation result;
     for (const RegionProgram& region : program.regions)
         result.counters.push_back(Interpreter(region, &device, arithmetic, storage).run());
-    for (const auto& [array, writes] : device.writes)
-        for (std::uint32_t count : writes) {
-            if (count == 0) ++result.never_written;
-            if (count > 1) result.written_twice += count - 1;
-        }
+    const WritesAmiss amiss = writes_amiss(device);
+    result.never_written = amiss.never;
+    result.written_twice = amiss.twice;
     for (ArrayId output : outputs_of(diagram))
         result.outputs[output] = std::move(device.values.at(output));
     return result;

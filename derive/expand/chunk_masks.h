@@ -1,0 +1,16 @@
+// Which chunks of a streamed axis need no visit.
+#pragma once
+
+#include <vector>
+
+#include "derive/tile_program.h"
+
+namespace napkin {
+
+/// Conditions over indices alone that every fold over the streamed axis shares: where one holds
+/// nowhere in a chunk, the chunk adds nothing. None where the region saves something along the
+/// axis: it visits every chunk.
+[[nodiscard]] std::vector<Expression> chunk_masks(const Diagram& diagram, const Region& region,
+                                                  const std::vector<ArrayId>& saves);
+
+}  // namespace napkin
