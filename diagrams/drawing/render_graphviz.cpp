@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <graphviz/gvc.h>
 
+#include <cmath>
 #include <memory>
 
 #include "diagrams/drawing/messages.h"
@@ -45,6 +46,13 @@ std::string position(const Canvas& canvas, double x, double y) {
     return fmt::format("{:.2f},{:.2f}", x, canvas.height - y);
 }
 
+/// Width, height, scale and centre, in hundredths of a point that halve exactly.
+std::string page(const Canvas& canvas) {
+    const double width = std::ceil(canvas.width * 50) / 50;
+    const double height = std::ceil(canvas.height * 50) / 50;
+    return fmt::format("{:.2f},{:.2f},1,{:.2f},{:.2f}", width, height, width / 2, height / 2);
+}
+
 Agnode_t* add_node(Agraph_t* graph, std::string name) {
     Agnode_t* node = agnode(graph, writable(name), 1);
     set(node, "label", "");
@@ -81,6 +89,9 @@ Result<std::string> render_graphviz(const Canvas& canvas, const char* format) {
     std::string name = "picture";
     const std::unique_ptr<Agraph_t, Closer> graph(agopen(writable(name), Agundirected, nullptr));
     set(graph.get(), "bb", fmt::format("0,0,{:.2f},{:.2f}", canvas.width, canvas.height));
+    // The page is the canvas: without this Graphviz grows it by text as the machine's fonts
+    // measure.
+    set(graph.get(), "viewport", page(canvas));
     set(graph.get(), "pad", "0");
     set(graph.get(), "dpi", std::string(format) == "png" ? kPixelsPerInch : "72");
     set(graph.get(), "_background", to_xdot(canvas));
