@@ -9,6 +9,7 @@
 // chunk with the axis restricted to the chunk, `tail` after the last.
 #pragma once
 
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -61,9 +62,13 @@ struct Accumulator {
 /// Derives the accumulator of `region` for streaming `axis`, or says why there is none. Statements
 /// of the region that do not carry the axis and do not depend on folds over it are left out: they
 /// are computed before the loop.
-[[nodiscard]] std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagram,
-                                                                          const Region& region,
-                                                                          AxisId axis);
+///
+/// `stored` holds wires kept in a narrower type than they are computed in (`retype`). A wire that
+/// depends on a fold is never formed while chunks arrive; what is stored in its type is its
+/// streamed part, `exp(S - m)` of a softmax, where that is a factor of a product which is folded.
+[[nodiscard]] std::variant<Accumulator, NotApplicable> derive_accumulator(
+    const Diagram& diagram, const Region& region, AxisId axis,
+    const std::map<ArrayId, ElementType>& stored = {});
 
 /// The accumulator in formulas, one line each: initial state, body, repair, tail.
 [[nodiscard]] std::string explain(const Diagram& diagram, const Accumulator& accumulator);

@@ -37,7 +37,7 @@ public:
           diagram_(state.diagram),
           relabelling_(state.relabelling),
           region_(region),
-          phases_(state.diagram, region, out_) {}
+          phases_(state, region, out_) {}
 
     Result<RegionProgram> run();
 

@@ -40,7 +40,8 @@ Result<bool> Phases::collect(OpaqueBoxes opaque) {
 }
 
 Result<bool> Phases::collect_accumulator(std::set<ArrayId>& defined) {
-    auto derived = derive_accumulator(diagram_, region_, region_.streams.front().axis);
+    auto derived = derive_accumulator(diagram_, region_, region_.streams.front().axis,
+                                      relabelling_.wire_types);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&derived))
         return messages::step_refused(diagram_[region_.statements.front()].span, "stream",
                                       refusal->reason, refusal->help);

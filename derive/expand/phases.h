@@ -15,8 +15,12 @@ enum class Phase { All, Initial, Body, Tail };
 /// The statements of one region by phase, their reads of loaded arrays rewritten to views.
 class Phases {
 public:
-    Phases(const Diagram& diagram, const Region& region, RegionProgram& out)
-        : diagram_(diagram), region_(region), out_(out), views_(out.arrays) {}
+    Phases(const State& state, const Region& region, RegionProgram& out)
+        : diagram_(state.diagram),
+          relabelling_(state.relabelling),
+          region_(region),
+          out_(out),
+          views_(out.arrays) {}
 
     /// Derives the accumulator of a streamed region and fills the phases; adds the accumulator and
     /// the arrays of views to the region's program.
@@ -42,6 +46,7 @@ private:
     void rewrite_reads();
 
     const Diagram& diagram_;
+    const Relabelling& relabelling_;
     const Region& region_;
     RegionProgram& out_;
     ViewTable views_;

@@ -4,7 +4,10 @@
 //
 // Side condition: none in exact arithmetic, since the rounding is the kernel's: the reference does
 // not round, and the tolerance of a validation includes it. Inputs and wires whose type the user
-// wrote keep theirs. Citation: arXiv 2412.03317, section 4 (quantisation).
+// wrote keep theirs; a wire between folds of a stream needs a streamed part that can be stored
+// (derive/separation/stored.cpp). Citation: arXiv 2412.03317, section 4 (quantisation).
+#include <algorithm>
+
 #include "derive/rules/rule_support.h"
 
 namespace napkin::rules {
@@ -30,6 +33,15 @@ Outcome retype(const State& state, const Command& command) {
         return NotApplicable{"only a floating wire can be stored in another floating type", ""};
     State next = state;
     next.relabelling.wire_types[*array] = *type;
+    for (const Region& region : next.relabelling.regions) {
+        const auto& inside = region.statements;
+        const bool here = std::find(inside.begin(), inside.end(),
+                                    *producer(state.diagram, *array)) != inside.end();
+        if (!here || region.streams.empty()) continue;
+        const auto accumulator = derive_accumulator(
+            state.diagram, region, region.streams.front().axis, next.relabelling.wire_types);
+        if (const NotApplicable* no = std::get_if<NotApplicable>(&accumulator)) return *no;
+    }
     return with_step(std::move(next), command,
                      {"rounding to " + command.to + " enters the tolerance"});
 }

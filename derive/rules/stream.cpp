@@ -71,7 +71,8 @@ Outcome stream(const State& state, const Command& command) {
     if (std::optional<NotApplicable> refusal =
             why_not_divided(state, region, site.axis, *command.size))
         return *refusal;
-    const auto accumulator = derive_accumulator(state.diagram, region, site.axis);
+    const auto accumulator =
+        derive_accumulator(state.diagram, region, site.axis, state.relabelling.wire_types);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
 
     State next = state;

@@ -42,7 +42,8 @@ const Array& Builder::array(ArrayId id) const {
 
 ArrayId Builder::make_array(const std::string& name, std::vector<AxisId> axes, ElementType type) {
     std::string unique = name;
-    for (int i = 2; !names_.insert(unique).second; ++i) unique = name + std::to_string(i);
+    const char* gap = name.back() >= '0' && name.back() <= '9' ? "_" : "";
+    for (int i = 2; !names_.insert(unique).second; ++i) unique = name + gap + std::to_string(i);
     Array made;
     made.name = unique;
     made.named = false;
@@ -98,7 +99,8 @@ Statement Builder::fold_statement(ArrayId target, const StateVariable& state, Ex
 }
 
 /// An array of the body, the streamed axis last.
-ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value) {
+ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value,
+                        ElementType type, const std::string& name) {
     const std::vector<AxisId>& order = plan_.folds()[serving_].axes;
     std::vector<AxisId> sorted(axes.begin(), axes.end());
     const auto rank = [&](AxisId axis) {
@@ -108,7 +110,8 @@ ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes,
     };
     std::stable_sort(sorted.begin(), sorted.end(),
                      [&](AxisId a, AxisId b) { return rank(a) < rank(b); });
-    const ArrayId made = make_array(base_name(serving_) + suffix, sorted, ElementType::F32);
+    const ArrayId made =
+        make_array((name.empty() ? base_name(serving_) : name) + suffix, sorted, type);
     body_.push_back(statement(made, std::move(value)));
     return made;
 }

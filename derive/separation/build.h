@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,7 @@ private:
     std::map<std::size_t, ArrayId> carries_;        ///< by statement and component
     std::map<PolynomialId, ArrayId> repairs_;       ///< by gauge
     std::map<Key, ArrayId> weights_;                ///< by exponent and gauge
-    std::map<std::pair<Monomial, PolynomialId>, ArrayId> sides_;
+    std::map<std::tuple<ArrayId, Monomial, PolynomialId>, ArrayId> stored_;  ///< with their gauge
     std::map<TermId, ArrayId> inners_;
     std::map<PolynomialId, ArrayId> chunk_forms_;
     std::map<PolynomialId, ArrayId> tail_forms_;
@@ -83,7 +84,8 @@ private:
     [[nodiscard]] Statement statement(ArrayId target, Expression value) const;
     [[nodiscard]] Statement fold_statement(ArrayId target, const StateVariable& state,
                                            Expression value, Expression seed) const;
-    ArrayId helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value);
+    ArrayId helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value,
+                   ElementType type = ElementType::F32, const std::string& name = "");
     ArrayId state_array(std::uint32_t state);
     ArrayId anchor_array(std::uint32_t anchor);
     [[nodiscard]] Expression read_array(ArrayId array) const;
@@ -128,6 +130,10 @@ private:
     [[nodiscard]] Expression seed(std::uint32_t state, const StateVariable& variable);
     void initialise(ArrayId target, Expression value);
     void describe(std::uint32_t state, const Statement& update);
+
+    // stored.cpp
+    ArrayId stored_part(const StateVariable& state);
+    [[nodiscard]] static Monomial beside_stored(const StateVariable& state, const Monomial& whole);
 
     // build_tail.cpp
     Expression tail_value(TermId term);

@@ -150,7 +150,14 @@ Expression Builder::contraction(const StateVariable& state) {
     const Monomial whole = algebra_[state.form].terms[0].first;
     Monomial bare = whole;
     std::vector<Factor> factors;
-    if (whole.exponent != kZero && state.gauge != kZero) {
+    if (state.stored) {
+        const ArrayId part = stored_part(state);
+        const std::vector<AxisId>& own = array(part).axes;
+        factors.push_back({read_array(part), Class{.axes = {own.begin(), own.end()}}});
+        bare = beside_stored(state, whole);
+        bare.guards.clear();
+    }
+    if (bare.exponent != kZero && state.gauge != kZero) {
         Class of = algebra_.class_of(whole.exponent);
         of.axes.merge(std::set<AxisId>(algebra_.class_of(state.gauge).axes));
         of.infinite = false;

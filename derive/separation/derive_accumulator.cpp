@@ -57,8 +57,9 @@ Form resolve(Cascade& cascade, Plan& plan, NormalForm& tail, TermId id) {
 
 }  // namespace
 
-std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagram,
-                                                            const Region& region, AxisId axis) {
+std::variant<Accumulator, NotApplicable> derive_accumulator(
+    const Diagram& diagram, const Region& region, AxisId axis,
+    const std::map<ArrayId, ElementType>& stored) {
     Cascade cascade(diagram, region, axis);
     if (cascade.obstacle()) return refusal(cascade, *cascade.obstacle());
     const std::vector<RegionStatement>& statements = cascade.statements();
@@ -72,6 +73,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagr
     NormalForm centred(cascade.algebra(), cascade.signs());
     Plan plan(cascade, normal, centred);
     if (const std::optional<Obstacle> obstacle = plan.prepare()) return refusal(cascade, *obstacle);
+    plan.store(stored);
     if (const std::optional<ArrayId> output = output_in_the_way(cascade))
         return separation::output_refusal(cascade, *output);
 
@@ -79,6 +81,9 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(const Diagram& diagr
     tail.resolve_folds([&](TermId id) { return resolve(cascade, plan, tail, id); });
     for (std::uint32_t i = 0; i < cascade.folds().size(); ++i)
         if (!plan.value(i)) return refusal(cascade, *plan.obstacle());
+
+    if (const std::optional<ArrayId> wire = plan.not_stored())
+        return separation::storage_refusal(cascade, *wire, stored.at(*wire));
 
     // Every fold has a value in states; what is used beyond the region is now written.
     Builder builder(cascade, plan, normal, tail);

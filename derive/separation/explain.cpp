@@ -23,11 +23,17 @@ std::string section(const std::string& heading, const std::vector<std::string>& 
 std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
     Diagram scope = diagram;
     scope.arrays.insert(scope.arrays.end(), accumulator.arrays.begin(), accumulator.arrays.end());
+    const auto name_and_type = [&](ArrayId id) {
+        const Array& array = scope[id];
+        const bool narrow = id.index() >= diagram.arrays.size() && is_floating(array.type) &&
+                            array.type != ElementType::F32;
+        return array.name + (narrow ? " : " + std::string(name_of(array.type)) : "");
+    };
     const auto lines_of = [&](const std::vector<Statement>& statements) {
         std::vector<std::string> lines;
         for (const Statement& statement : statements)
             for (std::size_t i = 0; i < statement.targets.size(); ++i)
-                lines.push_back(scope[statement.targets[i]].name + " = " +
+                lines.push_back(name_and_type(statement.targets[i]) + " = " +
                                 separation::value_text(scope, statement, i));
         return lines;
     };

@@ -84,7 +84,8 @@ PolynomialId Plan::request(StateVariable wanted) {
         const bool same = state.monoid == wanted.monoid && state.over == wanted.over &&
                           state.form == wanted.form && state.gauge == wanted.gauge &&
                           state.picks == wanted.picks && state.component == wanted.component &&
-                          !state.first && !wanted.first && !wanted.picks;
+                          state.stored == wanted.stored && !state.first && !wanted.first &&
+                          !wanted.picks;
         if (same) return algebra_.atom(algebra_.reference(Kind::State, i, state.axes));
     }
     const std::uint32_t id = static_cast<std::uint32_t>(states_.size());
@@ -215,6 +216,7 @@ Form Plan::term_of_sum(std::uint32_t fold, const Monomial& mono, double coeffici
                                                 .axes = axes,
                                                 .form = streamed,
                                                 .gauge = placed.gauge,
+                                                .stored = stored_factor(placed.streamed, fold),
                                                 .serves = fold}));
     }
     if (in_tail.empty()) return value;

@@ -15,6 +15,14 @@
 
 namespace napkin::separation {
 
+/// A wire that is stored in a type of its own: its streamed part is a factor of a state's products.
+struct StoredPart {
+    ArrayId wire = {};
+    ElementType type = ElementType::F32;
+    Monomial part = {};
+    bool operator==(const StoredPart&) const = default;
+};
+
 /// What one state accumulates.
 struct StateVariable {
     MonoidId monoid = {};
@@ -25,6 +33,7 @@ struct StateVariable {
     std::optional<std::uint32_t> verbatim = {};  ///< fold whose own expression is folded as it is
     std::uint32_t component = 0;                 ///< of an element of several components
     std::optional<std::uint32_t> first = {};  ///< the state of component 0, where there are several
+    std::optional<StoredPart> stored = {};    ///< the factor of `form` that is stored in a type
     bool picks = false;
     bool is_gauge = false;     ///< its new value is needed before other states are updated
     std::uint32_t serves = 0;  ///< the fold it was made for
@@ -51,6 +60,11 @@ public:
 
     /// Brings every fold body to normal form; the first that has none is the obstacle.
     [[nodiscard]] std::optional<Obstacle> prepare();
+    /// Wires that depend on both the streamed axis and folds over it, and the types they are stored
+    /// in.
+    void store(const std::map<ArrayId, ElementType>& types);
+    /// A wire of `store` that is a factor of no state's products.
+    [[nodiscard]] std::optional<ArrayId> not_stored() const;
     /// The final value of a fold in terms of states and of other folds, at its own axes; makes the
     /// states it needs.
     [[nodiscard]] Form value(std::uint32_t fold);
@@ -77,6 +91,8 @@ private:
     std::vector<StateVariable> states_;
     std::map<std::uint32_t, Form> values_;
     std::set<PolynomialId> attained_;  ///< exponents whose sums are divided by
+    std::vector<ArrayId> wires_;       ///< stored in a type of their own
+    std::vector<StoredPart> stored_;   ///< every streamed part of every such wire
     std::optional<Obstacle> obstacle_;
 
     PolynomialId centre(PolynomialId streamed, PolynomialId folded);
@@ -99,6 +115,8 @@ private:
                                          std::uint32_t fold);
     [[nodiscard]] std::set<AxisId> folded_axes(const Monomial& monomial) const;
     [[nodiscard]] bool is_tame(PolynomialId exponent, const std::vector<AxisId>& over) const;
+    [[nodiscard]] std::optional<StoredPart> stored_factor(const Monomial& streamed,
+                                                          std::uint32_t fold) const;
     PolynomialId request(StateVariable wanted);
     [[nodiscard]] Form compute(std::uint32_t fold);
     [[nodiscard]] Form sum(std::uint32_t fold);

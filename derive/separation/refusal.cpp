@@ -218,4 +218,16 @@ NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
                          axis);
 }
 
+NotApplicable storage_refusal(Cascade& cascade, ArrayId wire, ElementType type) {
+    const Diagram& diagram = cascade.diagram();
+    const std::string& name = diagram[wire].name;
+    const std::string& axis = diagram[cascade.axis()].name;
+    return {
+        .reason = "`" + name + "` is stored in " + std::string(name_of(type)) +
+                  ", but depends on folds over `" + axis +
+                  "` that are final only after the last chunk, and nothing that is folded has "
+                  "its streamed part as a factor",
+        .help = "take back `retype " + name + "`, or keep `" + name + "` in a region of its own"};
+}
+
 }  // namespace napkin::separation
