@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "derive/separation/build.h"
+#include "derive/separation/accumulator_builder.h"
 #include "derive/separation/cascade.h"
 #include "derive/separation/normal_form.h"
 #include "derive/separation/plan.h"

@@ -6,7 +6,7 @@
 // wire's normal form sum_i u_i * w_i is treated so, where it is a factor of what a fold sums.
 #include <algorithm>
 
-#include "derive/separation/build.h"
+#include "derive/separation/accumulator_builder.h"
 #include "derive/separation/plan.h"
 
 namespace napkin::separation {

@@ -1,7 +1,7 @@
 // The tail: results in terms of states.
 #include <algorithm>
 
-#include "derive/separation/build.h"
+#include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
 
 namespace napkin::separation {

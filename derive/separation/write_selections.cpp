@@ -6,7 +6,7 @@
 // c[r-i] <= v[i] and c[r-i-1] > v[i]. Likewise for c[j], with v[r-j] < c[j] and v[r-j-1] >= c[j].
 #include <limits>
 
-#include "derive/separation/build.h"
+#include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
 
 namespace napkin::separation {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "derive/separation/build.h"
+#include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
 
 namespace napkin::separation {

@@ -76,7 +76,7 @@ private:
     std::set<ArrayId> excluded_;  ///< being defined: not to be read
     std::uint32_t serving_ = 0;   ///< the fold whose helpers are being written
 
-    // build.cpp: arrays and the order of things
+    // accumulator_builder.cpp: arrays and the order of things
     ArrayId make_array(const std::string& name, std::vector<AxisId> axes, ElementType type);
     [[nodiscard]] std::string base_name(std::uint32_t fold) const;
     [[nodiscard]] BoxId box_of(std::uint32_t fold) const;
@@ -93,7 +93,7 @@ private:
     void register_forms();
     [[nodiscard]] std::vector<Statement> chunk_statements();
 
-    // build_expression.cpp: terms back into expressions
+    // write_expressions.cpp: terms back into expressions
     Expression expression(TermId term, Where where);
     Expression expression(PolynomialId polynomial, Where where);
     std::optional<Expression> named(TermId term, Where where);
@@ -108,7 +108,7 @@ private:
     Expression guarded(Expression value, const std::vector<TermId>& guards, double otherwise,
                        Where where);
 
-    // build_body.cpp: states
+    // write_states.cpp: states
     void mark_gauges();
     void find_anchors(TermId term);
     void find_anchors(PolynomialId polynomial);
@@ -135,7 +135,7 @@ private:
     ArrayId stored_part(const StateVariable& state);
     [[nodiscard]] static Monomial beside_stored(const StateVariable& state, const Monomial& whole);
 
-    // build_tail.cpp
+    // write_tail.cpp
     Expression tail_value(TermId term);
     [[nodiscard]] bool plain(TermId term);
     [[nodiscard]] Statement tail_statement(ArrayId array);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "derive/separation/build.h"
+#include "derive/separation/accumulator_builder.h"
 
 namespace napkin::separation {
 namespace {

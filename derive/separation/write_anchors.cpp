@@ -1,7 +1,7 @@
 // Anchors: the mean of the first chunk, which later chunks keep.
 #include <limits>
 
-#include "derive/separation/build.h"
+#include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
 
 namespace napkin::separation {

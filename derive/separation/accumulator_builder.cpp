@@ -1,4 +1,4 @@
-#include "derive/separation/build.h"
+#include "derive/separation/accumulator_builder.h"
 
 #include <algorithm>
 
