@@ -1,0 +1,131 @@
+// What the threads of a warp hold of products on the tensor core: results, and operands on the
+// left. A place within a fragment is relative to the warp's part of the whole.
+#pragma once
+
+#include "matrix.cuh"
+
+namespace nk {
+
+/// f32 results of kDown x kAcross products of 16 x 8. Of every 16 rows a thread holds two, and two
+/// neighbours of every 8 columns.
+template <int kDown, int kAcross>
+struct Fragment {
+    static constexpr int rows = 2 * kDown;       ///< of one thread
+    static constexpr int columns = 2 * kAcross;  ///< of one thread
+    static constexpr int lanes_per_row = 4;      ///< neighbours
+
+    float at[kDown][kAcross][4];
+
+    NK_DEVICE float& operator()(int i, int j) { return at[i / 2][j / 2][i % 2 * 2 + j % 2]; }
+    NK_DEVICE float operator()(int i, int j) const { return at[i / 2][j / 2][i % 2 * 2 + j % 2]; }
+    static NK_DEVICE int row(int i) { return i / 2 * 16 + i % 2 * 8 + lane_index() / 4; }
+    static NK_DEVICE int column(int j) { return j / 2 * 8 + lane_index() % 4 * 2 + j % 2; }
+    NK_DEVICE void fill(float value) {
+#pragma unroll
+        for (int i = 0; i < rows; ++i)
+#pragma unroll
+            for (int j = 0; j < columns; ++j) (*this)(i, j) = value;
+    }
+};
+
+/// Combines the values of kLanes neighbouring lanes, a power of two; all get the result, with the
+/// same bits when `combine` is commutative.
+template <int kLanes, class Combine>
+NK_DEVICE float row_combine(float value, const Combine& combine) {
+#pragma unroll
+    for (int mask = 1; mask < kLanes; mask *= 2) value = combine(value, shuffle_xor(value, mask));
+    return value;
+}
+/// The same over the lanes that share a row of a fragment, by the language's arithmetic.
+template <class Rows>
+NK_DEVICE float row_sum(float value) {
+    return row_combine<Rows::lanes_per_row>(value, [](float a, float b) { return add(a, b); });
+}
+template <class Rows>
+NK_DEVICE float row_maximum(float value) {
+    return row_combine<Rows::lanes_per_row>(value, [](float a, float b) { return maximum(a, b); });
+}
+template <class Rows>
+NK_DEVICE float row_minimum(float value) {
+    return row_combine<Rows::lanes_per_row>(value, [](float a, float b) { return minimum(a, b); });
+}
+
+NK_DEVICE float exp_fast(float x) {
+    return exp2_fast(x * 1.4426950408889634f);
+}
+
+/// Rounds f32 operands to tf32.
+template <class T>
+NK_DEVICE void round_operand(u32 (&words)[4]) {
+    if constexpr (sizeof(T) == 4) {
+#pragma unroll
+        for (u32& word : words) word = tf32_bits(word);
+    }
+}
+
+/// How a product's operand lies in its tile. The left one is stored as [row][k] and transposed as
+/// [k][row], the right one as [k][column] and transposed as [column][k].
+enum class Order { AsStored, Transposed };
+
+/// What one instruction's operands extend over along k.
+template <class T>
+constexpr int kStepOf = 32 / int(sizeof(T));
+
+/// kDown x kSteps operands on the left: of bf16 and f16, 16 x 16 each; of f32, 16 x 8, rounded to
+/// tf32.
+template <class T, int kDown, int kSteps>
+struct LeftOperand {
+    u32 at[kDown][kSteps][4];
+};
+
+/// Results of one product as the left operand of the next, rounded to T.
+template <class T, int kDown, int kAcross>
+NK_DEVICE LeftOperand<T, kDown, kAcross * 8 / kStepOf<T>> as_left(
+    const Fragment<kDown, kAcross>& results) {
+    static_assert(kAcross * 8 % kStepOf<T> == 0);
+    LeftOperand<T, kDown, kAcross * 8 / kStepOf<T>> left;
+#pragma unroll
+    for (int i = 0; i < kDown; ++i)
+#pragma unroll
+        for (int j = 0; j < kAcross; ++j) {
+            const float(&tile)[4] = results.at[i][j];
+            if constexpr (sizeof(T) == 2) {
+                left.at[i][j / 2][j % 2 * 2] = pack<T>(tile[0], tile[1]);
+                left.at[i][j / 2][j % 2 * 2 + 1] = pack<T>(tile[2], tile[3]);
+            } else {
+                // Lane t of four has columns 2 t and 2 t + 1, and needs t and t + 4.
+                const int lane = lane_index();
+                const int from = lane / 4 * 4 + lane % 4 / 2;
+#pragma unroll
+                for (int k = 0; k < 4; ++k) {
+                    const float even = shuffle(tile[k % 2 * 2], from + k / 2 * 2);
+                    const float odd = shuffle(tile[k % 2 * 2 + 1], from + k / 2 * 2);
+                    left.at[i][j][k] = tf32_bits(bits_of(lane % 2 == 0 ? even : odd));
+                }
+            }
+        }
+    return left;
+}
+
+/// Stores a warp's results in a tile, rounded to T, the first at (row, column).
+template <class T, int kRows, int kColumns, int kDown, int kAcross>
+NK_DEVICE void store(const Fragment<kDown, kAcross>& results, Matrix<T, kRows, kColumns> tile,
+                     int row, int column) {
+#pragma unroll
+    for (int i = 0; i < 2 * kDown; ++i)
+#pragma unroll
+        for (int j = 0; j < 2 * kAcross; j += 2) {
+            const int bytes =
+                tile.place(row + results.row(i), column + results.column(j)) * int(sizeof(T));
+            if constexpr (sizeof(T) == 2) {
+                const u32 words[1] = {pack<T>(results(i, j), results(i, j + 1))};
+                write_words(tile.data, bytes, words);
+            } else {
+                static_assert(sizeof(T) == 4);
+                const u32 words[2] = {bits_of(results(i, j)), bits_of(results(i, j + 1))};
+                write_words(tile.data, bytes, words);
+            }
+        }
+}
+
+}  // namespace nk

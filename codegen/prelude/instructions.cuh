@@ -1,0 +1,205 @@
+// The instructions of target sm_80 on a GPU, a function each: asynchronous copies, matrices from
+// shared memory, products on the tensor core, vectors of memory, approximations.
+// emulator/instructions.cuh has the same names for the CPU. Places in shared memory are counted in
+// bytes from the start of an array.
+#pragma once
+
+#include "scalar.cuh"
+
+namespace nk {
+
+template <class T>
+NK_DEVICE u32 shared_address(Shared<T> array, int bytes) {
+    return u32(__cvta_generic_to_shared(array)) + u32(bytes);
+}
+
+/// Starts the copy of kCount elements, of which the last are zero where fewer are `valid`.
+template <int kCount, class T>
+NK_DEVICE void start_copy(Shared<T> tile, int bytes, Global<const T> array, i64 from, int valid) {
+    constexpr int kBytes = kCount * int(sizeof(T));
+    const u32 to = shared_address(tile, bytes);
+    const int size = valid * int(sizeof(T));
+    if constexpr (kBytes == 16) {
+        asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
+                     "l"(array + from), "r"(size)
+                     : "memory");
+    } else {
+        asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(to),
+                     "l"(array + from), "n"(kBytes), "r"(size)
+                     : "memory");
+    }
+}
+/// Makes a group of this thread's copies since the last one.
+NK_DEVICE void commit_copies() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Waits for all of this thread's groups but the last kPending.
+template <int kPending>
+NK_DEVICE void wait_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
+/// kWords words of shared memory.
+template <int kWords, class T>
+NK_DEVICE void read_words(u32 (&words)[kWords], Shared<T> tile, int bytes) {
+    const unsigned char* place = reinterpret_cast<const unsigned char*>(tile) + bytes;
+    if constexpr (kWords == 4) {
+        const uint4 all = *reinterpret_cast<const uint4*>(place);
+        words[0] = all.x;
+        words[1] = all.y;
+        words[2] = all.z;
+        words[3] = all.w;
+    } else if constexpr (kWords == 2) {
+        const uint2 all = *reinterpret_cast<const uint2*>(place);
+        words[0] = all.x;
+        words[1] = all.y;
+    } else {
+        static_assert(kWords == 1);
+        words[0] = *reinterpret_cast<const u32*>(place);
+    }
+}
+template <int kWords, class T>
+NK_DEVICE void write_words(Shared<T> tile, int bytes, const u32 (&words)[kWords]) {
+    unsigned char* place = reinterpret_cast<unsigned char*>(tile) + bytes;
+    if constexpr (kWords == 4) {
+        *reinterpret_cast<uint4*>(place) = make_uint4(words[0], words[1], words[2], words[3]);
+    } else if constexpr (kWords == 2) {
+        *reinterpret_cast<uint2*>(place) = make_uint2(words[0], words[1]);
+    } else {
+        static_assert(kWords == 1);
+        *reinterpret_cast<u32*>(place) = words[0];
+    }
+}
+template <class T>
+NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
+    u32 word[1];
+    read_words(word, tile, bytes);
+    return word[0];
+}
+/// The same of device memory, at an element.
+template <int kWords, class T>
+NK_DEVICE void read_words(u32 (&words)[kWords], Global<const T> array, i64 at) {
+    read_words(words, Shared<const T>(array + at), 0);
+}
+template <int kWords, class T>
+NK_DEVICE void write_words(Global<T> array, i64 at, const u32 (&words)[kWords]) {
+    write_words(Shared<T>(array + at), 0, words);
+}
+// What the emulator alone checks or counts: that an element is inside its tile; that a warp's part
+// of a tile is, and starts at a multiple; that a lane takes no part in its warp's access.
+template <class T>
+NK_DEVICE void check_element(Shared<T>, int, int, int, int) {}
+template <class T>
+NK_DEVICE void check_part(Shared<T>, int, int, int, int) {}
+NK_DEVICE void skip_access() {}
+
+/// Four 8 x 8 matrices of 2-byte elements, lane / 8 pointing at the rows of each: row lane / 4,
+/// elements lane % 4 * 2 and one more; transposed, the other way round.
+template <bool kTransposed, class T>
+NK_DEVICE void load_matrices(u32 (&words)[4], Shared<T> tile, int bytes) {
+    const u32 from = shared_address(tile, bytes);
+    if constexpr (kTransposed)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                     : "r"(from)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                     : "r"(from)
+                     : "memory");
+}
+/// Two of them, at which lanes 0 to 15 point.
+template <bool kTransposed, class T>
+NK_DEVICE void load_matrices(u32 (&words)[2], Shared<T> tile, int bytes) {
+    const u32 from = shared_address(tile, bytes);
+    if constexpr (kTransposed)
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+                     : "=r"(words[0]), "=r"(words[1])
+                     : "r"(from)
+                     : "memory");
+    else
+        asm volatile("ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%0, %1}, [%2];"
+                     : "=r"(words[0]), "=r"(words[1])
+                     : "r"(from)
+                     : "memory");
+}
+
+/// acc += left right: 16 x 8 results of a warp, over 16 elements, or 8 of tf32.
+template <class T>
+NK_DEVICE void multiply_tile(float (&acc)[4], const u32 (&left)[4], u32 right0, u32 right1);
+template <>
+NK_DEVICE void multiply_tile<bf16>(float (&acc)[4], const u32 (&left)[4], u32 right0, u32 right1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
+}
+template <>
+NK_DEVICE void multiply_tile<f16>(float (&acc)[4], const u32 (&left)[4], u32 right0, u32 right1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
+}
+template <>
+NK_DEVICE void multiply_tile<float>(float (&acc)[4], const u32 (&left)[4], u32 right0, u32 right1) {
+    asm volatile(
+        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
+        "{%8, %9}, {%0, %1, %2, %3};"
+        : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
+        : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "r"(right0), "r"(right1));
+}
+
+/// Two rounded values in a word, the first in its lower half.
+template <class T>
+NK_DEVICE u32 pack(float first, float second);
+template <>
+NK_DEVICE u32 pack<bf16>(float first, float second) {
+    u32 both;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+    return both;
+}
+template <>
+NK_DEVICE u32 pack<f16>(float first, float second) {
+    u32 both;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
+    return both;
+}
+/// The nearest number of 10 fraction bits, ties away from zero.
+NK_DEVICE u32 tf32_bits(u32 bits) {
+    u32 rounded;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(float_of(bits)));
+    return rounded;
+}
+
+/// The value that another lane passed in.
+NK_DEVICE float shuffle(float value, int lane) {
+    return __shfl_sync(0xffffffffu, value, lane);
+}
+
+// Approximations by the special function unit: about 22 bits, tanh_fast 11.
+NK_DEVICE float exp2_fast(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+NK_DEVICE float log2_fast(float x) {
+    float y;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+NK_DEVICE float reciprocal_fast(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+NK_DEVICE float tanh_fast(float x) {
+    float y;
+    asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+}  // namespace nk

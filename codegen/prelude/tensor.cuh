@@ -1,0 +1,8 @@
+// The device primitives of kernels that use the tensor core.
+#pragma once
+
+#include "fragment.cuh"
+#include "matrix.cuh"
+#include "napkin.cuh"
+#include "product.cuh"
+#include "rows.cuh"
