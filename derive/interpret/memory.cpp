@@ -4,13 +4,13 @@
 
 namespace napkin {
 
-std::int64_t Tile::size() const {
+std::int64_t IndexBox::size() const {
     std::int64_t size = 1;
     for (std::int64_t width : extent) size *= width;
     return size;
 }
 
-std::size_t Tile::offset(const std::vector<std::int64_t>& index) const {
+std::size_t IndexBox::offset(const std::vector<std::int64_t>& index) const {
     std::int64_t offset = 0;
     for (std::size_t k = 0; k < index.size(); ++k) {
         const std::int64_t local = index[k] - low[k];
@@ -18,6 +18,15 @@ std::size_t Tile::offset(const std::vector<std::int64_t>& index) const {
         offset = offset * extent[k] + local;
     }
     return static_cast<std::size_t>(offset);
+}
+
+IndexBox index_box(const std::vector<Interval>& ranges) {
+    IndexBox box;
+    for (const Interval& range : ranges) {
+        box.low.push_back(range.low);
+        box.extent.push_back(std::max<std::int64_t>(range.high - range.low + 1, 0));
+    }
+    return box;
 }
 
 LevelRanges::LevelRanges(const std::vector<Axis>& axes) {

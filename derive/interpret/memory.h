@@ -1,25 +1,30 @@
-// What the interpreter holds: ranges of axes per level, tiles of arrays, device memory.
+// What the interpreter holds: ranges of axes per level, tiles of arrays.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "derive/tile_program.h"
-#include "diagrams/evaluate.h"
 #include "diagrams/interval.h"
 
 namespace napkin {
 
-/// Part of an array at a level: a box of global indices [low, low + extent) per dimension and its
-/// values, row-major.
-struct Tile {
+/// A box of global indices [low, low + extent) per dimension, row-major.
+struct IndexBox {
     std::vector<std::int64_t> low;
     std::vector<std::int64_t> extent;
-    std::vector<double> values;
+    bool operator==(const IndexBox&) const = default;
 
     [[nodiscard]] std::int64_t size() const;
     /// Position of a global index; throws InternalError outside of the box.
     [[nodiscard]] std::size_t offset(const std::vector<std::int64_t>& index) const;
+};
+[[nodiscard]] IndexBox index_box(const std::vector<Interval>& ranges);
+
+/// Part of an array at a level.
+template <class Value>
+struct Tile : IndexBox {
+    std::vector<Value> values;
 };
 
 /// Calls `visit(index)` for every index of a box, last dimension fastest.
