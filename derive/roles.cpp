@@ -56,6 +56,25 @@ bool contains(const std::vector<AxisId>& axes, AxisId axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
+bool contains_array(const std::vector<ArrayId>& arrays, ArrayId array) {
+    return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
+}
+
+/// Arrays that are read where an index says more than the axis itself: `K[p * 8 + x]`.
+std::vector<ArrayId> read_within(const Statement& statement, AxisId axis) {
+    std::vector<ArrayId> arrays;
+    for (const Expression* expression : expressions_of(statement))
+        walk(*expression, [&](const Expression& node) {
+            const Read* element = std::get_if<Read>(&node.node);
+            if (element == nullptr) return;
+            for (const Expression& index : element->index)
+                if (!std::holds_alternative<AxisIndex>(index.node) &&
+                    axes_used(index).count(axis) != 0)
+                    arrays.push_back(element->array);
+        });
+    return arrays;
+}
+
 }  // namespace
 
 std::vector<Role> roles_of(const Diagram& diagram, const Region& region, AxisId axis) {
@@ -74,11 +93,19 @@ std::vector<Role> roles_of(const Diagram& diagram, const Region& region, AxisId 
         role.axis = axis;
         (contains(folded_axes(diagram[id]), axis) ? role.folded : role.mapped).push_back(id);
     }
-    for (ArrayId array : loads_of(diagram, region))
+    const std::vector<ArrayId> loads = loads_of(diagram, region);
+    for (ArrayId array : loads)
         for (std::uint32_t k = 0; k < diagram[array].axes.size(); ++k) {
             const auto found = roles.find(uses.root(uses.node({true, array.value, k})));
             if (found != roles.end()) found->second.loaded.push_back(array);
         }
+    for (StatementId id : region.statements) {
+        const auto found = roles.find(uses.root(uses.node({false, id.value, axis.value})));
+        if (found == roles.end()) continue;
+        for (ArrayId array : read_within(diagram[id], axis))
+            if (contains_array(loads, array) && !contains_array(found->second.loaded, array))
+                found->second.loaded.push_back(array);
+    }
     std::vector<Role> result;
     for (std::size_t root : order) result.push_back(roles[root]);
     return result;

@@ -6,38 +6,21 @@
 // that its parts have are legal for the whole. Streams are undone first. `fuse all` fuses as much
 // as is convex. Citation: arXiv 2412.03317, section 2.2 (sequential execution at the lower level).
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/breadth_first_search.hpp>
-#include <boost/graph/topological_sort.hpp>
 
+#include "derive/rules/region_graph.h"
 #include "derive/rules/rule_support.h"
 
 namespace napkin::rules {
 
 namespace {
 
-using Graph = boost::adjacency_list<boost::setS, boost::vecS, boost::bidirectionalS>;
-
-/// Regions as vertices, data flow between them as edges.
-Graph region_graph(const Diagram& diagram, const std::vector<Region>& regions) {
-    std::map<ArrayId, std::size_t> home;
-    for (std::size_t r = 0; r < regions.size(); ++r)
-        for (StatementId id : regions[r].statements)
-            for (ArrayId target : diagram[id].targets) home[target] = r;
-    Graph graph(regions.size());
-    for (std::size_t r = 0; r < regions.size(); ++r)
-        for (ArrayId input : loads_of(diagram, regions[r]))
-            if (const auto from = home.find(input); from != home.end() && from->second != r)
-                boost::add_edge(from->second, r, graph);
-    return graph;
-}
-
 /// Reachable vertices, `start` included.
-std::set<std::size_t> reachable(const Graph& graph, std::size_t start) {
+std::set<std::size_t> reachable(const RegionGraph& graph, std::size_t start) {
     std::set<std::size_t> seen;
     struct Recorder : boost::default_bfs_visitor {
         std::set<std::size_t>* seen = nullptr;
-        void discover_vertex(std::size_t vertex, const Graph&) const { seen->insert(vertex); }
+        void discover_vertex(std::size_t vertex, const RegionGraph&) const { seen->insert(vertex); }
     } recorder;
     recorder.seen = &seen;
     boost::breadth_first_search(graph, boost::vertex(start, graph), boost::visitor(recorder));
@@ -45,7 +28,7 @@ std::set<std::size_t> reachable(const Graph& graph, std::size_t start) {
 }
 
 /// A region outside of `members` that lies on a path between two of them.
-std::optional<std::size_t> between(const Graph& graph, const std::set<std::size_t>& members) {
+std::optional<std::size_t> between(const RegionGraph& graph, const std::set<std::size_t>& members) {
     std::set<std::size_t> below;
     for (std::size_t member : members)
         for (std::size_t vertex : reachable(graph, member)) below.insert(vertex);
@@ -55,19 +38,6 @@ std::optional<std::size_t> between(const Graph& graph, const std::set<std::size_
             if (members.count(reached) != 0) return vertex;
     }
     return std::nullopt;
-}
-
-std::vector<Region> in_running_order(const Diagram& diagram, std::vector<Region> regions) {
-    // Sorting by first statement first makes the order stable wherever data flow leaves a choice.
-    std::sort(regions.begin(), regions.end(), [](const Region& a, const Region& b) {
-        return a.statements.back() < b.statements.back();
-    });
-    std::vector<std::size_t> reversed;
-    const Graph graph = region_graph(diagram, regions);
-    boost::topological_sort(graph, std::back_inserter(reversed));
-    std::vector<Region> ordered;
-    for (std::size_t i = reversed.size(); i-- > 0;) ordered.push_back(regions[reversed[i]]);
-    return ordered;
 }
 
 std::optional<NotApplicable> merge_groups(const Diagram& diagram, const std::vector<Region>& parts,
@@ -101,7 +71,7 @@ std::optional<NotApplicable> merge_groups(const Diagram& diagram, const std::vec
 Outcome fuse_regions(const State& state, const Command& command,
                      const std::set<std::size_t>& members) {
     const std::vector<Region>& regions = state.relabelling.regions;
-    const Graph graph = region_graph(state.diagram, regions);
+    const RegionGraph graph = region_graph(state.diagram, regions);
     if (const std::optional<std::size_t> outsider = between(graph, members))
         return NotApplicable{"`" + region_name(state.diagram, regions[*outsider]) +
                                  "` lies between them: data would leave the region and come back",
@@ -125,7 +95,7 @@ Outcome fuse_regions(const State& state, const Command& command,
     if (std::optional<NotApplicable> refusal = merge_groups(state.diagram, parts, whole))
         return *refusal;
     rest.push_back(std::move(whole));
-    next.relabelling.regions = in_running_order(state.diagram, std::move(rest));
+    next.relabelling.regions = in_running_order(state.diagram, std::move(rest)).value();
     return with_step(std::move(next), command, {list_names(names) + " form a convex region"});
 }
 
@@ -175,7 +145,8 @@ Outcome unfuse(const State& state, const Command& command) {
             if (!why_not_grouped(state.diagram, part, group.axis)) part.groups.push_back(group);
         next.relabelling.regions.push_back(std::move(part));
     }
-    next.relabelling.regions = in_running_order(state.diagram, std::move(next.relabelling.regions));
+    next.relabelling.regions =
+        in_running_order(state.diagram, std::move(next.relabelling.regions)).value();
     return with_step(std::move(next), command, {"each box is a region of its own"});
 }
 

@@ -37,6 +37,13 @@ struct Site {
 /// Why these groups cannot all stand in this region; nullopt when they can.
 [[nodiscard]] std::optional<NotApplicable> why_not_grouped(const Diagram& diagram,
                                                            const Region& region, AxisId axis);
+/// Why this axis cannot be fed to this region in chunks; nullopt when it can.
+[[nodiscard]] std::optional<NotApplicable> why_not_streamed(const State& state,
+                                                            const Region& region, AxisId axis);
+/// The accumulator of a region whose roles allow streaming the axis.
+[[nodiscard]] std::variant<Accumulator, NotApplicable> accumulator_of(const State& state,
+                                                                      const Region& region,
+                                                                      AxisId axis);
 
 Outcome fuse(const State& state, const Command& command);
 Outcome unfuse(const State& state, const Command& command);
@@ -49,5 +56,6 @@ Outcome retype(const State& state, const Command& command);
 Outcome split_axis(const State& state, const Command& command);
 Outcome join_axes(const State& state, const Command& command);
 Outcome set_size(const State& state, const Command& command);
+Outcome recompute(const State& state, const Command& command);
 
 }  // namespace napkin::rules

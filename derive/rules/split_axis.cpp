@@ -3,9 +3,10 @@
 //   ── q ──     ==>     ── q ──        index along the old axis = q * size(q1) + q1
 //                       ── q1 ──
 //
-// Side condition of split-axis: the size divides, no scan or selection runs along the axis, and it
-// is neither grouped nor streamed yet. Memory is unchanged: the pair is adjacent, the new axis
-// innermost. Citation: arXiv 2412.03317, section 2.3 (an open circle splits and joins an axis).
+// Side condition of split-axis: the size divides, no scan or selection runs along the axis, no
+// input holds indices along it, and it is neither grouped nor streamed yet. Memory is unchanged:
+// the pair is adjacent, the new axis innermost. Citation: arXiv 2412.03317, section 2.3 (an open
+// circle splits and joins an axis).
 #include <algorithm>
 
 #include "derive/rules/rule_support.h"
@@ -150,6 +151,9 @@ Outcome split_axis(const State& state, const Command& command) {
             "a pair of axes has no ragged end; group or stream by that size instead"};
     if (is_ordered_along(state.diagram, *axis))
         return NotApplicable{"a scan or a selection runs along `" + name + "`", ""};
+    for (const Array& array : state.diagram.arrays)
+        if (array.indexes == axis)
+            return NotApplicable{"`" + array.name + "` holds indices along `" + name + "`", ""};
     if (is_relabelled(state.relabelling, *axis))
         return NotApplicable{"`" + name + "` is grouped or streamed", "undo that first"};
 

@@ -15,8 +15,8 @@ namespace napkin::rules {
 
 namespace {
 
-std::optional<NotApplicable> why_not_streamed(const Diagram& diagram, const Region& region,
-                                              const Site& site) {
+std::optional<NotApplicable> why_not_here(const Diagram& diagram, const Region& region,
+                                          const Site& site) {
     const std::string& name = diagram[site.axis].name;
     for (const Group& group : region.groups)
         if (group.axis == site.axis)
@@ -33,7 +33,16 @@ std::optional<NotApplicable> why_not_streamed(const Diagram& diagram, const Regi
                                      " at " + std::string(name_of(stream.level)) + " already",
                                  "`unstream " + name + "` first"};
     }
-    const std::vector<Role> roles = roles_of(diagram, region, site.axis);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, const Region& region,
+                                                        AxisId axis) {
+    const Diagram& diagram = state.diagram;
+    const std::string& name = diagram[axis].name;
+    const std::vector<Role> roles = roles_of(diagram, region, axis);
     if (roles.empty())
         return NotApplicable{
             "nothing in " + region_name(diagram, region) + " varies along `" + name + "`", ""};
@@ -42,16 +51,21 @@ std::optional<NotApplicable> why_not_streamed(const Diagram& diagram, const Regi
         return NotApplicable{"no array that " + region_name(diagram, region) + " loads has `" +
                                  name + "`, so there is nothing to feed in chunks",
                              ""};
-    if (std::optional<NotApplicable> mixed = mixed_roles(diagram, roles, "stream")) return mixed;
-    if (const std::optional<std::string> array = read_elsewhere(diagram, region, site.axis))
+    if (std::optional<NotApplicable> mixed = mixed_roles(diagram, roles, "stream")) return *mixed;
+    if (const std::optional<std::string> array = read_elsewhere(diagram, region, axis))
         return NotApplicable{"`" + *array +
                                  "` is read at other indices than it is computed at along `" +
                                  name + "`, so one chunk would need values of another",
                              "keep `" + *array + "` in a region of its own"};
-    return std::nullopt;
+    return derive_accumulator(diagram, region, axis, state.relabelling.wire_types);
 }
 
-}  // namespace
+std::optional<NotApplicable> why_not_streamed(const State& state, const Region& region,
+                                              AxisId axis) {
+    const auto accumulator = accumulator_of(state, region, axis);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
+    return std::nullopt;
+}
 
 Outcome stream(const State& state, const Command& command) {
     const auto found = find_site(state, command);
@@ -59,7 +73,7 @@ Outcome stream(const State& state, const Command& command) {
     const Site site = std::get<Site>(found);
     if (!command.size) return NotApplicable{"it needs a size", "write `stream AXIS by SIZE`"};
     const Region& region = state.relabelling.regions[site.region];
-    if (std::optional<NotApplicable> refusal = why_not_streamed(state.diagram, region, site))
+    if (std::optional<NotApplicable> refusal = why_not_here(state.diagram, region, site))
         return *refusal;
     for (const Stream& stream : region.streams) {
         const bool outer = stream.level < site.level;
@@ -71,8 +85,7 @@ Outcome stream(const State& state, const Command& command) {
     if (std::optional<NotApplicable> refusal =
             why_not_divided(state, region, site.axis, *command.size))
         return *refusal;
-    const auto accumulator =
-        derive_accumulator(state.diagram, region, site.axis, state.relabelling.wire_types);
+    const auto accumulator = accumulator_of(state, region, site.axis);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
 
     State next = state;

@@ -60,6 +60,40 @@ inline std::string refusal(const Diagram& diagram, const std::string& text) {
     return "applied";
 }
 
+/// A rewritten diagram computes what the one it came from did, from the same inputs: element by
+/// element in memory order, since a split axis changes shapes and not places. Sums come in another
+/// order, so values are compared within rounding.
+inline void check_same_meaning(const Diagram& plain, const State& state, std::uint64_t seed = 1,
+                               double scale = 1.0) {
+    const Tensors inputs = random_inputs(plain, seed, scale);
+    Tensors renamed;
+    for (const auto& [array, tensor] : inputs) {
+        const ArrayId twin = find_array(state.diagram, plain[array].name).value();
+        renamed[twin] = make_tensor(state.diagram, twin);
+        REQUIRE_EQ(renamed[twin].values.size(), tensor.values.size());
+        renamed[twin].values = tensor.values;
+    }
+    const Result<Tensors> expected = evaluate_outputs(plain, inputs);
+    const Result<Tensors> got = evaluate_outputs(state.diagram, renamed);
+    REQUIRE(expected.has_value());
+    if (!got) FAIL(all_messages(got.error(), {}));
+    REQUIRE_EQ(got->size(), expected->size());
+    for (const auto& [array, tensor] : *expected) {
+        const ArrayId twin = find_array(state.diagram, plain[array].name).value();
+        const std::vector<double>& values = got->at(twin).values;
+        REQUIRE_EQ(values.size(), tensor.values.size());
+        double worst = 0;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double want = tensor.values[i];
+            const double error =
+                values[i] == want ? 0 : std::abs(values[i] - want) / (1 + std::abs(want));
+            worst = error > worst || std::isnan(error) ? error : worst;
+        }
+        INFO("output ", plain[array].name, " of\n", print(state.diagram));
+        CHECK(worst <= (plain[array].rounds ? 2 * unit_roundoff(plain[array].type) : 0) + 1e-9);
+    }
+}
+
 inline TileProgram program_of(const State& state) {
     const Result<TileProgram> program = expand(state);
     if (!program) FAIL(all_messages(program.error(), {}));

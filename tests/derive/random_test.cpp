@@ -68,6 +68,7 @@ TEST_CASE("random derivations compute and count what the reference and the count
         std::string text;
         for (const Step& step : state.steps) text += print(step.command) + "\n";
         INFO("trial ", trial, " of ", diagram.name, "\n", text);
+        check_same_meaning(diagram, state, static_cast<std::uint64_t>(trial));
         check_against_reference(state, static_cast<std::uint64_t>(trial));
     }
     for (const Rule& rule : all_rules()) {
@@ -86,6 +87,7 @@ TEST_CASE("random derivations of random diagrams") {
         std::string steps;
         for (const Step& step : state.steps) steps += print(step.command) + "\n";
         INFO("seed ", seed, "\n", text, steps);
+        check_same_meaning(diagram, state, seed);
         check_against_reference(state, seed);
     }
     for (const Rule& rule : all_rules()) {

@@ -12,9 +12,10 @@ public:
 
     Command draw() {
         // Weighted towards the rules that build kernels, so that a few steps get somewhere.
-        constexpr std::array kRules = {"fuse",   "fuse",       "fuse",      "group",    "group",
-                                       "stream", "stream",     "ungroup",   "unstream", "recolour",
-                                       "retype", "split-axis", "join-axes", "unfuse"};
+        constexpr std::array kRules = {"fuse",      "fuse",     "fuse",     "group",
+                                       "group",     "stream",   "stream",   "ungroup",
+                                       "unstream",  "recolour", "retype",   "split-axis",
+                                       "join-axes", "unfuse",   "recompute"};
         Command command;
         command.rule = kRules[pick(kRules.size())];
         const std::string& rule = command.rule;
@@ -23,6 +24,10 @@ public:
         if (rule == "recolour") {
             command.names = {region()};
             command.at = "tensor-core";
+        }
+        if (rule == "recompute") {
+            command.names = {array()};
+            if (pick(2) == 0) command.in = region();
         }
         if (rule == "retype") {
             command.names = {array()};

@@ -1,0 +1,305 @@
+#include "derive/rewriting/draft.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "derive/rewriting/statements.h"
+#include "derive/rules/region_graph.h"
+
+namespace napkin::rules {
+
+namespace {
+
+constexpr std::size_t kOriginal = static_cast<std::size_t>(-1);
+
+template <class Value>
+bool contains(const std::vector<Value>& list, const Value& value) {
+    return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+/// Statements that an output depends on, among those that `is_there`.
+template <class Predicate>
+std::set<StatementId> live_statements(const Diagram& diagram, const Predicate& is_there) {
+    std::map<ArrayId, StatementId> producers;
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+        if (is_there(StatementId{i}))
+            for (ArrayId target : diagram.statements[i].targets) producers[target] = StatementId{i};
+    std::set<StatementId> live;
+    std::vector<ArrayId> wanted = outputs_of(diagram);
+    while (!wanted.empty()) {
+        const auto found = producers.find(wanted.back());
+        wanted.pop_back();
+        if (found == producers.end() || !live.insert(found->second).second) continue;
+        for (ArrayId input : inputs_of(diagram[found->second])) wanted.push_back(input);
+    }
+    return live;
+}
+
+}  // namespace
+
+Draft::Draft(const State& state)
+    : diagram(state.diagram),
+      regions(state.relabelling.regions),
+      before_(state),
+      relabelling_(state.relabelling),
+      lines_(state.diagram.statements.size()) {
+    for (std::size_t r = 0; r < regions.size(); ++r)
+        for (StatementId id : regions[r].statements) lines_[id.index()].region = r;
+    for (std::size_t i = 0; i < lines_.size(); ++i) {
+        lines_[i].rank = i;
+        lines_[i].serial = kOriginal;
+    }
+}
+
+bool Draft::taken(const std::string& name) const {
+    return find_array(diagram, name).has_value() || find_axis(diagram, name).has_value();
+}
+
+ArrayId Draft::add_array(Array array) {
+    const ArrayId id{static_cast<std::uint32_t>(diagram.arrays.size())};
+    const std::string wanted = array.name;
+    while (taken(array.name)) array.name += "'";
+    if (array.name != wanted) wanted_.emplace_back(id, wanted);
+    diagram.arrays.push_back(std::move(array));
+    return id;
+}
+
+ArrayId Draft::add_array(const std::string& name, std::vector<AxisId> axes, Span span,
+                         ElementType type) {
+    Array array;
+    array.name = name;
+    array.axes = std::move(axes);
+    array.layout.resize(array.axes.size());
+    std::iota(array.layout.begin(), array.layout.end(), 0U);
+    array.type = type;
+    array.span = span;
+    return add_array(std::move(array));
+}
+
+AxisId Draft::add_axis(Axis axis) {
+    diagram.axes.push_back(std::move(axis));
+    return AxisId{static_cast<std::uint32_t>(diagram.axes.size() - 1)};
+}
+
+BoxId Draft::add_box(BoxId like) {
+    Box box;
+    box.span = diagram[like].span;
+    diagram.boxes.push_back(std::move(box));
+    return BoxId{static_cast<std::uint32_t>(diagram.boxes.size() - 1)};
+}
+
+std::size_t Draft::add_region(Region region) {
+    regions.push_back(std::move(region));
+    return regions.size() - 1;
+}
+
+StatementId Draft::add(Statement statement, std::size_t region, StatementId next) {
+    const std::size_t rank = lines_[next.index()].rank;
+    diagram.statements.push_back(std::move(statement));
+    lines_.push_back({region, rank, lines_.size(), false});
+    return StatementId{static_cast<std::uint32_t>(lines_.size() - 1)};
+}
+
+void Draft::place(StatementId like, StatementId id) {
+    if (const auto found = relabelling_.places.find(like); found != relabelling_.places.end())
+        relabelling_.places[id] = found->second;
+}
+
+std::optional<StatementId> Draft::producer(ArrayId array) const {
+    for (std::uint32_t i = 0; i < lines_.size(); ++i)
+        if (!lines_[i].erased && contains(diagram.statements[i].targets, array))
+            return StatementId{i};
+    return std::nullopt;
+}
+
+std::vector<StatementId> Draft::readers(ArrayId array) const {
+    std::vector<StatementId> found;
+    for (std::uint32_t i = 0; i < lines_.size(); ++i)
+        if (!lines_[i].erased && contains(inputs_of(diagram.statements[i]), array))
+            found.push_back(StatementId{i});
+    return found;
+}
+
+std::set<StatementId> Draft::live() const {
+    return live_statements(diagram, [&](StatementId id) { return !lines_[id.index()].erased; });
+}
+
+/// What lost its last reader goes; what never had one stays.
+void Draft::drop_dead() {
+    const std::set<StatementId> before =
+        live_statements(before_.diagram, [](StatementId) { return true; });
+    const std::set<StatementId> now = live();
+    for (std::uint32_t i = 0; i < lines_.size(); ++i) {
+        const StatementId id{i};
+        const bool never_read = lines_[i].serial == kOriginal && before.count(id) == 0;
+        if (now.count(id) == 0 && !never_read) lines_[i].erased = true;
+    }
+}
+
+/// Ready statements in the order of the source.
+std::vector<StatementId> Draft::in_order() const {
+    std::vector<StatementId> left;
+    std::set<ArrayId> missing;
+    for (std::uint32_t i = 0; i < lines_.size(); ++i) {
+        if (lines_[i].erased) continue;
+        left.push_back(StatementId{i});
+        missing.insert(diagram.statements[i].targets.begin(), diagram.statements[i].targets.end());
+    }
+    std::sort(left.begin(), left.end(), [&](StatementId a, StatementId b) {
+        const Line& x = lines_[a.index()];
+        const Line& y = lines_[b.index()];
+        return std::tie(x.rank, x.serial) < std::tie(y.rank, y.serial);
+    });
+    std::vector<StatementId> order;
+    while (!left.empty()) {
+        const auto ready = std::find_if(left.begin(), left.end(), [&](StatementId id) {
+            const std::vector<ArrayId> inputs = inputs_of(diagram[id]);
+            return std::none_of(inputs.begin(), inputs.end(), [&](ArrayId input) {
+                return missing.count(input) != 0 && !contains(diagram[id].targets, input);
+            });
+        });
+        invariant(ready != left.end(), "a rewriting made data flow in a circle");
+        for (ArrayId target : diagram[*ready].targets) missing.erase(target);
+        order.push_back(*ready);
+        left.erase(ready);
+    }
+    return order;
+}
+
+void Draft::number_statements(const std::vector<StatementId>& order, State& state) const {
+    std::map<StatementId, StatementId> numbers;
+    state.diagram.statements.clear();
+    for (Region& region : state.relabelling.regions) region.statements.clear();
+    for (StatementId id : order) {
+        const StatementId fresh{static_cast<std::uint32_t>(numbers.size())};
+        numbers[id] = fresh;
+        state.diagram.statements.push_back(diagram[id]);
+        state.relabelling.regions[lines_[id.index()].region].statements.push_back(fresh);
+    }
+    std::erase_if(state.relabelling.regions,
+                  [](const Region& region) { return region.statements.empty(); });
+    std::map<StatementId, Place> places;
+    for (const auto& [id, place] : state.relabelling.places)
+        if (const auto found = numbers.find(id); found != numbers.end())
+            places[found->second] = place;
+    state.relabelling.places = std::move(places);
+}
+
+/// Boxes in the order of their last statements; a box that others would have to interrupt becomes
+/// one a statement.
+void Draft::number_boxes(State& state) const {
+    Diagram& result = state.diagram;
+    std::map<BoxId, std::vector<StatementId>> members;
+    for (std::uint32_t i = 0; i < result.statements.size(); ++i)
+        members[result.statements[i].box].push_back(StatementId{i});
+    std::vector<std::pair<Box, std::vector<StatementId>>> boxes;
+    std::vector<Region> parts;
+    for (const auto& [box, statements] : members) {
+        boxes.emplace_back(diagram[box], statements);
+        parts.push_back(Region{statements, {}, {}});
+    }
+    if (!in_running_order(result, parts)) {
+        boxes.clear();
+        for (std::uint32_t i = 0; i < result.statements.size(); ++i) {
+            const BoxId from = result.statements[i].box;
+            Box box;
+            if (members[from].size() == 1) box = diagram[from];
+            box.span = diagram[from].span;
+            boxes.emplace_back(std::move(box), std::vector<StatementId>{StatementId{i}});
+        }
+    }
+    std::sort(boxes.begin(), boxes.end(),
+              [](const auto& a, const auto& b) { return a.second.back() < b.second.back(); });
+    result.boxes.clear();
+    for (auto& [box, statements] : boxes) {
+        for (StatementId id : statements)
+            result.statements[id.index()].box = {static_cast<std::uint32_t>(result.boxes.size())};
+        box.statements = statements;
+        result.boxes.push_back(std::move(box));
+    }
+}
+
+void Draft::number_arrays(State& state) const {
+    Diagram& result = state.diagram;
+    std::set<ArrayId> defined;
+    for (const Statement& statement : result.statements)
+        defined.insert(statement.targets.begin(), statement.targets.end());
+    std::map<ArrayId, ArrayId> numbers;
+    result.arrays.clear();
+    for (std::uint32_t i = 0; i < diagram.arrays.size(); ++i) {
+        const Array& array = diagram.arrays[i];
+        const bool given = array.role == ArrayRole::Input || array.role == ArrayRole::Parameter;
+        if (!given && defined.count(ArrayId{i}) == 0) continue;
+        numbers[ArrayId{i}] = ArrayId{static_cast<std::uint32_t>(result.arrays.size())};
+        result.arrays.push_back(array);
+    }
+    for (Statement& statement : result.statements) {
+        for (ArrayId& target : statement.targets) target = numbers.at(target);
+        statement = rewrite_statement(std::move(statement), [&](Expression node) {
+            if (Read* element = std::get_if<Read>(&node.node))
+                element->array = numbers.at(element->array);
+            return node;
+        });
+    }
+    std::map<ArrayId, ElementType> types;
+    for (const auto& [array, type] : state.relabelling.wire_types)
+        if (const auto found = numbers.find(array); found != numbers.end())
+            types[found->second] = type;
+    state.relabelling.wire_types = std::move(types);
+    give_names(state, numbers);
+}
+
+void Draft::give_names(State& state, const std::map<ArrayId, ArrayId>& numbers) const {
+    for (const auto& [array, name] : wanted_) {
+        const auto found = numbers.find(array);
+        if (found == numbers.end() || find_array(state.diagram, name)) continue;
+        state.diagram.arrays[found->second.index()].name = name;
+    }
+}
+
+Outcome Draft::finish(const Command& command, std::vector<std::string> conditions) {
+    drop_dead();
+    State next{diagram, relabelling_, before_.steps};
+    next.relabelling.regions = regions;
+    number_statements(in_order(), next);
+    number_arrays(next);
+    number_boxes(next);
+    verify(next.diagram);
+    std::optional<std::vector<Region>> ordered =
+        in_running_order(next.diagram, next.relabelling.regions);
+    if (!ordered)
+        return NotApplicable{"data would leave a region and come back",
+                             "`unfuse` the region that computes it first"};
+    next.relabelling.regions = std::move(*ordered);
+    if (std::optional<NotApplicable> refusal = settle_regions(next)) return *refusal;
+    return with_step(std::move(next), command, std::move(conditions));
+}
+
+std::optional<NotApplicable> settle_regions(State& state) {
+    for (Region& region : state.relabelling.regions) {
+        std::optional<NotApplicable> refusal;
+        std::erase_if(region.groups, [&](const Group& group) {
+            std::optional<NotApplicable> reason =
+                why_not_grouped(state.diagram, region, group.axis);
+            if (!reason) return false;
+            if (state.diagram[group.axis].woven && group.size == 1) return true;
+            if (!refusal)
+                refusal = NotApplicable{reason->reason,
+                                        "`ungroup " + state.diagram[group.axis].name + "` in " +
+                                            region_name(state.diagram, region) + " first"};
+            return false;
+        });
+        if (refusal) return refusal;
+        for (const Stream& stream : region.streams) {
+            std::optional<NotApplicable> reason = why_not_streamed(state, region, stream.axis);
+            if (!reason) continue;
+            return NotApplicable{reason->reason, "`unstream " + state.diagram[stream.axis].name +
+                                                     "` in " + region_name(state.diagram, region) +
+                                                     " first"};
+        }
+    }
+    return std::nullopt;
+}
+
+}  // namespace napkin::rules

@@ -1,0 +1,78 @@
+// A state while a rule rewrites its diagram: statements, arrays, axes, boxes and regions come and
+// go, and `finish` puts everything in order again.
+//
+// In between, `diagram.statements` only grows and is in no order: a statement keeps the id that it
+// was added with. `finish` drops what the rewriting left without a reader, sorts by data flow (what
+// is new stands before the statement that it was added for), renumbers, and checks that every
+// group and stream is still legal.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "derive/rules/rule_support.h"
+
+namespace napkin::rules {
+
+class Draft {
+public:
+    explicit Draft(const State& state);
+
+    Diagram diagram;
+    std::vector<Region> regions;  ///< groups and streams; their statements follow from `home`
+
+    /// A name nobody has: the wanted one, with primes where it is taken. `finish` gives the array
+    /// the wanted name if that has become free.
+    ArrayId add_array(Array array);
+    /// An intermediate of the given axes, in memory order.
+    ArrayId add_array(const std::string& name, std::vector<AxisId> axes, Span span,
+                      ElementType type = ElementType::F32);
+    AxisId add_axis(Axis axis);
+    /// A box like another, drawn as its statements are.
+    BoxId add_box(BoxId like);
+    std::size_t add_region(Region region);
+    /// A statement of `region`, before `next` wherever data flow leaves a choice.
+    StatementId add(Statement statement, std::size_t region, StatementId next);
+    void erase(StatementId id) { lines_[id.index()].erased = true; }
+    void move(StatementId id, std::size_t region) { lines_[id.index()].region = region; }
+    void store(ArrayId array, ElementType type) { relabelling_.wire_types[array] = type; }
+    void place(StatementId like, StatementId id);
+
+    [[nodiscard]] std::size_t home(StatementId id) const { return lines_[id.index()].region; }
+    [[nodiscard]] std::optional<StatementId> producer(ArrayId array) const;
+    /// Statements that read the array.
+    [[nodiscard]] std::vector<StatementId> readers(ArrayId array) const;
+    [[nodiscard]] bool taken(const std::string& name) const;
+
+    [[nodiscard]] Outcome finish(const Command& command, std::vector<std::string> conditions);
+
+private:
+    struct Line {
+        std::size_t region = 0;
+        std::size_t rank = 0;  ///< the original statement that it stands before, or is
+        std::size_t serial = 0;
+        bool erased = false;
+    };
+
+    const State& before_;
+    Relabelling relabelling_;  ///< places and types; regions are in `regions`
+    std::vector<Line> lines_;
+    std::vector<std::pair<ArrayId, std::string>> wanted_;
+
+    [[nodiscard]] std::set<StatementId> live() const;
+    void drop_dead();
+    [[nodiscard]] std::vector<StatementId> in_order() const;
+    State renumbered(const std::vector<StatementId>& order) const;
+    void number_statements(const std::vector<StatementId>& order, State& state) const;
+    void number_arrays(State& state) const;
+    void number_boxes(State& state) const;
+    void give_names(State& state, const std::map<ArrayId, ArrayId>& renumbering) const;
+};
+
+/// Why a group or a stream of some region no longer stands; woven axes taken one by one, which are
+/// a default, are dropped where they cannot stay.
+[[nodiscard]] std::optional<NotApplicable> settle_regions(State& state);
+
+}  // namespace napkin::rules
