@@ -78,20 +78,22 @@ NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
 }
 /// The same of device memory, at an element.
 template <int kWords, class T>
-NK_DEVICE void read_words(u32 (&words)[kWords], Global<const T> array, i64 at) {
+NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at) {
     read_words(words, Shared<const T>(array + at), 0);
 }
 template <int kWords, class T>
-NK_DEVICE void write_words(Global<T> array, i64 at, const u32 (&words)[kWords]) {
+NK_DEVICE void write_vector(Global<T> array, i64 at, const u32 (&words)[kWords]) {
     write_words(Shared<T>(array + at), 0, words);
 }
 // What the emulator alone checks or counts: that an element is inside its tile; that a warp's part
-// of a tile is, and starts at a multiple; that a lane takes no part in its warp's access.
+// of a tile is, and starts at a multiple; that a thread takes no part in its warp's copy or vector
+// access.
 template <class T>
 NK_DEVICE void check_element(Shared<T>, int, int, int, int) {}
 template <class T>
 NK_DEVICE void check_part(Shared<T>, int, int, int, int) {}
-NK_DEVICE void skip_access() {}
+NK_DEVICE void skip_copy() {}
+NK_DEVICE void skip_vector() {}
 
 /// Four 8 x 8 matrices of 2-byte elements, lane / 8 pointing at the rows of each: row lane / 4,
 /// elements lane % 4 * 2 and one more; transposed, the other way round.
@@ -173,11 +175,6 @@ NK_DEVICE u32 tf32_bits(u32 bits) {
     u32 rounded;
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(float_of(bits)));
     return rounded;
-}
-
-/// The value that another lane passed in.
-NK_DEVICE float shuffle(float value, int lane) {
-    return __shfl_sync(0xffffffffu, value, lane);
 }
 
 // Approximations by the special function unit: about 22 bits, tanh_fast 11.

@@ -98,7 +98,7 @@ NK_DEVICE void copy_async(Matrix<T, kRows, kColumns> tile, Global<const T> array
                           i64 row_stride, int rows, int columns, int thread, int threads) {
     constexpr int kBytes = kVector * int(sizeof(T));
     share_vectors<kVector, kColumns>(0, kRows, thread, threads, [&](int row, int column) {
-        if (row >= kRows) return skip_access();
+        if (row >= kRows) return skip_copy();
         const int place = tile.place(row, column);
         const i64 at = from + row * row_stride + column;
         if constexpr (kBytes >= 4) {
@@ -124,15 +124,16 @@ NK_DEVICE void save_matrix(Matrix<T, kRows, kColumns> tile, int first_row, int r
     const int end = minimum(first_row + row_count, rows);
     share_vectors<kVector, kColumns>(
         first_row, row_count, thread, threads, [&](int row, int column) {
-            if (row >= end || column >= columns) return skip_access();
+            if (row >= end || column >= columns) return skip_vector();
             const i64 at = to + row * row_stride + column;
             if constexpr (kBytes >= 4) {
                 if (column + kVector <= columns) {
                     u32 words[kBytes / 4];
                     read_words(words, tile.data, tile.place(row, column) * int(sizeof(T)));
-                    return write_words(array, at, words);
+                    return write_vector(array, at, words);
                 }
             }
+            skip_vector();
             for (int i = 0; i < kVector && column + i < columns; ++i)
                 array[at + i] = static_cast<T>(tile(row, column + i));
         });

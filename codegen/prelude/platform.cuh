@@ -39,6 +39,11 @@ NK_DEVICE float float_of(u32 bits) {
     return __uint_as_float(bits);
 }
 
+/// The value that lane `from` of the warp passed in.
+template <class T>
+NK_DEVICE T shuffle(T value, int from) {
+    return __shfl_sync(0xffffffffu, value, from);
+}
 /// The value that lane `lane ^ mask` of the warp passed in.
 template <class T>
 NK_DEVICE T shuffle_xor(T value, int mask) {

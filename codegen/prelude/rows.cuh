@@ -50,7 +50,7 @@ NK_DEVICE void load_rows(RowFragment<kRows, kVectors, kVector, kLanes>& fragment
                 if (left >= kPart) {
                     u32 words[kPart * sizeof(T) / 4];
                     T values[kPart];
-                    read_words(words, array, at);
+                    read_vector(words, array, at);
                     memcpy(values, words, sizeof values);
 #pragma unroll
                     for (int k = 0; k < kPart; ++k) fragment(i, j + k) = to_f32(values[k]);
@@ -83,7 +83,7 @@ NK_DEVICE void save_rows(const RowFragment<kRows, kVectors, kVector, kLanes>& fr
 #pragma unroll
                     for (int k = 0; k < kPart; ++k) values[k] = convert<T>(fragment(i, j + k));
                     memcpy(words, values, sizeof values);
-                    write_words(array, at, words);
+                    write_vector(array, at, words);
                     continue;
                 }
             }

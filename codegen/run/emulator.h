@@ -1,10 +1,12 @@
 // Runs a kernel that was compiled for the CPU: every thread of a block is a fiber, blocks run one
 // after another, all in one thread of the operating system.
 //
-// Threads take turns in a random but repeatable order. Shared memory starts as NaN in every block,
-// and what the kernel's own checks or the barriers find wrong is reported with block and thread.
+// Threads take turns in a random but repeatable order, and asynchronous copies land at random as
+// late as they may. Shared memory starts as NaN in every block, and what the kernel's own checks or
+// the barriers find wrong is reported with block and thread.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,9 +31,19 @@ struct EmulatedLaunch {
     int threads = 1;  ///< of a block, a multiple of 32
     std::int64_t shared_bytes = 0;
     std::uint64_t seed = 1;  ///< of the order in which threads run
+    bool count_accesses = false;
+};
+
+struct EmulatedRun {
+    std::optional<EmulatorFault> fault;
+    /// Of shared memory, by AccessKind: matrices always, the others when asked for.
+    std::array<nk::emulator::Traffic, nk::emulator::kAccessKinds> traffic;
+    [[nodiscard]] const nk::emulator::Traffic& of(nk::emulator::AccessKind kind) const {
+        return traffic[static_cast<std::size_t>(kind)];
+    }
 };
 
 /// Runs all blocks; the first fault ends the launch.
-[[nodiscard]] std::optional<EmulatorFault> run_emulated(const EmulatedLaunch& launch);
+[[nodiscard]] EmulatedRun run_emulated(const EmulatedLaunch& launch);
 
 }  // namespace napkin

@@ -56,7 +56,7 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
         launch.threads = kernel.threads;
         launch.shared_bytes = kernel.shared_bytes;
         launch.seed = options.seed;
-        const std::optional<EmulatorFault> fault = run_emulated(launch);
+        const std::optional<EmulatorFault> fault = run_emulated(launch).fault;
         invariant(!fault, fault ? fault_text(kernel, *fault) : std::string());
     }
     collect_results(diagram, before, buffers, execution);

@@ -85,7 +85,7 @@ Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path&
     const std::string compiler = find_compiler();
     if (compiler.empty()) return messages::host_compiler_missing();
     const std::string text = host_text(kernel);
-    std::string key = "emulator 1\n" + text;
+    std::string key = "emulator 2\n" + text;
     for (const PreludeFile& file : prelude_files()) key += file.text;
     const fs::path folder = cache.empty() ? cache_folder() / "emulator" : cache;
     const fs::path library = folder / (kernel.name + "-" + hash_text(key) + ".so");

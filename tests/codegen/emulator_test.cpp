@@ -50,7 +50,7 @@ std::optional<EmulatorFault> run(const EmittedKernel& kernel, std::vector<float>
     launch.blocks = static_cast<std::int64_t>(in.size()) / 64;
     launch.threads = kernel.threads;
     launch.shared_bytes = kernel.shared_bytes;
-    return run_emulated(launch);
+    return run_emulated(launch).fault;
 }
 
 std::optional<EmulatorFault> run(const EmittedKernel& kernel, std::size_t size = 192) {

@@ -14,6 +14,26 @@ struct Shadow {
     unsigned short reader = 0;
     /// Who has read it in `read_epoch`: 0 `reader` alone, 1 several of its warp, 2 several warps.
     unsigned char readers = 0;
+    unsigned char copying = 0;  ///< 1: an asynchronous copy that nobody has waited for writes it
+};
+
+/// Warp-wide accesses to shared memory of one kind, and how often banks served one address after
+/// another for them.
+struct Traffic {
+    long long accesses = 0;
+    long long conflicts = 0;
+};
+enum class AccessKind { Matrices, Copies, Vectors, Elements };
+inline constexpr int kAccessKinds = 4;
+
+/// An asynchronous copy of `valid` bytes into shared memory; the rest of `bytes` is zeroed.
+struct Copy {
+    const unsigned char* from = nullptr;
+    unsigned char* to = nullptr;
+    Shadow* shadow = nullptr;  ///< of `to`
+    int bytes = 0;
+    int valid = 0;
+    bool landed = false;
 };
 
 /// The running thread and its block, as seen by the kernel; the emulator updates it at every
@@ -33,8 +53,18 @@ struct Context {
     void (*barrier)(Context*, int line) = nullptr;
     /// Waits for every thread of the warp.
     void (*warp_barrier)(Context*, int line) = nullptr;
-    /// One slot a thread, for exchanges inside a warp.
-    unsigned long long* slots = nullptr;
+    /// An instruction that the threads of a warp carry out together, called `name`: waits for all
+    /// of them at one place of the kernel, and the last performs it on what each has passed in.
+    void (*together)(Context*, const char* name, void* mine,
+                     void (*perform)(Context*, void* const* all)) = nullptr;
+    void (*start_copy)(Context*, const Copy*) = nullptr;
+    void (*commit_copies)(Context*) = nullptr;
+    /// Waits for all of the thread's groups but the last `pending`.
+    void (*wait_copies)(Context*, int pending) = nullptr;
+    Traffic traffic[kAccessKinds];
+    /// Tells of a thread's access at a place of shared memory, or that the thread takes no part in
+    /// its warp's access (-1). Null when nobody counts.
+    void (*note_access)(Context*, AccessKind kind, long long place, int bytes) = nullptr;
     /// Ends the launch with a message; does not return.
     void (*fail)(Context*, const char* message) = nullptr;
     void (*fail_access)(Context*, const char* what, const char* name, long long index,

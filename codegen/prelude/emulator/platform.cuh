@@ -1,8 +1,9 @@
 // The device primitives' second implementation: one thread of a block is a fiber on the CPU.
 //
 // Pointers carry their extents, so that every access is checked. Shared memory has a shadow: a read
-// of what was never written, and two accesses by different threads without a barrier between them
-// of which one is a write, end the launch with a message.
+// of what was never written, an access to what a copy in flight writes, and two accesses by
+// different threads without a barrier between them of which one is a write, end the launch with a
+// message.
 #pragma once
 
 #include <cmath>
@@ -13,7 +14,8 @@
 
 #define __global__
 #define __launch_bounds__(...)
-#define NK_DEVICE inline
+// Inlined, so that an instruction's place in the machine code tells calls of it apart.
+#define NK_DEVICE inline __attribute__((always_inline))
 #define NK_SHARED_MEMORY(name) unsigned char* const name = ::nk::emulator::context->shared
 #define threadIdx (::nk::emulator::Index{::nk::emulator::context->thread})
 #define blockIdx (::nk::emulator::Index{::nk::emulator::context->block})
@@ -46,10 +48,17 @@ inline bool ordered(unsigned epoch, unsigned warp_epoch, int thread) {
     return same_warp(thread, now.thread) && warp_epoch != now.warp_epoch;
 }
 
+inline void note_access(AccessKind kind, const unsigned char* place, int bytes) {
+    Context& now = *context;
+    if (now.note_access != nullptr) now.note_access(&now, kind, place - now.shared, bytes);
+}
+
 inline void note_read(Shadow* shadow, i64 bytes, const char* name, i64 index) {
     Context& now = *context;
     for (i64 i = 0; i < bytes; ++i) {
         Shadow& cell = shadow[i];
+        if (cell.copying != 0)
+            now.fail_access(&now, "read of what a copy in flight writes", name, index, -1);
         if (cell.write_epoch == 0)
             now.fail_access(&now, "read of shared memory that was never written", name, index, -1);
         if (!ordered(cell.write_epoch, cell.write_warp_epoch, cell.writer))
@@ -69,10 +78,13 @@ inline void note_read(Shadow* shadow, i64 bytes, const char* name, i64 index) {
     }
 }
 
-inline void note_write(Shadow* shadow, i64 bytes, const char* name, i64 index) {
+/// Whether the running thread may write: nobody else is at these bytes.
+inline void check_write(const Shadow* shadow, i64 bytes, const char* name, i64 index) {
     Context& now = *context;
     for (i64 i = 0; i < bytes; ++i) {
-        Shadow& cell = shadow[i];
+        const Shadow& cell = shadow[i];
+        if (cell.copying != 0)
+            now.fail_access(&now, "write to what a copy in flight writes", name, index, -1);
         if (cell.write_epoch != 0 && !ordered(cell.write_epoch, cell.write_warp_epoch, cell.writer))
             now.fail_access(&now, "race: two threads write without a barrier between", name, index,
                             -1);
@@ -83,9 +95,15 @@ inline void note_write(Shadow* shadow, i64 bytes, const char* name, i64 index) {
         if (!safe)
             now.fail_access(&now, "race: write to what another thread reads without a barrier",
                             name, index, -1);
-        cell.write_epoch = now.epoch;
-        cell.write_warp_epoch = now.warp_epoch;
-        cell.writer = static_cast<unsigned short>(now.thread);
+    }
+}
+inline void note_write(Shadow* shadow, i64 bytes, const char* name, i64 index) {
+    const Context& now = *context;
+    check_write(shadow, bytes, name, index);
+    for (i64 i = 0; i < bytes; ++i) {
+        shadow[i].write_epoch = now.epoch;
+        shadow[i].write_warp_epoch = now.warp_epoch;
+        shadow[i].writer = static_cast<unsigned short>(now.thread);
     }
 }
 
@@ -96,18 +114,28 @@ public:
     using Value = std::remove_const_t<T>;
     Element(T* place, Shadow* shadow, const char* name, i64 index)
         : place_(place), shadow_(shadow), name_(name), index_(index) {}
-    operator Value() const {
-        if (shadow_ != nullptr) note_read(shadow_, sizeof(T), name_, index_);
+    NK_DEVICE operator Value() const {
+        if (shadow_ != nullptr) {
+            note_read(shadow_, sizeof(T), name_, index_);
+            note_element();
+        }
         return *place_;
     }
-    Element& operator=(Value value) {
-        if (shadow_ != nullptr) note_write(shadow_, sizeof(T), name_, index_);
+    NK_DEVICE Element& operator=(Value value) {
+        if (shadow_ != nullptr) {
+            note_write(shadow_, sizeof(T), name_, index_);
+            note_element();
+        }
         *place_ = value;
         return *this;
     }
-    Element& operator=(const Element& other) { return *this = static_cast<Value>(other); }
+    NK_DEVICE Element& operator=(const Element& other) { return *this = static_cast<Value>(other); }
 
 private:
+    NK_DEVICE void note_element() const {
+        note_access(AccessKind::Elements, reinterpret_cast<const unsigned char*>(place_),
+                    sizeof(T));
+    }
     T* place_;
     Shadow* shadow_;
     const char* name_;
@@ -128,7 +156,6 @@ public:
         return {data_ + at, shadow_ == nullptr ? nullptr : shadow_ + at * i64(sizeof(T)), name_,
                 at};
     }
-    /// Copies `count` elements from another checked array.
     void check(i64 at, i64 count) const {
         if (at < 0 || at + count > extent_)
             context->fail_access(context, "access out of bounds", name_,
@@ -138,6 +165,10 @@ public:
         return reinterpret_cast<unsigned long long>(data_ + at) % u64(bytes) == 0;
     }
     [[nodiscard]] const char* name() const { return name_; }
+    [[nodiscard]] i64 extent() const { return extent_; }
+    /// Unchecked.
+    [[nodiscard]] T* place(i64 at) const { return data_ + at; }
+    [[nodiscard]] Shadow* shadow() const { return shadow_; }
 
 private:
     T* data_ = nullptr;
@@ -185,19 +216,38 @@ inline float rsqrtf(float value) {
 }
 using std::abs;
 
+namespace emulator {
+
+/// What a lane gives to an exchange inside its warp, then what it gets.
+struct Exchange {
+    u64 bits;
+    int from;
+};
+inline void exchange(Context*, void* const* all) {
+    u64 given[32];
+    for (int lane = 0; lane < 32; ++lane) given[lane] = static_cast<Exchange*>(all[lane])->bits;
+    for (int lane = 0; lane < 32; ++lane) {
+        Exchange& mine = *static_cast<Exchange*>(all[lane]);
+        mine.bits = given[mine.from & 31];
+    }
+}
+
+}  // namespace emulator
+
+/// The value that lane `from` of the warp passed in.
+template <class T>
+NK_DEVICE T shuffle(T value, int from) {
+    static_assert(sizeof(T) <= sizeof(u64));
+    emulator::Exchange mine{0, from};
+    std::memcpy(&mine.bits, &value, sizeof value);
+    emulator::context->together(emulator::context, "shuffle", &mine, emulator::exchange);
+    std::memcpy(&value, &mine.bits, sizeof value);
+    return value;
+}
 /// The value that lane `lane ^ mask` of the warp passed in.
 template <class T>
-T shuffle_xor(T value, int mask, int line = __builtin_LINE()) {
-    static_assert(sizeof(T) <= sizeof(u64));
-    emulator::Context& now = *emulator::context;
-    u64 bits = 0;
-    std::memcpy(&bits, &value, sizeof value);
-    now.slots[now.thread] = bits;
-    now.warp_barrier(&now, line);
-    bits = now.slots[now.thread ^ mask];
-    now.warp_barrier(&now, line);
-    std::memcpy(&value, &bits, sizeof value);
-    return value;
+NK_DEVICE T shuffle_xor(T value, int mask) {
+    return shuffle(value, threadIdx.x % 32 ^ mask);
 }
 
 namespace emulator {

@@ -1,0 +1,57 @@
+// Runs kernels that a test wrote by hand in the emulator.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <list>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "codegen/run/emulator.h"
+#include "codegen/run/host_kernel.h"
+
+namespace napkin::test {
+
+/// A launch whose arguments are added one by one; buffers belong to the caller.
+class KernelRunner {
+public:
+    KernelRunner(std::string name, std::string body, int threads, std::int64_t shared_bytes) {
+        kernel_.name = std::move(name);
+        kernel_.threads = threads;
+        kernel_.shared_bytes = shared_bytes;
+        kernel_.source = "#include \"tensor.cuh\"\nnamespace nk {\n" + std::move(body) + "\n}\n";
+    }
+    template <class Element>
+    KernelRunner& buffer(const char* name, std::vector<Element>& values) {
+        arguments_.push_back({const_cast<std::remove_const_t<Element>*>(values.data()),
+                              static_cast<long long>(values.size()), 0, name});
+        return *this;
+    }
+    KernelRunner& number(long long value) {
+        arguments_.push_back({nullptr, value, 0, ""});
+        return *this;
+    }
+    [[nodiscard]] EmulatedRun run(std::uint64_t seed = 1, std::int64_t blocks = 1) const {
+        const Result<HostKernel> compiled = compile_for_host(
+            kernel_, std::filesystem::temp_directory_path() / "napkin-test-emulator");
+        REQUIRE(compiled.has_value());
+        EmulatedLaunch launch;
+        launch.entry = compiled->entry;
+        launch.arguments = arguments_;
+        launch.blocks = blocks;
+        launch.threads = kernel_.threads;
+        launch.shared_bytes = kernel_.shared_bytes;
+        launch.seed = seed;
+        launch.count_accesses = true;
+        return run_emulated(launch);
+    }
+
+private:
+    EmittedKernel kernel_;
+    std::vector<nk::emulator::Argument> arguments_;
+};
+
+}  // namespace napkin::test
