@@ -246,21 +246,24 @@ private:
         }
     }
 
+    /// Who waits for its warp says more than who waits for the block, perhaps for just that warp.
     void report_deadlock() {
-        for (int thread = 0; thread < launch_.threads; ++thread) {
-            const Fiber& fiber = fibers_[static_cast<std::size_t>(thread)];
-            if (fiber.waits == Waits::Finished) continue;
-            const std::string where =
-                fiber.waits == Waits::Together
-                    ? "for its warp at " + std::string(fiber.meeting.name)
-                    : std::string(fiber.waits == Waits::Warp ? "at the warp's" : "at the block's") +
-                          " barrier in line " + std::to_string(fiber.line) + " of the kernel";
-            fault_ = EmulatorFault{
-                "deadlock: it waits " + where + ", which " + std::to_string(finished_) + " of " +
-                    std::to_string(launch_.threads) + " threads have left for good",
-                context_.block, thread};
-            return;
-        }
+        for (const Waits kind : {Waits::Together, Waits::Warp, Waits::Block})
+            for (int thread = 0; thread < launch_.threads; ++thread) {
+                const Fiber& fiber = fibers_[static_cast<std::size_t>(thread)];
+                if (fiber.waits != kind) continue;
+                fault_ = EmulatorFault{
+                    "deadlock: it waits " + place_of(fiber) + "; " + std::to_string(finished_) +
+                        " of " + std::to_string(launch_.threads) + " threads have left for good",
+                    context_.block, thread};
+                return;
+            }
+    }
+    static std::string place_of(const Fiber& fiber) {
+        if (fiber.waits == Waits::Together)
+            return "for its warp at " + std::string(fiber.meeting.name);
+        return std::string(fiber.waits == Waits::Warp ? "at the warp's" : "at the block's") +
+               " barrier in line " + std::to_string(fiber.line) + " of the kernel";
     }
 
     const EmulatedLaunch& launch_;
