@@ -48,6 +48,8 @@ struct KernelParameter {
     std::uint32_t dimension = 0;
     ElementType type = ElementType::F32;
     bool written = false;
+    /// What divides a stride (in elements) or a buffer's address (in bytes), for vector copies.
+    std::int64_t multiple = 1;
     bool operator==(const KernelParameter&) const = default;
 };
 

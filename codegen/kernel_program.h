@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -28,6 +29,14 @@ struct Tile {
     std::int64_t elements = 0;  ///< padding included
     std::string shape;          ///< for its comment: `(q: 128, d: 64), rows of 65`
     std::int64_t offset = 0;    ///< bytes; place_tiles decides
+    /// Of a swizzled matrix (prelude/matrix.cuh), which `stages` copies stand behind each other.
+    struct Matrix {
+        std::int64_t rows = 0;
+        std::int64_t columns = 0;
+        std::int64_t stages = 1;
+        bool operator==(const Matrix&) const = default;
+    };
+    std::optional<Matrix> matrix;
     bool operator==(const Tile&) const = default;
 };
 
@@ -96,6 +105,7 @@ struct Barrier {
 };
 struct Comment {
     std::string text;
+    bool apart = false;  ///< after an empty line
     bool operator==(const Comment&) const = default;
 };
 /// One operation by all threads.

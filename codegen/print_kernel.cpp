@@ -140,7 +140,10 @@ public:
                                writer_.line(s.scope == Scope::Block ? "block_barrier();"
                                                                     : "warp_barrier();");
                            },
-                           [&](const Comment& s) { print_comment(writer_, s.text); },
+                           [&](const Comment& s) {
+                               if (s.apart) writer_.line();
+                               print_comment(writer_, s.text);
+                           },
                            [&](const Phase& s) { phase(s); }},
                 statement.node);
         }
@@ -211,12 +214,31 @@ void print_signature(SourceWriter& writer, const Program& program) {
     print_list(writer, program.name + "(", parameters, ") {");
 }
 
+void print_matrix(SourceWriter& writer, const Tile& tile) {
+    const std::string type = fmt::format("shared_matrix<{}, {}, {}>", element_name(tile.type),
+                                         tile.matrix->rows, tile.matrix->columns);
+    if (tile.matrix->stages == 1)
+        return print_assignment(
+            writer, fmt::format("const auto {} =", tile.name),
+            fmt::format("{}(memory, {}, \"{}\");", type, tile.offset, tile.name));
+    const std::int64_t bytes =
+        tile.elements * element_bytes(tile.type) / tile.matrix->stages;
+    const auto scope =
+        writer.block(fmt::format("const auto {} = [&](int stage) {{", tile.name), "};");
+    writer.line(fmt::format("return {}(memory, {} + stage * {}, \"{}\");", type, tile.offset, bytes,
+                            tile.name));
+}
+
 void print_tiles(SourceWriter& writer, const Program& program) {
     if (program.tiles.empty()) return;
     print_comment(writer, fmt::format("Shared memory: {} bytes.", program.shared_bytes));
     writer.line("NK_SHARED_MEMORY(memory);");
     for (const Tile& tile : program.tiles) {
         print_comment(writer, fmt::format("{}: {}", tile.name, tile.shape));
+        if (tile.matrix) {
+            print_matrix(writer, tile);
+            continue;
+        }
         print_assignment(
             writer, fmt::format("const auto {} =", tile.name),
             fmt::format("shared_tile<{}>(memory, {}, {}, \"{}\");", element_name(tile.type),

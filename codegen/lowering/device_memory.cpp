@@ -90,6 +90,36 @@ std::string RegionFrame::device_place(ArrayId array, const std::vector<IndexForm
     return "at";
 }
 
+std::string RegionFrame::device_stride(ArrayId array, std::size_t dimension) {
+    std::vector<IndexForm> index(region_.arrays[array.index()].axes.size(), IndexForm(0));
+    index[dimension] = 1;
+    const std::string text = print(device_offset(array, index).offset);
+    constexpr std::string_view kOne = "1 * ";
+    return text.starts_with(kOne) ? text.substr(kOne.size()) : text;
+}
+
+int RegionFrame::vector_elements(ArrayId array, std::int64_t origin) {
+    constexpr std::int64_t kBytes = 16;
+    const Array& info = region_.arrays[array.index()];
+    const ElementType type = device_type(array);
+    if (info.axes.empty() || type == ElementType::I4) return 1;
+    const std::size_t last = info.layout.empty() ? info.axes.size() - 1 : info.layout.back();
+    const std::int64_t bytes = kernel::element_bytes(type);
+    for (std::int64_t width = kBytes / bytes; width > 1; width /= 2) {
+        if (origin % width != 0 || width * bytes < 4) continue;
+        // Every other stride is a product of sizes from the contiguous dimension on.
+        if (region_.axes[info.axes[last].index()].extent % width != 0 && info.axes.size() > 1)
+            continue;
+        for (KernelParameter& parameter : program_.parameters)
+            if (parameter.array == array && parameter.kind == KernelParameter::Kind::Stride)
+                parameter.multiple = std::lcm(parameter.multiple, width);
+            else if (parameter.array == array && parameter.kind == KernelParameter::Kind::Buffer)
+                parameter.multiple = std::lcm(parameter.multiple, width * bytes);
+        return static_cast<int>(width);
+    }
+    return 1;
+}
+
 /// An element of a device array as a tile of another type holds it.
 std::string RegionFrame::device_value(ArrayId array, const std::string& place,
                                       ElementType type) const {

@@ -58,6 +58,17 @@ const char* real_function(Function function) {
     }
 }
 
+/// What serves instead where inputs are finite.
+const char* fast_function(Function function) {
+    switch (function) {
+    case Function::Exp: return "exp2_fast";
+    case Function::Tanh: return "tanh_fast";
+    case Function::Min: return "fminf";
+    case Function::Max: return "fmaxf";
+    default: return nullptr;
+    }
+}
+
 constexpr std::size_t kLongText = 60;
 
 /// Declares a value under a new name.
@@ -113,6 +124,8 @@ IndexForm ExpressionPrinter::index(const Expression& expression,
 }
 
 Code ExpressionPrinter::print(const Expression& expression, const ElementScope& element) const {
+    for (const auto& [known, name] : scope_.named)
+        if (known == expression) return name;
     return std::visit(
         overloaded{
             [&](const Number& number) {
@@ -143,7 +156,13 @@ Code ExpressionPrinter::read(const Read& read, const ElementScope& element) cons
         const ElementType type = (*scope_.arrays)[read.array.index()].type;
         code.sort = sort_of(type) == Sort::Real ? Sort::Real : Sort::Integer;
         code.wide = code.sort == Sort::Integer;
+        code.finite = code.finite || scope_.fast;
         return sort_of(type) == Sort::Boolean ? as_sort(code, Sort::Boolean) : code;
+    }
+    if (const auto known = scope_.elements.find(read.array); known != scope_.elements.end()) {
+        std::vector<IndexForm> at;
+        for (const Expression& expression : read.index) at.push_back(index(expression, element));
+        return known->second(at);
     }
     const auto tile = scope_.tiles.find(read.array);
     invariant(tile != scope_.tiles.end(),
@@ -166,16 +185,17 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
     ElementScope whole = element;
     whole.temporaries = nullptr;
     Code condition = as_sort(print(call.arguments[0], whole), Sort::Boolean);
-    for (const auto& [known, flag] : scope_.known)
-        if (known == call.arguments[0]) {
+    for (const ExpressionScope::Known& known : scope_.known)
+        if (known.condition == call.arguments[0]) {
             constexpr std::size_t kLongCondition = 50;
             if (element.temporaries != nullptr && condition.text.size() > kLongCondition)
                 condition = named(condition, element);
-            condition.text =
-                fmt::format("{} || {}", flag,
-                            condition.precedence == precedence::kAnd ? "(" + condition.text + ")"
-                                                                     : condition.text);
-            condition.precedence = precedence::kOr;
+            const int own = known.negated ? precedence::kAnd : precedence::kOr;
+            const bool brackets = condition.precedence == precedence::kAnd ||
+                                  condition.precedence == precedence::kOr;
+            condition.text = fmt::format("{} {} {}", known.flag, known.negated ? "&&" : "||",
+                                         brackets ? "(" + condition.text + ")" : condition.text);
+            condition.precedence = own;
         }
     kernel::Body when_true;
     kernel::Body when_false;
@@ -328,8 +348,21 @@ Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>&
     }
 }
 
-// Plain operators where the language's conventions cannot matter, calls elsewhere.
 Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments,
+                                  const ElementScope& element) const {
+    const bool finite = std::all_of(arguments.begin(), arguments.end(),
+                                    [](const Code& code) { return code.finite; });
+    const bool reciprocal = call.function == Function::Divide && arguments[0].constant &&
+                            !arguments[1].constant;
+    Code code = real_operation(call, std::move(arguments), element);
+    if (scope_.fast)
+        code.finite = call.function == Function::Guard || call.function == Function::Exp ||
+                      (finite && call.function != Function::Log && !reciprocal);
+    return code;
+}
+
+// Plain operators where the language's conventions cannot matter, calls elsewhere.
+Code ExpressionPrinter::real_operation(const Apply& call, std::vector<Code> arguments,
                                   const ElementScope& element) const {
     shorten(arguments, element);
     const Code& a = arguments[0];
@@ -363,7 +396,9 @@ Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments
         return power(a, *arguments[1].constant);
     default: break;
     }
-    const char* name = real_function(call.function);
+    const char* name = scope_.fast && fast_function(call.function) != nullptr
+                           ? fast_function(call.function)
+                           : real_function(call.function);
     invariant(name != nullptr, "unknown function");
     std::vector<std::string> texts;
     texts.reserve(arguments.size());

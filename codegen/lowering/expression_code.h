@@ -1,6 +1,7 @@
 // Expressions of the language as expressions of C++.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,8 +19,21 @@ struct ExpressionScope {
     std::map<ArrayId, TileView> tiles;
     std::map<ArrayId, std::string> parameters;  ///< passed by value
     std::vector<Code> operands;                 ///< of a monoid's combine
-    /// Conditions that a block tests once: where the flag is set, the condition need not be tested.
-    std::vector<std::pair<Expression, std::string>> known;
+    /// A condition that is tested once for many elements: `flag || condition`, or, where the
+    /// negated condition was tested, `flag && condition`.
+    struct Known {
+        Expression condition;
+        std::string flag;
+        bool negated = false;
+    };
+    std::vector<Known> known;
+    /// Elements that are no tile's: the code of one, given its global indices.
+    std::map<ArrayId, std::function<Code(const std::vector<IndexForm>&)>> elements;
+    /// Expressions that have a name already.
+    std::vector<std::pair<Expression, Code>> named;
+    /// Inputs are finite and nothing overflows, so that only masks make infinities; exp is a power
+    /// of two (the argument has its factor already), and fast functions of the hardware serve.
+    bool fast = false;
 };
 
 class ExpressionPrinter {
@@ -38,6 +52,8 @@ private:
     [[nodiscard]] Code integer_call(const Apply& call, const std::vector<Code>& arguments) const;
     [[nodiscard]] Code real_call(const Apply& call, std::vector<Code> arguments,
                                  const ElementScope& element) const;
+    [[nodiscard]] Code real_operation(const Apply& call, std::vector<Code> arguments,
+                                      const ElementScope& element) const;
     [[nodiscard]] Code select(const Apply& call, const ElementScope& element) const;
 
     const ExpressionScope& scope_;

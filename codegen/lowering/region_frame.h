@@ -65,6 +65,11 @@ protected:
     /// Declares the element's place in device memory and returns its name.
     [[nodiscard]] std::string device_place(ArrayId array, const std::vector<IndexForm>& index,
                                            Body& body);
+    /// Elements from one index of a dimension to the next: a number or a parameter's name.
+    [[nodiscard]] std::string device_stride(ArrayId array, std::size_t dimension);
+    /// Elements (1, or up to 16 bytes) that may be copied at once along the contiguous dimension, at
+    /// places whose last index is a multiple of `origin`; makes the parameters' multiples so.
+    [[nodiscard]] int vector_elements(ArrayId array, std::int64_t origin);
     /// A number that certainly divides the index, 0 for 0.
     [[nodiscard]] std::int64_t divisor_of(const IndexForm& index) const;
 
@@ -86,12 +91,12 @@ protected:
     std::map<std::string, std::int64_t> multiples_;  // what divides the value of a name
     std::set<AxisId> held_;                          // axes of run-time size that are held whole
     std::vector<DeviceArray> arrays_;
+    std::set<std::string> used_;  // of the names reserved for axes
 
 private:
     void name_axes();
     void find_run_time_sizes();
 
-    std::set<std::string> used_;  // of the names reserved for axes
     std::map<std::pair<ArrayId, std::uint32_t>, std::string> strides_;
     std::map<ArrayId, std::string> scalars_;
     std::set<AxisId> used_sizes_;

@@ -54,7 +54,7 @@ void SimtLowering::declare_known(const std::vector<const Expression*>& expressio
         const std::string flag = fmt::format("all{}", number++);
         body.push_back({kernel::Declare{"bool", flag, code, true,
                                         napkin::print(scope_, condition) + " everywhere"}});
-        scope.known.emplace_back(condition, flag);
+        scope.known.push_back({condition, flag});
     }
 }
 

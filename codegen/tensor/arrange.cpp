@@ -1,0 +1,140 @@
+#include "codegen/tensor/arrange.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace napkin::tensor {
+namespace {
+
+constexpr std::int64_t kRowsOfTile = 16;
+/// Floats of fragments that a thread may hold beside everything else.
+constexpr std::int64_t kFragmentRegisters = 200;
+
+std::int64_t ceil_quotient(std::int64_t a, std::int64_t b) {
+    return (a + b - 1) / b;
+}
+std::int64_t padded(std::int64_t extent, std::int64_t unit) {
+    return ceil_quotient(extent, unit) * unit;
+}
+
+/// The column axis that several warps may share: every product's results run along it, and nothing
+/// needs a whole row of it.
+std::optional<AxisId> shareable(const Plan& plan) {
+    std::optional<AxisId> column;
+    for (const auto& [compute, product] : plan.products) {
+        if (column && *column != product.column) return std::nullopt;
+        column = product.column;
+    }
+    if (!column) return std::nullopt;
+    for (const auto& [compute, product] : plan.products)
+        if (product.depth == *column) return std::nullopt;
+    return column;
+}
+
+bool folded(const RegionProgram& region, const std::vector<TileStatement>& body, AxisId axis,
+            const Plan& plan) {
+    for (const TileStatement& statement : body) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
+            if (folded(region, parallel->body, axis, plan)) return true;
+        } else if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
+            if (folded(region, loop->body, axis, plan)) return true;
+        } else if (const Compute* compute = std::get_if<Compute>(&statement.node)) {
+            const std::vector<AxisId> over = folded_axes(compute->statement);
+            if (std::find(over.begin(), over.end(), axis) != over.end()) return true;
+        }
+    }
+    return false;
+}
+
+std::int64_t extent_of(const Plan& plan, AxisId axis) {
+    return padded(plan.extents.at(axis), kRowsOfTile);
+}
+
+/// Columns of results and of other fragments that live at the same time, at most.
+std::int64_t columns_held(const Plan& plan) {
+    std::int64_t columns = 0;
+    std::set<AxisId> counted;
+    for (const auto& [compute, product] : plan.products) columns += extent_of(plan, product.column);
+    for (const auto& [variable, tile] : plan.tiles)
+        if (tile.home == Home::Fragment && tile.column) counted.insert(*tile.column);
+    for (const auto& [compute, product] : plan.products) counted.erase(product.column);
+    for (const AxisId axis : counted) columns += extent_of(plan, axis);
+    return columns;
+}
+
+std::optional<std::string> arrange_products(const RegionProgram& region,
+                                            const EmitOptions& options, Plan& plan) {
+    const std::int64_t rows = padded(plan.extents.at(*plan.row), kRowsOfTile);
+    std::optional<AxisId> split = shareable(plan);
+    if (split && folded(region, region.body, *split, plan)) split.reset();
+    const std::int64_t columns = split ? extent_of(plan, *split) : 0;
+    const std::int64_t held = columns_held(plan);
+    double best = 0;
+    for (const std::int64_t down : {1, 2, 4, 8, 16}) {
+        for (const std::int64_t across : {1, 2, 4, 8}) {
+            const std::int64_t warps = down * across;
+            if (across > 1 && (!split || columns % (across * kRowsOfTile) != 0)) continue;
+            if (rows % (down * kRowsOfTile) != 0 || warps > 16) continue;
+            if (options.threads > 0 && warps * 32 != options.threads) continue;
+            const std::int64_t of_warp = rows / down;
+            const std::int64_t registers = held / across * of_warp / 32;
+            if (registers > kFragmentRegisters) continue;
+            // Shared memory read for every step of depth, and a taste for 4 to 8 warps.
+            const double reads =
+                split ? static_cast<double>(of_warp + columns / across) / static_cast<double>(of_warp * columns / across)
+                      : 1.0 / static_cast<double>(of_warp);
+            const double few = warps < 4 ? 4.0 / static_cast<double>(warps) : warps > 8 ? 1.2 : 1.0;
+            const double cost = reads * few;
+            if (best == 0 || cost < best) {
+                best = cost;
+                plan.warps_down = down;
+                plan.warps_across = across;
+                plan.rows_of_warp = of_warp;
+            }
+        }
+    }
+    if (best == 0)
+        return fmt::format(
+            "{} rows of {} columns in registers fit no number of warps{}", rows, held,
+            options.threads > 0 ? fmt::format(" with {} threads", options.threads) : "");
+    if (plan.warps_across > 1) plan.split = split;
+    return std::nullopt;
+}
+
+std::optional<std::string> arrange_rows(const EmitOptions& options, Plan& plan) {
+    constexpr std::int64_t kWarp = 32;
+    std::int64_t columns = 1;
+    std::int64_t fragments = 0;
+    for (const auto& [variable, tile] : plan.tiles) {
+        if (tile.home != Home::Fragment || !tile.column) continue;
+        columns = std::max(columns, plan.extents.at(*tile.column));
+        ++fragments;
+    }
+    const std::int64_t rows = plan.row ? plan.extents.at(*plan.row) : 1;
+    plan.lanes_per_row = 1;
+    while (plan.lanes_per_row < kWarp && plan.lanes_per_row * plan.vector < columns)
+        plan.lanes_per_row *= 2;
+    const std::int64_t rows_at_once = kWarp / plan.lanes_per_row;
+    plan.warps_down = 1;
+    const std::int64_t most = options.threads > 0 ? options.threads / kWarp : 8;
+    while (plan.warps_down < most && plan.warps_down * rows_at_once < rows) plan.warps_down *= 2;
+    plan.rows_of_warp = padded(ceil_quotient(rows, plan.warps_down), rows_at_once);
+    plan.warps_across = 1;
+    const std::int64_t held = plan.rows_of_warp / rows_at_once *
+                              ceil_quotient(columns, plan.lanes_per_row);
+    if (held > kFragmentRegisters)
+        return fmt::format("rows of {} values, {} at a time, do not fit a warp's registers",
+                           columns, plan.rows_of_warp);
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<std::string> arrange(const RegionProgram& region, const EmitOptions& options,
+                                   Plan& plan) {
+    return plan.has_products() ? arrange_products(region, options, plan)
+                               : arrange_rows(options, plan);
+}
+
+}  // namespace napkin::tensor

@@ -1,0 +1,99 @@
+// How a region's tiles are spread over warps, registers and shared memory on targets with tensor
+// cores, decided before anything is printed.
+//
+// Every array of a region has at most two *wide* axes, those of which a block holds more than one
+// index. One axis of the region is its *row* axis: the one along which every product's left operand
+// and result run. Warps own rows, and, where nothing needs a whole row, parts of the columns too.
+// What an array's wide axes are decides where its tile lives:
+//
+//   {}            a register of every thread
+//   {row}         registers of the threads that hold the row, the same in each
+//   {row, other}  a fragment: the layout of mma's results, or vectors of a row where no product is
+//   {other}       shared memory, computed by the block together
+//   {two others}  a swizzled matrix in shared memory, computed by the block together
+//
+// Loaded arrays that a product reads are matrices in shared memory, filled by asynchronous copies;
+// others are read from device memory where they are used.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "derive/tile_program.h"
+
+namespace napkin::tensor {
+
+/// Where a variable's tile lives.
+enum class Home {
+    Thread,    // one value, computed by every thread
+    Row,       // a value a row
+    Fragment,  // rows x columns in registers
+    Shared,    // a vector in shared memory
+    Matrix,    // rows x columns in shared memory
+    Device,    // not copied
+};
+
+struct Tile {
+    Home home = Home::Thread;
+    ElementType type = ElementType::F32;  ///< of its elements there
+    /// Of a fragment: its column axis; of a shared vector: its axis.
+    std::optional<AxisId> column;
+    /// Of a matrix: its rows and columns, which are dimensions of the array.
+    std::size_t row_dimension = 0;
+    std::size_t column_dimension = 0;
+    std::int64_t rows = 1;     ///< of a matrix, padded
+    std::int64_t columns = 1;  ///< of a matrix, padded
+    bool streamed = false;     ///< a matrix that a loop fills again for every chunk
+    bool operator==(const Tile&) const = default;
+};
+
+/// One side of a product.
+struct Operand {
+    Expression value;
+    /// The array, where the value is one of its elements and the tensor core can take it from there.
+    std::optional<VariableId> direct;
+    bool operator==(const Operand&) const = default;
+};
+
+/// target = seed + scale * outside * sum(depth) left * right.
+struct Product {
+    Operand left;
+    Operand right;
+    double scale = 1;
+    std::vector<Expression> outside;
+    AxisId column;
+    AxisId depth;
+    ElementType type = ElementType::BF16;  ///< of both operands
+    bool operator==(const Product&) const = default;
+};
+
+struct Plan {
+    std::optional<AxisId> row;
+    std::map<AxisId, std::int64_t> extents;  ///< of wide axes: the most a block holds
+    std::map<VariableId, Tile> tiles;
+    std::map<const Compute*, Product> products;
+    std::int64_t warps_down = 4;       ///< warps along the rows
+    std::int64_t warps_across = 1;     ///< warps along the columns of results
+    std::optional<AxisId> split;       ///< the column axis that warps_across share
+    std::int64_t rows_of_warp = 16;
+    std::int64_t stages = 2;           ///< of matrices that a loop fills
+    std::int64_t lanes_per_row = 4;    ///< of rows where no product is
+    std::int64_t vector = 8;           ///< neighbouring columns of a thread there
+    std::set<ArrayId> infinite;        ///< arrays that masks may make infinite
+    [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
+    [[nodiscard]] bool has_products() const { return !products.empty(); }
+};
+
+/// The plan, or the reason why the region does not fit the tensor core's way of working.
+[[nodiscard]] std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,
+                                                          const EmitOptions& options);
+
+/// Arrays whose elements a mask may make infinite, if the inputs are finite and nothing overflows.
+[[nodiscard]] std::set<ArrayId> infinite_arrays(const RegionProgram& region);
+
+}  // namespace napkin::tensor

@@ -1,0 +1,118 @@
+#include "codegen/tensor/scales.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "diagrams/evaluate.h"
+
+namespace napkin::tensor {
+namespace {
+
+std::optional<double> literal(const Expression& expression) {
+    const Number* value = std::get_if<Number>(&expression.node);
+    return value == nullptr ? std::nullopt : std::optional(value->value);
+}
+
+bool absorbs_factors(double value) {
+    return value == 0 || std::isinf(value);
+}
+
+}  // namespace
+
+std::optional<double> constant_value(const RegionProgram& region, const Expression& expression) {
+    if (const std::optional<double> value = literal(expression)) return value;
+    if (const SizeOf* size = std::get_if<SizeOf>(&expression.node)) {
+        const Axis& axis = region.axes[size->axis.index()];
+        if (axis.dynamic) return std::nullopt;
+        return static_cast<double>(axis.extent);
+    }
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return std::nullopt;
+    std::vector<double> values;
+    for (const Expression& argument : call->arguments) {
+        const std::optional<double> value = constant_value(region, argument);
+        if (!value) return std::nullopt;
+        values.push_back(*value);
+    }
+    return apply_function(call->function, values);
+}
+
+Scaled Scaler::split(const Expression& expression) const {
+    const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
+    if (const Read* read = std::get_if<Read>(&expression.node)) {
+        const auto known = scales_.find(read->array);
+        if (known != scales_.end()) return {known->second, expression};
+    }
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return {1, expression};
+    if (call->function == Function::Multiply) {
+        for (const std::size_t side : {0U, 1U}) {
+            const std::optional<double> value = constant_value(region_, call->arguments[side]);
+            if (!value || !positive(*value)) continue;
+            Scaled inner = split(call->arguments[1 - side]);
+            return {inner.factor * *value, inner.rest};
+        }
+    }
+    if (call->function == Function::Divide)
+        if (const std::optional<double> value = constant_value(region_, call->arguments[1]);
+            value && positive(*value)) {
+            Scaled inner = split(call->arguments[0]);
+            return {inner.factor / *value, inner.rest};
+        }
+    if (call->function == Function::Select)
+        for (const std::size_t side : {1U, 2U}) {
+            const std::optional<double> other = literal(call->arguments[3 - side]);
+            if (!other || !absorbs_factors(*other)) continue;
+            const Scaled inner = split(call->arguments[side]);
+            if (inner.factor == 1) break;
+            std::vector<Expression> arguments = call->arguments;
+            arguments[side] = inner.rest;
+            return {inner.factor, apply(Function::Select, std::move(arguments))};
+        }
+    return {1, expression};
+}
+
+Expression Scaler::times(const Expression& expression, double factor) const {
+    if (const std::optional<double> value = constant_value(region_, expression))
+        return number(absorbs_factors(*value) ? *value : *value * factor);
+    if (const Apply* call = std::get_if<Apply>(&expression.node)) {
+        const auto all = [&](std::size_t first) {
+            std::vector<Expression> arguments = call->arguments;
+            for (std::size_t i = first; i < arguments.size(); ++i)
+                arguments[i] = times(arguments[i], factor);
+            return apply(call->function, std::move(arguments));
+        };
+        switch (call->function) {
+        case Function::Negate:
+        case Function::Add:
+        case Function::Subtract:
+        case Function::Guard: return all(0);
+        case Function::Select: return all(1);
+        case Function::Multiply:
+            for (const std::size_t side : {0U, 1U})
+                if (const std::optional<double> value =
+                        constant_value(region_, call->arguments[side]))
+                    return times(call->arguments[1 - side], *value * factor);
+            break;
+        default: break;
+        }
+    }
+    if (factor == 1) return expression;
+    return apply(Function::Multiply, {expression, number(factor)});
+}
+
+Expression Scaler::expand(const Expression& expression) const {
+    return rewrite(expression, [&](Expression node) -> Expression {
+        if (const Read* read = std::get_if<Read>(&node.node)) {
+            const auto known = scales_.find(read->array);
+            if (known != scales_.end())
+                return apply(Function::Multiply, {node, number(known->second)});
+        }
+        if (const Apply* call = std::get_if<Apply>(&node.node))
+            if (call->function == Function::Exp)
+                return apply(Function::Exp, {times(call->arguments[0], std::numbers::log2e)});
+        return node;
+    });
+}
+
+}  // namespace napkin::tensor

@@ -1,0 +1,41 @@
+// Rewriting of expressions before they are printed: constants are evaluated and factors moved to
+// where they cost least.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "derive/tile_program.h"
+
+namespace napkin::tensor {
+
+/// The value of an expression without data or indices; run-time sizes have none.
+[[nodiscard]] std::optional<double> constant_value(const RegionProgram& region,
+                                                   const Expression& expression);
+
+/// expression = factor * rest.
+struct Scaled {
+    double factor = 1;
+    Expression rest;
+};
+
+/// Arrays that are kept without a constant positive factor.
+using Scales = std::map<ArrayId, double>;
+
+class Scaler {
+public:
+    Scaler(const RegionProgram& region, const Scales& scales) : region_(region), scales_(scales) {}
+    /// Takes out a constant positive factor, through choices whose other branch is infinite or 0.
+    [[nodiscard]] Scaled split(const Expression& expression) const;
+    /// The expression with the arrays' factors written out and every exp(u) as a power of two:
+    /// `Exp` of the result means 2^u, and its argument has the factor log2(e) worked in.
+    [[nodiscard]] Expression expand(const Expression& expression) const;
+
+private:
+    [[nodiscard]] Expression times(const Expression& expression, double factor) const;
+
+    const RegionProgram& region_;
+    const Scales& scales_;
+};
+
+}  // namespace napkin::tensor

@@ -1,0 +1,117 @@
+// Lowering of one region's tile program to a kernel for the tensor core's targets, by a plan
+// (codegen/tensor/plan.h).
+//
+// The kernel's body follows the tile program statement by statement. Loads that a product reads are
+// asynchronous copies into swizzled matrices, and those inside a loop go through a ring of stages,
+// filled ahead. Computations are loops over the elements that a thread holds, unrolled. A chunk of
+// a loop whose masks hold everywhere runs a version of the body without tests.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/lowering/region_frame.h"
+#include "codegen/tensor/plan.h"
+#include "codegen/tensor/scales.h"
+
+namespace napkin::lowering {
+
+class TensorLowering : private RegionFrame {
+public:
+    TensorLowering(const State& state, const RegionProgram& region, const EmitOptions& options,
+                   tensor::Plan plan);
+    [[nodiscard]] LoweredRegion run();
+
+private:
+    using Home = tensor::Home;
+
+    /// A fragment's type and how its elements are indexed.
+    struct Columns {
+        std::string type;    ///< `Fragment<2, 8>`
+        std::int64_t count;  ///< columns of a thread
+        std::int64_t padded; ///< columns of the block's tile
+        bool split = false;  ///< whether several warps share them
+    };
+    /// The domain of a computation: what its element loops run over.
+    struct Domain {
+        bool row = false;
+        std::optional<AxisId> column;
+    };
+
+    // lower_structure.cpp
+    void name_tiles();
+    void place_matrices();
+    void declare_warps(Body& body);
+    void lower(const std::vector<TileStatement>& statements, Body& body);
+    void lower_loop(const Loop& loop, Body& body);
+    [[nodiscard]] Body chunk_body(const Loop& loop, const std::string& start);
+    /// Code that tells chunks with nothing to test from others; `false` where all have.
+    [[nodiscard]] std::string untested(const Loop& loop);
+    void lower_load(const Load& load, Span span, Body& body);
+    [[nodiscard]] Body copy_matrix(const Load& load, const std::string& tile);
+    void lower_fragment_load(const Load& load, Span span, Body& body);
+    void lower_save(const Save& save, Span span, Body& body);
+    [[nodiscard]] Body staged_save(const Save& save, int width);
+    [[nodiscard]] Body direct_save(const Save& save);
+    void wait_for_copies(Body& body);
+
+    // lower_elements.cpp
+    void lower_compute(const Compute& compute, Span span, Body& body);
+    void lower_map(const Compute& compute, const Expression& value, Body& body);
+    void lower_fold(const Compute& compute, const Fold& fold, Body& body);
+    void lower_shared(const Compute& compute, Body& body);
+    [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
+    void add_element(ExpressionScope& scope, VariableId variable);
+    void declare(VariableId variable, Body& body);
+    [[nodiscard]] std::string place(VariableId variable) const;
+    [[nodiscard]] Columns columns_of(AxisId axis) const;
+    [[nodiscard]] std::string rows_type() const;
+    [[nodiscard]] Body row_loop(Body inner) const;
+    [[nodiscard]] Body column_loop(const std::string& fragment_type, AxisId axis, Body inner) const;
+    [[nodiscard]] ElementScope element_of(const Domain& domain) const;
+    /// Where the column is one of the array; empty where it always is.
+    [[nodiscard]] std::string column_test(AxisId axis) const;
+    [[nodiscard]] std::string row_test() const;
+    /// Prints a value and puts what does not vary along the columns into `before`.
+    [[nodiscard]] Code print_hoisted(const Expression& value, const Domain& domain,
+                                     ExpressionScope& scope, Body& before, Body& inside);
+    [[nodiscard]] Expression prepared(const Expression& value, const Domain& domain) const;
+    [[nodiscard]] std::string lane_leader() const;
+
+    // lower_product.cpp
+    void lower_product(const Compute& compute, const Fold& fold, const tensor::Product& product,
+                       Body& body);
+    [[nodiscard]] std::string left_operand(const Compute& compute, const tensor::Product& product,
+                                           Body& body);
+    void right_operand(const Compute& compute, const tensor::Product& product, Body& body);
+    void compute_matrix(const Expression& value, const Compute& compute, const std::string& tile,
+                        AxisId rows, AxisId columns, ElementType type, Body& body);
+    [[nodiscard]] AxisId axis_along(VariableId matrix, std::size_t dimension) const;
+
+    /// A matrix or vector in shared memory.
+    struct Shared {
+        std::string name;
+        kernel::TileId tile;
+        std::vector<IndexForm> origin;  ///< by dimension of the array, where it was last filled
+        std::vector<IndexForm> count;
+        std::vector<AxisId> axes;       ///< that its dimensions run along
+    };
+
+    tensor::Plan plan_;
+    tensor::Scales scales_;
+    std::map<VariableId, std::string> names_of_;  // registers
+    std::map<VariableId, Shared> shared_;
+    std::map<const Compute*, kernel::TileId> computed_right_;
+    std::map<VariableId, const Load*> loads_;
+    std::set<VariableId> declared_;
+    std::vector<ExpressionScope::Known> known_;
+    std::string stage_;         // the stage whose matrices are read now
+    std::string tested_;        // the flag that the chunk's tests are needed; empty: always
+    bool copies_pending_ = false;
+    std::int64_t stages_ = 1;
+    std::optional<kernel::TileId> staging_;
+};
+
+}  // namespace napkin::lowering
