@@ -7,6 +7,8 @@
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
+#include "codegen/tensor/plan.h"
+#include "codegen/tensor/tensor_lowering.h"
 
 namespace napkin {
 namespace {
@@ -54,10 +56,20 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
     return kernel;
 }
 
+Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& region,
+                                      const EmitOptions& options) {
+    if (options.target == "simt") return lowering::SimtLowering(state, region, options).run();
+    std::variant<tensor::Plan, NotApplicable> plan = tensor::make_plan(region, options);
+    if (const NotApplicable* why = std::get_if<NotApplicable>(&plan))
+        return messages::unfit_region(region.name, options.target, *why);
+    return lowering::TensorLowering(state, region, options, std::get<tensor::Plan>(std::move(plan)))
+        .run();
+}
+
 }  // namespace
 
 std::vector<std::string> target_names() {
-    return {"simt"};
+    return {"simt", "sm_80"};
 }
 
 Result<EmittedProgram> emit(const State& state, const TileProgram& program,
@@ -74,7 +86,9 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         for (const auto& [array, type] : region.stored)
             if (type == ElementType::I4)
                 return messages::unsupported_save(region.arrays[array.index()].name, name_of(type));
-        lowering::LoweredRegion lowered = lowering::SimtLowering(state, region, options).run();
+        Result<lowering::LoweredRegion> made = lower(state, region, options);
+        if (!made) return made.error();
+        lowering::LoweredRegion lowered = std::move(made).value();
         lowered.program.header = header_of(state, region, options);
         for (const DeviceArray& array : lowered.arrays) {
             const auto known =

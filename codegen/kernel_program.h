@@ -130,6 +130,7 @@ struct Statement {
 struct Program {
     std::string name;
     std::vector<std::string> header;  ///< comment lines
+    std::string include = "napkin.cuh";
     std::vector<KernelParameter> parameters;
     /// `constexpr int` constants: name, value, remark.
     struct Constant {

@@ -34,6 +34,14 @@ Diagnostic bad_thread_count(int threads) {
                        "choose a multiple of 32 up to 1024");
 }
 
+Diagnostic unfit_region(const std::string& region, const std::string& target,
+                        const NotApplicable& why) {
+    return plain_error(
+        "E0905",
+        fmt::format("region `{}` does not fit target `{}`: {}", region, target, why.reason),
+        why.help.empty() ? "use `--target simt`, which takes every region" : why.help);
+}
+
 Diagnostic unsupported_save(const std::string& array, std::string_view type) {
     return plain_error("E0904",
                        fmt::format("`{}` of type `{}` cannot be written to device memory by a "

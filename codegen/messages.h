@@ -12,6 +12,8 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic shared_memory_exceeded(const EmittedKernel& kernel,
                                                 std::int64_t available);
 [[nodiscard]] Diagnostic bad_thread_count(int threads);
+[[nodiscard]] Diagnostic unfit_region(const std::string& region, const std::string& target,
+                                      const NotApplicable& why);
 [[nodiscard]] Diagnostic unsupported_save(const std::string& array, std::string_view type);
 
 }  // namespace napkin::messages

@@ -221,8 +221,7 @@ void print_matrix(SourceWriter& writer, const Tile& tile) {
         return print_assignment(
             writer, fmt::format("const auto {} =", tile.name),
             fmt::format("{}(memory, {}, \"{}\");", type, tile.offset, tile.name));
-    const std::int64_t bytes =
-        tile.elements * element_bytes(tile.type) / tile.matrix->stages;
+    const std::int64_t bytes = tile.elements * element_bytes(tile.type) / tile.matrix->stages;
     const auto scope =
         writer.block(fmt::format("const auto {} = [&](int stage) {{", tile.name), "};");
     writer.line(fmt::format("return {}(memory, {} + stage * {}, \"{}\");", type, tile.offset, bytes,
@@ -251,7 +250,7 @@ void print_tiles(SourceWriter& writer, const Program& program) {
 std::string print(const Program& program) {
     SourceWriter writer;
     for (const std::string& line : program.header) print_comment(writer, line);
-    writer.directive("#include \"napkin.cuh\"");
+    writer.directive("#include \"" + program.include + "\"");
     writer.line();
     writer.line("namespace nk {");
     writer.line();

@@ -62,7 +62,7 @@ const char* real_function(Function function) {
 const char* fast_function(Function function) {
     switch (function) {
     case Function::Exp: return "exp2_fast";
-    case Function::Tanh: return "tanh_fast";
+    case Function::Tanh: return "tanh_by_exp";
     case Function::Min: return "fminf";
     case Function::Max: return "fmaxf";
     default: return nullptr;
@@ -134,7 +134,8 @@ Code ExpressionPrinter::print(const Expression& expression, const ElementScope& 
             },
             [&](const AxisIndex& index) {
                 const auto found = element.index.find(index.axis);
-                invariant(found != element.index.end(), "axis index outside its loop");
+                invariant(found != element.index.end(),
+                          "axis index outside its loop: " + std::to_string(index.axis.index()));
                 return index_code(found->second);
             },
             [&](const SizeOf& size) { return index_code((*scope_.sizes)[size.axis.index()]); },
@@ -191,8 +192,8 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
             if (element.temporaries != nullptr && condition.text.size() > kLongCondition)
                 condition = named(condition, element);
             const int own = known.negated ? precedence::kAnd : precedence::kOr;
-            const bool brackets = condition.precedence == precedence::kAnd ||
-                                  condition.precedence == precedence::kOr;
+            const bool brackets =
+                condition.precedence == precedence::kAnd || condition.precedence == precedence::kOr;
             condition.text = fmt::format("{} {} {}", known.flag, known.negated ? "&&" : "||",
                                          brackets ? "(" + condition.text + ")" : condition.text);
             condition.precedence = own;
@@ -352,8 +353,8 @@ Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments
                                   const ElementScope& element) const {
     const bool finite = std::all_of(arguments.begin(), arguments.end(),
                                     [](const Code& code) { return code.finite; });
-    const bool reciprocal = call.function == Function::Divide && arguments[0].constant &&
-                            !arguments[1].constant;
+    const bool reciprocal =
+        call.function == Function::Divide && arguments[0].constant && !arguments[1].constant;
     Code code = real_operation(call, std::move(arguments), element);
     if (scope_.fast)
         code.finite = call.function == Function::Guard || call.function == Function::Exp ||
@@ -363,7 +364,7 @@ Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments
 
 // Plain operators where the language's conventions cannot matter, calls elsewhere.
 Code ExpressionPrinter::real_operation(const Apply& call, std::vector<Code> arguments,
-                                  const ElementScope& element) const {
+                                       const ElementScope& element) const {
     shorten(arguments, element);
     const Code& a = arguments[0];
     switch (call.function) {

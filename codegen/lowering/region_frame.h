@@ -67,8 +67,8 @@ protected:
                                            Body& body);
     /// Elements from one index of a dimension to the next: a number or a parameter's name.
     [[nodiscard]] std::string device_stride(ArrayId array, std::size_t dimension);
-    /// Elements (1, or up to 16 bytes) that may be copied at once along the contiguous dimension, at
-    /// places whose last index is a multiple of `origin`; makes the parameters' multiples so.
+    /// Elements (1, or up to 16 bytes) that may be copied at once along the contiguous dimension,
+    /// at places whose last index is a multiple of `origin`; makes the parameters' multiples so.
     [[nodiscard]] int vector_elements(ArrayId array, std::int64_t origin);
     /// A number that certainly divides the index, 0 for 0.
     [[nodiscard]] std::int64_t divisor_of(const IndexForm& index) const;

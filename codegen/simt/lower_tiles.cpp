@@ -53,7 +53,11 @@ TileView& SimtLowering::define_tile(VariableId variable, const std::vector<AxisR
             view.capacity.push_back(dims[d].capacity);
             shape += fmt::format("{}{}: {}", d > 0 ? ", " : "", labels[d], dims[d].capacity);
         }
-        kernel::Tile tile{view.name, view.type, next, "(" + shape + ")", 0};
+        kernel::Tile tile;
+        tile.name = view.name;
+        tile.type = view.type;
+        tile.elements = next;
+        tile.shape = "(" + shape + ")";
         if (dims.size() > 1 && view.stride[dims.size() - 2] != dims.back().capacity)
             tile.shape += fmt::format(", rows of {}", view.stride[dims.size() - 2]);
         view.tile = kernel::TileId{static_cast<std::uint32_t>(program_.tiles.size())};

@@ -63,8 +63,8 @@ std::int64_t columns_held(const Plan& plan) {
     return columns;
 }
 
-std::optional<std::string> arrange_products(const RegionProgram& region,
-                                            const EmitOptions& options, Plan& plan) {
+std::optional<std::string> arrange_products(const RegionProgram& region, const EmitOptions& options,
+                                            Plan& plan) {
     const std::int64_t rows = padded(plan.extents.at(*plan.row), kRowsOfTile);
     std::optional<AxisId> split = shareable(plan);
     if (split && folded(region, region.body, *split, plan)) split.reset();
@@ -81,9 +81,9 @@ std::optional<std::string> arrange_products(const RegionProgram& region,
             const std::int64_t registers = held / across * of_warp / 32;
             if (registers > kFragmentRegisters) continue;
             // Shared memory read for every step of depth, and a taste for 4 to 8 warps.
-            const double reads =
-                split ? static_cast<double>(of_warp + columns / across) / static_cast<double>(of_warp * columns / across)
-                      : 1.0 / static_cast<double>(of_warp);
+            const double reads = split ? static_cast<double>(of_warp + columns / across) /
+                                             static_cast<double>(of_warp * columns / across)
+                                       : 1.0 / static_cast<double>(of_warp);
             const double few = warps < 4 ? 4.0 / static_cast<double>(warps) : warps > 8 ? 1.2 : 1.0;
             const double cost = reads * few;
             if (best == 0 || cost < best) {
@@ -121,8 +121,8 @@ std::optional<std::string> arrange_rows(const EmitOptions& options, Plan& plan) 
     while (plan.warps_down < most && plan.warps_down * rows_at_once < rows) plan.warps_down *= 2;
     plan.rows_of_warp = padded(ceil_quotient(rows, plan.warps_down), rows_at_once);
     plan.warps_across = 1;
-    const std::int64_t held = plan.rows_of_warp / rows_at_once *
-                              ceil_quotient(columns, plan.lanes_per_row);
+    const std::int64_t held =
+        plan.rows_of_warp / rows_at_once * ceil_quotient(columns, plan.lanes_per_row);
     if (held > kFragmentRegisters)
         return fmt::format("rows of {} values, {} at a time, do not fit a warp's registers",
                            columns, plan.rows_of_warp);

@@ -59,28 +59,28 @@ Signs signs_of_call(const Apply& call, const Known& known) {
 }
 
 Signs signs_of(const Expression& expression, const Known& known) {
-    return std::visit(
-        overloaded{[](const Number& number) -> Signs {
-                       return {number.value > 0 && std::isinf(number.value),
-                               number.value < 0 && std::isinf(number.value)};
-                   },
-                   [&](const Read& read) {
-                       const auto found = known.find(read.array);
-                       return found == known.end() ? Signs{} : found->second;
-                   },
-                   [&](const Apply& call) { return signs_of_call(call, known); },
-                   [&](const Convert& convert) {
-                       return signs_of(convert.argument.front(), known);
-                   },
-                   [](const auto&) { return Signs{}; }},
-        expression.node);
+    return std::visit(overloaded{[](const Number& number) -> Signs {
+                                     return {number.value > 0 && std::isinf(number.value),
+                                             number.value < 0 && std::isinf(number.value)};
+                                 },
+                                 [&](const Read& read) {
+                                     const auto found = known.find(read.array);
+                                     return found == known.end() ? Signs{} : found->second;
+                                 },
+                                 [&](const Apply& call) { return signs_of_call(call, known); },
+                                 [&](const Convert& convert) {
+                                     return signs_of(convert.argument.front(), known);
+                                 },
+                                 [](const auto&) { return Signs{}; }},
+                      expression.node);
 }
 
 Signs signs_of(const Statement& statement, const Known& known) {
     Signs signs;
     for (const Expression* expression : expressions_of(statement))
         signs = signs | signs_of(*expression, known);
-    if (const Fold* fold = std::get_if<Fold>(&statement.body); fold != nullptr && fold->seed.empty())
+    if (const Fold* fold = std::get_if<Fold>(&statement.body);
+        fold != nullptr && fold->seed.empty())
         signs = signs | Signs{fold->monoid == kMin, fold->monoid == kMax};
     return signs;
 }

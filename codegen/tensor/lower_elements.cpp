@@ -62,17 +62,16 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
     const std::int64_t unit = plan_.lanes_per_row * plan_.vector;
     columns.padded = padded(extent, unit);
     columns.count = columns.padded / plan_.lanes_per_row;
-    columns.type = fmt::format("RowFragment<{}, {}, {}, {}>",
-                               plan_.rows_of_warp * plan_.lanes_per_row / 32,
-                               columns.padded / unit, plan_.vector, plan_.lanes_per_row);
+    columns.type =
+        fmt::format("RowFragment<{}, {}, {}, {}>", plan_.rows_of_warp * plan_.lanes_per_row / 32,
+                    columns.padded / unit, plan_.vector, plan_.lanes_per_row);
     return columns;
 }
 
 std::string TensorLowering::rows_type() const {
     if (plan_.has_products()) return fmt::format("Fragment<{}, 1>", plan_.rows_of_warp / kTile);
-    return fmt::format("RowFragment<{}, 1, {}, {}>",
-                       plan_.rows_of_warp * plan_.lanes_per_row / 32, plan_.vector,
-                       plan_.lanes_per_row);
+    return fmt::format("RowFragment<{}, 1, {}, {}>", plan_.rows_of_warp * plan_.lanes_per_row / 32,
+                       plan_.vector, plan_.lanes_per_row);
 }
 
 std::string TensorLowering::place(VariableId variable) const {
@@ -85,8 +84,8 @@ void TensorLowering::declare(VariableId variable, Body& body) {
     switch (tile.home) {
     case Home::Thread: body.push_back({Declare{"float", place(variable), "", false, {}}}); break;
     case Home::Row:
-        body.push_back({Declare{"float", fmt::format("{}[Rows::rows]", place(variable)), "", false,
-                                {}}});
+        body.push_back(
+            {Declare{"float", fmt::format("{}[Rows::rows]", place(variable)), "", false, {}}});
         break;
     case Home::Fragment:
         body.push_back(
@@ -105,8 +104,11 @@ Body TensorLowering::row_loop(Body inner) const {
     loop.unroll = true;
     if (plan_.row) {
         const std::string axis = Names::identifier(region_.axes[plan_.row->index()].name);
-        loop.body.push_back({Declare{"int", axis_names_[plan_.row->index()].local,
-                                     fmt::format("warp_{} + Rows::row(i)", axis), true, {}}});
+        loop.body.push_back({Declare{"int",
+                                     axis_names_[plan_.row->index()].local,
+                                     fmt::format("warp_{} + Rows::row(i)", axis),
+                                     true,
+                                     {}}});
     }
     for (kernel::Statement& statement : inner) loop.body.push_back(std::move(statement));
     return {{std::move(loop)}};
@@ -119,11 +121,12 @@ Body TensorLowering::column_loop(const std::string& fragment_type, AxisId axis, 
     loop.name = "j";
     loop.end = std::to_string(columns.count);
     loop.unroll = true;
-    loop.body.push_back(
-        {Declare{"int", axis_names_[axis.index()].local,
-                 fmt::format("{}{}::column(j)", columns.split ? "warp_" + name + " + " : "",
-                             fragment_type),
-                 true, {}}});
+    loop.body.push_back({Declare{
+        "int",
+        axis_names_[axis.index()].local,
+        fmt::format("{}{}::column(j)", columns.split ? "warp_" + name + " + " : "", fragment_type),
+        true,
+        {}}});
     for (kernel::Statement& statement : inner) loop.body.push_back(std::move(statement));
     return {{std::move(loop)}};
 }
@@ -151,6 +154,12 @@ std::string TensorLowering::column_test(AxisId axis) const {
     const AxisRange& range = ranges_.at(axis);
     if (range.count.is_constant(columns_of(axis).padded)) return {};
     return fmt::format("{} < {}", axis_names_[axis.index()].local, print(range.count));
+}
+
+std::string TensorLowering::test_in_chunk(AxisId axis) const {
+    const std::string test = column_test(axis);
+    if (test.empty() || axis != chunked_ || tested_.empty()) return test;
+    return tested_ == "false" ? "" : fmt::format("!{} || {}", tested_, test);
 }
 
 std::string TensorLowering::lane_leader() const {
@@ -193,11 +202,10 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
             const auto local = [&](std::size_t d) {
                 return napkin::print(at[d] - shared.origin[d]);
             };
-            Code code = loaded(fmt::format("{}{}({}, {})", shared.name,
-                                           tile.streamed ? stage_ : std::string(),
-                                           local(tile.row_dimension),
-                                           local(tile.column_dimension)),
-                               tile.type);
+            Code code = loaded(
+                fmt::format("{}{}({}, {})", shared.name, tile.streamed ? stage_ : std::string(),
+                            local(tile.row_dimension), local(tile.column_dimension)),
+                tile.type);
             code.finite = finite;
             return code;
         };
@@ -211,11 +219,11 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
         for (std::size_t d = 0; d < at.size(); ++d) {
             // What stands past an edge is never used, but must not be read.
             const IndexForm& size = sizes_[axes[d].index()];
-            const bool local = std::any_of(at[d].terms.begin(), at[d].terms.end(), [&](const auto& t) {
-                return std::any_of(axis_names_.begin(), axis_names_.end(), [&](const AxisNames& n) {
-                    return n.local == t.first;
+            const bool local =
+                std::any_of(at[d].terms.begin(), at[d].terms.end(), [&](const auto& t) {
+                    return std::any_of(axis_names_.begin(), axis_names_.end(),
+                                       [&](const AxisNames& n) { return n.local == t.first; });
                 });
-            });
             bool inside = !local;
             for (std::size_t a = 0; a < axis_names_.size() && local; ++a) {
                 const AxisId axis{static_cast<std::uint32_t>(a)};
@@ -225,9 +233,9 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
             if (!inside) at[d] = minimum(at[d], size - 1);
         }
         const DeviceOffset offset = device_offset(source, at);
-        Code code = loaded(fmt::format("{}[{}]", buffer_name(source, false),
-                                       napkin::print(offset.offset)),
-                           device_type(source));
+        Code code =
+            loaded(fmt::format("{}[{}]", buffer_name(source, false), napkin::print(offset.offset)),
+                   device_type(source));
         code.finite = true;
         return code;
     };
@@ -251,11 +259,12 @@ Expression TensorLowering::prepared(const Expression& value, const Domain& domai
     Expression expanded = scaler.expand(value);
     if (!domain.column) return expanded;
     const auto along = [&](const Expression& e) { return axes_used(e).contains(*domain.column); };
-    return rewrite(expanded, [&](Expression node) -> Expression {
+    return rewrite(expanded, [&](const Expression& node) -> Expression {
         const Apply* call = std::get_if<Apply>(&node.node);
         if (call == nullptr || call->function != Function::Divide) return node;
         const Expression& divisor = call->arguments[1];
-        if (tensor::constant_value(region_, divisor) || along(divisor) || !along(call->arguments[0]))
+        if (tensor::constant_value(region_, divisor) || along(divisor) ||
+            !along(call->arguments[0]))
             return node;
         return apply(Function::Multiply,
                      {call->arguments[0], apply(Function::Divide, {number(1), divisor})});
@@ -266,17 +275,16 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
                                    ExpressionScope& scope, Body& before, Body& inside) {
     const Expression whole = prepared(value, domain);
     ElementScope element = element_of(domain);
-    int next = 0;
     if (domain.column) {
         element.temporaries = &before;
-        element.next_temporary = &next;
+        element.next_temporary = &temporaries_;
         const auto fixed = [&](const Expression& e) {
             if (axes_used(e).contains(*domain.column) || is_trivial(e)) return false;
             if (tensor::constant_value(region_, e)) return false;
             if (const Read* read = std::get_if<Read>(&e.node)) {
                 // Registers need no second name.
-                const auto variable = std::find_if(
-                    loads_.begin(), loads_.end(), [&](const auto& entry) {
+                const auto variable =
+                    std::find_if(loads_.begin(), loads_.end(), [&](const auto& entry) {
                         return region_.variables[entry.first.index()].array == read->array;
                     });
                 return variable != loads_.end();
@@ -306,13 +314,13 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
         };
         hoist(hoist, whole);
     }
-    int next_inside = next;
     element.temporaries = &inside;
-    element.next_temporary = &next_inside;
+    element.next_temporary = &temporaries_;
     return as_sort(ExpressionPrinter(scope).print(whole, element), Sort::Real);
 }
 
 void TensorLowering::lower_compute(const Compute& compute, Span span, Body& body) {
+    temporaries_ = 0;
     bool first = true;
     for (std::string& line : comments(text_of(compute.statement), span, compute.via)) {
         body.push_back({kernel::Comment{std::move(line), first}});
@@ -386,15 +394,12 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
         return;
     }
     // What a product multiplies must be 0 beyond the array.
-    const bool operand = std::any_of(
-        plan_.products.begin(), plan_.products.end(),
-        [&](const auto& entry) { return entry.second.left.direct == target; });
-    const std::string test = column_test(*domain.column);
-    if (operand && !test.empty() && tested_ != "false")
-        value.text = tested_.empty()
-                         ? fmt::format("{} ? {} : 0.0f", test, wrapped(value, precedence::kChoice + 1))
-                         : fmt::format("!{} || {} ? {} : 0.0f", tested_, test,
-                                       wrapped(value, precedence::kChoice + 1));
+    const bool operand =
+        std::any_of(plan_.products.begin(), plan_.products.end(),
+                    [&](const auto& entry) { return entry.second.left.direct == target; });
+    const std::string test = test_in_chunk(*domain.column);
+    if (operand && !test.empty())
+        value.text = fmt::format("{} ? {} : 0.0f", test, wrapped(value, precedence::kChoice + 1));
     inside.push_back({Assign{place(target) + "(i, j)", "=", value.text}});
     for (kernel::Statement& part :
          column_loop(columns_of(*domain.column).type, *domain.column, std::move(inside)))
@@ -439,11 +444,10 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
         Code value = print_hoisted(take_out ? scaled.rest : fold.values.front(), domain, scope,
                                    before, inside);
         scales_ = own;
-        const std::string test = column_test(*over);
-        if (!test.empty() && tested_ != "false") {
-            value.text = fmt::format(
-                "{}{} ? {} : {}", tested_.empty() ? "" : fmt::format("!{} || ", tested_), test,
-                wrapped(value, precedence::kChoice + 1), identity_of(fold.monoid));
+        const std::string test = test_in_chunk(*over);
+        if (!test.empty()) {
+            value.text = fmt::format("{} ? {} : {}", test, wrapped(value, precedence::kChoice + 1),
+                                     identity_of(fold.monoid));
             value.precedence = precedence::kChoice;
         }
         before.push_back({Declare{"float", "acc", identity_of(fold.monoid), false, {}}});
@@ -455,8 +459,8 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
         const std::string across =
             fold.monoid == kProduct
                 ? "row_combine<Rows::lanes_per_row>(acc, [](float a, float b) { return a * b; })"
-                : fmt::format("row_{}<Rows>(acc)", extreme ? (fold.monoid == kMax ? "maximum" : "minimum")
-                                                           : "sum");
+                : fmt::format("row_{}<Rows>(acc)",
+                              extreme ? (fold.monoid == kMax ? "maximum" : "minimum") : "sum");
         before.push_back({Assign{"acc", "=", across}});
         total.text = "acc";
         total.precedence = precedence::kPrimary;
@@ -466,13 +470,12 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
         }
     }
     if (!fold.seed.empty()) {
-        Body unused;
         const Code seed = print_hoisted(fold.seed.front(), outer, scope, before, before);
         if (seed.precedence < precedence::kSumLevel)
             before.push_back({Declare{"float", "seed", seed.text, true, {}}});
-        total.text = combined(fold.monoid,
-                              seed.precedence < precedence::kSumLevel ? "seed" : seed.text, total,
-                              total.finite && seed.finite);
+        total.text =
+            combined(fold.monoid, seed.precedence < precedence::kSumLevel ? "seed" : seed.text,
+                     total, total.finite && seed.finite);
         total.precedence = precedence::kPrimary;
     }
     Code value = total;
@@ -519,12 +522,11 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
     loop.step = "kThreads";
     ElementScope element = element_of({false, axis});
     const tensor::Scaler scaler(region_, scales_);
-    int next = 0;
     Code value;
     const auto print_value = [&](const Expression& expression, Body& inside) {
         ElementScope here = element;
         here.temporaries = &inside;
-        here.next_temporary = &next;
+        here.next_temporary = &temporaries_;
         return as_sort(ExpressionPrinter(scope).print(scaler.expand(expression), here), Sort::Real);
     };
     if (const Fold* fold = std::get_if<Fold>(&compute.statement.body)) {
@@ -539,8 +541,7 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
             inside = &inner.body;
         }
         value = print_value(fold->values.front(), *inside);
-        inside->push_back(
-            {Assign{"acc", "=", combined(fold->monoid, "acc", value, value.finite)}});
+        inside->push_back({Assign{"acc", "=", combined(fold->monoid, "acc", value, value.finite)}});
         if (inside == &inner.body) loop.body.push_back({std::move(inner)});
         value.text = "acc";
         value.precedence = precedence::kPrimary;
@@ -553,8 +554,7 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
         value = print_value(std::get<Map>(compute.statement.body).value, loop.body);
     }
     if (info.rounds && info.type != ElementType::F32) value = rounded(value, info.type);
-    loop.body.push_back(
-        {Assign{fmt::format("{}[{}]", shared.name, loop.name), "=", value.text}});
+    loop.body.push_back({Assign{fmt::format("{}[{}]", shared.name, loop.name), "=", value.text}});
     body.push_back({std::move(loop)});
     body.push_back({kernel::Barrier{}});
 }
@@ -602,8 +602,8 @@ Body TensorLowering::direct_save(const Save& save) {
     case Home::Fragment: {
         const Columns columns = columns_of(*tile.column);
         const std::string tests = both(row_test(), column_test(*tile.column));
-        return row_loop(column_loop(columns.type, *tile.column,
-                                    store(place(save.source) + "(i, j)", tests)));
+        return row_loop(
+            column_loop(columns.type, *tile.column, store(place(save.source) + "(i, j)", tests)));
     }
     default: throw InternalError("what is saved was computed");
     }

@@ -52,9 +52,8 @@ void TensorLowering::compute_matrix(const Expression& value, const Compute& comp
     loop.body.push_back({Declare{"int", row, fmt::format("e / {}", across), true, {}}});
     loop.body.push_back({Declare{"int", column, fmt::format("e % {}", across), true, {}}});
     Body inside;
-    int next = 0;
     element.temporaries = &inside;
-    element.next_temporary = &next;
+    element.next_temporary = &temporaries_;
     const tensor::Scaler scaler(region_, scales_);
     const Code code =
         as_sort(ExpressionPrinter(scope).print(scaler.expand(value), element), Sort::Real);
@@ -72,8 +71,8 @@ void TensorLowering::compute_matrix(const Expression& value, const Compute& comp
         loop.body.push_back({kernel::If{tests, std::move(inside), {}}});
     Code stored_value;
     stored_value.text = "value";
-    loop.body.push_back({Assign{fmt::format("{}({}, {})", tile, row, column), "=",
-                                stored(stored_value, type)}});
+    loop.body.push_back(
+        {Assign{fmt::format("{}({}, {})", tile, row, column), "=", stored(stored_value, type)}});
     body.push_back({std::move(loop)});
 }
 
@@ -94,14 +93,9 @@ std::string TensorLowering::left_operand(const Compute& compute, const Product& 
     if (product.left.direct) {
         if (plan_.tiles.at(*product.left.direct).home == Home::Matrix) return {};
         const std::string name = names_.fresh(place(*product.left.direct) + "_left");
-        const Array& array =
-            region_.arrays[region_.variables[product.left.direct->index()].array.index()];
-        const auto scale = scales_.find(region_.variables[product.left.direct->index()].array);
-        static_cast<void>(array);
-        static_cast<void>(scale);
-        body.push_back({Declare{"auto", name,
-                                fmt::format("as_left<{}>({})", element, place(*product.left.direct)),
-                                true, fmt::format("rounded to {}", element)}});
+        body.push_back({Declare{
+            "auto", name, fmt::format("as_left<{}>({})", element, place(*product.left.direct)),
+            true, fmt::format("rounded to {}", element)}});
         return name;
     }
     // Its elements, as if they were the results of a product.
@@ -113,14 +107,11 @@ std::string TensorLowering::left_operand(const Compute& compute, const Product& 
     Body before;
     Body inside;
     Code value = print_hoisted(product.left.value, domain, scope, before, inside);
-    const std::string test = column_test(product.depth);
-    if (!test.empty() && tested_ != "false")
-        value.text = fmt::format("{}{} ? {} : 0.0f",
-                                 tested_.empty() ? "" : fmt::format("!{} || ", tested_), test,
-                                 wrapped(value, precedence::kChoice + 1));
+    const std::string test = test_in_chunk(product.depth);
+    if (!test.empty())
+        value.text = fmt::format("{} ? {} : 0.0f", test, wrapped(value, precedence::kChoice + 1));
     inside.push_back({Assign{fragment + "(i, j)", "=", value.text}});
-    for (kernel::Statement& part :
-         column_loop(columns.type, product.depth, std::move(inside)))
+    for (kernel::Statement& part : column_loop(columns.type, product.depth, std::move(inside)))
         before.push_back(std::move(part));
     body.push_back({Declare{columns.type, fragment, "", false, {}}});
     for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
@@ -130,8 +121,8 @@ std::string TensorLowering::left_operand(const Compute& compute, const Product& 
     return name;
 }
 
-void TensorLowering::lower_product(const Compute& compute, const Fold& fold,
-                                   const Product& product, Body& body) {
+void TensorLowering::lower_product(const Compute& compute, const Fold& fold, const Product& product,
+                                   Body& body) {
     const VariableId target = compute.targets.front();
     const ArrayId array = compute.statement.targets.front();
     const Array& info = region_.arrays[array.index()];
@@ -147,17 +138,16 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold,
         if (!left.empty() && scaled != scales_.end()) factor *= scaled->second;
     }
     const bool saved = region_.stored.contains(array);
-    const bool keeps_factor = !seeded && product.outside.empty() && factor > 0 && !info.rounds &&
-                              !saved;
+    const bool keeps_factor =
+        !seeded && product.outside.empty() && factor > 0 && !info.rounds && !saved;
     const bool apart = (seeded && (factor != 1 || !product.outside.empty())) ||
                        (!seeded && !keeps_factor && (factor != 1 || !product.outside.empty())) ||
                        (info.rounds && info.type != ElementType::F32);
     wait_for_copies(body);
 
     // The state is brought to what the products are added to.
-    const bool plain_seed =
-        seeded && std::holds_alternative<Read>(fold.seed.front().node) &&
-        std::get<Read>(fold.seed.front().node).array == array;
+    const bool plain_seed = seeded && std::holds_alternative<Read>(fold.seed.front().node) &&
+                            std::get<Read>(fold.seed.front().node).array == array;
     ExpressionScope scope = scope_for(compute);
     const Domain domain{true, product.column};
     declare(target, body);
@@ -173,8 +163,7 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold,
         Body inside;
         const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
         inside.push_back({Assign{sum + "(i, j)", "=", seed.text}});
-        for (kernel::Statement& part :
-             column_loop(columns.type, product.column, std::move(inside)))
+        for (kernel::Statement& part : column_loop(columns.type, product.column, std::move(inside)))
             before.push_back(std::move(part));
         for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
     }

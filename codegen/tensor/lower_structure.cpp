@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/tensor/matrix_layout.h"
 #include "codegen/tensor/statements.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "diagrams/overloaded.h"
@@ -32,6 +33,7 @@ TensorLowering::TensorLowering(const State& state, const RegionProgram& region,
 
 LoweredRegion TensorLowering::run() {
     program_.threads = plan_.threads();
+    program_.include = "tensor.cuh";
     name_tiles();
     place_matrices();
     Body body;
@@ -56,11 +58,11 @@ void TensorLowering::name_tiles() {
     });
     for (const auto& [variable, tile] : plan_.tiles) {
         if (tile.home == Home::Device) continue;
-        const std::string plain =
-            Names::identifier(region_.variables[variable.index()].name);
+        const std::string plain = Names::identifier(region_.variables[variable.index()].name);
         const bool shared = tile.home == Home::Matrix || tile.home == Home::Shared;
-        const std::string wanted =
-            shared ? plain + "_tile" : names_.are_free({plain}) ? plain : plain + "_part";
+        const std::string wanted = shared                     ? plain + "_tile"
+                                   : names_.are_free({plain}) ? plain
+                                                              : plain + "_part";
         const std::string name = names_.fresh(wanted);
         if (!shared) {
             names_of_[variable] = name;
@@ -76,8 +78,8 @@ void TensorLowering::name_tiles() {
             entry.shape = fmt::format("{} x {}", tile.rows, tile.columns);
         } else {
             entry.elements = plan_.extents.at(*tile.column);
-            entry.shape = fmt::format("{} of {}", entry.elements,
-                                      region_.axes[tile.column->index()].name);
+            entry.shape =
+                fmt::format("{} of {}", entry.elements, region_.axes[tile.column->index()].name);
         }
         program_.tiles.push_back(std::move(entry));
     }
@@ -94,8 +96,8 @@ void TensorLowering::place_matrices() {
         const ArrayId target = compute->statement.targets.front();
         const auto unit = [&](AxisId axis) { return (plan_.extents.at(axis) + 15) / 16 * 16; };
         kernel::Tile entry;
-        entry.name = names_.fresh(
-            Names::identifier(region_.arrays[target.index()].name) + "_right_tile");
+        entry.name =
+            names_.fresh(Names::identifier(region_.arrays[target.index()].name) + "_right_tile");
         entry.type = product.type;
         entry.matrix = kernel::Tile::Matrix{unit(product.depth), unit(product.column), 1};
         entry.shape = fmt::format("{} x {}", entry.matrix->rows, entry.matrix->columns);
@@ -109,13 +111,11 @@ void TensorLowering::place_matrices() {
     for (std::size_t i = 0; i < program_.tiles.size(); ++i) {
         kernel::Tile& tile = program_.tiles[i];
         const std::int64_t element = kernel::element_bytes(tile.type);
-        if (tile.matrix)
-            tile.elements =
-                tile.matrix->rows * tile.matrix->columns;
+        if (tile.matrix) tile.elements = tile.matrix->rows * tile.matrix->columns;
         (streamed[i] ? ring : fixed) += aligned(tile.elements * element);
     }
-    const bool chained = std::any_of(
-        plan_.products.begin(), plan_.products.end(), [&](const auto& entry) {
+    const bool chained =
+        std::any_of(plan_.products.begin(), plan_.products.end(), [&](const auto& entry) {
             const auto& left = entry.second.left.direct;
             return left && plan_.tiles.at(*left).home == Home::Fragment;
         });
@@ -139,11 +139,11 @@ void TensorLowering::place_matrices() {
 }
 
 void TensorLowering::declare_warps(Body& body) {
+    body.push_back({Call{"using Rows = " + rows_type()}});
     if (!plan_.row) return;
     const std::string& row = region_.axes[plan_.row->index()].name;
-    const std::string across = plan_.warps_across > 1
-                                   ? fmt::format(" / {}", plan_.warps_across)
-                                   : std::string();
+    const std::string across =
+        plan_.warps_across > 1 ? fmt::format(" / {}", plan_.warps_across) : std::string();
     body.push_back({Declare{"int", "warp_" + Names::identifier(row),
                             plan_.warps_down == 1 && across.empty()
                                 ? "0"
@@ -160,14 +160,17 @@ void TensorLowering::declare_warps(Body& body) {
 }
 
 void TensorLowering::lower(const std::vector<TileStatement>& statements, Body& body) {
-    for (const TileStatement& statement : statements)
-        std::visit(
-            overloaded{[&](const Parallel& parallel) { lower(parallel.body, body); },
-                       [&](const Loop& loop) { lower_loop(loop, body); },
-                       [&](const Load& load) { lower_load(load, statement.span, body); },
-                       [&](const Compute& compute) { lower_compute(compute, statement.span, body); },
-                       [&](const Save& save) { lower_save(save, statement.span, body); }},
-            statement.node);
+    for (const TileStatement& statement : statements) lower(statement, body);
+}
+
+void TensorLowering::lower(const TileStatement& statement, Body& body) {
+    std::visit(
+        overloaded{[&](const Parallel& parallel) { lower(parallel.body, body); },
+                   [&](const Loop& loop) { lower_loop(loop, body); },
+                   [&](const Load& load) { lower_load(load, statement.span, body); },
+                   [&](const Compute& compute) { lower_compute(compute, statement.span, body); },
+                   [&](const Save& save) { lower_save(save, statement.span, body); }},
+        statement.node);
 }
 
 void TensorLowering::wait_for_copies(Body& body) {
@@ -237,15 +240,15 @@ void TensorLowering::lower_loop(const Loop& loop, Body& body) {
     }
     const std::string next = "next_" + axis;
     if (!test.empty()) {
-        visible.push_back({Assign{"return", "", test}});
+        visible.push_back({Call{"return " + test}});
         body.push_back({Enclose{fmt::format("const auto visible_{} = [&](int {}) {{", axis, start),
                                 std::move(visible), "};"}});
         Body search;
-        search.push_back({Enclose{"do {",
-                                  {{Assign{start, "+=", std::to_string(loop.size)}}},
-                                  fmt::format("}} while ({} < {} && !visible_{}({}));", start, end,
-                                              axis, start)}});
-        search.push_back({Assign{"return", "", start}});
+        search.push_back({Enclose{
+            "do {",
+            {{Assign{start, "+=", std::to_string(loop.size)}}},
+            fmt::format("}} while ({} < {} && !visible_{}({}));", start, end, axis, start)}});
+        search.push_back({Call{"return " + start}});
         body.push_back({Enclose{fmt::format("const auto {} = [&](int {}) {{", next, start),
                                 std::move(search), "};"}});
         step = fmt::format("{}({})", next, start);
@@ -277,18 +280,19 @@ void TensorLowering::lower_loop(const Loop& loop, Body& body) {
     const std::string untested_code = untested(loop);
     const bool two_versions = !untested_code.empty() && untested_code != "false";
     if (two_versions) {
-        whole.push_back({Assign{"return", "", untested_code}});
+        whole.push_back({Call{"return " + untested_code}});
         body.push_back({Enclose{fmt::format("const auto whole_{} = [&](int {}) {{", axis, start),
                                 std::move(whole), "};"}});
     } else {
         known_.clear();
     }
+    const std::optional<AxisId> outer_chunked = chunked_;
+    chunked_ = loop.axis;
     tested_ = two_versions ? "kTested" : untested_code.empty() ? "false" : "";
     const std::string chunk = "chunk_" + axis;
     Body inside;
     if (two_versions)
-        inside.push_back(
-            {Declare{"bool", "kTested", "decltype(tested)::value", true, {}}});
+        inside.push_back({Declare{"bool", "kTested", "decltype(tested)::value", true, {}}});
     enter(inside);
     const std::set<VariableId> declared = declared_;
     const std::string outer_stage = stage_;
@@ -298,15 +302,16 @@ void TensorLowering::lower_loop(const Loop& loop, Body& body) {
     for (const TileStatement& statement : loop.body) {
         const Load* load = std::get_if<Load>(&statement.node);
         if (load != nullptr && plan_.tiles.at(load->target).home == Home::Matrix) continue;
-        lower({statement}, inside);
+        lower(statement, inside);
     }
     declared_ = declared;
     stage_ = outer_stage;
     known_ = outer_known;
     tested_ = outer_tested;
-    const std::string parameters = fmt::format("int {}{}{}", start,
-                                               streams && stages_ > 1 ? ", int stage" : "",
-                                               two_versions ? ", auto tested" : "");
+    chunked_ = outer_chunked;
+    const std::string parameters =
+        fmt::format("int {}{}{}", start, streams && stages_ > 1 ? ", int stage" : "",
+                    two_versions ? ", auto tested" : "");
     body.push_back({Enclose{fmt::format("const auto {} = [&]({}) NK_INLINE {{", chunk, parameters),
                             std::move(inside), "};"}});
 
@@ -320,12 +325,11 @@ void TensorLowering::lower_loop(const Loop& loop, Body& body) {
         run.push_back({Call{fmt::format("{}({})", chunk, arguments)}});
     }
     const auto loop_over = [&](const std::string& from, Body steps) {
-        const std::string advance =
-            test.empty() ? fmt::format("{} += {}", start, loop.size)
-                         : fmt::format("{} = {}", start, step);
-        body.push_back({Enclose{fmt::format("for (int {0} = {1}; {0} < {2}; {3}) {{", start, from,
-                                            end, advance),
-                                std::move(steps), "}"}});
+        const std::string advance = test.empty() ? fmt::format("{} += {}", start, loop.size)
+                                                 : fmt::format("{} = {}", start, step);
+        body.push_back({Enclose{
+            fmt::format("for (int {0} = {1}; {0} < {2}; {3}) {{", start, from, end, advance),
+            std::move(steps), "}"}});
     };
     if (!streams) {
         copies_pending_ = pending;
@@ -346,10 +350,9 @@ void TensorLowering::lower_loop(const Loop& loop, Body& body) {
         const std::string from = names_.fresh("first_" + axis);
         const auto fill = [&](const std::string& stage) {
             Body steps;
-            steps.push_back(
-                {If{fmt::format("{} < {}", ahead, end),
-                    {{Call{fmt::format("{}({}, {})", filling, ahead, stage)}}},
-                    {}}});
+            steps.push_back({If{fmt::format("{} < {}", ahead, end),
+                                {{Call{fmt::format("{}({}, {})", filling, ahead, stage)}}},
+                                {}}});
             steps.push_back({Call{"commit_copies()"}});
             steps.push_back({Assign{ahead, "=",
                                     test.empty() ? fmt::format("{} + {}", ahead, loop.size)
@@ -369,8 +372,7 @@ void TensorLowering::lower_loop(const Loop& loop, Body& body) {
         Body steps;
         steps.push_back({Call{fmt::format("wait_copies<{}>()", stages_ - 2)}});
         steps.push_back({kernel::Barrier{}});
-        for (kernel::Statement& part :
-             fill(fmt::format("(stage + {}) % {}", stages_ - 1, stages_)))
+        for (kernel::Statement& part : fill(fmt::format("(stage + {}) % {}", stages_ - 1, stages_)))
             steps.push_back(std::move(part));
         for (kernel::Statement& part : run) steps.push_back(std::move(part));
         steps.push_back({Assign{"stage", "=", fmt::format("(stage + 1) % {}", stages_)}});
@@ -396,8 +398,7 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const std::string& ti
         shared.count.push_back(ranges_.at(axis).count);
     }
     const DeviceOffset from = device_offset(load.array, shared.origin);
-    const int width =
-        vector_elements(load.array, divisor_of(shared.origin[plan.column_dimension]));
+    const int width = vector_elements(load.array, divisor_of(shared.origin[plan.column_dimension]));
     Body body;
     body.push_back({Call{fmt::format(
         "copy_async<{}>({}, {}, {}, {}, {}, {}, threadIdx.x, kThreads)", width, tile,
@@ -448,8 +449,8 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     }
     invariant(vector_elements(load.array, divisor) % plan_.vector == 0, "rows are not aligned");
     declare(load.target, body);
-    body.push_back({Call{fmt::format("load_rows({}, {}, {}, {}, {}, {}, 0.0f)",
-                                     place(load.target), buffer_name(load.array, false),
+    body.push_back({Call{fmt::format("load_rows({}, {}, {}, {}, {}, {}, 0.0f)", place(load.target),
+                                     buffer_name(load.array, false),
                                      print(device_offset(load.array, origin).offset), stride,
                                      row_count, column_count)}});
 }
@@ -463,13 +464,12 @@ void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
     }
     const tensor::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
-    const std::size_t last = array.axes.empty() ? 0
+    const std::size_t last = array.axes.empty()     ? 0
                              : array.layout.empty() ? array.axes.size() - 1
                                                     : array.layout.back();
     if (tile.home == Home::Fragment && plan_.has_products() && tile.column &&
         array.axes[last] == *tile.column) {
-        const int width =
-            vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
+        const int width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
         if (width > 1) {
             for (kernel::Statement& part : staged_save(save, width))
                 body.push_back(std::move(part));
@@ -504,8 +504,8 @@ kernel::Body TensorLowering::staged_save(const Save& save, int width) {
     const std::string warp_column =
         columns.split ? "warp_" + Names::identifier(region_.axes[tile.column->index()].name) : "0";
     body.push_back({kernel::Barrier{}});
-    body.push_back({Call{fmt::format("store({}, {}, {}, {})", place(save.source), name, warp_row,
-                                     warp_column)}});
+    body.push_back({Call{
+        fmt::format("store({}, {}, {}, {})", place(save.source), name, warp_row, warp_column)}});
     body.push_back({kernel::Barrier{}});
     std::vector<IndexForm> origin;
     std::size_t row_dimension = 0;

@@ -134,11 +134,11 @@ private:
         const Fold* fold = std::get_if<Fold>(&compute.statement.body);
         const Array& target = array_of(compute.targets.front());
         if (fold != nullptr && (fold->every_prefix || fold->monoid.index() > kMin.index()))
-            return refuse(fmt::format("`{}` is a scan or folds with a monoid of your own",
-                                      target.name));
+            return refuse(
+                fmt::format("`{}` is a scan or folds with a monoid of your own", target.name));
         if (!is_floating(target.type))
-            return refuse(fmt::format("`{}` of type {} is computed", target.name,
-                                      name_of(target.type)));
+            return refuse(
+                fmt::format("`{}` of type {} is computed", target.name, name_of(target.type)));
         const Variable& variable = region_.variables[compute.targets.front().index()];
         for (std::size_t d = 0; d < target.axes.size(); ++d)
             widen(target.axes[d], variable.capacity_extent[d]);
@@ -167,8 +167,8 @@ private:
                 if (wide(axis)) depth.push_back(axis);
             const std::string& target = array_of(compute->targets.front()).name;
             if (fold->monoid != kSum || axes.size() > 2 || depth.size() > 1)
-                return refuse(
-                    fmt::format("`{}` is not a sum over one axis of products of two matrices", target));
+                return refuse(fmt::format(
+                    "`{}` is not a sum over one axis of products of two matrices", target));
             if (depth.empty()) continue;
             Candidate candidate{compute, depth.front(), axes, {}};
             collect_factors(fold->values.front(), candidate.factors);
@@ -212,8 +212,7 @@ private:
         if (refused_) return;
         check_folds();
         if (refused_) return;
-        if (std::optional<std::string> reason = arrange(region_, options_, plan_))
-            refuse(*reason);
+        if (std::optional<std::string> reason = arrange(region_, options_, plan_)) refuse(*reason);
     }
 
     void place_computed(VariableId variable) {
@@ -250,8 +249,8 @@ private:
         for (const std::size_t d : order)
             if (info.capacity_extent[d] > 1) dims.push_back(d);
         if (dims.size() != 2)
-            return refuse(fmt::format("`{}` has not two axes of more than one index in a block",
-                                      array.name));
+            return refuse(
+                fmt::format("`{}` has not two axes of more than one index in a block", array.name));
         tile.home = Home::Matrix;
         tile.row_dimension = dims[0];
         tile.column_dimension = dims[1];
@@ -371,10 +370,9 @@ private:
         for (Operand* side : {&product.left, &product.right}) {
             const Read* read = std::get_if<Read>(&side->value.node);
             if (read == nullptr) continue;
-            const auto variable =
-                std::find_if(compute.reads.begin(), compute.reads.end(), [&](VariableId v) {
-                    return region_.variables[v.index()].array == read->array;
-                });
+            const auto variable = std::find_if(
+                compute.reads.begin(), compute.reads.end(),
+                [&](VariableId v) { return region_.variables[v.index()].array == read->array; });
             if (variable == compute.reads.end()) continue;
             const Tile& tile = plan_.tiles.at(*variable);
             const bool loaded = loads_.contains(*variable);
@@ -426,10 +424,9 @@ private:
             std::vector<AxisId> over;
             for (const AxisId axis : fold->over)
                 if (wide(axis)) over.push_back(axis);
-            const bool across = tile.home == Home::Row || tile.home == Home::Thread ||
-                                tile.home == Home::Shared;
-            const bool folds_rows =
-                std::find(over.begin(), over.end(), plan_.row) != over.end();
+            const bool across =
+                tile.home == Home::Row || tile.home == Home::Thread || tile.home == Home::Shared;
+            const bool folds_rows = std::find(over.begin(), over.end(), plan_.row) != over.end();
             if (!over.empty() && (!across || folds_rows || over.size() > 1))
                 refuse(fmt::format("`{}` folds along the rows, or along two axes at once",
                                    array_of(compute->targets.front()).name));

@@ -55,7 +55,8 @@ struct Tile {
 /// One side of a product.
 struct Operand {
     Expression value;
-    /// The array, where the value is one of its elements and the tensor core can take it from there.
+    /// The array, where the value is one of its elements and the tensor core can take it from
+    /// there.
     std::optional<VariableId> direct;
     bool operator==(const Operand&) const = default;
 };
@@ -77,14 +78,14 @@ struct Plan {
     std::map<AxisId, std::int64_t> extents;  ///< of wide axes: the most a block holds
     std::map<VariableId, Tile> tiles;
     std::map<const Compute*, Product> products;
-    std::int64_t warps_down = 4;       ///< warps along the rows
-    std::int64_t warps_across = 1;     ///< warps along the columns of results
-    std::optional<AxisId> split;       ///< the column axis that warps_across share
+    std::int64_t warps_down = 4;    ///< warps along the rows
+    std::int64_t warps_across = 1;  ///< warps along the columns of results
+    std::optional<AxisId> split;    ///< the column axis that warps_across share
     std::int64_t rows_of_warp = 16;
-    std::int64_t stages = 2;           ///< of matrices that a loop fills
-    std::int64_t lanes_per_row = 4;    ///< of rows where no product is
-    std::int64_t vector = 8;           ///< neighbouring columns of a thread there
-    std::set<ArrayId> infinite;        ///< arrays that masks may make infinite
+    std::int64_t stages = 2;         ///< of matrices that a loop fills
+    std::int64_t lanes_per_row = 4;  ///< of rows where no product is
+    std::int64_t vector = 8;         ///< neighbouring columns of a thread there
+    std::set<ArrayId> infinite;      ///< arrays that masks may make infinite
     [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
     [[nodiscard]] bool has_products() const { return !products.empty(); }
 };

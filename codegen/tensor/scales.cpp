@@ -37,6 +37,16 @@ std::optional<double> constant_value(const RegionProgram& region, const Expressi
     return apply_function(call->function, values);
 }
 
+/// With the factors of arrays written out.
+Expression Scaler::written(const Expression& expression) const {
+    return rewrite(expression, [&](const Expression& node) -> Expression {
+        const Read* read = std::get_if<Read>(&node.node);
+        const auto known = read == nullptr ? scales_.end() : scales_.find(read->array);
+        if (known == scales_.end()) return node;
+        return apply(Function::Multiply, {node, number(known->second)});
+    });
+}
+
 Scaled Scaler::split(const Expression& expression) const {
     const auto positive = [](double value) { return value > 0 && std::isfinite(value); };
     if (const Read* read = std::get_if<Read>(&expression.node)) {
@@ -67,9 +77,10 @@ Scaled Scaler::split(const Expression& expression) const {
             if (inner.factor == 1) break;
             std::vector<Expression> arguments = call->arguments;
             arguments[side] = inner.rest;
+            arguments[0] = written(arguments[0]);
             return {inner.factor, apply(Function::Select, std::move(arguments))};
         }
-    return {1, expression};
+    return {1, written(expression)};
 }
 
 Expression Scaler::times(const Expression& expression, double factor) const {
@@ -102,12 +113,7 @@ Expression Scaler::times(const Expression& expression, double factor) const {
 }
 
 Expression Scaler::expand(const Expression& expression) const {
-    return rewrite(expression, [&](Expression node) -> Expression {
-        if (const Read* read = std::get_if<Read>(&node.node)) {
-            const auto known = scales_.find(read->array);
-            if (known != scales_.end())
-                return apply(Function::Multiply, {node, number(known->second)});
-        }
+    return rewrite(written(expression), [&](const Expression& node) -> Expression {
         if (const Apply* call = std::get_if<Apply>(&node.node))
             if (call->function == Function::Exp)
                 return apply(Function::Exp, {times(call->arguments[0], std::numbers::log2e)});

@@ -26,12 +26,14 @@ class Scaler {
 public:
     Scaler(const RegionProgram& region, const Scales& scales) : region_(region), scales_(scales) {}
     /// Takes out a constant positive factor, through choices whose other branch is infinite or 0.
+    /// The rest is in terms of what the arrays keep.
     [[nodiscard]] Scaled split(const Expression& expression) const;
     /// The expression with the arrays' factors written out and every exp(u) as a power of two:
     /// `Exp` of the result means 2^u, and its argument has the factor log2(e) worked in.
     [[nodiscard]] Expression expand(const Expression& expression) const;
 
 private:
+    [[nodiscard]] Expression written(const Expression& expression) const;
     [[nodiscard]] Expression times(const Expression& expression, double factor) const;
 
     const RegionProgram& region_;

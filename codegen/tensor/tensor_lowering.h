@@ -29,10 +29,10 @@ private:
 
     /// A fragment's type and how its elements are indexed.
     struct Columns {
-        std::string type;    ///< `Fragment<2, 8>`
-        std::int64_t count;  ///< columns of a thread
-        std::int64_t padded; ///< columns of the block's tile
-        bool split = false;  ///< whether several warps share them
+        std::string type;     ///< `Fragment<2, 8>`
+        std::int64_t count;   ///< columns of a thread
+        std::int64_t padded;  ///< columns of the block's tile
+        bool split = false;   ///< whether several warps share them
     };
     /// The domain of a computation: what its element loops run over.
     struct Domain {
@@ -45,6 +45,7 @@ private:
     void place_matrices();
     void declare_warps(Body& body);
     void lower(const std::vector<TileStatement>& statements, Body& body);
+    void lower(const TileStatement& statement, Body& body);
     void lower_loop(const Loop& loop, Body& body);
     [[nodiscard]] Body chunk_body(const Loop& loop, const std::string& start);
     /// Code that tells chunks with nothing to test from others; `false` where all have.
@@ -60,6 +61,8 @@ private:
     // lower_elements.cpp
     void lower_compute(const Compute& compute, Span span, Body& body);
     void lower_map(const Compute& compute, const Expression& value, Body& body);
+    void finish_map(const Compute& compute, const Domain& domain, Code value, Body before,
+                    Body inside, Body& body);
     void lower_fold(const Compute& compute, const Fold& fold, Body& body);
     void lower_shared(const Compute& compute, Body& body);
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
@@ -74,6 +77,8 @@ private:
     /// Where the column is one of the array; empty where it always is.
     [[nodiscard]] std::string column_test(AxisId axis) const;
     [[nodiscard]] std::string row_test() const;
+    /// `column_test` as a chunk tests it: not at all where it is known to hold.
+    [[nodiscard]] std::string test_in_chunk(AxisId axis) const;
     /// Prints a value and puts what does not vary along the columns into `before`.
     [[nodiscard]] Code print_hoisted(const Expression& value, const Domain& domain,
                                      ExpressionScope& scope, Body& before, Body& inside);
@@ -96,7 +101,7 @@ private:
         kernel::TileId tile;
         std::vector<IndexForm> origin;  ///< by dimension of the array, where it was last filled
         std::vector<IndexForm> count;
-        std::vector<AxisId> axes;       ///< that its dimensions run along
+        std::vector<AxisId> axes;  ///< that its dimensions run along
     };
 
     tensor::Plan plan_;
@@ -107,8 +112,10 @@ private:
     std::map<VariableId, const Load*> loads_;
     std::set<VariableId> declared_;
     std::vector<ExpressionScope::Known> known_;
-    std::string stage_;         // the stage whose matrices are read now
-    std::string tested_;        // the flag that the chunk's tests are needed; empty: always
+    std::string stage_;              // the stage whose matrices are read now
+    std::string tested_;             // the flag that the chunk's tests are needed; empty: always
+    std::optional<AxisId> chunked_;  // the axis of the innermost loop
+    int temporaries_ = 0;
     bool copies_pending_ = false;
     std::int64_t stages_ = 1;
     std::optional<kernel::TileId> staging_;
