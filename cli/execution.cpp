@@ -47,6 +47,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
                                         : execute_cuda(state.diagram, *kernels, inputs, how);
     if (!result) return result.error();
     report.device = result->device;
+    report.operands = kernels->operands;
     report.outputs = std::move(result->outputs);
     report.never_written = result->never_written;
     report.canaries_broken = result->canaries_broken;
@@ -108,9 +109,9 @@ Result<RunReport> execute(Context& context, const State& state, const Tensors& i
                         : on_kernels(context, state, *program, inputs, options, std::move(start));
     if (!report) return report;
     if (report->executed) {
-        const Precision precision = device == "cpu"
-                                        ? Precision{ElementType::F64, {}}
-                                        : precision_of(state.diagram, state.relabelling);
+        Precision precision{ElementType::F64, {}, {}};
+        if (device != "cpu") precision = precision_of(state.diagram, state.relabelling);
+        precision.operands = report->operands;
         report->validation = validate(state.diagram, state.relabelling, inputs, report->outputs,
                                       precision, context.arguments.seed);
     }

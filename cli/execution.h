@@ -30,6 +30,7 @@ struct RunReport {
     double work = 0;       ///< elements that the diagram visits
     Tensors outputs;
     Validation validation;
+    std::map<BoxId, ElementType> operands;  ///< rounded for the tensor core, as emitted
     LevelTraffic counted;
     LevelTraffic modelled;
     std::int64_t written_twice = 0;

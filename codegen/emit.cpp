@@ -96,6 +96,7 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
                              [&](const DeviceArray& a) { return a.array == array.array; });
             if (known == result.arrays.end()) result.arrays.push_back(array);
         }
+        result.operands.insert(lowered.operands.begin(), lowered.operands.end());
         EmittedKernel kernel = finish(std::move(lowered), region);
         if (kernel.shared_bytes > options.shared_memory)
             return messages::shared_memory_exceeded(kernel, options.shared_memory);

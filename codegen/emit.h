@@ -100,6 +100,8 @@ struct EmittedProgram {
     std::string target;
     std::vector<EmittedKernel> kernels;
     std::vector<DeviceArray> arrays;  ///< every buffer of any kernel, inputs and outputs too
+    /// Boxes of the diagram in which a product's computed operands are rounded for the tensor core.
+    std::map<BoxId, ElementType> operands;
     bool operator==(const EmittedProgram&) const = default;
 };
 

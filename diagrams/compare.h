@@ -13,6 +13,8 @@
 //                      errors of independent sign in partial sums of that size, whatever the order
 //   max, min           the largest e_i
 //   rounding to a type the distance between the roundings of value - e, value and value + e
+//   a sum of products whose operands the kernel rounds to a type t (Precision::operands)
+//                      e + u_t sqrt(sum of v_i^2) more
 //   stored in a type t e + u_t |value|, where the kernel saves an array that the diagram leaves
 //                      unrounded (Precision::stored)
 //   a comparison, a selected index
@@ -41,6 +43,8 @@ inline constexpr double kSafety = 4;
 struct Precision {
     ElementType arithmetic = ElementType::F32;  ///< of every operation and accumulator
     std::map<ArrayId, ElementType> stored;      ///< arrays rounded where they are kept
+    /// Boxes in which computed factors of contractions are rounded before they are multiplied.
+    std::map<BoxId, ElementType> operands;
 };
 /// What a kernel with this relabelling does: f32 arithmetic, saved and retyped arrays in their
 /// storage types.

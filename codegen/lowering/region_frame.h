@@ -26,6 +26,7 @@ struct LoweredRegion {
     Sizes fixed;
     Sizes at_most;
     std::vector<DeviceArray> arrays;
+    std::map<BoxId, ElementType> operands;  ///< as EmittedProgram has them
 };
 
 /// Elements from the start of an array in device memory.

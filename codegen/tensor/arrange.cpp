@@ -65,7 +65,7 @@ std::int64_t columns_held(const Plan& plan) {
 
 std::optional<std::string> arrange_products(const RegionProgram& region, const EmitOptions& options,
                                             Plan& plan) {
-    const std::int64_t rows = padded(plan.extents.at(*plan.row), kRowsOfTile);
+    const std::int64_t wanted = plan.extents.at(*plan.row);
     std::optional<AxisId> split = shareable(plan);
     if (split && folded(region, region.body, *split, plan)) split.reset();
     const std::int64_t columns = split ? extent_of(plan, *split) : 0;
@@ -75,7 +75,8 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
         for (const std::int64_t across : {1, 2, 4, 8}) {
             const std::int64_t warps = down * across;
             if (across > 1 && (!split || columns % (across * kRowsOfTile) != 0)) continue;
-            if (rows % (down * kRowsOfTile) != 0 || warps > 16) continue;
+            const std::int64_t rows = padded(wanted, down * kRowsOfTile);
+            if (warps > 16 || (down > 1 && rows - wanted >= rows / 2)) continue;
             if (options.threads > 0 && warps * 32 != options.threads) continue;
             const std::int64_t of_warp = rows / down;
             const std::int64_t registers = held / across * of_warp / 32;
@@ -85,7 +86,8 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
                                              static_cast<double>(of_warp * columns / across)
                                        : 1.0 / static_cast<double>(of_warp);
             const double few = warps < 4 ? 4.0 / static_cast<double>(warps) : warps > 8 ? 1.2 : 1.0;
-            const double cost = reads * few;
+            const double waste = static_cast<double>(rows) / static_cast<double>(wanted);
+            const double cost = reads * few * waste;
             if (best == 0 || cost < best) {
                 best = cost;
                 plan.warps_down = down;
@@ -96,7 +98,7 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
     }
     if (best == 0)
         return fmt::format(
-            "{} rows of {} columns in registers fit no number of warps{}", rows, held,
+            "{} rows of {} columns in registers fit no number of warps{}", wanted, held,
             options.threads > 0 ? fmt::format(" with {} threads", options.threads) : "");
     if (plan.warps_across > 1) plan.split = split;
     return std::nullopt;

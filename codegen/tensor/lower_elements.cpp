@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/tensor/statements.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "diagrams/overloaded.h"
 
@@ -376,12 +377,27 @@ void TensorLowering::lower_map(const Compute& compute, const Expression& value, 
     finish_map(compute, domain, code, std::move(before), std::move(inside), body);
 }
 
+bool TensorLowering::rounded_when_saved(const Compute& compute) const {
+    const ArrayId array = compute.statement.targets.front();
+    const auto stored = region_.stored.find(array);
+    if (stored == region_.stored.end() || stored->second != region_.arrays[array.index()].type)
+        return false;
+    bool read = false;
+    tensor::for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+        if (const Compute* reader = std::get_if<Compute>(&statement.node))
+            for (const VariableId variable : reader->reads)
+                read = read || variable == compute.targets.front();
+    });
+    return !read;
+}
+
 void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Code value,
                                 Body before, Body inside, Body& body) {
     const VariableId target = compute.targets.front();
     const tensor::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
-    if (info.rounds && info.type != ElementType::F32) value = rounded(value, info.type);
+    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
+        value = rounded(value, info.type);
     declare(target, body);
     if (tile.home == Home::Thread) {
         for (kernel::Statement& part : inside) body.push_back(std::move(part));
@@ -479,7 +495,8 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
         total.precedence = precedence::kPrimary;
     }
     Code value = total;
-    if (info.rounds && info.type != ElementType::F32) value = rounded(value, info.type);
+    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
+        value = rounded(value, info.type);
     declare(target, body);
     if (tile.home == Home::Thread) {
         for (kernel::Statement& part : before) body.push_back(std::move(part));
@@ -553,7 +570,8 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
     } else {
         value = print_value(std::get<Map>(compute.statement.body).value, loop.body);
     }
-    if (info.rounds && info.type != ElementType::F32) value = rounded(value, info.type);
+    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
+        value = rounded(value, info.type);
     loop.body.push_back({Assign{fmt::format("{}[{}]", shared.name, loop.name), "=", value.text}});
     body.push_back({std::move(loop)});
     body.push_back({kernel::Barrier{}});

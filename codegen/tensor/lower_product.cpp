@@ -140,9 +140,10 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
     const bool saved = region_.stored.contains(array);
     const bool keeps_factor =
         !seeded && product.outside.empty() && factor > 0 && !info.rounds && !saved;
-    const bool apart = (seeded && (factor != 1 || !product.outside.empty())) ||
-                       (!seeded && !keeps_factor && (factor != 1 || !product.outside.empty())) ||
-                       (info.rounds && info.type != ElementType::F32);
+    const bool apart =
+        (seeded && (factor != 1 || !product.outside.empty())) ||
+        (!seeded && !keeps_factor && (factor != 1 || !product.outside.empty())) ||
+        (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute));
     wait_for_copies(body);
 
     // The state is brought to what the products are added to.
@@ -219,7 +220,8 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
         const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
         value = infix(seed, "+", value, precedence::kSumLevel, Sort::Real);
     }
-    if (info.rounds && info.type != ElementType::F32) value = rounded(value, info.type);
+    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
+        value = rounded(value, info.type);
     inside.push_back({Assign{place(target) + "(i, j)", "=", value.text}});
     for (kernel::Statement& part : column_loop(columns.type, product.column, std::move(inside)))
         before.push_back(std::move(part));

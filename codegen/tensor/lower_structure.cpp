@@ -41,7 +41,18 @@ LoweredRegion TensorLowering::run() {
     declare_warps(body);
     lower(inner, body);
     program_.body = std::move(body);
-    return finish();
+    LoweredRegion result = finish();
+    for (const auto& [compute, product] : plan_.products)
+        if (rounds_operand(product)) result.operands[compute->statement.box] = product.type;
+    return result;
+}
+
+/// Whether the tensor core's operands are less precise than what was computed.
+bool TensorLowering::rounds_operand(const tensor::Product& product) const {
+    const auto computed = [&](const tensor::Operand& side) {
+        return !side.direct || !loads_.contains(*side.direct);
+    };
+    return computed(product.left) || computed(product.right);
 }
 
 /// Device arrays keep their names; tiles get others where these are taken.
@@ -120,6 +131,12 @@ void TensorLowering::place_matrices() {
             return left && plan_.tiles.at(*left).home == Home::Fragment;
         });
     stages_ = chained ? 2 : 4;
+    // Two blocks of few warps hide each other's latencies.
+    constexpr int kFewThreads = 128;
+    constexpr std::int64_t kReserved = 1024;  // of every block, by the hardware
+    const std::int64_t half = options_.shared_memory / 2 - kReserved;
+    while (stages_ > 2 && program_.threads <= kFewThreads && fixed + ring * stages_ > half)
+        --stages_;
     while (stages_ > 1 && fixed + ring * stages_ > options_.shared_memory) --stages_;
     std::int64_t offset = 0;
     for (std::size_t i = 0; i < program_.tiles.size(); ++i) {
@@ -447,7 +464,7 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
         }
         origin.push_back(start);
     }
-    invariant(vector_elements(load.array, divisor) % plan_.vector == 0, "rows are not aligned");
+    static_cast<void>(vector_elements(load.array, divisor));
     declare(load.target, body);
     body.push_back({Call{fmt::format("load_rows({}, {}, {}, {}, {}, {}, 0.0f)", place(load.target),
                                      buffer_name(load.array, false),
@@ -476,7 +493,39 @@ void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
             return;
         }
     }
+    if (tile.home == Home::Fragment && !plan_.has_products() && tile.column &&
+        array.axes[last] == *tile.column &&
+        vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start)) % plan_.vector ==
+            0) {
+        body.push_back(row_save(save));
+        return;
+    }
     for (kernel::Statement& part : direct_save(save)) body.push_back(std::move(part));
+}
+
+/// Whole rows, in vectors.
+kernel::Statement TensorLowering::row_save(const Save& save) {
+    const Array& array = region_.arrays[save.array.index()];
+    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    std::vector<IndexForm> origin;
+    std::string stride = "0";
+    std::string rows = "1";
+    for (std::size_t d = 0; d < array.axes.size(); ++d) {
+        const AxisId axis = array.axes[d];
+        IndexForm start = ranges_.at(axis).start;
+        if (axis == plan_.row) {
+            const IndexForm warp =
+                index_atom("warp_" + Names::identifier(region_.axes[axis.index()].name));
+            start = start + warp;
+            rows = print(ranges_.at(axis).count - warp);
+            stride = device_stride(save.array, d);
+        }
+        origin.push_back(start);
+    }
+    return {Call{fmt::format("save_rows({}, {}, {}, {}, {}, {})", place(save.source),
+                             buffer_name(save.array, true),
+                             print(device_offset(save.array, origin).offset), stride, rows,
+                             print(ranges_.at(*tile.column).count))}};
 }
 
 /// Through shared memory, which then holds nothing else.

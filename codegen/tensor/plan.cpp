@@ -212,7 +212,26 @@ private:
         if (refused_) return;
         check_folds();
         if (refused_) return;
+        if (plan_.products.empty()) choose_vector();
         if (std::optional<std::string> reason = arrange(region_, options_, plan_)) refuse(*reason);
+        if (!refused_) extend_rows();
+    }
+
+    /// Matrices along the row axis hold the rows of all warps.
+    void extend_rows() {
+        if (!plan_.row) return;
+        const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
+        for (auto& [variable, tile] : plan_.tiles) {
+            if (tile.home != Home::Matrix) continue;
+            const auto load = loads_.find(variable);
+            const std::vector<AxisId>& own = array_of(variable).axes;
+            const auto axis = [&](std::size_t dimension) {
+                return load == loads_.end() ? own[dimension]
+                                            : *axes_of_load(*load->second.load)[dimension];
+            };
+            if (axis(tile.row_dimension) == *plan_.row) tile.rows = rows;
+            if (axis(tile.column_dimension) == *plan_.row) tile.columns = rows;
+        }
     }
 
     void place_computed(VariableId variable) {
@@ -412,6 +431,32 @@ private:
                 tensor_core_type(type))
                 return type;
         return ElementType::TF32;
+    }
+
+    /// The widest vectors that every row in device memory and every group of columns is made of.
+    void choose_vector() {
+        const auto divides = [&](std::int64_t extent) {
+            while (extent % plan_.vector != 0) plan_.vector /= 2;
+        };
+        const auto fit = [&](const Array& array, AxisId column) {
+            const std::size_t last =
+                array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+            divides(region_.axes[array.axes[last].index()].extent);
+            if (plan_.extents.at(column) < region_.axes[column.index()].extent)
+                divides(plan_.extents.at(column));
+        };
+        for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+            if (const Load* load = std::get_if<Load>(&statement.node)) {
+                const Tile& tile = plan_.tiles.at(load->target);
+                if (tile.home == Home::Fragment)
+                    fit(region_.arrays[load->array.index()], *tile.column);
+            }
+            if (const Save* save = std::get_if<Save>(&statement.node)) {
+                const Tile& tile = plan_.tiles.at(save->source);
+                if (tile.home == Home::Fragment)
+                    fit(region_.arrays[save->array.index()], *tile.column);
+            }
+        });
     }
 
     /// Sums along the rows of a fragment would cross warps.

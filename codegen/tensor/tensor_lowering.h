@@ -42,6 +42,9 @@ private:
 
     // lower_structure.cpp
     void name_tiles();
+    [[nodiscard]] bool rounds_operand(const tensor::Product& product) const;
+    /// Whether storing the value rounds it anyway, and nothing else reads it.
+    [[nodiscard]] bool rounded_when_saved(const Compute& compute) const;
     void place_matrices();
     void declare_warps(Body& body);
     void lower(const std::vector<TileStatement>& statements, Body& body);
@@ -55,6 +58,7 @@ private:
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void lower_save(const Save& save, Span span, Body& body);
     [[nodiscard]] Body staged_save(const Save& save, int width);
+    [[nodiscard]] kernel::Statement row_save(const Save& save);
     [[nodiscard]] Body direct_save(const Save& save);
     void wait_for_copies(Body& body);
 

@@ -132,8 +132,13 @@ private:
             const Expression size =
                 plus(magnitude(at_own_axes(target)), apply(Function::Sqrt, {squares}));
             Expression sum = fold_of(statement, fold, kSum, std::move(error));
-            set_bound(target, plus(plus(std::move(sum), seed),
-                                   rounding(std::sqrt(length_of(fold)) * roundoff_, size)));
+            Expression bound = plus(plus(std::move(sum), seed),
+                                    rounding(std::sqrt(length_of(fold)) * roundoff_, size));
+            const auto operands = precision_.operands.find(statement.box);
+            if (operands != precision_.operands.end())
+                bound = plus(std::move(bound), rounding(unit_roundoff(operands->second),
+                                                        apply(Function::Sqrt, {squares})));
+            set_bound(target, std::move(bound));
         } else if (fold.monoid == kProduct && !(integral && is_zero(error))) {
             Expression relative = is_zero(error)
                                       ? number(0)
