@@ -14,7 +14,7 @@
 //   max, min           the largest e_i
 //   rounding to a type the distance between the roundings of value - e, value and value + e
 //   a sum of products whose operands the kernel rounds to a type t (Precision::operands)
-//                      e + u_t sqrt(sum of v_i^2) more
+//                      4 u_t sqrt(sum of v_i^2) more: seven standard deviations
 //   stored in a type t e + u_t |value|, where the kernel saves an array that the diagram leaves
 //                      unrounded (Precision::stored)
 //   a comparison, a selected index

@@ -216,6 +216,7 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
     const Load* load = loads_.at(variable);
     scope.elements[array] = [=, this](std::vector<IndexForm> at) {
         const ArrayId source = load->array;
+        if (!load->gather.empty()) at = gathered(*load, array, at);
         const std::vector<AxisId>& axes = region_.arrays[source.index()].axes;
         for (std::size_t d = 0; d < at.size(); ++d) {
             // What stands past an edge is never used, but must not be read.
@@ -225,7 +226,7 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
                     return std::any_of(axis_names_.begin(), axis_names_.end(),
                                        [&](const AxisNames& n) { return n.local == t.first; });
                 });
-            bool inside = !local;
+            bool inside = !local || !load->gather.empty();
             for (std::size_t a = 0; a < axis_names_.size() && local; ++a) {
                 const AxisId axis{static_cast<std::uint32_t>(a)};
                 if (at[d] != ranges_.at(axis).start + index_atom(axis_names_[a].local)) continue;
@@ -240,6 +241,32 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
         code.finite = true;
         return code;
     };
+}
+
+/// Where a gathered element stands in its array.
+std::vector<IndexForm> TensorLowering::gathered(const Load& load, ArrayId target,
+                                                const std::vector<IndexForm>& at) {
+    ExpressionScope scope;
+    scope.sizes = &sizes_;
+    scope.arrays = &region_.arrays;
+    for (const Expression& index : load.gather) {
+        note_parameters(index, scope);
+        for (const ArrayId array : arrays_read(index))
+            for (const auto& [variable, other] : loads_)
+                if (region_.variables[variable.index()].array == array)
+                    add_element(scope, variable);
+    }
+    ElementScope element;
+    const std::vector<AxisId>& axes = region_.arrays[target.index()].axes;
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+        const bool last = axes[d] == plan_.row ? !row_test().empty()
+                          : plan_.extents.at(axes[d]) > 1 && !column_test(axes[d]).empty();
+        element.index[axes[d]] = last ? minimum(at[d], sizes_[axes[d].index()] - 1) : at[d];
+    }
+    std::vector<IndexForm> places;
+    for (const Expression& index : load.gather)
+        places.push_back(ExpressionPrinter(scope).index(index, element));
+    return places;
 }
 
 ExpressionScope TensorLowering::scope_for(const Compute& compute) {
@@ -535,7 +562,7 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
     For loop;
     loop.name = axis_names_[axis.index()].local;
     loop.begin = "threadIdx.x";
-    loop.end = print(range.count);
+    loop.end = std::to_string(columns_of(axis).padded);
     loop.step = "kThreads";
     ElementScope element = element_of({false, axis});
     const tensor::Scaler scaler(region_, scales_);
@@ -572,6 +599,9 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
     }
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
         value = rounded(value, info.type);
+    if (!range.count.is_constant(columns_of(axis).padded))
+        value.text = fmt::format("{} < {} ? {} : 0.0f", loop.name, print(range.count),
+                                 wrapped(value, precedence::kChoice + 1));
     loop.body.push_back({Assign{fmt::format("{}[{}]", shared.name, loop.name), "=", value.text}});
     body.push_back({std::move(loop)});
     body.push_back({kernel::Barrier{}});

@@ -88,7 +88,7 @@ void TensorLowering::name_tiles() {
             entry.matrix = kernel::Tile::Matrix{tile.rows, tile.columns, 1};
             entry.shape = fmt::format("{} x {}", tile.rows, tile.columns);
         } else {
-            entry.elements = plan_.extents.at(*tile.column);
+            entry.elements = columns_of(*tile.column).padded;
             entry.shape =
                 fmt::format("{} of {}", entry.elements, region_.axes[tile.column->index()].name);
         }

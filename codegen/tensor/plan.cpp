@@ -247,7 +247,7 @@ private:
             return refuse(fmt::format("`{}` has more than two axes in one block",
                                       region_.arrays[info.array.index()].name));
         if (!others.empty()) tile.column = others.front();
-        if (has_row || (!plan_.row && !others.empty() && products_.empty())) {
+        if (has_row || (!plan_.row && products_.empty())) {
             tile.home = others.empty() ? Home::Row : Home::Fragment;
         } else if (others.size() == 2) {
             shape_matrix(variable, tile);

@@ -70,6 +70,8 @@ private:
     void lower_fold(const Compute& compute, const Fold& fold, Body& body);
     void lower_shared(const Compute& compute, Body& body);
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
+    [[nodiscard]] std::vector<IndexForm> gathered(const Load& load, ArrayId target,
+                                                  const std::vector<IndexForm>& at);
     void add_element(ExpressionScope& scope, VariableId variable);
     void declare(VariableId variable, Body& body);
     [[nodiscard]] std::string place(VariableId variable) const;

@@ -136,7 +136,7 @@ private:
                                     rounding(std::sqrt(length_of(fold)) * roundoff_, size));
             const auto operands = precision_.operands.find(statement.box);
             if (operands != precision_.operands.end())
-                bound = plus(std::move(bound), rounding(unit_roundoff(operands->second),
+                bound = plus(std::move(bound), rounding(4 * unit_roundoff(operands->second),
                                                         apply(Function::Sqrt, {squares})));
             set_bound(target, std::move(bound));
         } else if (fold.monoid == kProduct && !(integral && is_zero(error))) {
