@@ -259,8 +259,9 @@ std::vector<IndexForm> TensorLowering::gathered(const Load& load, ArrayId target
     ElementScope element;
     const std::vector<AxisId>& axes = region_.arrays[target.index()].axes;
     for (std::size_t d = 0; d < axes.size(); ++d) {
-        const bool last = axes[d] == plan_.row ? !row_test().empty()
-                          : plan_.extents.at(axes[d]) > 1 && !column_test(axes[d]).empty();
+        const bool last = axes[d] == plan_.row
+                              ? !row_test().empty()
+                              : plan_.extents.at(axes[d]) > 1 && !column_test(axes[d]).empty();
         element.index[axes[d]] = last ? minimum(at[d], sizes_[axes[d].index()] - 1) : at[d];
     }
     std::vector<IndexForm> places;
