@@ -6,7 +6,7 @@
 // folded; what may overflow is kept relative to a gauge and repaired when the gauge changes, the
 // rest is multiplied in the tail. The result is ordinary statements over the same axes, so that the
 // interpreter and the code generators need no special case: run `initial` once, `body` for every
-// chunk with the axis restricted to the chunk, `tail` after the last.
+// chunk with the axes restricted to the chunk, `tail` after the last.
 #pragma once
 
 #include <map>
@@ -37,9 +37,9 @@ struct AccumulatorState {
     bool operator==(const AccumulatorState&) const = default;
 };
 
-/// (initial state, body, tail) of one region and one streamed axis.
+/// (initial state, body, tail) of one region and the axes it streams.
 struct Accumulator {
-    AxisId axis;
+    std::vector<AxisId> axes;  ///< outermost first; a chunk is a part of each
     /// States and helper values. Their ids follow the diagram's own: ArrayId{diagram.arrays.size()
     /// + i}.
     std::vector<Array> arrays;
@@ -59,15 +59,15 @@ struct Accumulator {
     bool operator==(const Accumulator&) const = default;
 };
 
-/// Derives the accumulator of `region` for streaming `axis`, or says why there is none. Statements
-/// of the region that do not carry the axis and do not depend on folds over it are left out: they
-/// are computed before the loop.
+/// Derives the accumulator of `region` for streaming `axes`, or says why there is none. Statements
+/// of the region that neither carry one of them nor depend on folds over them are left out: they
+/// are computed before the loop. Axes that are streamed together are folded together.
 ///
 /// `stored` holds wires kept in a narrower type than they are computed in (`retype`). A wire that
 /// depends on a fold is never formed while chunks arrive; what is stored in its type is its
 /// streamed part, `exp(S - m)` of a softmax, where that is a factor of a product which is folded.
 [[nodiscard]] std::variant<Accumulator, NotApplicable> derive_accumulator(
-    const Diagram& diagram, const Region& region, AxisId axis,
+    const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
     const std::map<ArrayId, ElementType>& stored = {});
 
 /// The accumulator in formulas, one line each: initial state, body, repair, tail.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "derive/streams.h"
 #include "diagrams/interval.h"
 
 namespace napkin {
@@ -41,12 +42,13 @@ std::vector<Expression> index_masks(const Diagram& diagram, const Statement& sta
 std::vector<Expression> chunk_masks(const Diagram& diagram, const Region& region,
                                     const std::vector<ArrayId>& saves) {
     if (region.streams.empty()) return {};
-    const AxisId axis = region.streams.front().axis;
+    const std::vector<AxisId> axes = streamed_axes(region);
     for (ArrayId array : saves)
-        if (contains(diagram[array].axes, axis)) return {};
+        for (AxisId axis : axes)
+            if (contains(diagram[array].axes, axis)) return {};
     std::optional<std::vector<Expression>> shared;
     for (StatementId id : region.statements) {
-        if (!contains(folded_axes(diagram[id]), axis)) continue;
+        if (!contains(folded_axes(diagram[id]), axes.front())) continue;
         std::vector<Expression> masks = index_masks(diagram, diagram[id]);
         if (!shared) {
             shared = std::move(masks);

@@ -7,9 +7,9 @@
 
 namespace napkin {
 
-/// Conditions over indices alone that every fold over the streamed axis shares: where one holds
-/// nowhere in a chunk, the chunk adds nothing. None where the region saves something along the
-/// axis: it visits every chunk.
+/// Conditions over indices alone that every fold over the streamed axes shares: where one holds
+/// nowhere in a chunk, the chunk adds nothing. None where the region saves something along one of
+/// the axes: it visits every chunk.
 [[nodiscard]] std::vector<Expression> chunk_masks(const Diagram& diagram, const Region& region,
                                                   const std::vector<ArrayId>& saves);
 

@@ -46,14 +46,17 @@ private:
 
     Body level_part(std::size_t k, Phase phase);
     Body inside_groups(std::size_t k, Phase phase);
-    Body looped(std::size_t k, Body body) const;
+    Body chunks(std::size_t k);
+    [[nodiscard]] std::vector<Expression> masks_of_loop(const std::vector<Stream>& loops,
+                                                        std::size_t i) const;
     Body operations(Phase phase);
-    void add_loads(Body& body, std::size_t k, Phase phase);
+    void add_loads(Body& body, std::size_t k, Phase phase,
+                   std::optional<std::size_t> loop = std::nullopt);
     void add_load(Body& body, const View& view, std::size_t k);
     void add_saves(Body& body, std::size_t k, Phase phase);
     void add_compute(Body& body, const Statement& statement);
 
-    [[nodiscard]] const Stream* stream_at(std::size_t k) const;
+    [[nodiscard]] std::vector<Stream> streams_at(std::size_t k) const;
     [[nodiscard]] bool streams_from(std::size_t k) const;
     VariableId variable(ArrayId array, std::size_t k, bool persists);
     [[nodiscard]] std::vector<VariableId> variables_read(const Statement& statement) const;
@@ -91,15 +94,17 @@ void Expander::collect_levels() {
     levels_.assign(levels.begin(), levels.end());
 }
 
-const Stream* Expander::stream_at(std::size_t k) const {
+/// The streams of one level, the outer loop first.
+std::vector<Stream> Expander::streams_at(std::size_t k) const {
+    std::vector<Stream> streams;
     for (const Stream& stream : region_.streams)
-        if (stream.level == levels_[k]) return &stream;
-    return nullptr;
+        if (stream.level == levels_[k]) streams.push_back(stream);
+    return streams;
 }
 
 bool Expander::streams_from(std::size_t k) const {
     for (; k < levels_.size(); ++k)
-        if (stream_at(k) != nullptr) return true;
+        if (!streams_at(k).empty()) return true;
     return false;
 }
 
@@ -122,33 +127,57 @@ Body Expander::inside_groups(std::size_t k, Phase phase) {
         body.insert(body.end(), std::make_move_iterator(part.begin()),
                     std::make_move_iterator(part.end()));
     };
-    if (phase == Phase::All && stream_at(k) != nullptr) {
+    if (phase == Phase::All && !streams_at(k).empty()) {
         add_loads(body, k, Phase::Initial);
         append(level_part(k + 1, Phase::Initial));
-        Body chunk;
-        add_loads(chunk, k, Phase::Body);
-        for (TileStatement& statement : level_part(k + 1, Phase::Body))
-            chunk.push_back(std::move(statement));
-        add_saves(chunk, k, Phase::Body);
-        append(looped(k, std::move(chunk)));
+        append(chunks(k));
         add_loads(body, k, Phase::Tail);
         append(level_part(k + 1, Phase::Tail));
         add_saves(body, k, Phase::Tail);
         return body;
     }
+    if (phase == Phase::Body) return chunks(k);
     add_loads(body, k, phase);
     append(level_part(k + 1, phase));
     add_saves(body, k, phase);
-    return phase == Phase::Body ? looped(k, std::move(body)) : body;
+    return body;
 }
 
-Body Expander::looped(std::size_t k, Body body) const {
-    const Stream* stream = stream_at(k);
-    if (stream == nullptr) return body;
-    Body loop;
-    loop.push_back(
-        {Loop{stream->axis, stream->size, stream->level, visible_, std::move(body)}, {}});
-    return loop;
+/// The body inside the loops of level k; a load stands in the outermost loop that it varies in.
+Body Expander::chunks(std::size_t k) {
+    const std::vector<Stream> loops = streams_at(k);
+    // From the outside in, so that variables come in the order in which they are filled.
+    std::vector<Body> loads(std::max<std::size_t>(loops.size(), 1));
+    for (std::size_t i = 0; i < loads.size(); ++i) add_loads(loads[i], k, Phase::Body, i);
+    Body body;
+    for (TileStatement& statement : level_part(k + 1, Phase::Body))
+        body.push_back(std::move(statement));
+    add_saves(body, k, Phase::Body);
+    for (std::size_t i = loads.size(); i-- > 0;) {
+        body.insert(body.begin(), std::make_move_iterator(loads[i].begin()),
+                    std::make_move_iterator(loads[i].end()));
+        if (loops.empty()) break;
+        Body loop;
+        loop.push_back({Loop{loops[i].axis, loops[i].size, loops[i].level, masks_of_loop(loops, i),
+                             std::move(body)},
+                        {}});
+        body = std::move(loop);
+    }
+    return body;
+}
+
+/// Masks that vary along the loop's axis; those that vary along none of the axes stand outermost.
+std::vector<Expression> Expander::masks_of_loop(const std::vector<Stream>& loops,
+                                                std::size_t i) const {
+    std::vector<Expression> masks;
+    for (const Expression& mask : visible_) {
+        const std::set<AxisId> used = axes_used(mask);
+        const bool none = std::none_of(loops.begin(), loops.end(), [&](const Stream& stream) {
+            return used.count(stream.axis) != 0;
+        });
+        if (used.count(loops[i].axis) != 0 || (none && i == 0)) masks.push_back(mask);
+    }
+    return masks;
 }
 
 Body Expander::operations(Phase phase) {
@@ -157,9 +186,12 @@ Body Expander::operations(Phase phase) {
     return body;
 }
 
-void Expander::add_loads(Body& body, std::size_t k, Phase phase) {
-    for (const View& view : phases_.views().views())
-        if (phases_.loaded_in(view, phase)) add_load(body, view, k);
+/// Loads of one phase; where `loop` is given, only those that stand in that loop of the level.
+void Expander::add_loads(Body& body, std::size_t k, Phase phase, std::optional<std::size_t> loop) {
+    for (const View& view : phases_.views().views()) {
+        const bool here = !loop || Phases::loop_of(view, streams_at(k)) == *loop;
+        if (here && phases_.loaded_in(view, phase)) add_load(body, view, k);
+    }
 }
 
 void Expander::add_load(Body& body, const View& view, std::size_t k) {

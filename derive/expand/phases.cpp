@@ -4,14 +4,15 @@
 #include <utility>
 
 #include "derive/messages.h"
+#include "derive/streams.h"
 
 namespace napkin {
 
 bool Phases::depends_on_stream(const Statement& statement,
                                const std::set<ArrayId>& dependent) const {
     const std::vector<AxisId> axes = axes_of(diagram_, statement);
-    if (std::find(axes.begin(), axes.end(), region_.streams.front().axis) != axes.end())
-        return true;
+    for (const Stream& stream : region_.streams)
+        if (std::find(axes.begin(), axes.end(), stream.axis) != axes.end()) return true;
     const std::vector<ArrayId> inputs = inputs_of(statement);
     return std::any_of(inputs.begin(), inputs.end(),
                        [&](ArrayId input) { return dependent.count(input) != 0; });
@@ -40,8 +41,8 @@ Result<bool> Phases::collect(OpaqueBoxes opaque) {
 }
 
 Result<bool> Phases::collect_accumulator(std::set<ArrayId>& defined) {
-    auto derived = derive_accumulator(diagram_, region_, region_.streams.front().axis,
-                                      relabelling_.wire_types);
+    auto derived =
+        derive_accumulator(diagram_, region_, streamed_axes(region_), relabelling_.wire_types);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&derived))
         return messages::step_refused(diagram_[region_.statements.front()].span, "stream",
                                       refusal->reason, refusal->help);
@@ -84,7 +85,15 @@ bool Phases::is_read_early(const View& view) const {
 }
 
 bool Phases::is_chunked(const View& view) const {
-    return !region_.streams.empty() && view.axes.count(region_.streams.front().axis) != 0;
+    return std::any_of(region_.streams.begin(), region_.streams.end(),
+                       [&](const Stream& stream) { return view.axes.count(stream.axis) != 0; });
+}
+
+std::size_t Phases::loop_of(const View& view, const std::vector<Stream>& loops) {
+    std::size_t deepest = 0;
+    for (std::size_t i = 0; i < loops.size(); ++i)
+        if (view.axes.count(loops[i].axis) != 0) deepest = i;
+    return deepest;
 }
 
 bool Phases::is_late(const View& view) const {

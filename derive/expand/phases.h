@@ -28,8 +28,10 @@ public:
 
     [[nodiscard]] const ViewTable& views() const { return views_; }
     [[nodiscard]] const std::vector<Statement>& statements(Phase phase) const;
-    /// Whether the view varies along the streamed axis.
+    /// Whether the view varies along a streamed axis.
     [[nodiscard]] bool is_chunked(const View& view) const;
+    /// The innermost of these streams whose axis the view varies along, from 0.
+    [[nodiscard]] static std::size_t loop_of(const View& view, const std::vector<Stream>& loops);
     /// A gather by an index that the region itself computes is loaded where it is first read.
     [[nodiscard]] bool is_late(const View& view) const;
     /// Whether the initial state or a chunk reads the view.

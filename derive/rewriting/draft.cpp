@@ -291,13 +291,10 @@ std::optional<NotApplicable> settle_regions(State& state) {
             return false;
         });
         if (refusal) return refusal;
-        for (const Stream& stream : region.streams) {
-            std::optional<NotApplicable> reason = why_not_streamed(state, region, stream.axis);
-            if (!reason) continue;
-            return NotApplicable{reason->reason, "`unstream " + state.diagram[stream.axis].name +
-                                                     "` in " + region_name(state.diagram, region) +
-                                                     " first"};
-        }
+        if (const std::optional<NotApplicable> reason = why_not_streamed(state, region))
+            return NotApplicable{reason->reason,
+                                 "`unstream " + state.diagram[region.streams.front().axis].name +
+                                     "` in " + region_name(state.diagram, region) + " first"};
     }
     return std::nullopt;
 }

@@ -37,9 +37,9 @@ Outcome retype(const State& state, const Command& command) {
         const auto& inside = region.statements;
         const bool here = std::find(inside.begin(), inside.end(),
                                     *producer(state.diagram, *array)) != inside.end();
-        if (!here || region.streams.empty()) continue;
-        const auto accumulator = derive_accumulator(
-            state.diagram, region, region.streams.front().axis, next.relabelling.wire_types);
+        if (!here) continue;
+        const auto accumulator = derive_accumulator(state.diagram, region, streamed_axes(region),
+                                                    next.relabelling.wire_types);
         if (const NotApplicable* no = std::get_if<NotApplicable>(&accumulator)) return *no;
     }
     return with_step(std::move(next), command,

@@ -37,13 +37,12 @@ struct Site {
 /// Why these groups cannot all stand in this region; nullopt when they can.
 [[nodiscard]] std::optional<NotApplicable> why_not_grouped(const Diagram& diagram,
                                                            const Region& region, AxisId axis);
-/// Why this axis cannot be fed to this region in chunks; nullopt when it can.
+/// Why this region cannot have the streams that it has; nullopt when it can.
 [[nodiscard]] std::optional<NotApplicable> why_not_streamed(const State& state,
-                                                            const Region& region, AxisId axis);
-/// The accumulator of a region whose roles allow streaming the axis.
+                                                            const Region& region);
+/// The accumulator of a region's streams, where they can stand.
 [[nodiscard]] std::variant<Accumulator, NotApplicable> accumulator_of(const State& state,
-                                                                      const Region& region,
-                                                                      AxisId axis);
+                                                                      const Region& region);
 
 Outcome fuse(const State& state, const Command& command);
 Outcome unfuse(const State& state, const Command& command);

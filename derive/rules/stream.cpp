@@ -2,14 +2,17 @@
 //
 //   x ──[ F folds x ]── y     ==>     s_x ──[ body, state ]──╮ ... tail ── y
 //
+// Several axes may be streamed in one region: the loops nest in the order of the commands, and what
+// folds one of the axes folds them all.
+//
 // Side conditions: (i) the axis comes from a load; (ii) every statement of the region maps over it
-// or folds it, in one linked role; (iii) the folds have an accumulator, which derive_accumulator
-// finds or refuses with its reason. Citation: arXiv 2412.03317, section 2.4 (streamability, fusion
-// theorem).
+// or folds it; (iii) the folds have an accumulator, which derive_accumulator finds or refuses with
+// its reason. Citation: arXiv 2412.03317, section 2.4 (streamability, fusion theorem).
 #include <algorithm>
 
 #include "derive/divisors.h"
 #include "derive/rules/rule_support.h"
+#include "derive/streams.h"
 
 namespace napkin::rules {
 
@@ -23,24 +26,16 @@ std::optional<NotApplicable> why_not_here(const Diagram& diagram, const Region& 
             return NotApplicable{
                 "`" + name + "` is grouped at " + std::string(name_of(group.level)) + " here",
                 "`ungroup " + name + "` first"};
-    for (const Stream& stream : region.streams) {
-        if (stream.axis != site.axis)
-            return NotApplicable{"`" + diagram[stream.axis].name + "` is streamed here already",
-                                 "one axis a region is streamed; `unstream " +
-                                     diagram[stream.axis].name + "` first"};
-        if (stream.level == site.level)
+    for (const Stream& stream : region.streams)
+        if (stream.axis == site.axis && stream.level == site.level)
             return NotApplicable{"`" + name + "` is streamed by " + std::to_string(stream.size) +
                                      " at " + std::string(name_of(stream.level)) + " already",
                                  "`unstream " + name + "` first"};
-    }
     return std::nullopt;
 }
 
-}  // namespace
-
-std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, const Region& region,
-                                                        AxisId axis) {
-    const Diagram& diagram = state.diagram;
+std::optional<NotApplicable> why_not_fed(const Diagram& diagram, const Region& region,
+                                         AxisId axis) {
     const std::string& name = diagram[axis].name;
     const std::vector<Role> roles = roles_of(diagram, region, axis);
     if (roles.empty())
@@ -51,18 +46,29 @@ std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, cons
         return NotApplicable{"no array that " + region_name(diagram, region) + " loads has `" +
                                  name + "`, so there is nothing to feed in chunks",
                              ""};
-    if (std::optional<NotApplicable> mixed = mixed_roles(diagram, roles, "stream")) return *mixed;
-    if (const std::optional<std::string> array = read_elsewhere(diagram, region, axis))
-        return NotApplicable{"`" + *array +
-                                 "` is read at other indices than it is computed at along `" +
-                                 name + "`, so one chunk would need values of another",
-                             "keep `" + *array + "` in a region of its own"};
-    return derive_accumulator(diagram, region, axis, state.relabelling.wire_types);
+    return std::nullopt;
 }
 
-std::optional<NotApplicable> why_not_streamed(const State& state, const Region& region,
-                                              AxisId axis) {
-    const auto accumulator = accumulator_of(state, region, axis);
+}  // namespace
+
+std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, const Region& region) {
+    const std::vector<AxisId> axes = streamed_axes(region);
+    for (const AxisId axis : axes)
+        if (std::optional<NotApplicable> refusal = why_not_fed(state.diagram, region, axis))
+            return *refusal;
+    auto accumulator =
+        derive_accumulator(state.diagram, region, axes, state.relabelling.wire_types);
+    if (std::holds_alternative<NotApplicable>(accumulator))
+        for (const AxisId axis : axes)  // an axis in two roles is the plainer reason
+            if (std::optional<NotApplicable> mixed =
+                    mixed_roles(state.diagram, roles_of(state.diagram, region, axis), "stream"))
+                return *mixed;
+    return accumulator;
+}
+
+std::optional<NotApplicable> why_not_streamed(const State& state, const Region& region) {
+    if (region.streams.empty()) return std::nullopt;
+    const auto accumulator = accumulator_of(state, region);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
     return std::nullopt;
 }
@@ -76,6 +82,7 @@ Outcome stream(const State& state, const Command& command) {
     if (std::optional<NotApplicable> refusal = why_not_here(state.diagram, region, site))
         return *refusal;
     for (const Stream& stream : region.streams) {
+        if (stream.axis != site.axis) continue;
         const bool outer = stream.level < site.level;
         if (outer ? stream.size < *command.size : stream.size > *command.size)
             return NotApplicable{"a chunk at a lower level lies inside one of the level above it",
@@ -85,8 +92,6 @@ Outcome stream(const State& state, const Command& command) {
     if (std::optional<NotApplicable> refusal =
             why_not_divided(state, region, site.axis, *command.size))
         return *refusal;
-    const auto accumulator = accumulator_of(state, region, site.axis);
-    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
 
     State next = state;
     std::vector<Stream>& streams = next.relabelling.regions[site.region].streams;
@@ -94,6 +99,8 @@ Outcome stream(const State& state, const Command& command) {
         return stream.level > site.level;
     });
     streams.insert(place, {site.axis, *command.size, site.level});
+    const auto accumulator = accumulator_of(next, next.relabelling.regions[site.region]);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
     return with_step(std::move(next), command, std::get<Accumulator>(accumulator).conditions);
 }
 
@@ -108,6 +115,9 @@ Outcome unstream(const State& state, const Command& command) {
     });
     if (removed == 0)
         return NotApplicable{"`" + command.names.front() + "` is not streamed here", ""};
+    if (std::optional<NotApplicable> refusal =
+            why_not_streamed(next, next.relabelling.regions[site.region]))
+        return *refusal;
     return with_step(std::move(next), command, {"the whole axis is one chunk"});
 }
 

@@ -13,7 +13,7 @@ Builder::Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& t
       tail_(tail),
       algebra_(cascade.algebra()),
       diagram_(cascade.diagram()) {
-    result_.axis = cascade.axis();
+    result_.axes = cascade.axes();
     for (const Array& each : diagram_.arrays) names_.insert(each.name);
     register_forms();
 }
@@ -25,6 +25,7 @@ void Builder::register_forms() {
         if (each.part == Part::Before || !std::holds_alternative<Map>(source.body)) continue;
         const ArrayId target = source.targets.front();
         const TermId term = *cascade_.definition(target);
+        if (!cascade_.stands_for(target, term)) continue;
         if (each.part == Part::Chunk && algebra_.class_of(term).streamed) {
             if (const Form form = normal_.of(term)) chunk_forms_.emplace(*form, target);
         } else if (each.part == Part::Tail) {
@@ -104,7 +105,7 @@ ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes,
     const std::vector<AxisId>& order = plan_.folds()[serving_].axes;
     std::vector<AxisId> sorted(axes.begin(), axes.end());
     const auto rank = [&](AxisId axis) {
-        if (axis == cascade_.axis()) return order.size() + 1;
+        if (cascade_.is_streamed(axis)) return order.size() + 1;
         return static_cast<std::size_t>(std::find(order.begin(), order.end(), axis) -
                                         order.begin());
     };

@@ -27,7 +27,7 @@ bool cancels(double a, double b) {
 
 }  // namespace
 
-Algebra::Algebra(AxisId streamed) : axis_(streamed) {
+Algebra::Algebra(std::vector<AxisId> streamed) : streamed_(std::move(streamed)) {
     make(Polynomial{});
 }
 
@@ -48,7 +48,8 @@ Class Algebra::classify(const Term& term) const {
     if (term.kind == Kind::Number) result.infinite = std::isinf(term.number);
     if (term.kind == Kind::Axis) {
         result.axes.insert(AxisId{term.ref});
-        result.streamed = AxisId{term.ref} == axis_;
+        result.streamed =
+            std::find(streamed_.begin(), streamed_.end(), AxisId{term.ref}) != streamed_.end();
     }
     if (term.kind == Kind::Fold || term.kind == Kind::State || term.kind == Kind::Late ||
         term.kind == Kind::Anchor)

@@ -4,7 +4,7 @@
 // inputs, axes and folds only. A polynomial maps monomials to coefficients; a monomial is a product
 // of terms with constant powers, one exponential whose exponent is itself a polynomial, guards
 // (conditions under which it counts, else it is 0) and sums over other axes that were put off.
-// Every value knows its class: whether it varies along the streamed axis, and whether it depends on
+// Every value knows its class: whether it varies along a streamed axis, and whether it depends on
 // a fold over it.
 #pragma once
 
@@ -71,7 +71,7 @@ inline constexpr PolynomialId kZero{0};
 
 /// What a value depends on.
 struct Class {
-    bool streamed = false;     ///< varies along the streamed axis
+    bool streamed = false;     ///< varies along a streamed axis
     bool folded = false;       ///< depends on a fold over it
     bool exponential = false;  ///< an exponential occurs in it
     bool infinite = false;     ///< a literal -inf or a mask occurs in it
@@ -82,9 +82,7 @@ struct Class {
 /// The arena of terms and polynomials of one derivation.
 class Algebra {
 public:
-    explicit Algebra(AxisId streamed);
-
-    [[nodiscard]] AxisId streamed_axis() const { return axis_; }
+    explicit Algebra(std::vector<AxisId> streamed);
 
     TermId make(Term term);
     TermId number(double value, bool is_integer = false);
@@ -128,7 +126,7 @@ public:
     PolynomialId substitute(PolynomialId polynomial, Substitution& substitution);
 
 private:
-    AxisId axis_;
+    std::vector<AxisId> streamed_;
     std::deque<Term> terms_;
     std::deque<Class> classes_;
     std::map<Term, TermId> term_ids_;

@@ -17,7 +17,7 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded) {
     const std::set<AxisId>& others = algebra_.class_of(folded).axes;
     AnchorVariable wanted{.value = value, .axes = {}, .over = {}};
     for (const AxisId axis : own) {
-        const bool kept = others.contains(axis) && axis != cascade_.axis();
+        const bool kept = others.contains(axis) && !cascade_.is_streamed(axis);
         (kept ? wanted.axes : wanted.over).push_back(axis);
     }
     std::uint32_t id = 0;

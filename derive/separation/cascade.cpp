@@ -12,17 +12,27 @@ constexpr std::int64_t kLongestList = 32;
 
 }  // namespace
 
-Cascade::Cascade(const Diagram& diagram, const Region& region, AxisId axis)
+Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes)
     : diagram_(diagram),
       region_(region),
-      axis_(axis),
-      algebra_(axis),
+      axes_(axes),
+      algebra_(axes),
       signs_(algebra_, [this](const Term& term) { return body_of(term); }) {
     for (const StatementId id : region.statements) {
         add(id);
         if (obstacle_) return;
     }
     mark_divisors();
+}
+
+bool Cascade::is_streamed(AxisId axis) const {
+    return std::find(axes_.begin(), axes_.end(), axis) != axes_.end();
+}
+
+std::string Cascade::axis_names() const {
+    std::string text;
+    for (const AxisId axis : axes_) text += (text.empty() ? "" : ", ") + diagram_[axis].name;
+    return text;
 }
 
 std::optional<TermId> Cascade::definition(ArrayId array) const {
@@ -56,11 +66,13 @@ std::optional<TermId> Cascade::body_of(const Term& term) const {
 }
 
 bool Cascade::touches(const Statement& statement) const {
-    const auto is_axis = [&](AxisId axis) { return axis == axis_; };
+    const auto streamed = [&](AxisId axis) { return is_streamed(axis); };
     const std::vector<AxisId> axes = axes_of(diagram_, statement);
-    if (std::any_of(axes.begin(), axes.end(), is_axis)) return true;
-    for (const Expression* expression : expressions_of(statement))
-        if (axes_used(*expression).contains(axis_)) return true;
+    if (std::any_of(axes.begin(), axes.end(), streamed)) return true;
+    for (const Expression* expression : expressions_of(statement)) {
+        const std::set<AxisId> used = axes_used(*expression);
+        if (std::any_of(used.begin(), used.end(), streamed)) return true;
+    }
     const std::vector<ArrayId> inputs = inputs_of(statement);
     return std::any_of(inputs.begin(), inputs.end(),
                        [&](ArrayId array) { return part_of(array) != Part::Before; });
@@ -70,9 +82,15 @@ void Cascade::refuse(Why why, TermId term) {
     if (!obstacle_) obstacle_ = Obstacle{.why = why, .term = term};
 }
 
+bool Cascade::stands_for(ArrayId array, TermId term) const {
+    const std::set<AxisId>& varies = algebra_.class_of(term).axes;
+    const std::vector<AxisId>& own = diagram_[array].axes;
+    return std::all_of(own.begin(), own.end(), [&](AxisId axis) { return varies.contains(axis); });
+}
+
 void Cascade::define(ArrayId array, TermId term) {
     definitions_[array] = term;
-    by_term_.emplace(term, array);
+    if (stands_for(array, term)) by_term_.emplace(term, array);
 }
 
 void Cascade::add(StatementId id) {
@@ -118,6 +136,21 @@ Part Cascade::add_map(const Statement& statement, const Map& map) {
     return of.folded ? Part::Tail : Part::Chunk;
 }
 
+bool Cascade::folds_all(const std::vector<AxisId>& over, const Statement& statement, TermId value) {
+    const auto here =
+        std::count_if(over.begin(), over.end(), [&](AxisId axis) { return is_streamed(axis); });
+    if (here == 0) return false;
+    const std::vector<AxisId>& kept = diagram_[statement.targets.front()].axes;
+    const Fold* fold = std::get_if<Fold>(&statement.body);
+    const bool prefixes = fold != nullptr && fold->every_prefix;
+    const bool keeps = !prefixes && std::any_of(kept.begin(), kept.end(),
+                                                [&](AxisId axis) { return is_streamed(axis); });
+    const bool all = here == static_cast<std::ptrdiff_t>(axes_.size());
+    if (!all || keeps || (axes_.size() > 1 && (prefixes || fold == nullptr)))
+        refuse(Why::Apart, value);
+    return true;
+}
+
 Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& fold) {
     std::vector<TermId> values;
     Class of;
@@ -132,8 +165,7 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
         of.streamed |= one.streamed;
         of.folded |= one.folded;
     }
-    const bool streams = std::find(fold.over.begin(), fold.over.end(), axis_) != fold.over.end();
-    if (!streams) {
+    if (!folds_all(fold.over, statement, values.front())) {
         if (!of.mixed()) return materialise(statement, of);
         if (values.size() != 1 || !fold.seed.empty() || fold.every_prefix) {
             refuse(Why::Inner, values.front());
@@ -182,7 +214,7 @@ std::uint32_t Cascade::fold_for(FoldOver wanted) {
 Part Cascade::add_select(StatementId id, const Statement& statement, const Select& select) {
     const TermId value = lower(select.value);
     const Class& of = algebra_.class_of(value);
-    if (select.over != axis_) {
+    if (!folds_all({select.over}, statement, value)) {
         if (!of.mixed()) return materialise(statement, of);
         refuse(Why::Select, value);
         return Part::Mixed;
@@ -260,7 +292,7 @@ TermId Cascade::lower_read(const Read& element) {
         const TermId own = algebra_.axis(axes[i]);
         if (index[i] == own) continue;
         substitution.replace[axes[i]] = index[i];
-        if (axes[i] == axis_) elsewhere = index[i];
+        if (is_streamed(axes[i])) elsewhere = index[i];
     }
     if (substitution.replace.empty()) return *known;
     if (elsewhere) verbatim_ = false;
@@ -268,7 +300,7 @@ TermId Cascade::lower_read(const Read& element) {
     if (substitution.captured) refuse(Why::Capture, *known);
     if (!elsewhere || !reads_other_chunk(result)) return result;
     const Class& of = algebra_.class_of(*elsewhere);
-    if (of.streamed || of.folded) {
+    if (of.streamed || of.folded || axes_.size() > 1) {
         refuse(Why::Gather,
                algebra_.make(Term{
                    .kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)}));
@@ -276,7 +308,7 @@ TermId Cascade::lower_read(const Read& element) {
     }
     Algebra::Substitution others;
     others.replace = substitution.replace;
-    others.replace.erase(axis_);
+    others.replace.erase(axes_.front());
     return gather(algebra_.substitute(*known, others), *elsewhere);
 }
 
@@ -288,7 +320,7 @@ bool Cascade::reads_other_chunk(TermId id) const {
         const std::vector<AxisId>& axes = diagram_[ArrayId{term.ref}].axes;
         for (std::size_t i = 0; i < axes.size(); ++i) {
             const Term& index = algebra_[term.parts[i]];
-            if (axes[i] == axis_ && (index.kind != Kind::Axis || AxisId{index.ref} != axis_))
+            if (is_streamed(axes[i]) && (index.kind != Kind::Axis || AxisId{index.ref} != axes[i]))
                 return true;
         }
     }
@@ -298,13 +330,14 @@ bool Cascade::reads_other_chunk(TermId id) const {
 
 /// F[a] for an index a that is known beforehand is a fold: sum(x) if x == a then F[x] else 0.
 TermId Cascade::gather(TermId body, TermId index) {
-    const TermId here = algebra_.apply(Function::Equal, {algebra_.axis(axis_), index});
+    const AxisId over = axes_.front();
+    const TermId here = algebra_.apply(Function::Equal, {algebra_.axis(over), index});
     const TermId value = algebra_.apply(Function::Select, {here, body, algebra_.number(0)});
     std::vector<AxisId> axes;
     for (const AxisId axis : algebra_.class_of(value).axes)
-        if (axis != axis_) axes.push_back(axis);
+        if (axis != over) axes.push_back(axis);
     const std::uint32_t fold =
-        fold_for({.monoid = kSum, .over = {axis_}, .axes = axes, .body = value});
+        fold_for({.monoid = kSum, .over = {over}, .axes = axes, .body = value});
     return algebra_.reference(Kind::Fold, fold, axes);
 }
 

@@ -47,10 +47,13 @@ struct RegionStatement {
 
 class Cascade {
 public:
-    Cascade(const Diagram& diagram, const Region& region, AxisId axis);
+    Cascade(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes);
 
     [[nodiscard]] const Diagram& diagram() const { return diagram_; }
-    [[nodiscard]] AxisId axis() const { return axis_; }
+    [[nodiscard]] const std::vector<AxisId>& axes() const { return axes_; }
+    [[nodiscard]] bool is_streamed(AxisId axis) const;
+    /// `u, v`.
+    [[nodiscard]] std::string axis_names() const;
     Algebra& algebra() { return algebra_; }
     [[nodiscard]] const Signs& signs() const { return signs_; }
     /// What a state accumulates, for sign tests in tails.
@@ -65,13 +68,16 @@ public:
     [[nodiscard]] bool is_saved(ArrayId array) const;
     /// The expression as a term.
     TermId lower(const Expression& expression);
+    /// Whether the array has no axis along which the term only repeats, so that it may be read in
+    /// place of the term.
+    [[nodiscard]] bool stands_for(ArrayId array, TermId term) const;
     /// The name of an array that is this term, for messages and for reading results back.
     [[nodiscard]] const std::map<TermId, ArrayId>& arrays_by_term() const { return by_term_; }
 
 private:
     const Diagram& diagram_;
     const Region& region_;
-    AxisId axis_;
+    std::vector<AxisId> axes_;
     Algebra algebra_;
     Signs signs_;
     std::vector<RegionStatement> statements_;
@@ -84,6 +90,8 @@ private:
     std::function<TermId(std::uint32_t)> state_body_;
 
     [[nodiscard]] bool touches(const Statement& statement) const;
+    /// Whether exactly the streamed axes are among these; refuses where only some of them are.
+    bool folds_all(const std::vector<AxisId>& over, const Statement& statement, TermId value);
     void add(StatementId id);
     Part add_map(const Statement& statement, const Map& map);
     Part add_fold(StatementId id, const Statement& statement, const Fold& fold);

@@ -28,7 +28,8 @@ using separation::TermId;
 
 bool carries(const Cascade& cascade, ArrayId array) {
     const std::vector<AxisId>& axes = cascade.diagram()[array].axes;
-    return std::find(axes.begin(), axes.end(), cascade.axis()) != axes.end();
+    return std::any_of(axes.begin(), axes.end(),
+                       [&](AxisId axis) { return cascade.is_streamed(axis); });
 }
 
 std::optional<ArrayId> output_in_the_way(const Cascade& cascade) {
@@ -37,6 +38,22 @@ std::optional<ArrayId> output_in_the_way(const Cascade& cascade) {
             if (cascade.is_saved(target) &&
                 (each.part == Part::Mixed || (each.part == Part::Tail && carries(cascade, target))))
                 return target;
+    return std::nullopt;
+}
+
+/// An array that is saved chunk by chunk along some of several streamed axes: the chunks of the
+/// others would write it again and again.
+std::optional<ArrayId> saved_repeatedly(const Cascade& cascade) {
+    for (const RegionStatement& each : cascade.statements()) {
+        if (each.part != Part::Chunk) continue;
+        for (const ArrayId target : cascade.diagram()[each.statement].targets) {
+            const std::vector<AxisId>& own = cascade.diagram()[target].axes;
+            const bool lacks = std::any_of(
+                cascade.axes().begin(), cascade.axes().end(),
+                [&](AxisId axis) { return std::find(own.begin(), own.end(), axis) == own.end(); });
+            if (lacks && cascade.is_saved(target)) return target;
+        }
+    }
     return std::nullopt;
 }
 
@@ -58,15 +75,15 @@ Form resolve(Cascade& cascade, Plan& plan, NormalForm& tail, TermId id) {
 }  // namespace
 
 std::variant<Accumulator, NotApplicable> derive_accumulator(
-    const Diagram& diagram, const Region& region, AxisId axis,
+    const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
     const std::map<ArrayId, ElementType>& stored) {
-    Cascade cascade(diagram, region, axis);
+    Cascade cascade(diagram, region, axes);
     if (cascade.obstacle()) return refusal(cascade, *cascade.obstacle());
     const std::vector<RegionStatement>& statements = cascade.statements();
     const bool any = std::any_of(statements.begin(), statements.end(),
                                  [](const auto& each) { return each.part != Part::Before; });
     if (!any)
-        return NotApplicable{"no statement of the region uses `" + diagram[axis].name + "`",
+        return NotApplicable{"no statement of the region uses `" + cascade.axis_names() + "`",
                              "stream an axis that the region maps or folds"};
 
     NormalForm normal(cascade.algebra(), cascade.signs());
@@ -76,6 +93,11 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
     plan.store(stored);
     if (const std::optional<ArrayId> output = output_in_the_way(cascade))
         return separation::output_refusal(cascade, *output);
+    if (const std::optional<ArrayId> output = saved_repeatedly(cascade))
+        return NotApplicable{
+            "`" + diagram[*output].name + "` is saved here and does not have all of `" +
+                cascade.axis_names() + "`, so chunks of the others would save it again",
+            "keep `" + diagram[*output].name + "` in a region of its own"};
 
     NormalForm tail(cascade.algebra(), cascade.signs());
     tail.resolve_folds([&](TermId id) { return resolve(cascade, plan, tail, id); });
@@ -91,9 +113,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
         if (each.part == Part::Before) continue;
         for (const ArrayId target : diagram[each.statement].targets) {
             if (!cascade.is_saved(target)) continue;
-            const std::vector<AxisId>& axes = diagram[target].axes;
-            const bool streams = std::find(axes.begin(), axes.end(), axis) != axes.end();
-            streams ? builder.need_chunk(target) : builder.need_tail(target);
+            carries(cascade, target) ? builder.need_chunk(target) : builder.need_tail(target);
         }
     }
     return builder.finish();

@@ -49,7 +49,10 @@ std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
         names += (names.empty() ? "" : ", ") + name;
     }
     for (std::string& repair : repairs) repair.insert(0, repaired[repair] + " by ");
-    std::string text = "accumulator over " + diagram[accumulator.axis].name + "\n";
+    std::string axes;
+    for (const AxisId axis : accumulator.axes)
+        axes += (axes.empty() ? "" : ", ") + diagram[axis].name;
+    std::string text = "accumulator over " + axes + "\n";
     if (accumulator.states.empty()) text += "  no state: every chunk stands for itself\n";
     text += section("initial", lines_of(accumulator.initial));
     text += section("body", lines_of(accumulator.body));

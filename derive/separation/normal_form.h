@@ -30,6 +30,7 @@ enum class Why {
     Monoid,     // a monoid that does not distribute over products
     Scan,       // a running fold over values that depend on a final one
     List,       // a list of the largest elements that is too long to be a state
+    Apart,      // a fold over some of the axes that are streamed together
     Select,     // a selection along the streamed axis by a value that does not separate
 };
 

@@ -130,6 +130,9 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
         return "it reads an element of another chunk along `" + axis +
                "`, or at an index that is not known beforehand";
     case Why::Output: return "";
+    case Why::Apart:
+        return "it is folded over some of `" + axis +
+               "` only; axes that are streamed together are folded together";
     case Why::Maximum:
         return "an extreme of several products of " + both +
                " is not a sum or a product of "
@@ -180,7 +183,7 @@ std::string term_text(Cascade& cascade, TermId term, bool by_name) {
 }
 
 NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
-    const std::string axis = cascade.diagram()[cascade.axis()].name;
+    const std::string axis = cascade.axis_names();
     const auto part = [&](const std::optional<TermId>& term, const char* otherwise) {
         return term ? "`" + term_text(cascade, *term) + "`" : std::string(otherwise);
     };
@@ -196,7 +199,7 @@ NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
 
 NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
     const Diagram& diagram = cascade.diagram();
-    const std::string axis = diagram[cascade.axis()].name;
+    const std::string axis = cascade.axis_names();
     std::set<std::string> folds;
     Algebra& algebra = cascade.algebra();
     const std::function<void(TermId)> visit = [&](TermId id) {
@@ -221,7 +224,7 @@ NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
 NotApplicable storage_refusal(Cascade& cascade, ArrayId wire, ElementType type) {
     const Diagram& diagram = cascade.diagram();
     const std::string& name = diagram[wire].name;
-    const std::string& axis = diagram[cascade.axis()].name;
+    const std::string axis = cascade.axis_names();
     return {
         .reason = "`" + name + "` is stored in " + std::string(name_of(type)) +
                   ", but depends on folds over `" + axis +

@@ -283,7 +283,7 @@ void Builder::build_carry(std::size_t index) {
         const Array& scanned = diagram_[source.targets[i]];
         std::vector<AxisId> axes;
         for (const AxisId axis : scanned.axes)
-            if (axis != cascade_.axis()) axes.push_back(axis);
+            if (!cascade_.is_streamed(axis)) axes.push_back(axis);
         const std::string name = scanned.name.substr(0, scanned.name.find('.'));
         const ArrayId target = make_array(name + "_carry", axes, ElementType::F32);
         carries_[index * 16 + i] = target;

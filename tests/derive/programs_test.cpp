@@ -3,6 +3,7 @@
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace napkin::test {
@@ -151,6 +152,66 @@ TEST_CASE("refusals give their reason") {
          "8 is no multiple of 16 (8: columns of the matrix instruction, S on the tensor core; 16: "
          "depth of the matrix instruction, O on the tensor core); choose 16"},
         {"fuse all\ngroup q by 4\nrecolour S at tensor-core", "4 is no multiple of 16"},
+    };
+    for (const auto& [text, reason] : table) {
+        const std::string got = refusal(diagram, text);
+        INFO(text, " said: ", got);
+        CHECK(got.find(reason) != std::string::npos);
+    }
+}
+
+constexpr const char* kPairs = R"(
+diagram pairs {
+  axis i = 6, u = 7, v = 9, d = 3
+  input S[i, u, v], V[u, v, d], B[u], A[u, v]
+  P[i, u, v] = softmax[u, v](if u <= i and v < 5 then S[i, u, v] + B[u] else -inf)
+  output O[i, d] = sum(u, v) P[i, u, v] * V[u, v, d]
+  output R[u] = sum(v) A[u, v]
+  output W[u] = B[u] * 2
+}
+)";
+
+TEST_CASE("two axes streamed at once: loops nest, each load stands in the loop it varies in") {
+    const Diagram diagram = load(kPairs);
+    for (std::int64_t su : {1, 3, 7})
+        for (std::int64_t sv : {2, 9}) {
+            const std::string steps = "fuse P, O\ngroup i by 2 in O\nstream u by " +
+                                      std::to_string(su) + " in O\nstream v by " +
+                                      std::to_string(sv) + " in O";
+            const State state = derive(diagram, steps);
+            const std::vector<Counters> counters = check_against_reference(state);
+            // Each of the three groups of i sees u <= i + 1 and v < 5 only; B is loaded once for
+            // every chunk of u, not for every pair of chunks.
+            std::int64_t moved_values = 6 * 3;
+            for (const std::int64_t last : {1, 3, 5}) {
+                const std::int64_t rows = std::min<std::int64_t>(parts(last + 1, su) * su, 7);
+                const std::int64_t columns = std::min<std::int64_t>(parts(5, sv) * sv, 9);
+                moved_values += rows * columns * (2 + 3) + rows;
+            }
+            const auto counted = std::find_if(counters.begin(), counters.end(),
+                                              [](const auto& each) { return each.region == "O"; });
+            CHECK_EQ(counted->transferred.at(Level::Block), moved_values);
+            CHECK(derive(diagram, steps + "\nunstream u in O").relabelling ==
+                  derive(diagram, "fuse P, O\ngroup i by 2 in O\nstream v by " +
+                                      std::to_string(sv) + " in O")
+                      .relabelling);
+        }
+    const State nested =
+        derive(diagram,
+               "fuse P, O\ngroup i by 2 in O\nstream u by 4 in O\nstream v by 4 in O\n"
+               "group i by 1 at l2 in O\nstream v by 2 at l2 in O");
+    check_against_reference(nested);
+}
+
+TEST_CASE("axes that are streamed together are folded together") {
+    const Diagram diagram = load(kPairs);
+    const std::vector<std::pair<std::string, std::string>> table = {
+        {"stream v by 2 in R\nstream u by 2 in R",
+         "`A`: it is folded over some of `v, u` only; axes that are streamed together are folded "
+         "together"},
+        {"fuse P, O, W\nstream u by 2 in W\nstream v by 2 in W",
+         "`W` is saved here and does not have all of `u, v`, so chunks of the others would save it "
+         "again; keep `W` in a region of its own"},
     };
     for (const auto& [text, reason] : table) {
         const std::string got = refusal(diagram, text);

@@ -21,7 +21,7 @@ Loaded load(const std::string& body, const std::string& axis, const Sizes& sizes
 }
 
 std::variant<Accumulator, NotApplicable> derive(const Loaded& loaded) {
-    return derive_accumulator(loaded.diagram, loaded.region, loaded.axis);
+    return derive_accumulator(loaded.diagram, loaded.region, {loaded.axis});
 }
 
 std::string reason(const Loaded& loaded) {

@@ -14,7 +14,7 @@ using Index = std::map<AxisId, std::int64_t>;
 class Machine {
 public:
     Machine(const Diagram& diagram, const Accumulator& accumulator, const Tensors& inputs)
-        : scope_(diagram), axis_(accumulator.axis), values_(inputs) {
+        : scope_(diagram), axis_(accumulator.axes.front()), values_(inputs) {
         scope_.arrays.insert(scope_.arrays.end(), accumulator.arrays.begin(),
                              accumulator.arrays.end());
         end_ = scope_[axis_].extent;
@@ -199,7 +199,7 @@ std::vector<Statement> before(const Diagram& diagram, const Region& region, Axis
 Executed execute(const Diagram& diagram, const Region& region, const Accumulator& accumulator,
                  const Tensors& inputs, const Chunks& chunks) {
     Machine machine(diagram, accumulator, inputs);
-    for (const Statement& statement : before(diagram, region, accumulator.axis))
+    for (const Statement& statement : before(diagram, region, accumulator.axes.front()))
         machine.run(statement);
     for (const Statement& statement : accumulator.initial) machine.run(statement);
     const std::vector<ArrayId> saves = saves_of(diagram, region);
@@ -212,7 +212,7 @@ Executed execute(const Diagram& diagram, const Region& region, const Accumulator
                 if (target.index() < diagram.arrays.size()) machine.poison(target);
         for (const Statement& statement : accumulator.body) machine.run(statement);
         for (const ArrayId save : saves) {
-            if (!carries(diagram[save], accumulator.axis)) continue;
+            if (!carries(diagram[save], accumulator.axes.front())) continue;
             Tensor& whole =
                 result.saved.try_emplace(save, make_tensor(diagram, save)).first->second;
             const Tensor& part = machine.tensor(save);
@@ -221,17 +221,18 @@ Executed execute(const Diagram& diagram, const Region& region, const Accumulator
         }
         begin += length;
     }
-    machine.restrict_to(0, diagram[accumulator.axis].extent);
+    machine.restrict_to(0, diagram[accumulator.axes.front()].extent);
     for (const Statement& statement : accumulator.body)  // nothing of a chunk is left in the tail
         for (const ArrayId target : statement.targets) {
             const std::size_t own = diagram.arrays.size();
             const Array& array =
                 target.index() < own ? diagram[target] : accumulator.arrays[target.index() - own];
-            if (carries(array, accumulator.axis)) machine.poison(target);
+            if (carries(array, accumulator.axes.front())) machine.poison(target);
         }
     for (const Statement& statement : accumulator.tail) machine.run(statement);
     for (const ArrayId save : saves)
-        if (!carries(diagram[save], accumulator.axis)) result.saved[save] = machine.tensor(save);
+        if (!carries(diagram[save], accumulator.axes.front()))
+            result.saved[save] = machine.tensor(save);
     result.largest_exponent = machine.largest_exponent();
     return result;
 }

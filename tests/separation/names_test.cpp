@@ -129,7 +129,7 @@ TEST_CASE("separation: a region that does not use the axis, and statements left 
         for (const Statement& statement : *statements)
             CHECK(statement.targets.front() != find_array(loaded.diagram, "C"));
     Region first{.statements = {StatementId{0}}, .groups = {}, .streams = {}};
-    const auto none = derive_accumulator(loaded.diagram, first, loaded.axis);
+    const auto none = derive_accumulator(loaded.diagram, first, {loaded.axis});
     CHECK(std::holds_alternative<NotApplicable>(none));
 }
 

@@ -1,0 +1,194 @@
+// Every form that must stream: derived with no case written for any of them, run as a tile program
+// at ragged sizes against the reference, with large inputs too where the form claims safety.
+//
+// A form is a file of tests/separation/forms/: derivation commands after `#>`, with SIZE for the
+// sizes tried; `#! large Q 1e4` multiplies an input, `#! offset X 1e4` shifts it, for a second run;
+// `like NAME` takes another form's diagram as the reference, where the form's own text overflows.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <sstream>
+
+#include "diagrams/compare.h"
+#include "tests/derive/programs.h"
+#include "tests/golden.h"
+
+namespace napkin::test {
+namespace {
+
+constexpr double kTolerance = 1e-10;
+
+struct Change {
+    std::string input;
+    double factor = 1;
+    double offset = 0;
+};
+
+struct Form {
+    std::string name;
+    std::string text;
+    std::string commands;
+    std::vector<Change> changes;
+    std::string like;
+};
+
+Form read_form(const std::filesystem::path& path) {
+    Form form;
+    form.name = path.stem().string();
+    std::istringstream lines(read_text(path));
+    std::string line;
+    while (std::getline(lines, line)) {
+        if (line.rfind("#>", 0) == 0) {
+            form.commands += line.substr(3) + "\n";
+        } else if (line.rfind("#!", 0) == 0) {
+            std::istringstream words(line.substr(3));
+            std::string how;
+            std::string like;
+            Change change;
+            double amount = 0;
+            words >> how >> change.input >> amount >> like;
+            (how == "large" ? change.factor : change.offset) = amount;
+            form.changes.push_back(change);
+            if (like == "like") words >> form.like;
+        }
+        form.text += line + "\n";
+    }
+    return form;
+}
+
+std::vector<Form> all_forms() {
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_FORMS_DIR))
+        paths.push_back(entry.path());
+    std::sort(paths.begin(), paths.end());
+    std::vector<Form> forms;
+    for (const std::filesystem::path& path : paths) forms.push_back(read_form(path));
+    return forms;
+}
+
+Tensors inputs_of(const Diagram& diagram, const Form& form, std::uint64_t seed, bool changed) {
+    Tensors inputs = random_inputs(diagram, seed);
+    if (!changed) return inputs;
+    for (const Change& change : form.changes) {
+        const ArrayId id = find_array(diagram, change.input).value();
+        for (double& value : inputs.at(id).values)
+            value = round_to(diagram[id].type, value * change.factor + change.offset);
+    }
+    return inputs;
+}
+
+/// Values of arrays of one diagram as those of another with the same names.
+Tensors renamed(const Diagram& from, const Diagram& to, const Tensors& tensors) {
+    Tensors result;
+    for (const auto& [id, tensor] : tensors)
+        if (const std::optional<ArrayId> there = find_array(to, from[id].name))
+            result[*there] = tensor;
+    return result;
+}
+
+/// The largest error of any output relative to the largest value of that output; where all of an
+/// output cancels to zero, absolutely.
+double worst_error(const Tensors& expected, const Tensors& got) {
+    double worst = 0;
+    for (const auto& [array, tensor] : got) {
+        const Tensor& want = expected.at(array);
+        double largest = 1e-3;
+        for (const double value : want.values)
+            if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+        for (std::size_t i = 0; i < want.values.size(); ++i) {
+            if (tensor.values[i] == want.values[i]) continue;
+            const double error = std::abs(tensor.values[i] - want.values[i]) / largest;
+            worst = std::isnan(error) ? INFINITY : std::max(worst, error);
+        }
+    }
+    return worst;
+}
+
+std::string with_size(std::string commands, std::int64_t size) {
+    for (std::size_t at = commands.find("SIZE"); at != std::string::npos;
+         at = commands.find("SIZE"))
+        commands.replace(at, 4, std::to_string(size));
+    return commands;
+}
+
+/// The state after the commands, or why one of them does not apply.
+std::variant<State, std::string> state_of(const Diagram& diagram, const std::string& text) {
+    State state = initial_state(diagram);
+    for (const Command& command : commands(text)) {
+        Outcome outcome = apply(state, command);
+        if (const NotApplicable* no = std::get_if<NotApplicable>(&outcome))
+            return print(command) + ": " + no->reason;
+        state = std::move(std::get<State>(outcome));
+    }
+    return state;
+}
+
+/// What is wrong with the form, run at one size of chunks; empty where nothing is.
+std::string faults(const Form& form, const Form& like, std::int64_t size) {
+    const Diagram diagram = load(form.text);
+    const Diagram reference = load(like.text);
+    const auto derived = state_of(diagram, with_size(form.commands, size));
+    if (const std::string* refused = std::get_if<std::string>(&derived)) return *refused;
+    const State& state = std::get<State>(derived);
+    const TileProgram program = program_of(state);
+    std::string text;
+    for (const bool changed : {false, true}) {
+        if (changed && form.changes.empty()) continue;
+        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+            const Tensors inputs = inputs_of(diagram, form, seed, changed);
+            const Tensors there = renamed(diagram, reference, inputs);
+            const Tensors expected =
+                renamed(reference, diagram, evaluate_outputs(reference, there).value());
+            const std::string where = std::string(changed ? ", changed inputs" : "") + ", seed " +
+                                      std::to_string(seed) + ", chunks of " + std::to_string(size);
+            const Result<Interpretation> exact = interpret(diagram, program, inputs);
+            REQUIRE(exact.has_value());
+            const double error = worst_error(expected, exact->outputs);
+            if (!(error < kTolerance)) text += "error " + std::to_string(error) + where + "\n";
+            if (exact->written_twice + exact->never_written != 0) text += "not written once\n";
+            const Result<Interpretation> rounded =
+                interpret(diagram, program, inputs, Arithmetic::Storage);
+            Reference judge(reference, there, precision_of(reference, {}));
+            for (const auto& [array, tensor] : renamed(diagram, reference, rounded->outputs)) {
+                const Comparison comparison = compare(judge, array, tensor);
+                if (!comparison.ok) text += "f32: " + describe(comparison) + where + "\n";
+            }
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("forms: every form streams and agrees with the reference") {
+    const std::vector<Form> forms = all_forms();
+    for (const Form& form : forms) {
+        const auto like = std::find_if(forms.begin(), forms.end(), [&](const Form& each) {
+            return each.name == (form.like.empty() ? form.name : form.like);
+        });
+        REQUIRE(like != forms.end());
+        std::string found;
+        for (const std::int64_t size : {1, 4, 7, 64})
+            if (found.empty()) found = faults(form, *like, size);
+        INFO(form.name, ": ", found);
+        CHECK(found.empty());
+    }
+}
+
+TEST_CASE("forms: their accumulators") {
+    for (const Form& form : all_forms()) {
+        const Diagram diagram = load(form.text);
+        const auto derived = state_of(diagram, with_size(form.commands, 4));
+        std::string text;
+        if (const State* state = std::get_if<State>(&derived)) {
+            for (const RegionProgram& region : program_of(*state).regions)
+                if (region.accumulator) text += explain(diagram, *region.accumulator);
+        } else {
+            text = std::get<std::string>(derived) + "\n";
+        }
+        check_golden("separation/forms/" + form.name + ".txt", text);
+    }
+}
+
+}  // namespace napkin::test
