@@ -38,9 +38,7 @@ Outcome retype(const State& state, const Command& command) {
         const bool here = std::find(inside.begin(), inside.end(),
                                     *producer(state.diagram, *array)) != inside.end();
         if (!here) continue;
-        const auto accumulator = derive_accumulator(state.diagram, region, streamed_axes(region),
-                                                    next.relabelling.wire_types);
-        if (const NotApplicable* no = std::get_if<NotApplicable>(&accumulator)) return *no;
+        if (std::optional<NotApplicable> refusal = why_not_streamed(next, region)) return *refusal;
     }
     return with_step(std::move(next), command,
                      {"rounding to " + command.to + " enters the tolerance"});
