@@ -1,0 +1,179 @@
+// The plain diagram over a domain: statement by statement, whole arrays, nothing of regions, tiles
+// or accumulators. It shares the domain's arithmetic with the interpreter of tile programs and
+// nothing else.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "derive/interpret/device.h"
+#include "derive/interpret/domain.h"
+#include "diagrams/overloaded.h"
+
+namespace napkin::proof {
+
+template <class Domain>
+class PlainEvaluator {
+public:
+    using Value = typename Domain::Value;
+    /// `inputs` holds every input and parameter.
+    PlainEvaluator(Domain& domain, const Diagram& diagram, Grids<Value> inputs)
+        : domain_(domain),
+          diagram_(diagram),
+          grids_(std::move(inputs)),
+          position_(diagram.axes.size(), 0) {}
+
+    /// Every array.
+    [[nodiscard]] Grids<Value> run() {
+        for (const Statement& statement : diagram_.statements) run(statement);
+        return std::move(grids_);
+    }
+
+private:
+    using Values = std::vector<Value>;
+
+    void run(const Statement& statement) {
+        for (const ArrayId target : statement.targets) {
+            Grid<Value> grid{extents_of(diagram_, target), {}};
+            std::size_t size = 1;
+            for (const std::int64_t extent : grid.extents) size *= static_cast<std::size_t>(extent);
+            grid.values.assign(size, domain_.poison());
+            grids_[target] = std::move(grid);
+        }
+        std::visit(overloaded{
+                       [&](const Map& map) {
+                           over(diagram_[statement.targets[0]].axes, 0,
+                                [&] { store(statement.targets[0], value(map.value)); });
+                       },
+                       [&](const Fold& fold) { run_fold(statement, fold); },
+                       [&](const Select& select) { run_select(statement, select); },
+                       [](const Opaque&) {
+                           throw InternalError("an opaque box has no meaning to execute");
+                       },
+                   },
+                   statement.body);
+    }
+
+    /// Calls `visit` for every index of the axes from the `at`-th on.
+    template <class Visit>
+    void over(const std::vector<AxisId>& axes, std::size_t at, const Visit& visit) {
+        if (at == axes.size()) return visit();
+        std::int64_t& index = position_[axes[at].index()];
+        for (index = 0; index < diagram_[axes[at]].extent; ++index) over(axes, at + 1, visit);
+    }
+    /// The axes of a statement's targets without one.
+    [[nodiscard]] std::vector<AxisId> axes_but(const Statement& statement, AxisId but) const {
+        std::vector<AxisId> axes = diagram_[statement.targets[0]].axes;
+        std::erase(axes, but);
+        return axes;
+    }
+
+    void run_fold(const Statement& statement, const Fold& fold) {
+        const Monoid& monoid = diagram_[fold.monoid];
+        const Values identity = values(monoid.identity);
+        const std::vector<AxisId> axes = fold.every_prefix ? axes_but(statement, fold.over[0])
+                                                           : diagram_[statement.targets[0]].axes;
+        const auto store_all = [&](Values state) {
+            domain_.finish(fold.monoid, state);
+            for (std::size_t i = 0; i < state.size(); ++i) store(statement.targets[i], state[i]);
+        };
+        over(axes, 0, [&] {
+            Values state = fold.seed.empty() ? identity : values(fold.seed);
+            over(fold.over, 0, [&] {
+                const Values element = values(fold.values);
+                Values operands = state;
+                operands.insert(operands.end(), element.begin(), element.end());
+                domain_.absorb(fold.monoid, identity, state, element,
+                               [&](std::size_t i) { return value(monoid.combine[i], operands); });
+                if (fold.every_prefix) store_all(state);
+            });
+            if (!fold.every_prefix) store_all(state);
+        });
+    }
+
+    void run_select(const Statement& statement, const Select& select) {
+        const std::vector<AxisId> axes =
+            select.rank ? axes_but(statement, *select.rank) : diagram_[statement.targets[0]].axes;
+        const std::int64_t ranks = select.rank ? diagram_[*select.rank].extent : 1;
+        over(axes, 0, [&] {
+            Candidates<Value> elements;
+            over({select.over}, 0, [&] {
+                elements.emplace_back(value(select.value), position_[select.over.index()]);
+            });
+            const auto best = domain_.select(std::move(elements), ranks);
+            for (std::int64_t rank = 0; rank < ranks; ++rank) {
+                if (select.rank) position_[select.rank->index()] = rank;
+                store(statement.targets[0], best[static_cast<std::size_t>(rank)].first);
+                store(statement.targets[1], best[static_cast<std::size_t>(rank)].second);
+            }
+        });
+    }
+
+    void store(ArrayId target, const Value& value) {
+        const Array& array = diagram_[target];
+        std::vector<std::int64_t> index;
+        for (const AxisId axis : array.axes) index.push_back(position_[axis.index()]);
+        Grid<Value>& grid = grids_.at(target);
+        grid.values[grid.offset(index)] = domain_.written(array, array.type, value);
+    }
+
+    [[nodiscard]] Values values(const std::vector<Expression>& list) {
+        Values result;
+        for (const Expression& expression : list) result.push_back(value(expression));
+        return result;
+    }
+    [[nodiscard]] Value value(const Expression& expression, std::span<const Value> operands = {}) {
+        return std::visit(
+            overloaded{
+                [&](const Number& literal) { return domain_.number(literal.value); },
+                [&](const AxisIndex& index) {
+                    return domain_.number(static_cast<double>(position_[index.axis.index()]));
+                },
+                [&](const SizeOf& size) {
+                    return domain_.number(static_cast<double>(diagram_[size.axis].extent));
+                },
+                [&](const Read& element) { return read(element, operands); },
+                [&](const Apply& call) { return apply(call, operands); },
+                [&](const Convert& convert) {
+                    return domain_.round(convert.type, value(convert.argument[0], operands));
+                },
+                [&](const Operand& operand) { return operands[operand.slot]; },
+            },
+            expression.node);
+    }
+    [[nodiscard]] Value read(const Read& element, std::span<const Value> operands) {
+        const Grid<Value>& grid = grids_.at(element.array);
+        Values indices;
+        std::vector<std::int64_t> at;
+        for (const Expression& index : element.index) {
+            indices.push_back(value(index, operands));
+            at.push_back(domain_.index(indices.back()));
+        }
+        return domain_.read(grid.values[grid.offset(at)], indices);
+    }
+    [[nodiscard]] Value apply(const Apply& call, std::span<const Value> operands) {
+        const auto argument = [&](std::size_t i) { return value(call.arguments[i], operands); };
+        switch (call.function) {
+        case Function::Select:
+            return domain_.choose(argument(0), [&](bool taken) { return argument(taken ? 1 : 2); });
+        case Function::And:
+            return domain_.choose(
+                argument(0), [&](bool taken) { return taken ? argument(1) : domain_.number(0); });
+        case Function::Or:
+            return domain_.choose(
+                argument(0), [&](bool taken) { return taken ? domain_.number(1) : argument(1); });
+        default: break;
+        }
+        Values arguments;
+        for (std::size_t i = 0; i < call.arguments.size(); ++i) arguments.push_back(argument(i));
+        return domain_.apply(call.function, arguments);
+    }
+
+    Domain& domain_;
+    const Diagram& diagram_;
+    Grids<Value> grids_;
+    std::vector<std::int64_t> position_;
+};
+
+}  // namespace napkin::proof

@@ -1,0 +1,101 @@
+// Rung 3t: the tile program in double against the plain diagram.
+//
+// Two references stand beside each other. The evaluator's, in double, has tolerances from running
+// error analysis; the plain diagram in numbers of wide range says where that reference can be
+// trusted: where the diagram's own form overflows or underflows, nothing is judged.
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "derive/interpret.h"
+#include "derive/interpret/tile_machine.h"
+#include "derive/proof/evaluate_plain.h"
+#include "derive/proof/extended_domain.h"
+#include "derive/proof/prove_program.h"
+#include "derive/proof/renamed_grids.h"
+#include "diagrams/compare.h"
+
+namespace napkin::proof {
+namespace {
+
+// A derivation may rearrange sums so that products of inputs cancel; what that costs in double is
+// allowed beside the reference's own tolerance, as a part of the size of such products.
+constexpr double kCancellation = 0x1p-42;
+
+template <class Value>
+Grids<Value> grids_of(const Tensors& tensors) {
+    Grids<Value> grids;
+    for (const auto& [id, tensor] : tensors) {
+        Grid<Value>& grid = grids[id];
+        grid.extents = tensor.extents;
+        for (const double value : tensor.values) grid.values.emplace_back(value);
+    }
+    return grids;
+}
+
+std::string text_of(double value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
+}
+
+void judge(Execution& execution, double got, double expected, long double exact, double tolerance,
+           const std::string& name) {
+    tolerance += kCancellation * execution.scale * execution.scale;
+    const bool same = expected == static_cast<double>(exact);
+    const bool reached = same || std::abs(static_cast<long double>(expected) - exact) <= tolerance;
+    if (!reached || std::isinf(tolerance) || std::isnan(tolerance)) {
+        ++execution.unreached;
+        return;
+    }
+    ++execution.compared;
+    if (got == expected || std::abs(got - expected) <= tolerance) return;
+    if (execution.failed++ == 0)
+        execution.first = name + " is " + text_of(got) + " instead of " + text_of(expected);
+}
+
+}  // namespace
+
+Execution execute(const Diagram& plain, const Diagram& derived, const TileProgram& program,
+                  std::uint64_t seed, double scale) {
+    Execution execution;
+    execution.scale = scale;
+    const Tensors inputs = random_inputs(plain, seed, scale);
+    RealDomain reals;
+    ExtendedDomain extended;
+    Run<double> run;
+    try {
+        run = run_program(reals, derived, program,
+                          renamed_grids(derived, plain, grids_of<double>(inputs)));
+    } catch (const InternalError& broken) {
+        execution.first = broken.what();
+        return execution;
+    }
+    if (run.counters != count(program))
+        execution.first = "counted transfers differ from executed ones";
+    const WritesAmiss amiss = writes_amiss(run.device.writes);
+    execution.written_twice = amiss.twice;
+    execution.never_written = amiss.never;
+    const Grids<WideReal> exact =
+        PlainEvaluator<ExtendedDomain>(extended, plain, grids_of<WideReal>(inputs)).run();
+    Reference reference(plain, inputs, {ElementType::F64, {}});
+    for (const ArrayId output : outputs_of(plain)) {
+        const std::optional<ArrayId> array = find_array(derived, plain[output].name);
+        const auto got = array ? run.device.values.find(*array) : run.device.values.end();
+        const Grid<WideReal>& values = exact.at(output);
+        std::vector<std::int64_t> offsets(values.values.size());
+        for (std::size_t at = 0; at < offsets.size(); ++at)
+            offsets[at] = static_cast<std::int64_t>(at);
+        const Reference::Elements expected = reference.elements(output, offsets);
+        for (std::size_t at = 0; at < offsets.size(); ++at)
+            judge(execution,
+                  got == run.device.values.end() || at >= got->second.values.size()
+                      ? RealDomain::poison()
+                      : got->second.values[at],
+                  expected.values[at], values.values[at].value(), expected.tolerances[at],
+                  element_name(plain[output].name, values.extents, at));
+    }
+    return execution;
+}
+
+}  // namespace napkin::proof

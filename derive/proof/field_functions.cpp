@@ -1,0 +1,207 @@
+// Exponentials, logarithms, roots, and functions of which nothing is known.
+#include <bit>
+#include <cmath>
+
+#include "derive/proof/field_domain.h"
+
+namespace napkin::proof {
+namespace {
+
+/// Whole powers are products up to this exponent.
+constexpr double kLargestPower = 64;
+
+}  // namespace
+
+void FieldDomain::note_key(Tag tag, const Degree& degree) {
+    Keys& keys = keys_[tag];
+    ++keys.count;
+    keys.degree = std::max(keys.degree, degree.most());
+}
+
+FieldUses FieldDomain::uses() const {
+    FieldUses uses = uses_;
+    for (const Keys& keys : keys_) uses.collisions += keys.count * keys.count / 2 * keys.degree;
+    return uses;
+}
+
+std::uint64_t FieldDomain::key(const FieldValue& value) {
+    switch (value.kind) {
+    case FieldValue::Kind::Poison: return random_(kPair)(0).word();
+    case FieldValue::Kind::MinusInfinity: return random_(kPair)(1).word();
+    case FieldValue::Kind::PlusInfinity: return random_(kPair)(2).word();
+    case FieldValue::Kind::Finite: break;
+    }
+    if (!value.has_logarithm()) return value.ring.p.value();
+    // A formal pair is known by its exponential.
+    if (value.ring.has_q) return random_(kPair)(3)(exponential(value).ring.p.value()).word();
+    return flat(value).ring.p.value();
+}
+
+RandomFunction FieldDomain::image(Tag tag, std::uint64_t which, const FieldValue& argument) {
+    note_key(tag, argument.ring.degree);
+    return random_(tag)(which)(key(argument));
+}
+
+FieldValue FieldDomain::unknown(const RandomFunction& image) {
+    FieldValue value;
+    value.kind = FieldValue::Kind::Finite;
+    value.ring.p = image.in_p();
+    value.ring.q = image.in_q();
+    value.ring.degree = {1, 0};
+    if (exponents_) value.ring.form = terms_.term(value.ring.q);
+    return value;
+}
+
+FieldValue FieldDomain::round(ElementType type, const FieldValue& value) {
+    if (!value.finite()) return value;
+    const double real = round_to(type, value.real);
+    if (value.constant) {
+        FieldValue rounded = number(real);
+        rounded.empty = value.empty;
+        return rounded;
+    }
+    FieldValue rounded = unknown(image(kRounding, static_cast<std::uint64_t>(type), value));
+    rounded.rootless = value.rootless;
+    rounded.empty = value.empty;
+    rounded.real = real;
+    return rounded;
+}
+
+FieldValue FieldDomain::written(const Array& array, ElementType /*tile*/, const FieldValue& value) {
+    FieldValue element = array.rounds ? round(array.type, value) : value;
+    if (element.finite() && element.ring.exponential) finish_element(element.ring);
+    return element;
+}
+
+/// An element that depends on an exponential has no value of its own in Z_q: it gets a random
+/// function of the one in Z_p.
+void FieldDomain::finish_element(RingPart& ring) {
+    note_key(kFinished, ring.degree);
+    ring.q = random_(kFinished)(ring.p.value()).in_q();
+    ring.has_q = true;
+    if (exponents_) ring.form = terms_.term(ring.q);
+}
+
+/// 4 to the power of a value without logarithms.
+InP FieldDomain::power_of(RingPart exponent, FormId form, Degree& degree) {
+    if (!exponent.has_q) {
+        finish_element(exponent);
+        form = exponent.form;
+    }
+    if (!settings_.strict) return power_of_four(exponent.q);
+    note_key(kVariable, exponent.degree);
+    const ExponentTerms::Atoms atoms = terms_.atoms(form);
+    degree = {atoms.above, atoms.below};
+    return power_of_four(atoms.value);
+}
+
+FieldValue FieldDomain::exponential(const FieldValue& a) {
+    if (a.is_whole(0) && !a.has_logarithm()) return number(1);
+    uses_.exponentials = true;
+    FieldValue result;
+    result.kind = FieldValue::Kind::Finite;
+    const InP power = power_of(a.ring, form_of(a), result.ring.degree);
+    result.ring.p = power * a.factor;
+    result.ring.has_q = false;
+    result.ring.exponential = true;
+    if (a.has_logarithm()) {
+        result.ring.degree.above += a.ring.degree.above;
+        result.ring.degree.below += a.ring.degree.below;
+    }
+    if (logarithms_) {
+        FieldValue exponent = a;
+        exponent.factor = InP(1);
+        exponent.whole = false;
+        exponent.ring.form = form_of(a);
+        exponent.constant = false;
+        known_logarithms_.push_back({std::move(exponent), power});
+        result.logarithm = static_cast<std::uint32_t>(known_logarithms_.size() - 1);
+    }
+    return result;
+}
+
+FieldValue FieldDomain::logarithm(const FieldValue& a) {
+    if (a.is_whole(1)) return number(0);
+    if (a.is_whole(0)) return number(-std::numeric_limits<double>::infinity());
+    if (a.has_logarithm()) return logarithm(flat(a));
+    if (a.ring.p.is_zero()) return {};
+    FieldValue result;
+    result.kind = FieldValue::Kind::Finite;
+    result.factor = a.ring.p;
+    if (a.logarithm != 0) {
+        const Logarithm& known = known_logarithms_[a.logarithm];
+        result = known.part;
+        result.factor = a.ring.p * known.power.inverse();
+    }
+    result.ring.degree.above += a.ring.degree.above;
+    result.ring.degree.below += a.ring.degree.below;
+    return result;
+}
+
+/// The logarithm of a product is known as far as those of its factors are.
+void FieldDomain::join_logarithms(const FieldValue& a, const FieldValue& b, bool inverse,
+                                  FieldValue& out) {
+    if (a.logarithm == 0 && b.logarithm == 0) return;
+    if (b.logarithm == 0) {
+        out.logarithm = a.logarithm;
+        return;
+    }
+    Logarithm right = known_logarithms_[b.logarithm];
+    if (inverse) right = {multiple(right.part, -1), right.power.inverse()};
+    if (a.logarithm != 0) {
+        const Logarithm& left = known_logarithms_[a.logarithm];
+        right = {add(left.part, right.part), left.power * right.power};
+    }
+    known_logarithms_.push_back(std::move(right));
+    out.logarithm = static_cast<std::uint32_t>(known_logarithms_.size() - 1);
+}
+
+/// tanh(u) = (exp(2 u) - 1) / (exp(2 u) + 1).
+FieldValue FieldDomain::hyperbolic_tangent(const FieldValue& a) {
+    if (a.is_whole(0)) return number(0);
+    const FieldValue power = exponential(multiple(a, 2));
+    return divide(add(power, number(-1)), add(power, number(1)));
+}
+
+FieldValue FieldDomain::power(const FieldValue& a, const FieldValue& exponent) {
+    if (!exponent.constant) return unknown(image(kFunction, key(exponent), a));
+    const double whole = std::floor(exponent.real);
+    if (std::abs(whole) > kLargestPower) return unknown(image(kFunction, key(exponent), a));
+    const FieldValue product = whole_power(a, static_cast<std::int64_t>(whole));
+    const double rest = exponent.real - whole;
+    return rest == 0 ? product : multiply(product, root(a, rest));
+}
+
+FieldValue FieldDomain::whole_power(const FieldValue& a, std::int64_t exponent) {
+    FieldValue result = number(1);
+    for (std::int64_t i = 0; i < std::abs(exponent); ++i) result = multiply(result, a);
+    return exponent < 0 ? divide(number(1), result) : result;
+}
+
+/// The positive value to a power in (0, 1). A part that is an exponential has its power for sure.
+FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
+    if (a.whole && a.real >= 0) {
+        const double real = std::pow(a.real, exponent);
+        if (exponent == 0.5 && real == std::floor(real) && real * real == a.real)
+            return number(real);
+    }
+    if (a.has_logarithm()) return root(flat(a), exponent);
+    uses_.roots = true;
+    if (a.logarithm == 0) return root_of_rest(a.ring.p, exponent, a.ring.degree);
+    const Logarithm known = known_logarithms_[a.logarithm];
+    const FieldValue power = exponential(multiply(known.part, number(exponent)));
+    const InP rest = a.ring.p * known.power.inverse();
+    return rest == InP(1) ? power : multiply(power, root_of_rest(rest, exponent, a.ring.degree));
+}
+
+FieldValue FieldDomain::root_of_rest(InP rest, double exponent, const Degree& degree) {
+    note_key(kRoot, degree);
+    const auto bits = std::bit_cast<std::uint64_t>(exponent);
+    FieldValue root = unknown(random_(kRoot)(bits)(rest.value()));
+    if (settings_.strict) return root;
+    root.rootless = !is_square(rest);
+    if (!root.rootless) root.ring.p = rest.power(number(exponent).ring.q.value());
+    return root;
+}
+
+}  // namespace napkin::proof

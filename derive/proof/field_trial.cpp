@@ -1,0 +1,142 @@
+#include "derive/proof/field_trial.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "derive/interpret/tile_machine.h"
+#include "derive/proof/evaluate_plain.h"
+#include "derive/proof/renamed_grids.h"
+
+namespace napkin::proof {
+namespace {
+
+std::uint64_t word_of(const std::string& name) {
+    RandomFunction hash(0);
+    for (const char letter : name) hash = hash(static_cast<unsigned char>(letter));
+    return hash.word();
+}
+
+/// Reals are variables; whole numbers and conditions are drawn as for any validation.
+Grids<FieldValue> field_inputs(FieldDomain& domain, const Diagram& diagram, std::uint64_t seed) {
+    Grids<FieldValue> grids;
+    for (const auto& [id, tensor] : random_inputs(diagram, seed)) {
+        const Array& array = diagram[id];
+        Grid<FieldValue>& grid = grids[id];
+        grid.extents = tensor.extents;
+        const std::uint64_t name = word_of(array.name);
+        for (std::size_t at = 0; at < tensor.values.size(); ++at)
+            grid.values.push_back(is_floating(array.type)
+                                      ? domain.variable(name, at, tensor.values[at])
+                                      : domain.number(tensor.values[at]));
+    }
+    return grids;
+}
+
+OutputTrial compare(FieldDomain& domain, const Grid<FieldValue>& expected,
+                    const Grid<FieldValue>& got, double& degree) {
+    OutputTrial output;
+    output.decided.assign(expected.values.size(), true);
+    for (std::size_t at = 0; at < expected.values.size(); ++at) {
+        const FieldValue& plain = expected.values[at];
+        const bool present = at < got.values.size();
+        if (present && domain.equal(plain, got.values[at])) {
+            const Degree& a = plain.ring.degree;
+            const Degree& b = got.values[at].ring.degree;
+            degree = std::max(degree,
+                              static_cast<double>(std::max(a.above + b.below, b.above + a.below)));
+            ++(plain.empty ? output.unclaimed : output.equal);
+        } else if (plain.empty || plain.kind == FieldValue::Kind::Poison) {
+            ++output.unclaimed;
+        } else if (present && (plain.rootless || got.values[at].rootless)) {
+            ++output.inconclusive;
+            output.decided[at] = false;
+        } else {
+            if (output.different++ == 0) output.where = index_at(expected.extents, at);
+            output.decided[at] = false;
+        }
+    }
+    return output;
+}
+
+class NeedsCollector {
+public:
+    void add(const Statement& statement) {
+        for (const Expression* expression : expressions_of(statement)) add(*expression);
+    }
+    void add(const Monoid& monoid) {
+        for (const Expression& expression : monoid.combine) add(expression);
+    }
+    void add(const std::vector<TileStatement>& body) {
+        for (const TileStatement& statement : body)
+            std::visit(overloaded{
+                           [&](const Parallel& parallel) { add(parallel.body); },
+                           [&](const Loop& loop) { add(loop.body); },
+                           [](const Load&) {},
+                           [&](const Compute& compute) { add(compute.statement); },
+                           [](const Save&) {},
+                       },
+                       statement.node);
+    }
+    FieldNeeds needs{.exponentials = false, .logarithms = false};
+
+private:
+    void add(const Expression& expression) {
+        walk(expression, [&](const Expression& part) {
+            const Apply* call = std::get_if<Apply>(&part.node);
+            if (call == nullptr) return;
+            const Function function = call->function;
+            if (function == Function::Exp || function == Function::Tanh) needs.exponentials = true;
+            if (function == Function::Log || function == Function::Sqrt ||
+                function == Function::Rsqrt)
+                needs.logarithms = true;
+            if (function != Function::Power) return;
+            const Number* power = std::get_if<Number>(&call->arguments[1].node);
+            if (power == nullptr || !power->is_integer) needs.logarithms = true;
+        });
+    }
+};
+
+}  // namespace
+
+FieldNeeds needs_of(const Diagram& diagram, const TileProgram& program) {
+    NeedsCollector collector;
+    for (const Statement& statement : diagram.statements) collector.add(statement);
+    for (const Monoid& monoid : diagram.monoids) collector.add(monoid);
+    for (const RegionProgram& region : program.regions) collector.add(region.body);
+    // Formal pairs are compared by their exponentials.
+    if (collector.needs.logarithms) collector.needs.exponentials = true;
+    return collector.needs;
+}
+
+FieldTrial run_field_trial(const Diagram& plain, const Diagram& derived, const TileProgram& program,
+                           std::uint64_t seed, FieldSettings settings, FieldNeeds needs) {
+    FieldTrial trial;
+    FieldDomain domain(seed, settings, needs);
+    const Grids<FieldValue> inputs = field_inputs(domain, plain, seed);
+    try {
+        const Grids<FieldValue> expected = PlainEvaluator<FieldDomain>(domain, plain, inputs).run();
+        RandomFunction digest(seed);
+        for (const ArrayId output : outputs_of(plain))
+            for (const FieldValue& value : expected.at(output).values)
+                digest = digest(domain.key(value));
+        trial.digest = digest.word();
+        const Run<FieldValue> run =
+            run_program(domain, derived, program, renamed_grids(derived, plain, inputs));
+        for (const ArrayId output : outputs_of(plain)) {
+            const std::optional<ArrayId> array = find_array(derived, plain[output].name);
+            const auto found = array ? run.device.values.find(*array) : run.device.values.end();
+            trial.outputs[plain[output].name] =
+                compare(domain, expected.at(output),
+                        found == run.device.values.end() ? Grid<FieldValue>{} : found->second,
+                        trial.degree);
+        }
+    } catch (const Undecided& unknown) {
+        trial.failure = unknown.what();
+    } catch (const InternalError& broken) {
+        trial.failure = broken.what();
+    }
+    trial.uses = domain.uses();
+    return trial;
+}
+
+}  // namespace napkin::proof

@@ -1,0 +1,159 @@
+// Tries settings from the most telling to the least until each output comes out equal.
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "derive/proof/field_trial.h"
+#include "derive/proof/prove_program.h"
+#include "derive/proof/renamed_grids.h"
+
+namespace napkin::proof {
+namespace {
+
+// Where roots are taken, half of the points say nothing about an element; this many are tried.
+constexpr int kMostTrials = 48;
+
+// In the order of trying. Cells have no bound however exponents are kept.
+constexpr std::array kSettings = {
+    FieldSettings{Choices::Gauges, true},      FieldSettings{Choices::Gauges, false},
+    FieldSettings{Choices::FreeMonoids, true}, FieldSettings{Choices::FreeMonoids, false},
+    FieldSettings{Choices::Cells, false},
+};
+
+/// What one output has shown under the settings in turn.
+struct Progress {
+    Identity* identity = nullptr;
+    std::vector<int> decided;  ///< by element: trials that said something
+    bool refuted = false;
+    [[nodiscard]] bool complete(int trials) const {
+        return !refuted && std::all_of(decided.begin(), decided.end(),
+                                       [&](int count) { return count >= trials; });
+    }
+};
+
+class IdentityProver {
+public:
+    IdentityProver(const Diagram& plain, const Diagram& derived, const TileProgram& program,
+                   const ProofOptions& options)
+        : plain_(plain),
+          derived_(derived),
+          program_(program),
+          options_(options),
+          needs_(needs_of(plain, program)) {}
+
+    std::vector<Identity> run() {
+        std::vector<Identity> identities;
+        for (const ArrayId output : outputs_of(plain_)) {
+            Identity identity;
+            identity.output = plain_[output].name;
+            identities.push_back(std::move(identity));
+        }
+        for (const FieldSettings& settings : kSettings) {
+            if (!worthwhile(settings)) continue;
+            std::vector<Progress> pending;
+            for (Identity& identity : identities)
+                if (!identity.proved) pending.push_back({&identity, {}, false});
+            if (pending.empty()) break;
+            attempt(settings, pending);
+        }
+        return identities;
+    }
+
+private:
+    /// Whether these settings can tell more than those before.
+    [[nodiscard]] bool worthwhile(const FieldSettings& settings) const {
+        if (!met_) return true;
+        const bool chooses = met_->choices || met_->compares;
+        if (settings.choices == Choices::Gauges)
+            return met_->exponentials || met_->roots || chooses;
+        return chooses;
+    }
+
+    void attempt(const FieldSettings& settings, std::vector<Progress>& pending) {
+        for (Progress& each : pending) {
+            each.identity->trials.clear();
+            each.identity->settings = settings;
+            each.identity->degree.reset();
+        }
+        bool bounded = settings.strict;
+        double degree = 0;
+        for (int i = 0; i < kMostTrials; ++i) {
+            const bool needed =
+                std::any_of(pending.begin(), pending.end(), [&](const Progress& each) {
+                    return !each.refuted &&
+                           (i < options_.trials || !each.complete(options_.trials));
+                });
+            if (!needed) break;
+            const std::uint64_t seed =
+                RandomFunction(options_.seed)(static_cast<std::uint64_t>(i)).word();
+            const FieldTrial trial =
+                run_field_trial(plain_, derived_, program_, seed, settings, needs_);
+            note(trial);
+            bounded = bounded && !trial.uses.compares;
+            degree = std::max(degree, trial.degree + trial.uses.collisions);
+            for (Progress& each : pending) take(each, trial, seed);
+        }
+        for (Progress& each : pending) {
+            each.identity->proved = each.complete(options_.trials) &&
+                                    each.identity->unclaimed < each.identity->elements;
+            if (each.identity->proved) each.identity->counterexample.clear();
+            if (each.identity->proved && bounded) each.identity->degree = degree;
+        }
+    }
+
+    void take(Progress& progress, const FieldTrial& trial, std::uint64_t seed) {
+        if (progress.refuted) return;
+        Identity& identity = *progress.identity;
+        const auto found = trial.outputs.find(identity.output);
+        if (found == trial.outputs.end()) {
+            progress.refuted = true;
+            identity.counterexample = trial.failure;
+            return;
+        }
+        const OutputTrial& output = found->second;
+        identity.trials.push_back({seed, trial.digest});
+        identity.elements = static_cast<std::int64_t>(output.decided.size());
+        identity.unclaimed = output.unclaimed;
+        progress.decided.resize(output.decided.size());
+        for (std::size_t at = 0; at < output.decided.size(); ++at)
+            progress.decided[at] += output.decided[at] ? 1 : 0;
+        progress.refuted = output.different > 0;
+        if (progress.refuted)
+            identity.counterexample = element_name(identity.output, output.where);
+        else if (output.inconclusive > 0)
+            identity.counterexample = "roots were taken of numbers that have none";
+        else if (output.unclaimed == identity.elements)
+            identity.counterexample = "nothing is visible anywhere";
+    }
+
+    void note(const FieldTrial& trial) {
+        if (!met_) met_ = FieldUses{};
+        met_->choices = met_->choices || trial.uses.choices || !trial.failure.empty();
+        met_->compares = met_->compares || trial.uses.compares;
+        met_->exponentials = met_->exponentials || trial.uses.exponentials;
+        met_->roots = met_->roots || trial.uses.roots;
+    }
+
+    const Diagram& plain_;
+    const Diagram& derived_;
+    const TileProgram& program_;
+    const ProofOptions& options_;
+    FieldNeeds needs_;
+    std::optional<FieldUses> met_;
+};
+
+}  // namespace
+
+std::vector<Identity> prove_identity(const Diagram& plain, const Diagram& derived,
+                                     const TileProgram& program, const ProofOptions& options) {
+    return IdentityProver(plain, derived, program, options).run();
+}
+
+std::string print(const FieldSettings& settings) {
+    const char* choices = settings.choices == Choices::Gauges        ? "gauges"
+                          : settings.choices == Choices::FreeMonoids ? "free monoids"
+                                                                     : "cells";
+    return std::string(choices) + (settings.strict ? ", atoms" : ", residues");
+}
+
+}  // namespace napkin::proof

@@ -1,0 +1,63 @@
+#include "derive/proof/prove_program.h"
+
+#include <algorithm>
+
+namespace napkin::proof {
+namespace {
+
+// Inputs of rung 3t: of size one, and such that scores, products of two, reach 10^4 and more of
+// either sign.
+constexpr double kScales[] = {1, 100};
+
+Provenance provenance_of(const Diagram& plain, const Diagram& derived, const TileProgram& program,
+                         const ProofOptions& options, const std::vector<Identity>& identities) {
+    // Where any maximum would do, a maximum is no input.
+    Provenance both;
+    for (const bool gauges : {true, false}) {
+        std::vector<std::string> outputs;
+        for (const Identity& identity : identities)
+            if ((identity.settings.choices == Choices::Gauges) == gauges)
+                outputs.push_back(identity.output);
+        if (outputs.empty()) continue;
+        try {
+            const Provenance part =
+                compare_provenance(plain, derived, program, options.seed, outputs, gauges);
+            both.elements += part.elements;
+            both.leaks += part.leaks;
+            both.losses += part.losses;
+            if (both.first.empty()) both.first = part.first;
+        } catch (const InternalError& broken) {
+            ++both.losses;
+            if (both.first.empty()) both.first = broken.what();
+        }
+    }
+    return both;
+}
+
+}  // namespace
+
+bool ProgramProof::identity() const {
+    return std::all_of(identities.begin(), identities.end(),
+                       [](const Identity& each) { return each.proved; });
+}
+
+bool ProgramProof::executes() const {
+    return std::all_of(executions.begin(), executions.end(),
+                       [](const Execution& each) { return each.ok(); });
+}
+
+bool ProgramProof::ok() const {
+    return identity() && provenance.same() && executes();
+}
+
+ProgramProof prove_program(const Diagram& plain, const Diagram& derived, const TileProgram& program,
+                           const ProofOptions& options) {
+    ProgramProof proof;
+    proof.identities = prove_identity(plain, derived, program, options);
+    proof.provenance = provenance_of(plain, derived, program, options, proof.identities);
+    for (const double scale : kScales)
+        proof.executions.push_back(execute(plain, derived, program, options.seed, scale));
+    return proof;
+}
+
+}  // namespace napkin::proof

@@ -1,0 +1,40 @@
+// Small sizes at which a derivation is proved.
+//
+// Rung 2 holds at the shapes and tile sizes that were run, so these are chosen to show what goes
+// wrong at edges: every axis is a few elements long, sizes that were in order stay in order, tiles
+// divide nothing, and axes have several of them with a ragged last one. Another shape keeps the
+// derivation's own tile sizes, which are then larger than the axes.
+#pragma once
+
+#include <vector>
+
+#include "derive/state.h"
+#include "diagrams/syntax.h"
+
+namespace napkin::proof {
+
+/// The derivation at one set of sizes.
+struct Shape {
+    Sizes sizes;                    ///< of every axis that has a size of its own
+    std::vector<Command> commands;  ///< with tile sizes to go with them
+    Diagram plain;
+    State state;
+};
+
+/// What to prove: a parsed diagram with its derivation.
+struct Subject {
+    const SourceMap& sources;
+    const syntax::File& file;
+    std::vector<Command> commands;
+    Sizes fixed;  ///< sizes that the user asked for; these axes keep the derivation's tile sizes
+};
+
+/// The shape with the given sizes and commands; the diagnostics where it does not check or a step
+/// does not apply.
+[[nodiscard]] Result<Shape> shape_at(const Subject& subject, const Sizes& sizes,
+                                     std::vector<Command> commands);
+
+/// One shape or more; a diagnostic where the derivation applies at no small sizes.
+[[nodiscard]] Result<std::vector<Shape>> choose_shapes(const Subject& subject);
+
+}  // namespace napkin::proof

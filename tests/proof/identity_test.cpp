@@ -1,0 +1,183 @@
+// What rung 2 decides, and what it does not: the cases that naive versions get wrong, and every
+// example with every derivation of its own.
+#include <set>
+
+#include "derive/proof/field_trial.h"
+#include "tests/golden.h"
+#include "tests/proof/subjects.h"
+
+namespace napkin::test {
+namespace {
+
+using proof::Choices;
+
+constexpr const char* kTwoLayers = R"(diagram two_layers {
+  axis q = 5, x = 6, d = 3, y = 7, e = d
+  input Q[q, d], K[x, d], V[x, e], L[y, e], W[y, d]
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  P[q, x] = softmax[x](S[q, x])
+  O[q, e] = sum(x) P[q, x] * V[x, e]
+  T[q, y] = sum(e) O[q, e] * L[y, e]
+  R[q, y] = softmax[y](T[q, y])
+  output Z[q, d] = sum(y) R[q, y] * W[y, d]
+})";
+
+/// Proves a diagram at the sizes it is written with.
+proof::ProgramProof prove_at(const std::string& diagram, const std::string& derivation) {
+    const Diagram plain = load(diagram);
+    const State state = derive(plain, derivation);
+    return proof::prove_program(plain, state.diagram, program_of(state), {});
+}
+
+const proof::Identity& identity_of(const proof::ProgramProof& proof, const std::string& output) {
+    for (const proof::Identity& each : proof.identities)
+        if (each.output == output) return each;
+    FAIL("no output ", output);
+    return proof.identities.front();
+}
+
+}  // namespace
+
+TEST_CASE("every example is proved with its own derivation, at small ragged sizes") {
+    const std::vector<Example> examples = all_examples();
+    REQUIRE(examples.size() > 20);
+    for (const Example& each : examples) {
+        CAPTURE(each.name);
+        const std::vector<proof::Shape> shapes = shapes_of(each.diagram, each.derivation);
+        for (const proof::Shape& shape : shapes) {
+            const proof::ProgramProof proof = prove(shape);
+            INFO(describe(proof));
+            CHECK(proof.ok());
+            for (const proof::Execution& execution : proof.executions)
+                CHECK((execution.scale != 1 || execution.compared > 0));
+        }
+    }
+}
+
+TEST_CASE("a streamed log-sum-exp is a formal pair") {
+    for (const char* form : {"max(x) S[q, x] + log(sum(x) exp(S[q, x] - max(x) S[q, x]))",
+                             "log(sum(x) exp(S[q, x]))"}) {
+        const proof::ProgramProof proof = prove_at(std::string(R"(diagram lse {
+  axis q = 3, x = 11
+  input S[q, x]
+  output L[q] = )") + form + "\n}",
+                                                   "stream x by 4");
+        INFO(describe(proof));
+        REQUIRE(proof.ok());
+        const proof::Identity& identity = identity_of(proof, "L");
+        CHECK_EQ(identity.settings, (proof::FieldSettings{Choices::Gauges, true}));
+        CHECK(identity.degree.has_value());
+    }
+}
+
+TEST_CASE("stacked attentions nest exponentials") {
+    const proof::ProgramProof proof = prove_at(kTwoLayers, R"(fuse S, P, O
+fuse T, R, Z
+group q by 2 in O
+stream x by 4 in O
+group q by 3 in Z
+stream y by 3 in Z
+)");
+    INFO(describe(proof));
+    REQUIRE(proof.ok());
+    CHECK(identity_of(proof, "Z").degree.has_value());
+}
+
+TEST_CASE("top-k and argmax") {
+    const std::string diagram = R"(diagram routing {
+  axis n = 3, e = 11, k = 3, d = 4
+  input X[n, d], W[e, d]
+  G[n, e] = sum(d) X[n, d] * W[e, d]
+  output val[n, k], idx[n, k] = topk[e](G[n, e])
+  output best[n] = argmax(e) G[n, e]
+})";
+    SUBCASE("over what is whole: the free monoid tells, with a bound") {
+        const proof::ProgramProof proof =
+            prove_at(diagram, "fuse all\ngroup n by 2\nstream d by 3");
+        INFO(describe(proof));
+        REQUIRE(proof.ok());
+        CHECK(identity_of(proof, "val").degree.has_value());
+    }
+    SUBCASE("over what is streamed: the merge compares, so cells tell, without a bound") {
+        const proof::ProgramProof proof =
+            prove_at(diagram, "fuse all\ngroup n by 2\nstream e by 4");
+        INFO(describe(proof));
+        REQUIRE(proof.ok());
+        CHECK_EQ(identity_of(proof, "idx").settings.choices, Choices::Cells);
+        CHECK(!identity_of(proof, "idx").degree.has_value());
+    }
+}
+
+TEST_CASE("a maximum that is an output is proved in the free monoid, with a bound") {
+    const proof::ProgramProof proof = prove_at(R"(diagram largest {
+  axis q = 3, x = 11
+  input S[q, x]
+  output m[q] = max(x) S[q, x]
+})",
+                                               "stream x by 4");
+    INFO(describe(proof));
+    REQUIRE(proof.ok());
+    CHECK_EQ(identity_of(proof, "m").settings.choices, Choices::FreeMonoids);
+    CHECK(identity_of(proof, "m").degree.has_value());
+}
+
+TEST_CASE("nothing is claimed of rows on which nothing is visible") {
+    const std::string diagram = R"(diagram rows {
+  axis q = 6, x = 7, d = 2
+  input Q[q, d], K[x, d], V[x, d]
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  T[q, x] = if q % 3 != 0 then S[q, x] else -inf
+  P[q, x] = softmax[x](T[q, x])
+  output O[q, d] = sum(x) P[q, x] * V[x, d]
+})";
+    const proof::ProgramProof proof = prove_at(diagram, "fuse all\ngroup q by 4\nstream x by 3");
+    INFO(describe(proof));
+    REQUIRE(proof.ok());
+    CHECK_EQ(identity_of(proof, "O").elements, 12);
+    CHECK_EQ(identity_of(proof, "O").unclaimed, 4);
+
+    std::string nowhere = diagram;
+    nowhere.replace(nowhere.find("q % 3 != 0"), 10, "q % 3 == 9");
+    const proof::ProgramProof empty = prove_at(nowhere, "fuse all\nstream x by 3");
+    CHECK(!identity_of(empty, "O").proved);
+    CHECK_EQ(identity_of(empty, "O").counterexample, "nothing is visible anywhere");
+}
+
+TEST_CASE("roots: congruence with a bound, products of roots without") {
+    const std::string head =
+        "diagram roots {\n  axis q = 4, x = 9, d = 3\n  input S[q, x], V[x, d]\n";
+    const proof::ProgramProof norm = prove_at(head + R"(
+  n[q] = sum(x) S[q, x] ^ 2
+  output O[q, d] = sum(x) S[q, x] * rsqrt(n[q]) * V[x, d]
+})",
+                                              "fuse all\nstream x by 4");
+    INFO(describe(norm));
+    REQUIRE(norm.ok());
+    CHECK(identity_of(norm, "O").degree.has_value());
+
+    const proof::ProgramProof powers = prove_at(head + R"(
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, d] = sum(x) sqrt(P[q, x]) * V[x, d]
+})",
+                                                "fuse all\nstream x by 4");
+    INFO(describe(powers));
+    REQUIRE(powers.ok());
+    CHECK(!identity_of(powers, "O").settings.strict);
+    CHECK(!identity_of(powers, "O").degree.has_value());
+}
+
+TEST_CASE("a proof repeats itself, and another seed is another point") {
+    const std::vector<proof::Shape> shapes =
+        shapes_of(example("attention").diagram, example("attention").derivation);
+    const TileProgram program = program_of(shapes[0].state);
+    const auto with_seed = [&](std::uint64_t seed) {
+        return proof::prove_identity(shapes[0].plain, shapes[0].state.diagram, program,
+                                     {3, seed})[0];
+    };
+    CHECK_EQ(with_seed(1).trials.size(), 3);
+    CHECK(with_seed(1).trials == with_seed(1).trials);
+    CHECK(with_seed(1).trials[0].digest != with_seed(2).trials[0].digest);
+    CHECK(with_seed(1).trials[0].digest != with_seed(1).trials[1].digest);
+}
+
+}  // namespace napkin::test

@@ -1,0 +1,33 @@
+// Diagrams with derivations, at sizes as small as a proof takes them.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "derive/proof/prove_program.h"
+#include "derive/proof/shapes.h"
+#include "tests/derive/programs.h"
+
+namespace napkin::test {
+
+/// The shapes at which a proof would run.
+[[nodiscard]] std::vector<proof::Shape> shapes_of(const std::string& diagram,
+                                                  const std::string& derivation,
+                                                  const Sizes& fixed = {});
+/// Rungs 2 and 3t and provenance of a derivation at one shape.
+[[nodiscard]] proof::ProgramProof prove(const proof::Shape& shape);
+/// One line an output, an execution, and what provenance found: for messages.
+[[nodiscard]] std::string describe(const proof::ProgramProof& proof);
+
+/// A file of examples/ with its diagram: `attention_unfused.drv` belongs to attention.ncd, the
+/// longest diagram name that its name begins with.
+struct Example {
+    std::string name;
+    std::string diagram;
+    std::string derivation;
+};
+[[nodiscard]] std::vector<Example> all_examples();
+[[nodiscard]] Example example(const std::string& name);
+
+}  // namespace napkin::test
