@@ -78,7 +78,9 @@ Execution execute(const Diagram& plain, const Diagram& derived, const TileProgra
     execution.never_written = amiss.never;
     const Grids<WideReal> exact =
         PlainEvaluator<ExtendedDomain>(extended, plain, grids_of<WideReal>(inputs)).run();
-    Reference reference(plain, inputs, {ElementType::F64, {}});
+    Precision precision;
+    precision.arithmetic = ElementType::F64;
+    Reference reference(plain, inputs, precision);
     for (const ArrayId output : outputs_of(plain)) {
         const std::optional<ArrayId> array = find_array(derived, plain[output].name);
         const auto got = array ? run.device.values.find(*array) : run.device.values.end();
