@@ -43,16 +43,18 @@ private:
     // lower_structure.cpp
     void name_tiles();
     [[nodiscard]] bool rounds_operand(const tensor::Product& product) const;
-    /// Whether storing the value rounds it anyway, and nothing else reads it.
-    [[nodiscard]] bool rounded_when_saved(const Compute& compute) const;
     void place_matrices();
     void declare_warps(Body& body);
     void lower(const std::vector<TileStatement>& statements, Body& body);
     void lower(const TileStatement& statement, Body& body);
+    void wait_for_copies(Body& body);
+
+    // lower_loop.cpp
     void lower_loop(const Loop& loop, Body& body);
-    [[nodiscard]] Body chunk_body(const Loop& loop, const std::string& start);
     /// Code that tells chunks with nothing to test from others; `false` where all have.
     [[nodiscard]] std::string untested(const Loop& loop);
+
+    // lower_memory.cpp
     void lower_load(const Load& load, Span span, Body& body);
     [[nodiscard]] Body copy_matrix(const Load& load, const std::string& tile);
     void lower_fragment_load(const Load& load, Span span, Body& body);
@@ -60,15 +62,18 @@ private:
     [[nodiscard]] Body staged_save(const Save& save, int width);
     [[nodiscard]] kernel::Statement row_save(const Save& save);
     [[nodiscard]] Body direct_save(const Save& save);
-    void wait_for_copies(Body& body);
 
-    // lower_elements.cpp
+    // lower_compute.cpp
     void lower_compute(const Compute& compute, Span span, Body& body);
     void lower_map(const Compute& compute, const Expression& value, Body& body);
     void finish_map(const Compute& compute, const Domain& domain, Code value, Body before,
                     Body inside, Body& body);
     void lower_fold(const Compute& compute, const Fold& fold, Body& body);
     void lower_shared(const Compute& compute, Body& body);
+    /// Whether storing the value rounds it anyway, and nothing else reads it.
+    [[nodiscard]] bool rounded_when_saved(const Compute& compute) const;
+
+    // lower_elements.cpp
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
     [[nodiscard]] std::vector<IndexForm> gathered(const Load& load, ArrayId target,
                                                   const std::vector<IndexForm>& at);

@@ -1,0 +1,225 @@
+// Loops over chunks, with their rings of stages and versions with and without tests.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/tensor/tensor_lowering.h"
+
+namespace napkin::lowering {
+namespace {
+
+using kernel::Assign;
+using kernel::Body;
+using kernel::Call;
+using kernel::Declare;
+using kernel::Enclose;
+using kernel::If;
+using tensor::Home;
+
+}  // namespace
+
+std::string TensorLowering::untested(const Loop& loop) {
+    const AxisRange& range = ranges_.at(loop.axis);
+    std::vector<Expression> conditions;
+    for (const TileStatement& statement : loop.body)
+        if (const Compute* compute = std::get_if<Compute>(&statement.node))
+            for (const Expression* expression : expressions_of(compute->statement))
+                collect_conditions(*expression, conditions);
+    std::string whole;
+    const auto add = [&](const std::string& code) {
+        whole += (whole.empty() ? "" : " && ") +
+                 (code.find(" || ") == std::string::npos ? code : "(" + code + ")");
+    };
+    const std::int64_t padded = columns_of(loop.axis).padded;
+    if (range.capacity != padded) return "false";
+    if (!range.exact()) add(fmt::format("{} == {}", print(range.count), range.capacity));
+    const IntervalPrinter intervals(ranges_, sizes_);
+    known_.clear();
+    for (const Expression& condition : conditions) {
+        const std::string holds = intervals.must_hold(condition);
+        if (holds == "true") continue;
+        if (holds != "false") {
+            add(holds);
+            known_.push_back({condition, "!kTested", false});
+            continue;
+        }
+        const std::string never = intervals.must_hold(apply(Function::Not, {condition}));
+        if (never == "false" || never == "true") continue;
+        add(never);
+        known_.push_back({condition, "kTested", true});
+    }
+    return whole;
+}
+
+void TensorLowering::lower_loop(const Loop& loop, Body& body) {
+    const AxisRange outer = ranges_[loop.axis];
+    const std::string axis = Names::identifier(region_.axes[loop.axis.index()].name);
+    const std::string start = next_name(axis_names_[loop.axis.index()].start);
+    multiples_[start] = std::gcd(divisor_of(outer.start), loop.size);
+    const std::string end = print(outer.start + outer.count);
+    const auto enter = [&](Body& inside) {
+        used_.erase(axis_names_[loop.axis.index()].count);
+        ranges_[loop.axis] = outer;
+        narrow(loop.axis, loop.size, index_atom(start), inside);
+    };
+    body.push_back({kernel::Comment{fmt::format("chunks of {}", axis), true}});
+
+    // Which chunks are visited, and the next of them.
+    std::string step = fmt::format("{} + {}", start, loop.size);
+    std::string first = print(outer.start);
+    Body visible;
+    enter(visible);
+    std::string test;
+    for (const Expression& condition : loop.visible) {
+        const std::string code = IntervalPrinter(ranges_, sizes_).may_hold(condition);
+        if (code == "true") continue;
+        test += (test.empty() ? "" : " && ") +
+                (code.find(" || ") == std::string::npos ? code : "(" + code + ")");
+    }
+    const std::string next = "next_" + axis;
+    if (!test.empty()) {
+        visible.push_back({Call{"return " + test}});
+        body.push_back({Enclose{fmt::format("const auto visible_{} = [&](int {}) {{", axis, start),
+                                std::move(visible), "};"}});
+        Body search;
+        search.push_back({Enclose{
+            "do {",
+            {{Assign{start, "+=", std::to_string(loop.size)}}},
+            fmt::format("}} while ({} < {} && !visible_{}({}));", start, end, axis, start)}});
+        search.push_back({Call{"return " + start}});
+        body.push_back({Enclose{fmt::format("const auto {} = [&](int {}) {{", next, start),
+                                std::move(search), "};"}});
+        step = fmt::format("{}({})", next, start);
+        first = fmt::format("{}({})", next, print(outer.start - loop.size));
+    }
+
+    // What a chunk brings.
+    Body loads;
+    enter(loads);
+    bool streams = false;
+    for (const TileStatement& statement : loop.body) {
+        const Load* load = std::get_if<Load>(&statement.node);
+        if (load == nullptr || plan_.tiles.at(load->target).home != Home::Matrix) continue;
+        streams = true;
+        const std::string tile = shared_.at(load->target).name + (stages_ > 1 ? "(stage)" : "");
+        for (kernel::Statement& part : copy_matrix(*load, tile)) loads.push_back(std::move(part));
+    }
+    const std::string filling = "load_" + axis;
+    if (streams)
+        body.push_back({Enclose{fmt::format("const auto {} = [&](int {}{}) {{", filling, start,
+                                            stages_ > 1 ? ", int stage" : ""),
+                                std::move(loads), "};"}});
+
+    // The chunk itself, with and without tests.
+    Body whole;
+    enter(whole);
+    const std::vector<ExpressionScope::Known> outer_known = known_;
+    const std::string outer_tested = tested_;
+    const std::string untested_code = untested(loop);
+    const bool two_versions = !untested_code.empty() && untested_code != "false";
+    if (two_versions) {
+        whole.push_back({Call{"return " + untested_code}});
+        body.push_back({Enclose{fmt::format("const auto whole_{} = [&](int {}) {{", axis, start),
+                                std::move(whole), "};"}});
+    } else {
+        known_.clear();
+    }
+    const std::optional<AxisId> outer_chunked = chunked_;
+    chunked_ = loop.axis;
+    tested_ = two_versions ? "kTested" : untested_code.empty() ? "false" : "";
+    const std::string chunk = "chunk_" + axis;
+    Body inside;
+    if (two_versions)
+        inside.push_back({Declare{"bool", "kTested", "decltype(tested)::value", true, {}}});
+    enter(inside);
+    const std::set<VariableId> declared = declared_;
+    const std::string outer_stage = stage_;
+    if (streams) stage_ = stages_ > 1 ? "(stage)" : "";
+    const bool pending = copies_pending_;
+    copies_pending_ = false;
+    for (const TileStatement& statement : loop.body) {
+        const Load* load = std::get_if<Load>(&statement.node);
+        if (load != nullptr && plan_.tiles.at(load->target).home == Home::Matrix) continue;
+        lower(statement, inside);
+    }
+    declared_ = declared;
+    stage_ = outer_stage;
+    known_ = outer_known;
+    tested_ = outer_tested;
+    chunked_ = outer_chunked;
+    const std::string parameters =
+        fmt::format("int {}{}{}", start, streams && stages_ > 1 ? ", int stage" : "",
+                    two_versions ? ", auto tested" : "");
+    body.push_back({Enclose{fmt::format("const auto {} = [&]({}) NK_INLINE {{", chunk, parameters),
+                            std::move(inside), "};"}});
+
+    const std::string arguments = start + (streams && stages_ > 1 ? ", stage" : "");
+    Body run;
+    if (two_versions) {
+        run.push_back({If{fmt::format("whole_{}({})", axis, start),
+                          {{Call{fmt::format("{}({}, Flag<false>())", chunk, arguments)}}},
+                          {{Call{fmt::format("{}({}, Flag<true>())", chunk, arguments)}}}}});
+    } else {
+        run.push_back({Call{fmt::format("{}({})", chunk, arguments)}});
+    }
+    const auto loop_over = [&](const std::string& from, Body steps) {
+        const std::string advance = test.empty() ? fmt::format("{} += {}", start, loop.size)
+                                                 : fmt::format("{} = {}", start, step);
+        body.push_back({Enclose{
+            fmt::format("for (int {0} = {1}; {0} < {2}; {3}) {{", start, from, end, advance),
+            std::move(steps), "}"}});
+    };
+    if (!streams) {
+        copies_pending_ = pending;
+        wait_for_copies(body);
+        loop_over(first, std::move(run));
+    } else if (stages_ == 1) {
+        Body steps;
+        steps.push_back({kernel::Barrier{}});
+        steps.push_back({Call{fmt::format("{}({})", filling, start)}});
+        steps.push_back({Call{"commit_copies()"}});
+        steps.push_back({Call{"wait_copies<0>()"}});
+        steps.push_back({kernel::Barrier{}});
+        for (kernel::Statement& part : run) steps.push_back(std::move(part));
+        loop_over(first, std::move(steps));
+        copies_pending_ = pending;
+    } else {
+        const std::string ahead = axis + "_ahead";
+        const std::string from = names_.fresh("first_" + axis);
+        const auto fill = [&](const std::string& stage) {
+            Body steps;
+            steps.push_back({If{fmt::format("{} < {}", ahead, end),
+                                {{Call{fmt::format("{}({}, {})", filling, ahead, stage)}}},
+                                {}}});
+            steps.push_back({Call{"commit_copies()"}});
+            steps.push_back({Assign{ahead, "=",
+                                    test.empty() ? fmt::format("{} + {}", ahead, loop.size)
+                                                 : fmt::format("{}({})", next, ahead)}});
+            return steps;
+        };
+        if (!outer_stage.empty() || !outer_tested.empty()) body.push_back({kernel::Barrier{}});
+        if (!test.empty()) body.push_back({Declare{"int", from, first, true, {}}});
+        const std::string begin = test.empty() ? first : from;
+        body.push_back({Declare{"int", ahead, begin, false, "the next chunk to load"}});
+        kernel::For prime;
+        prime.name = "stage";
+        prime.end = std::to_string(stages_ - 1);
+        prime.body = fill("stage");
+        body.push_back({std::move(prime)});
+        body.push_back({Declare{"int", "stage", "0", false, {}}});
+        Body steps;
+        steps.push_back({Call{fmt::format("wait_copies<{}>()", stages_ - 2)}});
+        steps.push_back({kernel::Barrier{}});
+        for (kernel::Statement& part : fill(fmt::format("(stage + {}) % {}", stages_ - 1, stages_)))
+            steps.push_back(std::move(part));
+        for (kernel::Statement& part : run) steps.push_back(std::move(part));
+        steps.push_back({Assign{"stage", "=", fmt::format("(stage + 1) % {}", stages_)}});
+        loop_over(begin, std::move(steps));
+        // Nothing may be visited: then the copies before the loop are still on their way.
+        copies_pending_ = pending;
+    }
+    ranges_[loop.axis] = outer;
+}
+
+}  // namespace napkin::lowering

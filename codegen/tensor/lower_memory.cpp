@@ -1,0 +1,240 @@
+// Copies between device memory and a block's tiles.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/tensor/tensor_lowering.h"
+
+namespace napkin::lowering {
+namespace {
+
+using kernel::Assign;
+using kernel::Body;
+using kernel::Call;
+using kernel::For;
+using kernel::If;
+using tensor::Home;
+
+}  // namespace
+
+/// The copy of a load's part of its array into a matrix.
+kernel::Body TensorLowering::copy_matrix(const Load& load, const std::string& tile) {
+    Shared& shared = shared_.at(load.target);
+    const tensor::Tile& plan = plan_.tiles.at(load.target);
+    const std::size_t dimensions = load.index.size();
+    shared.axes.clear();
+    shared.origin.clear();
+    shared.count.clear();
+    for (std::size_t d = 0; d < dimensions; ++d) {
+        const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
+        shared.axes.push_back(axis);
+        shared.origin.push_back(ranges_.at(axis).start);
+        shared.count.push_back(ranges_.at(axis).count);
+    }
+    const DeviceOffset from = device_offset(load.array, shared.origin);
+    const int width = vector_elements(load.array, divisor_of(shared.origin[plan.column_dimension]));
+    Body body;
+    body.push_back({Call{fmt::format(
+        "copy_async<{}>({}, {}, {}, {}, {}, {}, threadIdx.x, kThreads)", width, tile,
+        buffer_name(load.array, false), print(from.offset),
+        device_stride(load.array, plan.row_dimension), print(shared.count[plan.row_dimension]),
+        print(shared.count[plan.column_dimension]))}});
+    return body;
+}
+
+void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
+    const tensor::Tile& tile = plan_.tiles.at(load.target);
+    if (tile.home == Home::Device) return;
+    bool first = true;
+    for (std::string& line :
+         comments(fmt::format("load {}", region_.arrays[load.array.index()].name), span, "")) {
+        body.push_back({kernel::Comment{std::move(line), first}});
+        first = false;
+    }
+    if (tile.home == Home::Fragment) return lower_fragment_load(load, span, body);
+    for (kernel::Statement& part : copy_matrix(load, shared_.at(load.target).name))
+        body.push_back(std::move(part));
+    body.push_back({Call{"commit_copies()"}});
+    copies_pending_ = true;
+}
+
+void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
+    const tensor::Tile& tile = plan_.tiles.at(load.target);
+    std::vector<IndexForm> origin;
+    std::string row_count = "1";
+    std::string column_count = "1";
+    std::string stride = "0";
+    std::int64_t divisor = 0;
+    for (std::size_t d = 0; d < load.index.size(); ++d) {
+        const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
+        IndexForm start = ranges_.at(axis).start;
+        if (axis == plan_.row) {
+            const IndexForm warp =
+                index_atom("warp_" + Names::identifier(region_.axes[axis.index()].name));
+            start = start + warp;
+            row_count = print(ranges_.at(axis).count - warp);
+            stride = device_stride(load.array, d);
+        }
+        if (axis == tile.column) {
+            column_count = print(ranges_.at(axis).count);
+            divisor = divisor_of(start);
+        }
+        origin.push_back(start);
+    }
+    static_cast<void>(vector_elements(load.array, divisor));
+    declare(load.target, body);
+    body.push_back({Call{fmt::format("load_rows({}, {}, {}, {}, {}, {}, 0.0f)", place(load.target),
+                                     buffer_name(load.array, false),
+                                     print(device_offset(load.array, origin).offset), stride,
+                                     row_count, column_count)}});
+}
+
+void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
+    bool first = true;
+    for (std::string& line :
+         comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "")) {
+        body.push_back({kernel::Comment{std::move(line), first}});
+        first = false;
+    }
+    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    const Array& array = region_.arrays[save.array.index()];
+    const std::size_t last = array.axes.empty()     ? 0
+                             : array.layout.empty() ? array.axes.size() - 1
+                                                    : array.layout.back();
+    if (tile.home == Home::Fragment && plan_.has_products() && tile.column &&
+        array.axes[last] == *tile.column) {
+        const int width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
+        if (width > 1) {
+            for (kernel::Statement& part : staged_save(save, width))
+                body.push_back(std::move(part));
+            return;
+        }
+    }
+    if (tile.home == Home::Fragment && !plan_.has_products() && tile.column &&
+        array.axes[last] == *tile.column &&
+        vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start)) % plan_.vector ==
+            0) {
+        body.push_back(row_save(save));
+        return;
+    }
+    for (kernel::Statement& part : direct_save(save)) body.push_back(std::move(part));
+}
+
+/// Whole rows, in vectors.
+kernel::Statement TensorLowering::row_save(const Save& save) {
+    const Array& array = region_.arrays[save.array.index()];
+    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    std::vector<IndexForm> origin;
+    std::string stride = "0";
+    std::string rows = "1";
+    for (std::size_t d = 0; d < array.axes.size(); ++d) {
+        const AxisId axis = array.axes[d];
+        IndexForm start = ranges_.at(axis).start;
+        if (axis == plan_.row) {
+            const IndexForm warp =
+                index_atom("warp_" + Names::identifier(region_.axes[axis.index()].name));
+            start = start + warp;
+            rows = print(ranges_.at(axis).count - warp);
+            stride = device_stride(save.array, d);
+        }
+        origin.push_back(start);
+    }
+    return {Call{fmt::format("save_rows({}, {}, {}, {}, {}, {})", place(save.source),
+                             buffer_name(save.array, true),
+                             print(device_offset(save.array, origin).offset), stride, rows,
+                             print(ranges_.at(*tile.column).count))}};
+}
+
+/// Through shared memory, which then holds nothing else.
+kernel::Body TensorLowering::staged_save(const Save& save, int width) {
+    Body body;
+    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    const ElementType type = device_type(save.array);
+    const Columns columns = columns_of(*tile.column);
+    const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
+    kernel::Tile entry;
+    const Array& array = region_.arrays[save.array.index()];
+    entry.name = names_.fresh(Names::identifier(array.name) + "_staging");
+    entry.type = type;
+    entry.matrix = kernel::Tile::Matrix{rows, columns.padded, 1};
+    entry.shape = fmt::format("{} x {}, after everything else", rows, columns.padded);
+    const std::int64_t element = kernel::element_bytes(type);
+    entry.elements = rows * columns.padded;
+    program_.shared_bytes = std::max(program_.shared_bytes, entry.elements * element);
+    const std::string name = entry.name;
+    program_.tiles.push_back(std::move(entry));
+
+    if (copies_pending_) body.push_back({Call{"wait_copies<0>()"}});
+    copies_pending_ = false;
+    const std::string warp_row = "warp_" + Names::identifier(region_.axes[plan_.row->index()].name);
+    const std::string warp_column =
+        columns.split ? "warp_" + Names::identifier(region_.axes[tile.column->index()].name) : "0";
+    body.push_back({kernel::Barrier{}});
+    body.push_back({Call{
+        fmt::format("store({}, {}, {}, {})", place(save.source), name, warp_row, warp_column)}});
+    body.push_back({kernel::Barrier{}});
+    std::vector<IndexForm> origin;
+    std::size_t row_dimension = 0;
+    for (std::size_t d = 0; d < array.axes.size(); ++d) {
+        origin.push_back(ranges_.at(array.axes[d]).start);
+        if (array.axes[d] == *plan_.row) row_dimension = d;
+    }
+    body.push_back({Call{fmt::format(
+        "save_matrix<{}>({}, 0, {}, {}, {}, {}, {}, {}, threadIdx.x, kThreads)", width, name, rows,
+        buffer_name(save.array, true), print(device_offset(save.array, origin).offset),
+        device_stride(save.array, row_dimension), print(ranges_.at(*plan_.row).count),
+        print(ranges_.at(*tile.column).count))}});
+    return body;
+}
+
+/// Element by element: for what no copy in vectors serves.
+Body TensorLowering::direct_save(const Save& save) {
+    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    const Array& array = region_.arrays[save.array.index()];
+    const ElementType type = device_type(save.array);
+    Domain domain{tile.home == Home::Row || tile.home == Home::Fragment, std::nullopt};
+    if (tile.home == Home::Fragment || tile.home == Home::Shared) domain.column = tile.column;
+    const ElementScope element = element_of(domain);
+    std::vector<IndexForm> at;
+    for (const AxisId axis : array.axes) at.push_back(element.index.at(axis));
+    const auto store = [&](const std::string& value, const std::string& tests) {
+        Body copy;
+        Code real;
+        real.text = value;
+        const std::string to = device_place(save.array, at, copy);
+        copy.push_back({Assign{fmt::format("{}[{}]", buffer_name(save.array, true), to), "=",
+                               stored(real, type)}});
+        if (tests.empty()) return copy;
+        return Body{{If{tests, std::move(copy), {}}}};
+    };
+    const auto both = [](const std::string& a, const std::string& b) {
+        return a.empty() ? b : b.empty() ? a : a + " && " + b;
+    };
+    switch (tile.home) {
+    case Home::Thread: return store(place(save.source), "threadIdx.x == 0");
+    case Home::Shared: {
+        For loop;
+        loop.name = axis_names_[tile.column->index()].local;
+        loop.begin = "threadIdx.x";
+        loop.end = print(ranges_.at(*tile.column).count);
+        loop.step = "kThreads";
+        loop.body = store(fmt::format("{}[{}]", shared_.at(save.source).name, loop.name), "");
+        return {{std::move(loop)}};
+    }
+    case Home::Row: {
+        std::string tests = both(lane_leader(), row_test());
+        if (plan_.warps_across > 1)
+            tests = both(tests, fmt::format("warp_index() % {} == 0", plan_.warps_across));
+        return row_loop(store(place(save.source) + "[i]", tests));
+    }
+    case Home::Fragment: {
+        const Columns columns = columns_of(*tile.column);
+        const std::string tests = both(row_test(), column_test(*tile.column));
+        return row_loop(
+            column_loop(columns.type, *tile.column, store(place(save.source) + "(i, j)", tests)));
+    }
+    default: throw InternalError("what is saved was computed");
+    }
+}
+
+}  // namespace napkin::lowering
