@@ -111,25 +111,4 @@ NK_DEVICE LeftOperand<T, kDown, kAcross * 8 / kStepOf<T>> as_left(
     return left;
 }
 
-/// Stores a warp's results in a tile, rounded to T, the first at (row, column).
-template <class T, int kRows, int kColumns, int kDown, int kAcross>
-NK_DEVICE void store(const Fragment<kDown, kAcross>& results, Matrix<T, kRows, kColumns> tile,
-                     int row, int column) {
-#pragma unroll
-    for (int i = 0; i < 2 * kDown; ++i)
-#pragma unroll
-        for (int j = 0; j < 2 * kAcross; j += 2) {
-            const int bytes =
-                tile.place(row + results.row(i), column + results.column(j)) * int(sizeof(T));
-            if constexpr (sizeof(T) == 2) {
-                const u32 words[1] = {pack<T>(results(i, j), results(i, j + 1))};
-                write_words(tile.data, bytes, words);
-            } else {
-                static_assert(sizeof(T) == 4);
-                const u32 words[2] = {bits_of(results(i, j)), bits_of(results(i, j + 1))};
-                write_words(tile.data, bytes, words);
-            }
-        }
-}
-
 }  // namespace nk

@@ -13,21 +13,25 @@ NK_DEVICE u32 shared_address(Shared<T> array, int bytes) {
     return u32(__cvta_generic_to_shared(array)) + u32(bytes);
 }
 
-/// Starts the copy of kCount elements, of which the last are zero where fewer are `valid`.
+/// Starts the copy of kCount elements, of which all but the first `valid` are zero.
 template <int kCount, class T>
 NK_DEVICE void start_copy(Shared<T> tile, int bytes, Global<const T> array, i64 from, int valid) {
     constexpr int kBytes = kCount * int(sizeof(T));
     const u32 to = shared_address(tile, bytes);
     const int size = valid * int(sizeof(T));
-    if constexpr (kBytes == 16) {
+    if constexpr (kBytes == 16)
         asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(to),
                      "l"(array + from), "r"(size)
                      : "memory");
-    } else {
+    else
         asm volatile("cp.async.ca.shared.global.L2::128B [%0], [%1], %2, %3;" ::"r"(to),
                      "l"(array + from), "n"(kBytes), "r"(size)
                      : "memory");
-    }
+}
+/// Starts the copy of kCount elements, or their filling with zero where they are not `there`.
+template <int kCount, class T>
+NK_DEVICE void start_copy(Shared<T> tile, int bytes, Global<const T> array, i64 from, bool there) {
+    start_copy<kCount>(tile, bytes, array, from, there ? kCount : 0);
 }
 /// Makes a group of this thread's copies since the last one.
 NK_DEVICE void commit_copies() {
@@ -39,36 +43,37 @@ NK_DEVICE void wait_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
 }
 
-/// kWords words of shared memory.
+/// Words of shared memory: one, two or four, at a multiple of their size.
 template <int kWords, class T>
 NK_DEVICE void read_words(u32 (&words)[kWords], Shared<T> tile, int bytes) {
-    const unsigned char* place = reinterpret_cast<const unsigned char*>(tile) + bytes;
-    if constexpr (kWords == 4) {
-        const uint4 all = *reinterpret_cast<const uint4*>(place);
-        words[0] = all.x;
-        words[1] = all.y;
-        words[2] = all.z;
-        words[3] = all.w;
-    } else if constexpr (kWords == 2) {
-        const uint2 all = *reinterpret_cast<const uint2*>(place);
-        words[0] = all.x;
-        words[1] = all.y;
-    } else {
-        static_assert(kWords == 1);
-        words[0] = *reinterpret_cast<const u32*>(place);
-    }
+    static_assert(kWords == 1 || kWords == 2 || kWords == 4);
+    const u32 from = shared_address(tile, bytes);
+    if constexpr (kWords == 1)
+        asm volatile("ld.shared.b32 %0, [%1];" : "=r"(words[0]) : "r"(from) : "memory");
+    else if constexpr (kWords == 2)
+        asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+                     : "=r"(words[0]), "=r"(words[1])
+                     : "r"(from)
+                     : "memory");
+    else
+        asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                     : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+                     : "r"(from)
+                     : "memory");
 }
 template <int kWords, class T>
 NK_DEVICE void write_words(Shared<T> tile, int bytes, const u32 (&words)[kWords]) {
-    unsigned char* place = reinterpret_cast<unsigned char*>(tile) + bytes;
-    if constexpr (kWords == 4) {
-        *reinterpret_cast<uint4*>(place) = make_uint4(words[0], words[1], words[2], words[3]);
-    } else if constexpr (kWords == 2) {
-        *reinterpret_cast<uint2*>(place) = make_uint2(words[0], words[1]);
-    } else {
-        static_assert(kWords == 1);
-        *reinterpret_cast<u32*>(place) = words[0];
-    }
+    static_assert(kWords == 1 || kWords == 2 || kWords == 4);
+    const u32 to = shared_address(tile, bytes);
+    if constexpr (kWords == 1)
+        asm volatile("st.shared.b32 [%0], %1;" ::"r"(to), "r"(words[0]) : "memory");
+    else if constexpr (kWords == 2)
+        asm volatile("st.shared.v2.b32 [%0], {%1, %2};" ::"r"(to), "r"(words[0]), "r"(words[1])
+                     : "memory");
+    else
+        asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(words[0]),
+                     "r"(words[1]), "r"(words[2]), "r"(words[3])
+                     : "memory");
 }
 template <class T>
 NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
@@ -76,15 +81,36 @@ NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
     read_words(word, tile, bytes);
     return word[0];
 }
-/// The same of device memory, at an element.
+/// Words of device memory from an element on. What is only read does not change during a kernel.
 template <int kWords, class T>
 NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at) {
-    read_words(words, Shared<const T>(array + at), 0);
+    static_assert(kWords == 1 || kWords == 2 || kWords == 4);
+    if constexpr (kWords == 1)
+        asm("ld.global.nc.b32 %0, [%1];" : "=r"(words[0]) : "l"(array + at));
+    else if constexpr (kWords == 2)
+        asm("ld.global.nc.v2.b32 {%0, %1}, [%2];"
+            : "=r"(words[0]), "=r"(words[1])
+            : "l"(array + at));
+    else
+        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
+            : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+            : "l"(array + at));
 }
 template <int kWords, class T>
 NK_DEVICE void write_vector(Global<T> array, i64 at, const u32 (&words)[kWords]) {
-    write_words(Shared<T>(array + at), 0, words);
+    static_assert(kWords == 1 || kWords == 2 || kWords == 4);
+    if constexpr (kWords == 1)
+        asm volatile("st.global.b32 [%0], %1;" ::"l"(array + at), "r"(words[0]) : "memory");
+    else if constexpr (kWords == 2)
+        asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(array + at), "r"(words[0]),
+                     "r"(words[1])
+                     : "memory");
+    else
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(array + at), "r"(words[0]),
+                     "r"(words[1]), "r"(words[2]), "r"(words[3])
+                     : "memory");
 }
+
 // What the emulator alone checks or counts: that an element is inside its tile; that a warp's part
 // of a tile is, and starts at a multiple; that a thread takes no part in its warp's copy or vector
 // access.

@@ -25,7 +25,7 @@ NK_DEVICE int warp_index() {
 }
 
 /// The largest power of two that divides a count, at most 8.
-constexpr int alignment_of(int count) {
+NK_DEVICE constexpr int alignment_of(int count) {
     return count % 8 == 0 ? 8 : count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : 1;
 }
 
@@ -66,27 +66,57 @@ NK_DEVICE Matrix<T, kRows, kColumns> shared_matrix(unsigned char* memory, int of
     return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
 }
 
-/// Calls body(row, column) for this thread's share of the vectors of kVector elements in rows
-/// [first, first + count) of a tile, neighbouring threads taking neighbouring vectors; all threads
-/// make as many steps, and where `row` is not less than first + count there is nothing to do.
-template <int kVector, int kColumns, class Body>
-NK_DEVICE void share_vectors(int first, int count, int thread, int threads, const Body& body) {
-    static_assert(kColumns % kVector == 0);
-    constexpr int kAcross = kColumns / kVector;
-    const int steps = (count * kAcross + threads - 1) / threads;
-    if (threads % kAcross == 0) {
-        // A thread stays in its column.
-        const int row = first + int(u32(thread) / kAcross);
-        const int column = int(u32(thread) % kAcross) * kVector;
-#pragma unroll
-        for (int step = 0; step < steps; ++step) body(row + step * (threads / kAcross), column);
-    } else {
-#pragma unroll
+/// Calls body(row, column, bytes) for this thread's share of the vectors of kVector elements in
+/// rows [first, first + count) of a tile: where a vector is in the tile, and in memory.
+/// Neighbouring threads take neighbouring vectors. All threads take as many steps; with nothing to
+/// do they skip.
+template <int kVector, class Tile, class Body, class Skip>
+NK_DEVICE void share_vectors(int first, int count, int thread, int threads, const Body& body,
+                             const Skip& skip) {
+    static_assert(Tile::columns % kVector == 0);
+    constexpr int kAcross = Tile::columns / kVector;
+    constexpr int kSize = int(sizeof(typename Tile::Element));
+    const int down = threads / kAcross;  // rows of a step
+    if (down == 0) {
+        const int steps = (count * kAcross + threads - 1) / threads;
+#pragma unroll 4
         for (int step = 0; step < steps; ++step) {
             const u32 at = u32(thread + step * threads);
-            body(first + int(at / kAcross), int(at % kAcross) * kVector);
+            const int row = first + int(at / kAcross);
+            const int column = int(at % kAcross) * kVector;
+            if (row < first + count)
+                body(row, column, Tile::place(row, column) * kSize);
+            else
+                skip();
         }
+        return;
     }
+    // A thread stays in its column; where rows of a step are a power of two, the swizzle of a step
+    // and that of a thread's row are of different bits.
+    const int own = int(u32(thread) / kAcross);
+    const int column = int(u32(thread) % kAcross) * kVector;
+    const int place = Tile::place(own, column) * kSize;
+    const int inside = place - own * Tile::row_bytes;
+    const bool regular = (down & (down - 1)) == 0 && first % 8 == 0;
+    const int steps = (count + down - 1) / down;
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+        const int base = first + step * down;
+        const int row = base + own;
+        const int turned = inside ^ Tile::turn(base) * 16;
+        if ((threads % kAcross == 0 || own < down) && (count % down == 0 || row < first + count))
+            body(row, column,
+                 regular ? place - inside + turned + base * Tile::row_bytes
+                         : Tile::place(row, column) * kSize);
+        else
+            skip();
+    }
+}
+
+/// Whether every vector of kVector elements is inside the first `columns` of a row or outside.
+template <int kVector>
+NK_DEVICE bool whole_vectors(int columns, int all) {
+    return columns >= all || columns % kVector == 0;
 }
 
 /// The given threads start to copy a tile from device memory: element (row, column) comes from
@@ -96,21 +126,30 @@ NK_DEVICE void share_vectors(int first, int count, int thread, int threads, cons
 template <int kVector, class T, int kRows, int kColumns>
 NK_DEVICE void copy_async(Matrix<T, kRows, kColumns> tile, Global<const T> array, i64 from,
                           i64 row_stride, int rows, int columns, int thread, int threads) {
-    constexpr int kBytes = kVector * int(sizeof(T));
-    share_vectors<kVector, kColumns>(0, kRows, thread, threads, [&](int row, int column) {
-        if (row >= kRows) return skip_copy();
-        const int place = tile.place(row, column);
-        const i64 at = from + row * row_stride + column;
-        if constexpr (kBytes >= 4) {
-            const int left = row < rows ? minimum(columns - column, kVector) : 0;
-            start_copy<kVector>(tile.data, place * int(sizeof(T)), array, at, maximum(left, 0));
-        } else {
-            static_assert(kVector == 1, "copies of less than 4 bytes are of single elements");
+    using Tile = Matrix<T, kRows, kColumns>;
+    const auto skip = [] { skip_copy(); };
+    if constexpr (kVector * sizeof(T) < 4) {
+        static_assert(kVector == 1, "copies of less than 4 bytes are of single elements");
+        const auto copy = [&](int row, int column, int bytes) {
             T value{};
-            if (row < rows && column < columns) value = array[at];
-            tile.data[place] = value;
-        }
-    });
+            if (row < rows && column < columns) value = array[from + row * row_stride + column];
+            tile.data[bytes / int(sizeof(T))] = value;
+        };
+        share_vectors<kVector, Tile>(0, kRows, thread, threads, copy, skip);
+    } else if (whole_vectors<kVector>(columns, kColumns)) {
+        const auto copy = [&](int row, int column, int bytes) {
+            start_copy<kVector>(tile.data, bytes, array, from + row * row_stride + column,
+                                row < rows && column < columns);
+        };
+        share_vectors<kVector, Tile>(0, kRows, thread, threads, copy, skip);
+    } else {
+        const auto copy = [&](int row, int column, int bytes) {
+            const int left = row < rows ? minimum(columns - column, kVector) : 0;
+            start_copy<kVector>(tile.data, bytes, array, from + row * row_stride + column,
+                                maximum(left, 0));
+        };
+        share_vectors<kVector, Tile>(0, kRows, thread, threads, copy, skip);
+    }
 }
 
 /// The given threads write rows [first_row, first_row + row_count) of a tile to device memory,
@@ -120,23 +159,27 @@ template <int kVector, class T, int kRows, int kColumns>
 NK_DEVICE void save_matrix(Matrix<T, kRows, kColumns> tile, int first_row, int row_count,
                            Global<T> array, i64 to, i64 row_stride, int rows, int columns,
                            int thread, int threads) {
+    using Tile = Matrix<T, kRows, kColumns>;
     constexpr int kBytes = kVector * int(sizeof(T));
-    const int end = minimum(first_row + row_count, rows);
-    share_vectors<kVector, kColumns>(
-        first_row, row_count, thread, threads, [&](int row, int column) {
-            if (row >= end || column >= columns) return skip_vector();
-            const i64 at = to + row * row_stride + column;
-            if constexpr (kBytes >= 4) {
-                if (column + kVector <= columns) {
-                    u32 words[kBytes / 4];
-                    read_words(words, tile.data, tile.place(row, column) * int(sizeof(T)));
-                    return write_vector(array, at, words);
-                }
-            }
-            skip_vector();
-            for (int i = 0; i < kVector && column + i < columns; ++i)
-                array[at + i] = static_cast<T>(tile(row, column + i));
-        });
+    constexpr int kWords = kBytes < 4 ? 1 : kBytes / 4;
+    if (kBytes >= 4 && whole_vectors<kVector>(columns, kColumns)) {
+        const auto save = [&](int row, int column, int bytes) {
+            if (row >= rows || column >= columns) return skip_vector();
+            u32 words[kWords];
+            read_words(words, tile.data, bytes);
+            write_vector(array, to + row * row_stride + column, words);
+        };
+        share_vectors<kVector, Tile>(first_row, row_count, thread, threads, save,
+                                     [] { skip_vector(); });
+        return;
+    }
+#pragma unroll 1
+    for (int at = thread; at < row_count * kColumns; at += threads) {
+        const int row = first_row + at / kColumns;
+        const int column = at % kColumns;
+        if (row < rows && column < columns)
+            array[to + row * row_stride + column] = static_cast<T>(tile(row, column));
+    }
 }
 
 }  // namespace nk

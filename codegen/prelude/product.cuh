@@ -222,4 +222,31 @@ NK_DEVICE void multiply(Fragment<kDown, kAcross>& acc, Matrix<T, kLeftRows, kLef
                               Right(right, 0, column));
 }
 
+/// Stores a warp's results in a tile, rounded to T, the first at (row, column).
+template <class T, int kRows, int kColumns, int kDown, int kAcross>
+NK_DEVICE void store(const Fragment<kDown, kAcross>& results, Matrix<T, kRows, kColumns> tile,
+                     int row, int column) {
+    using Tile = Matrix<T, kRows, kColumns>;
+    constexpr int kUnits = 8 / Tile::unit;  // of 8 columns
+    constexpr int kAligned = alignment_of(kAcross * kUnits);
+    check_part(tile.data, row, 16 * kDown, kRows, 8);
+    check_part(tile.data, column, 8 * kAcross, kColumns, kAligned * Tile::unit);
+    const int lane = lane_index();
+    const int own = lane % 4 * 2;
+    const Cursor<Tile, kAligned> place(row + lane / 4, column / Tile::unit + own / Tile::unit,
+                                       own % Tile::unit * int(sizeof(T)));
+#pragma unroll
+    for (int i = 0; i < 2 * kDown; ++i)
+#pragma unroll
+        for (int j = 0; j < kAcross; ++j) {
+            const float first = results(i, 2 * j);
+            const float second = results(i, 2 * j + 1);
+            const int bytes = place(8 * i, kUnits * j);
+            if constexpr (sizeof(T) == 2)
+                write_words(tile.data, bytes, {pack<T>(first, second)});
+            else
+                write_words(tile.data, bytes, {bits_of(first), bits_of(second)});
+        }
+}
+
 }  // namespace nk

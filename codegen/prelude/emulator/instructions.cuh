@@ -140,6 +140,10 @@ NK_DEVICE void start_copy(Shared<T> tile, int bytes, Global<const T> array, i64 
     emulator::note_access(emulator::AccessKind::Copies, copy.to, kBytes);
     now.start_copy(&now, &copy);
 }
+template <int kCount, class T>
+NK_DEVICE void start_copy(Shared<T> tile, int bytes, Global<const T> array, i64 from, bool there) {
+    start_copy<kCount>(tile, bytes, array, from, there ? kCount : 0);
+}
 NK_DEVICE void commit_copies() {
     emulator::context->commit_copies(emulator::context);
 }
