@@ -36,10 +36,18 @@ NK_DEVICE float guard(float x) {
 }
 // NaN wins, so that it cannot be lost in a reduction.
 NK_DEVICE float maximum(float a, float b) {
+#ifdef NK_IN_ONE_INSTRUCTION
+    return maximum_or_nan(a, b);
+#else
     return a > b || is_nan(a) ? a : b;
+#endif
 }
 NK_DEVICE float minimum(float a, float b) {
+#ifdef NK_IN_ONE_INSTRUCTION
+    return minimum_or_nan(a, b);
+#else
     return a < b || is_nan(a) ? a : b;
+#endif
 }
 NK_DEVICE int maximum(int a, int b) {
     return a > b ? a : b;

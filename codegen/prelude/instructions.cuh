@@ -81,34 +81,49 @@ NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
     read_words(word, tile, bytes);
     return word[0];
 }
-/// Words of device memory from an element on. What is only read does not change during a kernel.
+/// Words of device memory from an element on, at a multiple of their size; zero where they are not
+/// `there`. What is only read does not change during a kernel.
 template <int kWords, class T>
-NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at) {
+NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at, bool there) {
     static_assert(kWords == 1 || kWords == 2 || kWords == 4);
+    for (u32& word : words) word = 0;
     if constexpr (kWords == 1)
-        asm("ld.global.nc.b32 %0, [%1];" : "=r"(words[0]) : "l"(array + at));
+        asm("{\n.reg .pred there;\nsetp.ne.u32 there, %2, 0;\n"
+            "@there ld.global.nc.b32 %0, [%1];\n}"
+            : "+r"(words[0])
+            : "l"(array + at), "r"(u32(there)));
     else if constexpr (kWords == 2)
-        asm("ld.global.nc.v2.b32 {%0, %1}, [%2];"
-            : "=r"(words[0]), "=r"(words[1])
-            : "l"(array + at));
+        asm("{\n.reg .pred there;\nsetp.ne.u32 there, %3, 0;\n"
+            "@there ld.global.nc.v2.b32 {%0, %1}, [%2];\n}"
+            : "+r"(words[0]), "+r"(words[1])
+            : "l"(array + at), "r"(u32(there)));
     else
-        asm("ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];"
-            : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-            : "l"(array + at));
+        asm("{\n.reg .pred there;\nsetp.ne.u32 there, %5, 0;\n"
+            "@there ld.global.nc.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
+            : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3])
+            : "l"(array + at), "r"(u32(there)));
 }
 template <int kWords, class T>
-NK_DEVICE void write_vector(Global<T> array, i64 at, const u32 (&words)[kWords]) {
+NK_DEVICE void write_vector(Global<T> array, i64 at, const u32 (&words)[kWords], bool there) {
     static_assert(kWords == 1 || kWords == 2 || kWords == 4);
     if constexpr (kWords == 1)
-        asm volatile("st.global.b32 [%0], %1;" ::"l"(array + at), "r"(words[0]) : "memory");
+        asm volatile(
+            "{\n.reg .pred there;\nsetp.ne.u32 there, %2, 0;\n"
+            "@there st.global.b32 [%0], %1;\n}" ::"l"(array + at),
+            "r"(words[0]), "r"(u32(there))
+            : "memory");
     else if constexpr (kWords == 2)
-        asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(array + at), "r"(words[0]),
-                     "r"(words[1])
-                     : "memory");
+        asm volatile(
+            "{\n.reg .pred there;\nsetp.ne.u32 there, %3, 0;\n"
+            "@there st.global.v2.b32 [%0], {%1, %2};\n}" ::"l"(array + at),
+            "r"(words[0]), "r"(words[1]), "r"(u32(there))
+            : "memory");
     else
-        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(array + at), "r"(words[0]),
-                     "r"(words[1]), "r"(words[2]), "r"(words[3])
-                     : "memory");
+        asm volatile(
+            "{\n.reg .pred there;\nsetp.ne.u32 there, %5, 0;\n"
+            "@there st.global.v4.b32 [%0], {%1, %2, %3, %4};\n}" ::"l"(array + at),
+            "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "r"(u32(there))
+            : "memory");
 }
 
 // What the emulator alone checks or counts: that an element is inside its tile; that a warp's part

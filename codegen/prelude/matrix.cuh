@@ -164,10 +164,10 @@ NK_DEVICE void save_matrix(Matrix<T, kRows, kColumns> tile, int first_row, int r
     constexpr int kWords = kBytes < 4 ? 1 : kBytes / 4;
     if (kBytes >= 4 && whole_vectors<kVector>(columns, kColumns)) {
         const auto save = [&](int row, int column, int bytes) {
-            if (row >= rows || column >= columns) return skip_vector();
             u32 words[kWords];
             read_words(words, tile.data, bytes);
-            write_vector(array, to + row * row_stride + column, words);
+            write_vector(array, to + row * row_stride + column, words,
+                         row < rows && column < columns);
         };
         share_vectors<kVector, Tile>(first_row, row_count, thread, threads, save,
                                      [] { skip_vector(); });
@@ -177,8 +177,8 @@ NK_DEVICE void save_matrix(Matrix<T, kRows, kColumns> tile, int first_row, int r
     for (int at = thread; at < row_count * kColumns; at += threads) {
         const int row = first_row + at / kColumns;
         const int column = at % kColumns;
-        if (row < rows && column < columns)
-            array[to + row * row_stride + column] = static_cast<T>(tile(row, column));
+        const T value = tile(row, column);
+        if (row < rows && column < columns) array[to + row * row_stride + column] = value;
     }
 }
 

@@ -32,6 +32,36 @@ NK_DEVICE void warp_barrier() {
     __syncwarp();
 }
 
+#if __CUDA_ARCH__ >= 800
+/// These do in an instruction what scalar.cuh and arithmetic.cuh have as arithmetic.
+#define NK_IN_ONE_INSTRUCTION
+NK_DEVICE u16 round_to_bf16(float value) {
+    u16 bits;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+NK_DEVICE u16 round_to_f16(float value) {
+    u16 bits;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+    return bits;
+}
+NK_DEVICE float widen_f16(u16 bits) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+    return value;
+}
+NK_DEVICE float maximum_or_nan(float a, float b) {
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+NK_DEVICE float minimum_or_nan(float a, float b) {
+    float result;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+}
+#endif
+
 NK_DEVICE u32 bits_of(float value) {
     return __float_as_uint(value);
 }

@@ -30,6 +30,10 @@ struct RowFragment {
     }
 };
 
+/// What a thread reads or writes at once of its rows in an array of T.
+template <class T, int kVector>
+constexpr int kPartOf = kVector* int(sizeof(T)) > 16 ? 16 / int(sizeof(T)) : kVector;
+
 /// Reads a warp's rows from device memory: element (row, column) is
 /// array[from + row * row_stride + column] where row < rows and column < columns, else `fill`.
 /// Places of vectors are multiples of their size, of 16 bytes where they are larger.
@@ -37,29 +41,44 @@ template <int kRows, int kVectors, int kVector, int kLanes, class T>
 NK_DEVICE void load_rows(RowFragment<kRows, kVectors, kVector, kLanes>& fragment,
                          Global<const T> array, i64 from, i64 row_stride, int rows, int columns,
                          float fill) {
-    constexpr int kPart = kVector * int(sizeof(T)) > 16 ? 16 / int(sizeof(T)) : kVector;
+    constexpr int kPart = kPartOf<T, kVector>;
+    constexpr int kParts = kVectors * kVector / kPart;
+    constexpr int kWords = kPart * int(sizeof(T)) / 4;
+    if (kWords == 0 || columns % kPart != 0) {
+#pragma unroll
+        for (int i = 0; i < kRows; ++i)
+#pragma unroll
+            for (int j = 0; j < kVectors * kVector; ++j) {
+                const int row = fragment.row(i);
+                const int column = fragment.column(j);
+                fragment(i, j) = fill;
+                if (row < rows && column < columns)
+                    fragment(i, j) =
+                        to_f32(static_cast<T>(array[from + row * row_stride + column]));
+            }
+        return;
+    }
+    // All reads before the first use.
+    u32 words[kRows][kParts][kWords == 0 ? 1 : kWords];
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
 #pragma unroll
-        for (int j = 0; j < kVectors * kVector; j += kPart) {
+        for (int part = 0; part < kParts; ++part) {
             const int row = fragment.row(i);
-            const int column = fragment.column(j);
-            const i64 at = from + row * row_stride + column;
-            const int left = row < rows ? columns - column : 0;
-            if constexpr (kPart * sizeof(T) >= 4) {
-                if (left >= kPart) {
-                    u32 words[kPart * sizeof(T) / 4];
-                    T values[kPart];
-                    read_vector(words, array, at);
-                    memcpy(values, words, sizeof values);
+            const int column = fragment.column(part * kPart);
+            read_vector(words[i][part], array, from + row * row_stride + column,
+                        row < rows && column < columns);
+        }
 #pragma unroll
-                    for (int k = 0; k < kPart; ++k) fragment(i, j + k) = to_f32(values[k]);
-                    continue;
-                }
-            }
+    for (int i = 0; i < kRows; ++i)
+#pragma unroll
+        for (int part = 0; part < kParts; ++part) {
+            const bool there = fragment.row(i) < rows && fragment.column(part * kPart) < columns;
+            T values[kPart];
+            memcpy(values, words[i][part], kPart * sizeof(T));
 #pragma unroll
             for (int k = 0; k < kPart; ++k)
-                fragment(i, j + k) = k < left ? to_f32(static_cast<T>(array[at + k])) : fill;
+                fragment(i, part * kPart + k) = there ? to_f32(values[k]) : fill;
         }
 }
 
@@ -67,7 +86,9 @@ NK_DEVICE void load_rows(RowFragment<kRows, kVectors, kVector, kLanes>& fragment
 template <int kRows, int kVectors, int kVector, int kLanes, class T>
 NK_DEVICE void save_rows(const RowFragment<kRows, kVectors, kVector, kLanes>& fragment,
                          Global<T> array, i64 to, i64 row_stride, int rows, int columns) {
-    constexpr int kPart = kVector * int(sizeof(T)) > 16 ? 16 / int(sizeof(T)) : kVector;
+    constexpr int kPart = kPartOf<T, kVector>;
+    constexpr int kWords = kPart * int(sizeof(T)) / 4;
+    const bool whole = kWords != 0 && columns % kPart == 0;
 #pragma unroll
     for (int i = 0; i < kRows; ++i)
 #pragma unroll
@@ -75,21 +96,18 @@ NK_DEVICE void save_rows(const RowFragment<kRows, kVectors, kVector, kLanes>& fr
             const int row = fragment.row(i);
             const int column = fragment.column(j);
             const i64 at = to + row * row_stride + column;
-            const int left = row < rows ? columns - column : 0;
-            if constexpr (kPart * sizeof(T) >= 4) {
-                if (left >= kPart) {
-                    u32 words[kPart * sizeof(T) / 4];
-                    T values[kPart];
+            T values[kPart];
 #pragma unroll
-                    for (int k = 0; k < kPart; ++k) values[k] = convert<T>(fragment(i, j + k));
-                    memcpy(words, values, sizeof values);
-                    write_vector(array, at, words);
-                    continue;
-                }
+            for (int k = 0; k < kPart; ++k) values[k] = convert<T>(fragment(i, j + k));
+            if (whole) {
+                u32 words[kWords == 0 ? 1 : kWords];
+                memcpy(words, values, kPart * sizeof(T));
+                write_vector(array, at, words, row < rows && column < columns);
+            } else {
+#pragma unroll
+                for (int k = 0; k < kPart; ++k)
+                    if (row < rows && column + k < columns) array[at + k] = values[k];
             }
-#pragma unroll
-            for (int k = 0; k < kPart; ++k)
-                if (k < left) array[at + k] = convert<T>(fragment(i, j + k));
         }
 }
 

@@ -48,10 +48,14 @@ NK_DEVICE float to_f32(bf16 value) {
     return float_of(u32(value.bits) << 16);
 }
 NK_DEVICE float to_f32(f16 value) {
+#ifdef NK_IN_ONE_INSTRUCTION
+    return widen_f16(value.bits);
+#else
     const u32 magnitude = u32(value.bits & 0x7fffu) << 13;
     const u32 sign = u32(value.bits & 0x8000u) << 16;
     if (magnitude >= 0x7c00u << 13) return float_of(sign | magnitude | 0x7f800000u);
     return float_of(sign | bits_of(float_of(magnitude) * 0x1p112f));
+#endif
 }
 NK_DEVICE float to_f32(e4m3 value) {
     const u32 magnitude = u32(value.bits & 0x7fu) << 20;
@@ -85,18 +89,26 @@ struct Conversion<float> {
 template <>
 struct Conversion<bf16> {
     static NK_DEVICE bf16 of(float value) {
+#ifdef NK_IN_ONE_INSTRUCTION
+        return {round_to_bf16(value)};
+#else
         const u32 bits = bits_of(value);
         if (is_nan(value)) return {u16(bits >> 16 | 0x40u)};
         return {u16((bits + 0x7fffu + (bits >> 16 & 1)) >> 16)};
+#endif
     }
 };
 template <>
 struct Conversion<f16> {
     static NK_DEVICE f16 of(float value) {
+#ifdef NK_IN_ONE_INSTRUCTION
+        return {round_to_f16(value)};
+#else
         const u32 sign = bits_of(value) >> 31 << 15;
         if (is_nan(value)) return {u16(sign | 0x7e00u)};
         const bool large = (bits_of(value) & 0x7fffffffu) >= 0x477ff000u;  // 65504 + ulp/2
         return {u16(large ? (sign | 0x7c00u) : round_small<5, 10>(value))};
+#endif
     }
 };
 template <>

@@ -144,7 +144,13 @@ private:
             ready_.pop_back();
             resume(thread);
         }
+        settle_accesses();
         if (!fault_ && finished_ < launch_.threads) report_deadlock();
+    }
+
+    void settle_accesses() {
+        for (int warp = 0; warp < launch_.threads / kWarp; ++warp)
+            accesses_.settle(warp, context_.traffic);
     }
 
     void resume(int thread) {
@@ -155,10 +161,7 @@ private:
         const transfer_t back = jump_fcontext(fiber.place, this);
         fiber.place = back.fctx;
         if (fault_) return;
-        if (fiber.waits == Waits::Finished) {
-            ++finished_;
-            accesses_.settle(thread / kWarp, context_.traffic);
-        }
+        if (fiber.waits == Waits::Finished) ++finished_;
         if (fiber.waits == Waits::Warp) arrive_at_warp(thread);
         if (fiber.waits == Waits::Block) arrive_at_block();
     }
@@ -226,8 +229,7 @@ private:
         if (++arrived_ < launch_.threads) return;
         arrived_ = 0;
         ++context_.epoch;
-        for (int warp = 0; warp < launch_.threads / kWarp; ++warp)
-            accesses_.settle(warp, context_.traffic);
+        settle_accesses();
         release(0, launch_.threads);
     }
     void release(int first, int count) {

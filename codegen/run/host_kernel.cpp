@@ -85,7 +85,7 @@ Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path&
     const std::string compiler = find_compiler();
     if (compiler.empty()) return messages::host_compiler_missing();
     const std::string text = host_text(kernel);
-    std::string key = "emulator 2\n" + text;
+    std::string key = "emulator 3\n" + text;
     for (const PreludeFile& file : prelude_files()) key += file.text;
     const fs::path folder = cache.empty() ? cache_folder() / "emulator" : cache;
     const fs::path library = folder / (kernel.name + "-" + hash_text(key) + ".so");
@@ -98,10 +98,11 @@ Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path&
         return *failed;
     const fs::path log = work / "log";
     const fs::path made = work / "kernel.so";
+    // -Bsymbolic: a kernel may be called like a function of the C library.
     const std::optional<int> status =
-        run_program({compiler, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-ffp-contract=off",
-                     "-DNAPKIN_EMULATED", "-I" + work.string(), (work / "kernel.cpp").string(),
-                     "-o", made.string()},
+        run_program({compiler, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-Wl,-Bsymbolic",
+                     "-ffp-contract=off", "-DNAPKIN_EMULATED", "-I" + work.string(),
+                     (work / "kernel.cpp").string(), "-o", made.string()},
                     log);
     const std::string said = read_file(log).value_or("");
     if (status == 0) fs::rename(made, library, error);

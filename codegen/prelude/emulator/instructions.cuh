@@ -179,12 +179,15 @@ NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
     return word[0];
 }
 template <int kWords, class T>
-NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at) {
+NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at, bool there) {
+    std::memset(words, 0, sizeof words);
+    if (!there) return;
     emulator::check_device(array, at, 4 * kWords / i64(sizeof(T)), 4 * kWords);
     std::memcpy(words, array.place(at), sizeof words);
 }
 template <int kWords, class T>
-NK_DEVICE void write_vector(Global<T> array, i64 at, const u32 (&words)[kWords]) {
+NK_DEVICE void write_vector(Global<T> array, i64 at, const u32 (&words)[kWords], bool there) {
+    if (!there) return;
     emulator::check_device(array, at, 4 * kWords / i64(sizeof(T)), 4 * kWords);
     std::memcpy(array.place(at), words, sizeof words);
 }
