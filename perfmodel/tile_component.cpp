@@ -23,11 +23,21 @@ bool same_factors(const Affine& a, const Affine& b) {
                       });
 }
 
+/// An index kept inside by a bound, without the bound: where sizes divide, it never binds.
+Expression unclamped(const Expression& index) {
+    const Apply* call = std::get_if<Apply>(&index.node);
+    if (call == nullptr || (call->function != Function::Min && call->function != Function::Max))
+        return index;
+    const bool first = axes_used(call->arguments[0]).empty();
+    const bool second = axes_used(call->arguments[1]).empty();
+    return first == second ? index : unclamped(call->arguments[first ? 1 : 0]);
+}
+
 std::optional<std::vector<Affine>> forms_of(const std::vector<Axis>& axes,
-                                            const Footprint& dimension) {
+                                            const Footprint& dimension, bool ideal) {
     std::vector<Affine> forms;
     for (const Expression& index : dimension.index) {
-        const std::optional<Affine> form = affine_form(axes, index);
+        const std::optional<Affine> form = affine_form(axes, ideal ? unclamped(index) : index);
         if (!form) return std::nullopt;
         forms.push_back(*form);
     }
@@ -45,7 +55,7 @@ bool stays_inside(const std::vector<Axis>& axes, const Footprint& dimension) {
 /// The width as an affine function of tile widths, where the index expressions move together.
 std::optional<LinearWidth> linear_width(const std::vector<Axis>& axes, const Footprint& dimension,
                                         bool ideal) {
-    const std::optional<std::vector<Affine>> forms = forms_of(axes, dimension);
+    const std::optional<std::vector<Affine>> forms = forms_of(axes, dimension, ideal);
     if (!forms || (!ideal && !stays_inside(axes, dimension))) return std::nullopt;
     const Affine* least = &forms->front();
     const Affine* most = &forms->front();
@@ -76,7 +86,7 @@ std::optional<Formula> tile_width(const std::vector<Axis>& axes, const Footprint
         }
         return width;
     }
-    const std::optional<std::vector<Affine>> forms = forms_of(axes, dimension);
+    const std::optional<std::vector<Affine>> forms = forms_of(axes, dimension, ideal);
     if (!forms) return ideal ? std::optional(dimension.limit_formula) : std::nullopt;
     Formula low = lowest(axes, forms->front(), ranges);
     Formula high = highest(axes, forms->front(), ranges);

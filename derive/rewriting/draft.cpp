@@ -18,15 +18,18 @@ bool contains(const std::vector<Value>& list, const Value& value) {
     return std::find(list.begin(), list.end(), value) != list.end();
 }
 
-/// Statements that an output depends on, among those that `is_there`.
+/// Statements that outputs and `others` depend on, among those that `is_there`.
 template <class Predicate>
-std::set<StatementId> live_statements(const Diagram& diagram, const Predicate& is_there) {
+std::set<StatementId> live_statements(const Diagram& diagram, const std::set<StatementId>& others,
+                                      const Predicate& is_there) {
     std::map<ArrayId, StatementId> producers;
     for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
         if (is_there(StatementId{i}))
             for (ArrayId target : diagram.statements[i].targets) producers[target] = StatementId{i};
     std::set<StatementId> live;
     std::vector<ArrayId> wanted = outputs_of(diagram);
+    for (StatementId id : others)
+        if (is_there(id)) wanted.push_back(diagram[id].targets.front());
     while (!wanted.empty()) {
         const auto found = producers.find(wanted.back());
         wanted.pop_back();
@@ -94,10 +97,11 @@ std::size_t Draft::add_region(Region region) {
     return regions.size() - 1;
 }
 
-StatementId Draft::add(Statement statement, std::size_t region, StatementId next) {
+StatementId Draft::add(Statement statement, std::size_t region, StatementId next,
+                       std::optional<std::size_t> turn) {
     const std::size_t rank = lines_[next.index()].rank;
     diagram.statements.push_back(std::move(statement));
-    lines_.push_back({region, rank, lines_.size(), false});
+    lines_.push_back({region, rank, turn.value_or(lines_.size()), false});
     return StatementId{static_cast<std::uint32_t>(lines_.size() - 1)};
 }
 
@@ -121,20 +125,17 @@ std::vector<StatementId> Draft::readers(ArrayId array) const {
     return found;
 }
 
-std::set<StatementId> Draft::live() const {
-    return live_statements(diagram, [&](StatementId id) { return !lines_[id.index()].erased; });
-}
-
-/// What lost its last reader goes; what never had one stays.
+/// What lost its last reader goes; what never led to an output stays, and what it reads.
 void Draft::drop_dead() {
     const std::set<StatementId> before =
-        live_statements(before_.diagram, [](StatementId) { return true; });
-    const std::set<StatementId> now = live();
-    for (std::uint32_t i = 0; i < lines_.size(); ++i) {
-        const StatementId id{i};
-        const bool never_read = lines_[i].serial == kOriginal && before.count(id) == 0;
-        if (now.count(id) == 0 && !never_read) lines_[i].erased = true;
-    }
+        live_statements(before_.diagram, {}, [](StatementId) { return true; });
+    std::set<StatementId> idle;
+    for (std::uint32_t i = 0; i < before_.diagram.statements.size(); ++i)
+        if (before.count(StatementId{i}) == 0) idle.insert(StatementId{i});
+    const std::set<StatementId> now = live_statements(
+        diagram, idle, [&](StatementId id) { return !lines_[id.index()].erased; });
+    for (std::uint32_t i = 0; i < lines_.size(); ++i)
+        if (now.count(StatementId{i}) == 0) lines_[i].erased = true;
 }
 
 /// Ready statements in the order of the source.
@@ -146,7 +147,7 @@ std::vector<StatementId> Draft::in_order() const {
         left.push_back(StatementId{i});
         missing.insert(diagram.statements[i].targets.begin(), diagram.statements[i].targets.end());
     }
-    std::sort(left.begin(), left.end(), [&](StatementId a, StatementId b) {
+    std::stable_sort(left.begin(), left.end(), [&](StatementId a, StatementId b) {
         const Line& x = lines_[a.index()];
         const Line& y = lines_[b.index()];
         return std::tie(x.rank, x.serial) < std::tie(y.rank, y.serial);

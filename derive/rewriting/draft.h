@@ -33,8 +33,10 @@ public:
     /// A box like another, drawn as its statements are.
     BoxId add_box(BoxId like);
     std::size_t add_region(Region region);
-    /// A statement of `region`, before `next` wherever data flow leaves a choice.
-    StatementId add(Statement statement, std::size_t region, StatementId next);
+    /// A statement of `region`, before `next` wherever data flow leaves a choice; among those
+    /// before the same one, in the order of `turn`, or else in which they were added.
+    StatementId add(Statement statement, std::size_t region, StatementId next,
+                    std::optional<std::size_t> turn = std::nullopt);
     void erase(StatementId id) { lines_[id.index()].erased = true; }
     void move(StatementId id, std::size_t region) { lines_[id.index()].region = region; }
     void store(ArrayId array, ElementType type) { relabelling_.wire_types[array] = type; }
@@ -61,10 +63,8 @@ private:
     std::vector<Line> lines_;
     std::vector<std::pair<ArrayId, std::string>> wanted_;
 
-    [[nodiscard]] std::set<StatementId> live() const;
     void drop_dead();
     [[nodiscard]] std::vector<StatementId> in_order() const;
-    State renumbered(const std::vector<StatementId>& order) const;
     void number_statements(const std::vector<StatementId>& order, State& state) const;
     void number_arrays(State& state) const;
     void number_boxes(State& state) const;

@@ -1,6 +1,7 @@
 // Rewriting what statements say.
 #pragma once
 
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -35,5 +36,8 @@ template <class Replacer>
     });
     return statement;
 }
+
+/// The statement reading other arrays in place of some.
+[[nodiscard]] Statement with_arrays(Statement statement, const std::map<ArrayId, ArrayId>& twins);
 
 }  // namespace napkin::rules

@@ -121,15 +121,6 @@ std::map<ArrayId, ArrayId> add_copies(Draft& draft, const Copying& copying) {
     return twins;
 }
 
-Statement with_arrays(Statement statement, const std::map<ArrayId, ArrayId>& twins) {
-    return rewrite_statement(std::move(statement), [&](Expression node) {
-        if (Read* element = std::get_if<Read>(&node.node))
-            if (const auto twin = twins.find(element->array); twin != twins.end())
-                element->array = twin->second;
-        return node;
-    });
-}
-
 /// `dV computes S and P again, from Q, K and L`.
 std::string condition_of(const State& state, const Copying& copying) {
     std::vector<std::string> inputs;

@@ -55,6 +55,7 @@ Outcome retype(const State& state, const Command& command);
 Outcome split_axis(const State& state, const Command& command);
 Outcome join_axes(const State& state, const Command& command);
 Outcome set_size(const State& state, const Command& command);
+Outcome split_stream(const State& state, const Command& command);
 Outcome recompute(const State& state, const Command& command);
 
 }  // namespace napkin::rules

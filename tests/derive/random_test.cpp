@@ -62,7 +62,7 @@ std::uint32_t trials(std::uint32_t usual) {
 TEST_CASE("random derivations compute and count what the reference and the counters say") {
     std::mt19937_64 random(11);
     RuleCounts counts;
-    for (int trial = 0; trial < 120; ++trial) {
+    for (int trial = 0; trial < 200; ++trial) {
         const Diagram diagram = load(kDiagrams[static_cast<std::size_t>(trial) % kDiagrams.size()]);
         const State state = random_derivation(diagram, random, 14, counts);
         std::string text;

@@ -56,6 +56,7 @@ TEST_CASE("what each rule changes") {
         {"retype", "fuse all", "retype P to bf16"},
         {"split-axis", "", "split-axis q as r by 8"},
         {"join-axes", "split-axis q as r by 8", "join-axes q, r as q"},
+        {"split-stream", "fuse all\ngroup q by 16\nstream x by 8", "split-stream x by 16"},
         {"recompute", "fuse S, P, R", "recompute S, P in dV", kBackward},
         {"set", "", "set q = 64"},
     };
@@ -92,7 +93,8 @@ TEST_CASE("derivation files: what is printed is read back") {
          {"fuse S, P, O", "fuse all", "unfuse O", "group q by 128 at l1 in O",
           "group q by 16 at l2 in O", "ungroup q", "stream x by 64 at l1 in O", "unstream x",
           "recolour S at tensor-core", "retype P to f16", "split-axis q as q1 by 16",
-          "join-axes a, b as c", "recompute S, P in dV", "set q = 8192"}) {
+          "join-axes a, b as c", "recompute S, P in dV", "split-stream x as p, y by 64 in O",
+          "set q = 8192"}) {
         const std::vector<Command> parsed = commands(text);
         REQUIRE_EQ(parsed.size(), 1);
         CHECK_EQ(print(parsed.front()), text);

@@ -12,10 +12,10 @@ public:
 
     Command draw() {
         // Weighted towards the rules that build kernels, so that a few steps get somewhere.
-        constexpr std::array kRules = {"fuse",      "fuse",     "fuse",     "group",
-                                       "group",     "stream",   "stream",   "ungroup",
-                                       "unstream",  "recolour", "retype",   "split-axis",
-                                       "join-axes", "unfuse",   "recompute"};
+        constexpr std::array kRules = {"fuse",      "fuse",     "fuse",      "group",
+                                       "group",     "stream",   "stream",    "ungroup",
+                                       "unstream",  "recolour", "retype",    "split-axis",
+                                       "join-axes", "unfuse",   "recompute", "split-stream"};
         Command command;
         command.rule = kRules[pick(kRules.size())];
         const std::string& rule = command.rule;
@@ -35,6 +35,11 @@ public:
         }
         if (rule == "group" || rule == "stream" || rule == "ungroup" || rule == "unstream")
             site(command);
+        if (rule == "split-stream") {
+            command.in = region();
+            command.names = {folded_axis(command.in)};
+            command.size = 1 + static_cast<std::int64_t>(pick(6));
+        }
         if (rule == "split-axis") {
             command.names = {axis()};
             command.as = {command.names.front() + "_in"};
@@ -63,6 +68,15 @@ private:
         command.in = region();
     }
     std::string axis() { return state_.diagram.axes[pick(state_.diagram.axes.size())].name; }
+    /// An axis that the region folds, where it folds any.
+    std::string folded_axis(const std::string& name) {
+        std::vector<AxisId> folded;
+        for (const Region& region : state_.relabelling.regions)
+            if (region_name(state_.diagram, region) == name)
+                for (StatementId id : region.statements)
+                    for (AxisId axis : folded_axes(state_.diagram[id])) folded.push_back(axis);
+        return folded.empty() ? axis() : state_.diagram[folded[pick(folded.size())]].name;
+    }
     std::string array() { return state_.diagram.arrays[pick(state_.diagram.arrays.size())].name; }
     std::string region() {
         const std::vector<Region>& regions = state_.relabelling.regions;

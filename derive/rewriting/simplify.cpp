@@ -1,0 +1,124 @@
+#include "derive/rewriting/simplify.h"
+
+#include <limits>
+#include <utility>
+
+#include "diagrams/evaluate.h"
+
+namespace napkin::rules {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+bool all_integers(const Apply& call) {
+    for (const Expression& argument : call.arguments)
+        if (const Number* value = std::get_if<Number>(&argument.node);
+            value == nullptr || !value->is_integer)
+            return false;
+    return true;
+}
+
+bool keeps_integers(Function function) {
+    switch (function) {
+    case Function::Negate:
+    case Function::Add:
+    case Function::Subtract:
+    case Function::Multiply:
+    case Function::FloorDivide:
+    case Function::Modulo:
+    case Function::Min:
+    case Function::Max:
+    case Function::Abs: return true;
+    default: return false;
+    }
+}
+
+/// A call whose arguments are all literals; comparisons stay, for what decides on them.
+Expression evaluated(const Apply& call, Expression whole) {
+    std::vector<double> values;
+    for (const Expression& argument : call.arguments) {
+        const double* value = literal(argument);
+        if (value == nullptr) return whole;
+        values.push_back(*value);
+    }
+    if (is_comparison_or_logic(call.function)) return whole;
+    return number(apply_function(call.function, values),
+                  all_integers(call) && keeps_integers(call.function));
+}
+
+/// Whether a condition is decided, and how.
+std::optional<bool> decided(const Expression& condition) {
+    const Apply* call = std::get_if<Apply>(&condition.node);
+    if (call == nullptr || call->arguments.size() != 2) return std::nullopt;
+    const double* left = literal(call->arguments[0]);
+    const double* right = literal(call->arguments[1]);
+    if (left == nullptr || right == nullptr) return std::nullopt;
+    const double values[] = {*left, *right};
+    return apply_function(call->function, values) != 0;
+}
+
+Expression reduced(Expression expression) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return expression;
+    const std::vector<Expression>& args = call->arguments;
+    const auto is = [&](std::size_t at, double value) { return is_literal(args[at], value); };
+    switch (call->function) {
+    case Function::Select:
+        if (const std::optional<bool> taken = decided(args[0])) return args[*taken ? 1 : 2];
+        return expression;
+    case Function::Add:
+        if (is(0, -kInfinity) || is(1, -kInfinity)) return number(-kInfinity);
+        if (is(0, 0)) return args[1];
+        if (is(1, 0)) return args[0];
+        break;
+    case Function::Subtract:
+        if (is(0, -kInfinity)) return args[0];
+        if (is(1, 0)) return args[0];
+        break;
+    case Function::Multiply:
+        if (is(0, 0) || is(1, 1)) return args[0];
+        if (is(1, 0) || is(0, 1)) return args[1];
+        break;
+    case Function::Divide:
+        if (is(1, 1)) return args[0];
+        break;
+    case Function::Max:
+        if (is(0, -kInfinity)) return args[1];
+        if (is(1, -kInfinity)) return args[0];
+        break;
+    case Function::Min:
+        if (is(0, kInfinity)) return args[1];
+        if (is(1, kInfinity)) return args[0];
+        break;
+    default: break;
+    }
+    return evaluated(*call, expression);
+}
+
+}  // namespace
+
+const double* literal(const Expression& expression) {
+    const Number* value = std::get_if<Number>(&expression.node);
+    return value != nullptr ? &value->value : nullptr;
+}
+
+bool is_literal(const Expression& expression, double value) {
+    const double* found = literal(expression);
+    return found != nullptr && *found == value;
+}
+
+void drop_guard(Expression& exponent) {
+    Apply* difference = std::get_if<Apply>(&exponent.node);
+    if (difference == nullptr || difference->function != Function::Subtract) return;
+    const Apply* guard = std::get_if<Apply>(&difference->arguments[1].node);
+    if (guard == nullptr || guard->function != Function::Guard) return;
+    Expression inside = guard->arguments.front();
+    difference->arguments[1] = std::move(inside);
+}
+
+Expression simplified(Expression expression) {
+    return rewrite(std::move(expression), reduced);
+}
+
+}  // namespace napkin::rules

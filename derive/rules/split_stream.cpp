@@ -1,0 +1,113 @@
+// split-stream: parts of a streamed axis in parallel, and a second region that combines their
+// states.
+//
+//   x ──[ F folds x ]── y     ==>     ── p ──[ F folds x_in ]── states[p] ──[ combine over p ]── y
+//                                   ── x_in ─
+//
+// Side conditions: the region's folds over the axis have an accumulator; it saves nothing that has
+// the axis, and keeps no prefixes along it. What a part adds to the whole follows from the
+// accumulator's repair, a sum of exponentials from the change of their maximum. Citation:
+// arXiv 2412.03317, section 2.4 (a fold is associative); FlashDecoding and split-K are instances.
+#include <algorithm>
+
+#include "derive/divisors.h"
+#include "derive/rewriting/splitting.h"
+
+namespace napkin::rules {
+
+namespace {
+
+std::optional<NotApplicable> why_not_split(const State& state, const Region& region, AxisId axis,
+                                           std::int64_t size) {
+    const Diagram& diagram = state.diagram;
+    const std::string& name = diagram[axis].name;
+    for (const Group& group : region.groups)
+        if (group.axis == axis)
+            return NotApplicable{"`" + name + "` is grouped here", "`ungroup " + name + "` first"};
+    for (const Stream& stream : region.streams) {
+        if (stream.axis != axis)
+            return NotApplicable{"`" + diagram[stream.axis].name + "` is streamed here",
+                                 "`unstream " + diagram[stream.axis].name + "` first"};
+        if (stream.size > size)
+            return NotApplicable{"chunks of " + std::to_string(stream.size) +
+                                     " do not lie in parts of " + std::to_string(size),
+                                 "choose parts of a multiple of " + std::to_string(stream.size)};
+    }
+    if (size >= diagram[axis].extent && !diagram[axis].dynamic)
+        return NotApplicable{"one part of " + std::to_string(size) + " is all of `" + name + "` (" +
+                                 std::to_string(diagram[axis].extent) + ")",
+                             "choose smaller parts"};
+    const auto folds = [&](StatementId id) {
+        const std::vector<AxisId> over = folded_axes(diagram[id]);
+        return std::find(over.begin(), over.end(), axis) != over.end();
+    };
+    if (std::none_of(region.statements.begin(), region.statements.end(), folds))
+        return NotApplicable{"nothing in " + region_name(diagram, region) + " folds `" + name + "`",
+                             "an axis that is kept is split over processors by `group`"};
+    for (StatementId id : region.statements)
+        if (const Fold* fold = std::get_if<Fold>(&diagram[id].body);
+            fold != nullptr && fold->every_prefix && fold->over.front() == axis)
+            return NotApplicable{"`" + diagram[diagram[id].targets.front()].name +
+                                     "` keeps every prefix along `" + name +
+                                     "`: a part needs what all parts before it add up to",
+                                 "`stream` it instead"};
+    for (ArrayId array : saves_of(diagram, region))
+        if (std::find(diagram[array].axes.begin(), diagram[array].axes.end(), axis) !=
+            diagram[array].axes.end())
+            return NotApplicable{"`" + diagram[array].name + "` has `" + name +
+                                     "` and is saved here, but only states of parts are combined",
+                                 "keep `" + diagram[array].name +
+                                     "` in a region of its own (`unfuse`, `recompute`)"};
+    return std::nullopt;
+}
+
+std::variant<SplitNames, NotApplicable> names_for(const State& state, const Command& command) {
+    const std::string& axis = command.names.front();
+    SplitNames names{axis + "_part", axis + "_in"};
+    if (!command.as.empty()) names.part = command.as[0];
+    if (command.as.size() > 1) names.inner = command.as[1];
+    if (command.as.size() > 2 || names.part == names.inner)
+        return NotApplicable{"the parts and the places in them have a name each",
+                             "write `as PART, PLACE`"};
+    for (const std::string& name : {names.part, names.inner})
+        if (find_axis(state.diagram, name) || find_array(state.diagram, name))
+            return NotApplicable{"`" + name + "` is in use already",
+                                 "choose other names: `as PART, PLACE`"};
+    return names;
+}
+
+}  // namespace
+
+Outcome split_stream(const State& state, const Command& command) {
+    const auto found = find_site(state, command);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
+    const Site site = std::get<Site>(found);
+    if (!command.size) return NotApplicable{"it needs a size", "write `split-stream AXIS by SIZE`"};
+    const Region region = state.relabelling.regions[site.region];
+    if (std::optional<NotApplicable> refusal =
+            why_not_split(state, region, site.axis, *command.size))
+        return *refusal;
+    const auto names = names_for(state, command);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&names)) return *refusal;
+    auto accumulator = accumulator_of(state, region, site.axis);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
+    std::vector<std::string> conditions = std::get<Accumulator>(accumulator).conditions;
+
+    Splitting splitting(state, site.region, site.axis,
+                        std::get<Accumulator>(std::move(accumulator)), *command.size,
+                        std::get<SplitNames>(names));
+    if (std::optional<NotApplicable> refusal = splitting.run()) return *refusal;
+    Draft& draft = splitting.draft();
+    draft.regions[site.region].streams.clear();
+    Region& parts = draft.regions[splitting.parts_region()];
+    for (Stream& stream : parts.streams) stream.axis = splitting.inner_axis();
+    const auto below = std::find_if(parts.groups.begin(), parts.groups.end(),
+                                    [](const Group& g) { return g.level > Level::Block; });
+    parts.groups.insert(below, {splitting.part_axis(), 1, Level::Block});
+    conditions.insert(conditions.begin(), "each part saves " + list_names(splitting.saved()) +
+                                              "; " + region_name(state.diagram, region) +
+                                              " combines them");
+    return draft.finish(command, std::move(conditions));
+}
+
+}  // namespace napkin::rules
