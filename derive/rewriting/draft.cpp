@@ -132,8 +132,8 @@ void Draft::drop_dead() {
     std::set<StatementId> idle;
     for (std::uint32_t i = 0; i < before_.diagram.statements.size(); ++i)
         if (before.count(StatementId{i}) == 0) idle.insert(StatementId{i});
-    const std::set<StatementId> now = live_statements(
-        diagram, idle, [&](StatementId id) { return !lines_[id.index()].erased; });
+    const std::set<StatementId> now =
+        live_statements(diagram, idle, [&](StatementId id) { return !lines_[id.index()].erased; });
     for (std::uint32_t i = 0; i < lines_.size(); ++i)
         if (now.count(StatementId{i}) == 0) lines_[i].erased = true;
 }

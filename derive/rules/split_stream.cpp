@@ -25,10 +25,7 @@ std::optional<NotApplicable> why_not_split(const State& state, const Region& reg
         if (group.axis == axis)
             return NotApplicable{"`" + name + "` is grouped here", "`ungroup " + name + "` first"};
     for (const Stream& stream : region.streams) {
-        if (stream.axis != axis)
-            return NotApplicable{"`" + diagram[stream.axis].name + "` is streamed here",
-                                 "`unstream " + diagram[stream.axis].name + "` first"};
-        if (stream.size > size)
+        if (stream.axis == axis && stream.size > size)
             return NotApplicable{"chunks of " + std::to_string(stream.size) +
                                      " do not lie in parts of " + std::to_string(size),
                                  "choose parts of a multiple of " + std::to_string(stream.size)};
@@ -89,7 +86,9 @@ Outcome split_stream(const State& state, const Command& command) {
         return *refusal;
     const auto names = names_for(state, command);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&names)) return *refusal;
-    auto accumulator = accumulator_of(state, region, site.axis);
+    Region streamed = region;
+    streamed.streams = {{site.axis, *command.size, Level::Block}};
+    auto accumulator = accumulator_of(state, streamed);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
     std::vector<std::string> conditions = std::get<Accumulator>(accumulator).conditions;
 
@@ -100,7 +99,8 @@ Outcome split_stream(const State& state, const Command& command) {
     Draft& draft = splitting.draft();
     draft.regions[site.region].streams.clear();
     Region& parts = draft.regions[splitting.parts_region()];
-    for (Stream& stream : parts.streams) stream.axis = splitting.inner_axis();
+    for (Stream& stream : parts.streams)
+        if (stream.axis == site.axis) stream.axis = splitting.inner_axis();
     const auto below = std::find_if(parts.groups.begin(), parts.groups.end(),
                                     [](const Group& g) { return g.level > Level::Block; });
     parts.groups.insert(below, {splitting.part_axis(), 1, Level::Block});

@@ -1,12 +1,12 @@
 // Whatever the rules allow computes the same and counts what the counters say, on diagrams nobody
 // wrote.
+#include <doctest/doctest.h>
+
 #include <array>
 #include <cstdlib>
-#include <random>
 
-#include "tests/derive/programs.h"
-#include "tests/support/random_derivation.h"
 #include "tests/support/random_diagram.h"
+#include "tests/support/trial.h"
 
 namespace napkin::test {
 
@@ -57,43 +57,49 @@ std::uint32_t trials(std::uint32_t usual) {
     return wanted != nullptr ? static_cast<std::uint32_t>(std::stoul(wanted)) : usual;
 }
 
+void check_trial(const Trial& trial, Coverage& coverage) {
+    if (failure_of(trial, &coverage)) FAIL(report_failure(trial));
+}
+
+void check_every_rule(const Coverage& coverage) {
+    for (const Rule& rule : all_rules()) {
+        INFO("rule ", std::string(rule.name));
+        CHECK((rule.name == "set" || coverage.applied.count(std::string(rule.name)) != 0));
+    }
+    MESSAGE("reached\n", coverage.text());
+}
+
 }  // namespace
 
 TEST_CASE("random derivations compute and count what the reference and the counters say") {
-    std::mt19937_64 random(11);
-    RuleCounts counts;
-    for (int trial = 0; trial < 200; ++trial) {
-        const Diagram diagram = load(kDiagrams[static_cast<std::size_t>(trial) % kDiagrams.size()]);
-        const State state = random_derivation(diagram, random, 14, counts);
-        std::string text;
-        for (const Step& step : state.steps) text += print(step.command) + "\n";
-        INFO("trial ", trial, " of ", diagram.name, "\n", text);
-        check_same_meaning(diagram, state, static_cast<std::uint64_t>(trial));
-        check_against_reference(state, static_cast<std::uint64_t>(trial));
-    }
-    for (const Rule& rule : all_rules()) {
-        INFO("rule ", std::string(rule.name));
-        CHECK((rule.name == "set" || counts.applied[std::string(rule.name)] > 0));
-    }
+    Coverage coverage;
+    for (std::uint32_t seed = 0; seed < trials(150); ++seed)
+        check_trial(random_trial(seed, 14, kDiagrams[seed % kDiagrams.size()]), coverage);
+    check_every_rule(coverage);
 }
 
 TEST_CASE("random derivations of random diagrams") {
-    std::mt19937_64 random(12);
-    RuleCounts counts;
-    for (std::uint32_t seed = 0; seed < trials(300); ++seed) {
-        const std::string text = random_diagram(seed);
-        const Diagram diagram = load(text);
-        const State state = random_derivation(diagram, random, 12, counts);
-        std::string steps;
-        for (const Step& step : state.steps) steps += print(step.command) + "\n";
-        INFO("seed ", seed, "\n", text, steps);
-        check_same_meaning(diagram, state, seed);
-        check_against_reference(state, seed);
-    }
-    for (const Rule& rule : all_rules()) {
-        INFO("rule ", std::string(rule.name));
-        CHECK((rule.name == "set" || counts.applied[std::string(rule.name)] > 0));
-    }
+    Coverage coverage;
+    for (std::uint32_t seed = 0; seed < trials(300); ++seed)
+        check_trial(random_trial(seed, 12), coverage);
+    check_every_rule(coverage);
+}
+
+TEST_CASE("a failing trial becomes smaller") {
+    // As if a split after a fusion were wrong wherever something is summed.
+    const auto fails = [](const Trial& trial) {
+        Coverage coverage;
+        if (failure_of(trial, &coverage)) return false;
+        return coverage.applied["fuse"] > 0 && coverage.applied["split-axis"] > 0 &&
+               coverage.monoids["sum"] > 0;
+    };
+    const Trial trial{
+        kDiagrams[0], {"group n by 3 in N", "fuse all", "split-axis d as r by 3", "unfuse Y"}, 3};
+    REQUIRE(fails(trial));
+    const Trial least = smaller(trial, fails);
+    CHECK_EQ(least.steps, std::vector<std::string>{"fuse all", "split-axis d as r by 3"});
+    CHECK_NE(least.diagram, trial.diagram);
+    CHECK(fails(least));
 }
 
 }  // namespace napkin::test

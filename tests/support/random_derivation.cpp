@@ -1,6 +1,8 @@
 #include "tests/support/random_derivation.h"
 
+#include <algorithm>
 #include <array>
+#include <set>
 
 namespace napkin::test {
 
@@ -8,100 +10,156 @@ namespace {
 
 class CommandDrawer {
 public:
-    CommandDrawer(const State& state, std::mt19937_64& random) : state_(state), random_(random) {}
+    CommandDrawer(const State& state, std::mt19937_64& random)
+        : state_(state), diagram_(state.diagram), random_(random) {}
 
     Command draw() {
-        // Weighted towards the rules that build kernels, so that a few steps get somewhere.
-        constexpr std::array kRules = {"fuse",      "fuse",     "fuse",      "group",
-                                       "group",     "stream",   "stream",    "ungroup",
-                                       "unstream",  "recolour", "retype",    "split-axis",
-                                       "join-axes", "unfuse",   "recompute", "split-stream"};
-        Command command;
-        command.rule = kRules[pick(kRules.size())];
-        const std::string& rule = command.rule;
-        if (rule == "fuse") fuse(command);
-        if (rule == "unfuse") command.names = {region()};
-        if (rule == "recolour") {
-            command.names = {region()};
-            command.at = "tensor-core";
+        using Draw = void (CommandDrawer::*)(Command&);
+        struct Entry {
+            const char* rule;
+            int weight;
+            Draw fill;
+        };
+        static constexpr std::array kEntries = {
+            Entry{"fuse", 6, &CommandDrawer::fuse},
+            Entry{"unfuse", 2, &CommandDrawer::unfuse},
+            Entry{"group", 4, &CommandDrawer::group},
+            Entry{"ungroup", 2, &CommandDrawer::ungroup},
+            Entry{"stream", 4, &CommandDrawer::stream},
+            Entry{"unstream", 2, &CommandDrawer::unstream},
+            Entry{"recolour", 2, &CommandDrawer::recolour},
+            Entry{"retype", 2, &CommandDrawer::retype},
+            Entry{"split-axis", 2, &CommandDrawer::split_axis},
+            Entry{"join-axes", 2, &CommandDrawer::join_axes},
+            Entry{"split-stream", 4, &CommandDrawer::split_stream},
+            Entry{"recompute", 4, &CommandDrawer::recompute},
+        };
+        int total = 0;
+        for (const Entry& entry : kEntries) total += entry.weight;
+        auto ticket = static_cast<int>(pick(static_cast<std::size_t>(total)));
+        for (const Entry& entry : kEntries) {
+            ticket -= entry.weight;
+            if (ticket >= 0) continue;
+            Command command;
+            command.rule = entry.rule;
+            (this->*entry.fill)(command);
+            return command;
         }
-        if (rule == "recompute") {
-            command.names = {array()};
-            if (pick(2) == 0) command.in = region();
-        }
-        if (rule == "retype") {
-            command.names = {array()};
-            command.to = pick(2) == 0 ? "bf16" : "f16";
-        }
-        if (rule == "group" || rule == "stream" || rule == "ungroup" || rule == "unstream")
-            site(command);
-        if (rule == "split-stream") {
-            command.in = region();
-            command.names = {folded_axis(command.in)};
-            command.size = 1 + static_cast<std::int64_t>(pick(6));
-        }
-        if (rule == "split-axis") {
-            command.names = {axis()};
-            command.as = {command.names.front() + "_in"};
-            command.size = 1 + static_cast<std::int64_t>(pick(4));
-        }
-        if (rule == "join-axes") {
-            command.names = {axis(), axis()};
-            command.as = {command.names.front()};
-        }
-        return command;
+        return {};
     }
 
 private:
     void fuse(Command& command) {
-        if (pick(2) == 0) {
+        if (pick(2) == 0)
             command.names = {"all"};
-            return;
-        }
-        command.names = {region(), region()};
+        else
+            command.names = {name(region()), name(region())};
     }
-    void site(Command& command) {
-        command.names = {axis()};
-        if (command.rule == "group" || command.rule == "stream")
-            command.size = 1 + static_cast<std::int64_t>(pick(6));
+    void unfuse(Command& command) { command.names = {name(region())}; }
+    void site(Command& command, const Region& region, const std::vector<AxisId>& axes) {
+        command.names = {axes.empty() ? any_axis() : diagram_[one_of(axes)].name};
+        command.in = name(region);
         command.at = pick(3) == 0 ? "l2" : "l1";
-        command.in = region();
     }
-    std::string axis() { return state_.diagram.axes[pick(state_.diagram.axes.size())].name; }
-    /// An axis that the region folds, where it folds any.
-    std::string folded_axis(const std::string& name) {
-        std::vector<AxisId> folded;
-        for (const Region& region : state_.relabelling.regions)
-            if (region_name(state_.diagram, region) == name)
-                for (StatementId id : region.statements)
-                    for (AxisId axis : folded_axes(state_.diagram[id])) folded.push_back(axis);
-        return folded.empty() ? axis() : state_.diagram[folded[pick(folded.size())]].name;
+    void group(Command& command) {
+        const Region& where = region();
+        site(command, where, axes_in(where, false));
+        command.size = size();
     }
-    std::string array() { return state_.diagram.arrays[pick(state_.diagram.arrays.size())].name; }
-    std::string region() {
-        const std::vector<Region>& regions = state_.relabelling.regions;
-        return region_name(state_.diagram, regions[pick(regions.size())]);
+    void stream(Command& command) {
+        const Region& where = region();
+        site(command, where, axes_in(where, true));
+        command.size = size();
     }
+    void ungroup(Command& command) {
+        const Region& where = region();
+        std::vector<AxisId> axes;
+        for (const Group& group : where.groups) axes.push_back(group.axis);
+        site(command, where, axes);
+    }
+    void unstream(Command& command) {
+        const Region& where = region();
+        std::vector<AxisId> axes;
+        for (const Stream& stream : where.streams) axes.push_back(stream.axis);
+        site(command, where, axes);
+    }
+    void recolour(Command& command) {
+        command.names = {array()};
+        command.at = "tensor-core";
+    }
+    void retype(Command& command) {
+        command.names = {array()};
+        command.to = pick(2) == 0 ? "bf16" : "f16";
+    }
+    void split_axis(Command& command) {
+        command.names = {any_axis()};
+        command.as = {command.names.front() + "_of"};
+        command.size = 1 + static_cast<std::int64_t>(pick(4));
+    }
+    void join_axes(Command& command) {
+        const std::vector<AxisId>& axes = diagram_.arrays[pick(diagram_.arrays.size())].axes;
+        if (axes.size() < 2) {
+            command.names = {any_axis(), any_axis()};
+        } else {
+            const std::size_t first = pick(axes.size() - 1);
+            command.names = {diagram_[axes[first]].name, diagram_[axes[first + 1]].name};
+        }
+        command.as = {command.names.front()};
+    }
+    void split_stream(Command& command) {
+        const Region& where = region();
+        site(command, where, axes_in(where, true));
+        command.at.clear();
+        command.size = size();
+    }
+    void recompute(Command& command) {
+        const Region& where = region();
+        command.in = name(where);
+        for (ArrayId load : loads_of(diagram_, where))
+            if (producer(diagram_, load) && (command.names.empty() || pick(2) == 0))
+                command.names.push_back(diagram_[load].name);
+        if (command.names.empty()) command.names = {array()};
+    }
+
+    std::int64_t size() { return 1 + static_cast<std::int64_t>(pick(6)); }
+    const Region& region() {
+        return state_.relabelling.regions[pick(state_.relabelling.regions.size())];
+    }
+    std::string name(const Region& region) { return region_name(diagram_, region); }
+    /// Axes that the region folds, or that it keeps.
+    std::vector<AxisId> axes_in(const Region& region, bool folded) {
+        std::set<AxisId> folds;
+        std::set<AxisId> all;
+        for (StatementId id : region.statements) {
+            for (AxisId axis : folded_axes(diagram_[id])) folds.insert(axis);
+            for (AxisId axis : axes_of(diagram_, diagram_[id])) all.insert(axis);
+        }
+        std::vector<AxisId> axes;
+        for (AxisId axis : all)
+            if ((folds.count(axis) != 0) == folded) axes.push_back(axis);
+        return axes;
+    }
+    std::string any_axis() { return diagram_.axes[pick(diagram_.axes.size())].name; }
+    std::string array() { return diagram_.arrays[pick(diagram_.arrays.size())].name; }
+    AxisId one_of(const std::vector<AxisId>& axes) { return axes[pick(axes.size())]; }
     std::size_t pick(std::size_t count) { return static_cast<std::size_t>(random_() % count); }
 
     const State& state_;
+    const Diagram& diagram_;
     std::mt19937_64& random_;
 };
 
 }  // namespace
 
-State random_derivation(const Diagram& diagram, std::mt19937_64& random, int steps,
-                        RuleCounts& counts) {
+Command random_command(const State& state, std::mt19937_64& random) {
+    return CommandDrawer(state, random).draw();
+}
+
+State random_derivation(const Diagram& diagram, std::mt19937_64& random, int steps) {
     State state = initial_state(diagram);
     for (int i = 0; i < steps; ++i) {
-        const Command command = CommandDrawer(state, random).draw();
-        Outcome outcome = apply(state, command);
-        if (State* next = std::get_if<State>(&outcome)) {
-            ++counts.applied[command.rule];
-            state = std::move(*next);
-        } else {
-            ++counts.refused[command.rule];
-        }
+        Outcome outcome = apply(state, random_command(state, random));
+        if (State* next = std::get_if<State>(&outcome)) state = std::move(*next);
     }
     return state;
 }

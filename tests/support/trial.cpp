@@ -1,0 +1,239 @@
+#include "tests/support/trial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <regex>
+
+#include "derive/interpret.h"
+#include "derive/tile_program.h"
+#include "diagrams/check.h"
+#include "diagrams/evaluate.h"
+#include "tests/support/random_derivation.h"
+#include "tests/support/random_diagram.h"
+
+namespace napkin::test {
+
+namespace {
+
+std::string counted(const std::map<std::string, int>& counts, const std::string& name) {
+    const auto found = counts.find(name);
+    return std::to_string(found == counts.end() ? 0 : found->second);
+}
+
+std::optional<Diagram> diagram_in(const std::string& text) {
+    SourceMap sources;
+    const Result<Checked> checked = load_diagram(sources, "trial.ncd", text, {});
+    if (!checked) return std::nullopt;
+    return checked->diagram;
+}
+
+std::vector<Command> commands_in(const std::vector<std::string>& lines) {
+    std::vector<Command> commands;
+    for (const std::string& line : lines) {
+        SourceMap sources;
+        if (const Result<Command> command = parse_command(sources, sources.add("trial.drv", line)))
+            commands.push_back(*command);
+    }
+    return commands;
+}
+
+/// Elements in memory order: axes that were split keep every value in its place.
+std::optional<std::string> difference(const Diagram& plain, const Tensors& expected,
+                                      const Diagram& derived, const Tensors& got,
+                                      const std::string& what) {
+    for (const auto& [array, tensor] : expected) {
+        const std::string& name = plain[array].name;
+        const std::optional<ArrayId> twin = find_array(derived, name);
+        if (!twin || got.count(*twin) == 0) return what + " lacks output " + name;
+        const std::vector<double>& values = got.at(*twin).values;
+        if (values.size() != tensor.values.size())
+            return what + " has another number of elements in output " + name;
+        const double rounding =
+            plain[array].rounds ? 2 * unit_roundoff(plain[array].type) : 0;  // either neighbour
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double want = tensor.values[i];
+            if (values[i] == want || (std::isnan(values[i]) && std::isnan(want))) continue;
+            const double error = std::abs(values[i] - want) / (1 + std::abs(want));
+            if (!(error <= rounding + 1e-9))
+                return what + " computes " + std::to_string(values[i]) + " for element " +
+                       std::to_string(i) + " of " + name + ", the plain diagram " +
+                       std::to_string(want);
+        }
+    }
+    return std::nullopt;
+}
+
+Tensors inputs_for(const Diagram& derived, const Diagram& plain, const Tensors& inputs) {
+    Tensors result;
+    for (const auto& [array, tensor] : inputs) {
+        const ArrayId twin = find_array(derived, plain[array].name).value();
+        result[twin] = make_tensor(derived, twin);
+        result[twin].values = tensor.values;
+    }
+    return result;
+}
+
+void count_monoids(const Diagram& diagram, Coverage& coverage) {
+    for (const Statement& statement : diagram.statements) {
+        if (const Fold* fold = std::get_if<Fold>(&statement.body))
+            ++coverage.monoids[(fold->every_prefix ? "scan " : "") + diagram[fold->monoid].name];
+        if (const Select* select = std::get_if<Select>(&statement.body))
+            ++coverage.monoids[select->rank ? "topk" : "argmax"];
+    }
+}
+
+std::optional<std::string> failure_of_state(const Diagram& plain, const State& state,
+                                            std::uint64_t seed) {
+    const Tensors inputs = random_inputs(plain, seed);
+    const Result<Tensors> expected = evaluate_outputs(plain, inputs);
+    if (!expected) return std::nullopt;  // no diagram that can be tried
+    const Tensors renamed = inputs_for(state.diagram, plain, inputs);
+    const Result<Tensors> rewritten = evaluate_outputs(state.diagram, renamed);
+    if (!rewritten) return "the derived diagram breaks a contract";
+    if (auto wrong = difference(plain, *expected, state.diagram, *rewritten, "the derived diagram"))
+        return wrong;
+    const Result<TileProgram> program = expand(state);
+    if (!program) return "the state does not expand";
+    const Result<Interpretation> result = interpret(state.diagram, *program, renamed);
+    if (!result) return "the tile program breaks a contract";
+    if (auto wrong =
+            difference(plain, *expected, state.diagram, result->outputs, "the tile program"))
+        return wrong;
+    if (result->written_twice != 0) return "an element is written twice";
+    if (result->never_written != 0) return "an element is never written";
+    if (count(*program) != result->counters) return "counting without values counts otherwise";
+    return std::nullopt;
+}
+
+/// The text without line `index`, which may not be the first or the last.
+std::string without_line(const std::string& text, std::size_t index) {
+    std::string result;
+    std::size_t at = 0;
+    for (std::size_t line = 0; at < text.size(); ++line) {
+        const std::size_t end = std::min(text.find('\n', at), text.size() - 1) + 1;
+        if (line != index) result += text.substr(at, end - at);
+        at = end;
+    }
+    return result;
+}
+
+/// Texts one change smaller.
+std::vector<std::string> smaller_texts(const std::string& text) {
+    std::vector<std::string> texts;
+    const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    for (std::size_t line = lines; line-- > 0;) texts.push_back(without_line(text, line));
+    const std::regex size("= ([0-9]+)([,\n ])");
+    for (std::sregex_iterator at(text.begin(), text.end(), size), end; at != end; ++at) {
+        const long value = std::stol((*at)[1]);
+        for (const long less : {1L, value / 2, value - 1})
+            if (less >= 1 && less < value)
+                texts.push_back(at->prefix().str() + "= " + std::to_string(less) + (*at)[2].str() +
+                                at->suffix().str());
+    }
+    return texts;
+}
+
+}  // namespace
+
+void Coverage::operator+=(const Coverage& other) {
+    for (const auto& [name, count] : other.applied) applied[name] += count;
+    for (const auto& [name, count] : other.refused) refused[name] += count;
+    for (const auto& [name, count] : other.monoids) monoids[name] += count;
+}
+
+std::string Coverage::text() const {
+    std::string text;
+    for (const Rule& rule : all_rules()) {
+        const std::string name(rule.name);
+        if (name == "set") continue;
+        text += "  " + name + std::string(22 - name.size(), ' ') + counted(applied, name) +
+                " applied, " + counted(refused, name) + " refused\n";
+    }
+    for (const auto& [name, count] : monoids)
+        text += "  " + name + std::string(name.size() < 22 ? 22 - name.size() : 1, ' ') +
+                std::to_string(count) + " folds\n";
+    return text;
+}
+
+Trial random_trial(std::uint32_t seed, int steps, const std::optional<std::string>& diagram) {
+    Trial trial{diagram ? *diagram : random_diagram(seed), {}, seed};
+    const std::optional<Diagram> plain = diagram_in(trial.diagram);
+    if (!plain) return trial;
+    std::mt19937_64 random(seed + 1);
+    State state = initial_state(*plain);
+    for (int i = 0; i < steps; ++i) {
+        const Command command = random_command(state, random);
+        trial.steps.push_back(print(command));
+        try {
+            Outcome outcome = apply(state, command);
+            if (State* next = std::get_if<State>(&outcome)) state = std::move(*next);
+        } catch (const std::exception&) {
+            break;  // `failure_of` will say so
+        }
+    }
+    return trial;
+}
+
+std::optional<std::string> failure_of(const Trial& trial, Coverage* coverage) {
+    std::string doing = "checking the diagram";
+    try {
+        const std::optional<Diagram> plain = diagram_in(trial.diagram);
+        if (!plain) return std::nullopt;
+        State state = initial_state(*plain);
+        for (const Command& command : commands_in(trial.steps)) {
+            doing = "`" + print(command) + "`";
+            Outcome outcome = apply(state, command);
+            State* next = std::get_if<State>(&outcome);
+            if (coverage != nullptr)
+                ++(next != nullptr ? coverage->applied : coverage->refused)[command.rule];
+            if (next != nullptr) state = std::move(*next);
+        }
+        doing = "the derived state";
+        if (coverage != nullptr) count_monoids(state.diagram, *coverage);
+        return failure_of_state(*plain, state, trial.seed);
+    } catch (const std::exception& exception) {
+        return doing + " throws: " + exception.what();
+    }
+}
+
+Trial smaller(Trial trial, const std::function<bool(const Trial&)>& fails) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (std::size_t i = trial.steps.size(); i-- > 0;) {
+            Trial fewer = trial;
+            fewer.steps.erase(fewer.steps.begin() + static_cast<std::ptrdiff_t>(i));
+            if (!fails(fewer)) continue;
+            trial = std::move(fewer);
+            changed = true;
+        }
+        for (const std::string& text : smaller_texts(trial.diagram)) {
+            Trial less = trial;
+            less.diagram = text;
+            if (!fails(less)) continue;
+            trial = std::move(less);
+            changed = true;
+            break;
+        }
+    }
+    return trial;
+}
+
+std::string report_failure(const Trial& trial) {
+    const Trial least =
+        smaller(trial, [](const Trial& tried) { return failure_of(tried).has_value(); });
+    const std::filesystem::path folder = std::filesystem::temp_directory_path();
+    const std::string stem = "napkin-trial-" + std::to_string(trial.seed);
+    std::string steps;
+    for (const std::string& step : least.steps) steps += step + "\n";
+    std::ofstream(folder / (stem + ".ncd"), std::ios::binary) << least.diagram;
+    std::ofstream(folder / (stem + ".drv"), std::ios::binary) << steps;
+    return failure_of(least).value_or("it does not fail any more") + "\n" + least.diagram + steps +
+           "written to " + (folder / stem).string() + ".ncd and .drv, input seed " +
+           std::to_string(least.seed) + "\n";
+}
+
+}  // namespace napkin::test
