@@ -122,6 +122,42 @@ void RegionFrame::narrow(AxisId axis, std::int64_t size, const IndexForm& start,
     range.count = index_atom(name);
 }
 
+/// The groups of two axes, `slow` and the one after it, in bands of the slower; returns what is
+/// left of the block's number for the axes further out.
+IndexForm RegionFrame::banded(std::size_t slow, std::size_t first,
+                              const std::vector<const Parallel*>& chain,
+                              const std::vector<IndexForm>& counts, const IndexForm& block,
+                              std::vector<IndexForm>& groups, Body& body) {
+    const auto declare = [&](const std::string& wanted, const std::string& value) {
+        const std::string name = names_.fresh(wanted);
+        body.push_back({kernel::Declare{"int", name, value, true, {}}});
+        return name;
+    };
+    const std::string down = print_factor(counts[slow]);
+    const std::string across = print_factor(counts[slow + 1]);
+    const std::string both = print_factor(counts[slow] * counts[slow + 1]);
+    std::string plane = print(block);
+    IndexForm rest;
+    if (slow != first) {
+        plane = declare("plane", fmt::format("{} % {}", print_factor(block), both));
+        rest = index_atom(declare("group", fmt::format("{} / {}", print_factor(block), both)));
+    } else {
+        plane = declare("plane", plane);
+    }
+    const std::string per_band = print_factor(counts[slow + 1] * order_.band);
+    const std::string top =
+        declare("band", fmt::format("{} / {} * {}", plane, per_band, order_.band));
+    const std::string height =
+        declare("band_height", fmt::format("minimum({}, {} - {})", order_.band, down, top));
+    const auto group = [&](std::size_t i, const std::string& value) {
+        groups[i] =
+            index_atom(declare("group_" + region_.axes[chain[i]->axis.index()].name, value));
+    };
+    group(slow, fmt::format("{} + {} % {} % {}", top, plane, per_band, height));
+    group(slow + 1, fmt::format("{} % {} / {}", plane, per_band, height));
+    return rest;
+}
+
 /// The outermost parallel loops become blocks; returns what is inside them.
 const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
     const std::vector<TileStatement>* inside = &region_.body;
@@ -156,7 +192,12 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
     while (significant > 0 && counts[significant - 1].is_constant(1)) --significant;
     std::size_t first = 0;
     while (first < chain.size() && counts[first].is_constant(1)) ++first;
-    for (std::size_t i = chain.size(); i-- > 0;) {
+    std::size_t next = significant;
+    if (order_.band > 0 && significant >= 2 && !counts[significant - 2].is_constant(1)) {
+        next = significant - 2;
+        rest = banded(next, first, chain, counts, rest, groups, body);
+    }
+    for (std::size_t i = next; i-- > 0;) {
         if (counts[i].is_constant(1)) continue;
         const std::string count = print_factor(counts[i]);
         const std::string block = print_factor(rest);
@@ -176,6 +217,8 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
     for (std::size_t i = 0; i < chain.size(); ++i) {
         const AxisId axis = chain[i]->axis;
         const AxisRange outer = ranges_[axis];
+        if (order_.reversed.contains(axis) && !counts[i].is_constant(1))
+            groups[i] = counts[i] - 1 - groups[i];
         IndexForm start = outer.start + groups[i] * chain[i]->size;
         if (!start.is_constant()) {
             const std::string name = next_name(axis_names_[axis.index()].start);

@@ -35,6 +35,14 @@ struct DeviceOffset {
     bool wide = false;  ///< may need 64 bits
 };
 
+/// In which order blocks take their groups; plain: the last axis varies fastest.
+struct BlockOrder {
+    std::set<AxisId> reversed;  ///< last group first
+    /// Blocks of the two fastest axes go in bands of so many groups of the slower one, so that the
+    /// blocks that run at the same time share more of what they load; 0 for none.
+    std::int64_t band = 0;
+};
+
 class RegionFrame {
 protected:
     using Body = kernel::Body;
@@ -88,6 +96,7 @@ protected:
     std::vector<bool> run_time_;    // by axis
     AxisRanges ranges_;
     std::vector<GridAxis> grid_;
+    BlockOrder order_;
     std::map<ArrayId, std::string> buffers_;
     std::map<std::string, std::int64_t> multiples_;  // what divides the value of a name
     std::set<AxisId> held_;                          // axes of run-time size that are held whole
@@ -95,6 +104,10 @@ protected:
     std::set<std::string> used_;  // of the names reserved for axes
 
 private:
+    [[nodiscard]] IndexForm banded(std::size_t slow, std::size_t first,
+                                   const std::vector<const Parallel*>& chain,
+                                   const std::vector<IndexForm>& counts, const IndexForm& block,
+                                   std::vector<IndexForm>& groups, Body& body);
     void name_axes();
     void find_run_time_sizes();
 

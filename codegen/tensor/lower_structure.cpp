@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/tensor/block_order.h"
 #include "codegen/tensor/matrix_layout.h"
 #include "codegen/tensor/statements.h"
 #include "codegen/tensor/tensor_lowering.h"
@@ -32,6 +33,7 @@ LoweredRegion TensorLowering::run() {
     program_.include = "tensor.cuh";
     name_tiles();
     place_matrices();
+    order_ = tensor::order_of(region_, plan_);
     Body body;
     const std::vector<TileStatement>& inner = lower_grid(body);
     declare_warps(body);

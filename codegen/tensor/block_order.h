@@ -1,0 +1,13 @@
+// The order in which blocks run.
+#pragma once
+
+#include "codegen/lowering/region_frame.h"
+#include "codegen/tensor/plan.h"
+
+namespace napkin::tensor {
+
+/// Blocks with more chunks to visit first, so that the last wave is short; bands where two axes of
+/// a product are both grouped, so that the cache is shared.
+[[nodiscard]] lowering::BlockOrder order_of(const RegionProgram& region, const Plan& plan);
+
+}  // namespace napkin::tensor
