@@ -52,6 +52,8 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->check(CLI::IsMember({"tile", "cuda", "ptx", "cubin"}));
     if (takes.target)
         app.add_option("--target", out.target, "the code generator")->capture_default_str();
+    if (takes.target)
+        app.add_option("--threads", out.threads, "threads of a block; chosen when not given");
     if (takes.arch)
         app.add_option("--arch", out.arch, "the GPU architecture to compile for")
             ->capture_default_str();

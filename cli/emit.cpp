@@ -110,6 +110,7 @@ Result<int> emit_kernels(Context& context, const State& state, const TileProgram
     const Arguments& arguments = context.arguments;
     EmitOptions options;
     options.target = arguments.target;
+    options.threads = arguments.threads;
     options.sources = &context.sources;
     const Result<EmittedProgram> program = emit(state, tiles, options);
     if (!program) return program.error();

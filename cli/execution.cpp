@@ -36,6 +36,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     if (emulated && report.work > kMostEmulatedWork) return too_large_to_emulate(report.work);
     EmitOptions options;
     options.target = arguments.target;
+    options.threads = arguments.threads;
     options.sources = &context.sources;
     const Result<EmittedProgram> kernels = emit(state, program, options);
     if (!kernels) return kernels.error();
