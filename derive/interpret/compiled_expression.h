@@ -142,6 +142,7 @@ typename Domain::Value CompiledExpression<Domain>::evaluate_node(
 template <class Domain>
 typename Domain::Value CompiledExpression<Domain>::evaluate_read(
     const Node& node, const std::vector<std::int64_t>& position, const Value* operands) const {
+    invariant(node.tile->low.size() == node.children.size(), "a tile is read before it is written");
     std::int64_t offset = 0;
     std::vector<Value> indices;
     for (std::size_t k = 0; k < node.children.size(); ++k) {

@@ -11,6 +11,7 @@ std::int64_t IndexBox::size() const {
 }
 
 std::size_t IndexBox::offset(const std::vector<std::int64_t>& index) const {
+    invariant(index.size() == low.size(), "a tile is read before it is written");
     std::int64_t offset = 0;
     for (std::size_t k = 0; k < index.size(); ++k) {
         const std::int64_t local = index[k] - low[k];

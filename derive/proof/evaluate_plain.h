@@ -30,6 +30,27 @@ public:
         return std::move(grids_);
     }
 
+    /// An expression at the current position; `operands` are those of a monoid's combine.
+    [[nodiscard]] Value value(const Expression& expression, std::span<const Value> operands = {}) {
+        return std::visit(
+            overloaded{
+                [&](const Number& literal) { return domain_.number(literal.value); },
+                [&](const AxisIndex& index) {
+                    return domain_.number(static_cast<double>(position_[index.axis.index()]));
+                },
+                [&](const SizeOf& size) {
+                    return domain_.number(static_cast<double>(diagram_[size.axis].extent));
+                },
+                [&](const Read& element) { return read(element, operands); },
+                [&](const Apply& call) { return apply(call, operands); },
+                [&](const Convert& convert) {
+                    return domain_.round(convert.type, value(convert.argument[0], operands));
+                },
+                [&](const Operand& operand) { return operands[operand.slot]; },
+            },
+            expression.node);
+    }
+
 private:
     using Values = std::vector<Value>;
 
@@ -122,25 +143,6 @@ private:
         Values result;
         for (const Expression& expression : list) result.push_back(value(expression));
         return result;
-    }
-    [[nodiscard]] Value value(const Expression& expression, std::span<const Value> operands = {}) {
-        return std::visit(
-            overloaded{
-                [&](const Number& literal) { return domain_.number(literal.value); },
-                [&](const AxisIndex& index) {
-                    return domain_.number(static_cast<double>(position_[index.axis.index()]));
-                },
-                [&](const SizeOf& size) {
-                    return domain_.number(static_cast<double>(diagram_[size.axis].extent));
-                },
-                [&](const Read& element) { return read(element, operands); },
-                [&](const Apply& call) { return apply(call, operands); },
-                [&](const Convert& convert) {
-                    return domain_.round(convert.type, value(convert.argument[0], operands));
-                },
-                [&](const Operand& operand) { return operands[operand.slot]; },
-            },
-            expression.node);
     }
     [[nodiscard]] Value read(const Read& element, std::span<const Value> operands) {
         const Grid<Value>& grid = grids_.at(element.array);

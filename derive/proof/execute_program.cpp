@@ -67,7 +67,7 @@ Execution execute(const Diagram& plain, const Diagram& derived, const TileProgra
     try {
         run = run_program(reals, derived, program,
                           renamed_grids(derived, plain, grids_of<double>(inputs)));
-    } catch (const InternalError& broken) {
+    } catch (const std::logic_error& broken) {
         execution.first = broken.what();
         return execution;
     }

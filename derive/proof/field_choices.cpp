@@ -125,7 +125,8 @@ void FieldDomain::absorb_extreme(MonoidId monoid, FieldValue& state, const Field
 }
 
 /// In the free commutative monoid a state is the sum of random images of its elements; identities
-/// add nothing, and a state that is the identity so far is the empty sum.
+/// add nothing, and a state that is the identity so far is the empty sum. Where order matters, the
+/// sum is that of a polynomial at a random point.
 void FieldDomain::absorb_images(MonoidId monoid, std::span<const FieldValue> identity,
                                 std::vector<FieldValue>& state,
                                 std::span<const FieldValue> element) {
@@ -158,7 +159,10 @@ void FieldDomain::absorb_images(MonoidId monoid, std::span<const FieldValue> ide
             continue;
         }
         if (!state[i].finite()) continue;
-        FieldValue sum = add(state[i], image);
+        const bool ordered =
+            monoid.index() < needs_.ordered.size() && needs_.ordered[monoid.index()];
+        const FieldValue scale = ordered ? unknown(random_(kImage)(monoid.value)) : number(1);
+        FieldValue sum = add(multiply(state[i], scale), image);
         sum.real = image.real;
         state[i] = sum;
     }

@@ -108,8 +108,8 @@ double tame(double real) {
 
 FieldDomain::FieldDomain(std::uint64_t seed, FieldSettings settings, FieldNeeds needs)
     : settings_(settings),
-      exponents_(settings.strict && needs.exponentials),
-      logarithms_(needs.logarithms),
+      needs_(std::move(needs)),
+      exponents_(settings.strict && needs_.exponentials),
       random_(RandomFunction(seed)),
       terms_(seed),
       known_logarithms_(1) {}

@@ -14,7 +14,8 @@
 //    random.
 //  * FreeMonoids: the state of a maximum or of a user's monoid is the sum of random images of its
 //    elements. What comes out equal holds in every commutative monoid, where every element counts
-//    once.
+//    once. Where the user says that order matters, each image is added to a random multiple of the
+//    state, which keeps the order.
 //  * Cells: choices are those of ordinary numbers at a drawn point. What comes out equal holds in
 //    the cell of points that choose alike, and nothing is said of the others.
 #pragma once
@@ -46,7 +47,8 @@ struct FieldSettings {
 /// What the programs to be computed have in them; what they lack is not kept track of.
 struct FieldNeeds {
     bool exponentials = true;
-    bool logarithms = true;  ///< and powers that are not whole
+    bool logarithms = true;     ///< and powers that are not whole
+    std::vector<bool> ordered;  ///< by monoid: not commutative
 };
 
 /// Thrown where an index depends on what these settings leave unknown.
@@ -176,8 +178,8 @@ private:
     [[nodiscard]] FieldValue gauge(double real);
 
     FieldSettings settings_;
-    bool exponents_;   ///< forms of exponents are kept
-    bool logarithms_;  ///< known parts of logarithms are kept
+    FieldNeeds needs_;
+    bool exponents_;  ///< forms of exponents are kept
     RandomFunction random_;
     ExponentTerms terms_;
     std::vector<Logarithm> known_logarithms_;

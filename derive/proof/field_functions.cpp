@@ -108,7 +108,7 @@ FieldValue FieldDomain::exponential(const FieldValue& a) {
         result.ring.degree.above += a.ring.degree.above;
         result.ring.degree.below += a.ring.degree.below;
     }
-    if (logarithms_) {
+    if (needs_.logarithms) {
         FieldValue exponent = a;
         exponent.factor = InP(1);
         exponent.whole = false;

@@ -58,6 +58,15 @@ OutputTrial compare(FieldDomain& domain, const Grid<FieldValue>& expected,
     return output;
 }
 
+/// Whether the program combines by the diagram's own rules: where states are taken as sums of
+/// images, the rules themselves are not looked at.
+bool same_monoids(const Diagram& diagram, const TileProgram& program) {
+    for (const RegionProgram& region : program.regions)
+        for (std::size_t i = 0; i < diagram.monoids.size(); ++i)
+            if (i >= region.monoids.size() || region.monoids[i] != diagram.monoids[i]) return false;
+    return true;
+}
+
 class NeedsCollector {
 public:
     void add(const Statement& statement) {
@@ -77,7 +86,7 @@ public:
                        },
                        statement.node);
     }
-    FieldNeeds needs{.exponentials = false, .logarithms = false};
+    FieldNeeds needs{.exponentials = false, .logarithms = false, .ordered = {}};
 
 private:
     void add(const Expression& expression) {
@@ -105,6 +114,8 @@ FieldNeeds needs_of(const Diagram& diagram, const TileProgram& program) {
     for (const RegionProgram& region : program.regions) collector.add(region.body);
     // Formal pairs are compared by their exponentials.
     if (collector.needs.logarithms) collector.needs.exponentials = true;
+    for (const Monoid& monoid : diagram.monoids)
+        collector.needs.ordered.push_back(!monoid.commutative);
     return collector.needs;
 }
 
@@ -113,6 +124,10 @@ FieldTrial run_field_trial(const Diagram& plain, const Diagram& derived, const T
     FieldTrial trial;
     FieldDomain domain(seed, settings, needs);
     const Grids<FieldValue> inputs = field_inputs(domain, plain, seed);
+    if (settings.choices == Choices::FreeMonoids && !same_monoids(plain, program)) {
+        trial.failure = "a monoid of the program is not the diagram's";
+        return trial;
+    }
     try {
         const Grids<FieldValue> expected = PlainEvaluator<FieldDomain>(domain, plain, inputs).run();
         RandomFunction digest(seed);
@@ -132,7 +147,7 @@ FieldTrial run_field_trial(const Diagram& plain, const Diagram& derived, const T
         }
     } catch (const Undecided& unknown) {
         trial.failure = unknown.what();
-    } catch (const InternalError& broken) {
+    } catch (const std::logic_error& broken) {
         trial.failure = broken.what();
     }
     trial.uses = domain.uses();

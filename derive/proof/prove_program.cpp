@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "derive/proof/monoid_laws.h"
+
 namespace napkin::proof {
 namespace {
 
@@ -26,7 +28,7 @@ Provenance provenance_of(const Diagram& plain, const Diagram& derived, const Til
             both.leaks += part.leaks;
             both.losses += part.losses;
             if (both.first.empty()) both.first = part.first;
-        } catch (const InternalError& broken) {
+        } catch (const std::logic_error& broken) {
             ++both.losses;
             if (both.first.empty()) both.first = broken.what();
         }
@@ -47,7 +49,7 @@ bool ProgramProof::executes() const {
 }
 
 bool ProgramProof::ok() const {
-    return identity() && provenance.same() && executes();
+    return identity() && provenance.same() && executes() && broken_law.empty();
 }
 
 ProgramProof prove_program(const Diagram& plain, const Diagram& derived, const TileProgram& program,
@@ -55,6 +57,7 @@ ProgramProof prove_program(const Diagram& plain, const Diagram& derived, const T
     ProgramProof proof;
     proof.identities = prove_identity(plain, derived, program, options);
     proof.provenance = provenance_of(plain, derived, program, options, proof.identities);
+    proof.broken_law = broken_law(plain, options.seed);
     for (const double scale : kScales)
         proof.executions.push_back(execute(plain, derived, program, options.seed, scale));
     return proof;

@@ -60,6 +60,7 @@ struct ProgramProof {
     std::vector<Identity> identities;  ///< one an output
     Provenance provenance;
     std::vector<Execution> executions;
+    std::string broken_law;  ///< of a monoid of the user's; empty where none was found
     [[nodiscard]] bool identity() const;
     [[nodiscard]] bool executes() const;
     [[nodiscard]] bool ok() const;

@@ -166,6 +166,40 @@ TEST_CASE("roots: congruence with a bound, products of roots without") {
     CHECK(!identity_of(powers, "O").degree.has_value());
 }
 
+TEST_CASE(
+    "monoids of the user's: their rules are computed, their order is kept, their laws tried") {
+    const auto fold = [](const char* monoid) {
+        return std::string("monoid two(a, b; c, d) = ") + monoid + R"(
+
+diagram folded {
+  axis t = 7, c = 2
+  input A[t, c], B[t, c]
+  P[c], H[c] = two(t) (A[t, c], B[t, c])
+  output Y[c] = H[c] + P[c]
+})";
+    };
+    const proof::ProgramProof affine = prove_at(
+        fold("(a * c, b * c + d) identity (1, 0) noncommutative"), "fuse all\nstream t by 3");
+    INFO(describe(affine));
+    CHECK(affine.ok());
+    CHECK_EQ(identity_of(affine, "Y").settings.choices, Choices::Gauges);
+
+    // Folding chunk by chunk combines in the same order, whatever the rule; its laws are another
+    // matter: the identity is not neutral for negative numbers.
+    const proof::ProgramProof lengths =
+        prove_at(fold("(sqrt(a ^ 2 + c ^ 2), b + d) identity (0, 0)"), "fuse all\nstream t by 3");
+    INFO(describe(lengths));
+    CHECK(identity_of(lengths, "Y").proved);
+    CHECK_EQ(lengths.broken_law.find("monoid `two`: its identity changes"), 0);
+
+    const proof::ProgramProof means =
+        prove_at(fold("((a + c) / 2, b + d) identity (0, 0)"), "fuse all\nstream t by 3");
+    CHECK(!means.ok());
+    const proof::ProgramProof order =
+        prove_at(fold("(a * c, b * c + d) identity (1, 0)"), "fuse all\nstream t by 3");
+    CHECK_EQ(order.broken_law.find("monoid `two`: it is not commutative at"), 0);
+}
+
 TEST_CASE("a proof repeats itself, and another seed is another point") {
     const std::vector<proof::Shape> shapes =
         shapes_of(example("attention").diagram, example("attention").derivation);

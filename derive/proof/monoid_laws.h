@@ -1,0 +1,17 @@
+// The laws of monoids that users declare: nothing proves them, random elements look for
+// counter-examples.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "diagrams/diagram.h"
+
+namespace napkin::proof {
+
+/// What does not hold, in words with the elements that show it; empty where nothing was found.
+/// Checked are associativity, that the identity is neutral, and commutativity unless the
+/// declaration denies it.
+[[nodiscard]] std::string broken_law(const Diagram& diagram, std::uint64_t seed);
+
+}  // namespace napkin::proof
