@@ -66,26 +66,27 @@ NK_DEVICE Matrix<T, kRows, kColumns> shared_matrix(unsigned char* memory, int of
     return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
 }
 
-/// Calls body(row, column, bytes) for this thread's share of the vectors of kVector elements in
-/// rows [first, first + count) of a tile: where a vector is in the tile, and in memory.
-/// Neighbouring threads take neighbouring vectors. All threads take as many steps; with nothing to
-/// do they skip.
+/// Calls body(own, base, column, bytes) for this thread's share of the vectors of kVector elements
+/// in rows [first, first + count) of a tile: row own + base, of which `base` is the same for all
+/// threads, and where the vector is in the tile. Neighbouring threads take neighbouring vectors.
+/// All threads take as many steps; with nothing to do they skip.
 template <int kVector, class Tile, class Body, class Skip>
 NK_DEVICE void share_vectors(int first, int count, int thread, int threads, const Body& body,
                              const Skip& skip) {
     static_assert(Tile::columns % kVector == 0);
     constexpr int kAcross = Tile::columns / kVector;
     constexpr int kSize = int(sizeof(typename Tile::Element));
+    assume(thread >= 0 && thread < threads);
     const int down = threads / kAcross;  // rows of a step
     if (down == 0) {
         const int steps = (count * kAcross + threads - 1) / threads;
 #pragma unroll 4
         for (int step = 0; step < steps; ++step) {
             const u32 at = u32(thread + step * threads);
-            const int row = first + int(at / kAcross);
+            const int row = int(at / kAcross);
             const int column = int(at % kAcross) * kVector;
-            if (row < first + count)
-                body(row, column, Tile::place(row, column) * kSize);
+            if (row < count)
+                body(row, first, column, Tile::place(first + row, column) * kSize);
             else
                 skip();
         }
@@ -95,19 +96,19 @@ NK_DEVICE void share_vectors(int first, int count, int thread, int threads, cons
     // and that of a thread's row are of different bits.
     const int own = int(u32(thread) / kAcross);
     const int column = int(u32(thread) % kAcross) * kVector;
-    const int place = Tile::place(own, column) * kSize;
-    const int inside = place - own * Tile::row_bytes;
+    const int start = own * Tile::row_bytes;
+    const int inside = Tile::place(own, column) * kSize - start;
     const bool regular = (down & (down - 1)) == 0 && first % 8 == 0;
     const int steps = (count + down - 1) / down;
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
         const int base = first + step * down;
-        const int row = base + own;
-        const int turned = inside ^ Tile::turn(base) * 16;
-        if ((threads % kAcross == 0 || own < down) && (count % down == 0 || row < first + count))
-            body(row, column,
-                 regular ? place - inside + turned + base * Tile::row_bytes
-                         : Tile::place(row, column) * kSize);
+        const int bytes = regular
+                              ? start + (inside ^ Tile::turn(base) * 16) + base * Tile::row_bytes
+                              : Tile::place(own + base, column) * kSize;
+        if ((threads % kAcross == 0 || own < down) &&
+            (count % down == 0 || own + step * down < count))
+            body(own, base, column, bytes);
         else
             skip();
     }
@@ -129,24 +130,26 @@ NK_DEVICE void copy_async(Matrix<T, kRows, kColumns> tile, Global<const T> array
     using Tile = Matrix<T, kRows, kColumns>;
     const auto skip = [] { skip_copy(); };
     if constexpr (kVector * sizeof(T) < 4) {
-        static_assert(kVector == 1, "copies of less than 4 bytes are of single elements");
-        const auto copy = [&](int row, int column, int bytes) {
-            T value{};
-            if (row < rows && column < columns) value = array[from + row * row_stride + column];
-            tile.data[bytes / int(sizeof(T))] = value;
+        const auto copy = [&](int own, int base, int column, int bytes) {
+            const i64 at = from + own * row_stride + column + base * row_stride;
+            for (int i = 0; i < kVector; ++i) {
+                T value{};
+                if (own + base < rows && column + i < columns) value = array[at + i];
+                tile.data[bytes / int(sizeof(T)) + i] = value;
+            }
         };
         share_vectors<kVector, Tile>(0, kRows, thread, threads, copy, skip);
     } else if (whole_vectors<kVector>(columns, kColumns)) {
-        const auto copy = [&](int row, int column, int bytes) {
-            start_copy<kVector>(tile.data, bytes, array, from + row * row_stride + column,
-                                row < rows && column < columns);
+        const auto copy = [&](int own, int base, int column, int bytes) {
+            const i64 at = from + own * row_stride + column + base * row_stride;
+            start_copy<kVector>(tile.data, bytes, array, at, own + base < rows && column < columns);
         };
         share_vectors<kVector, Tile>(0, kRows, thread, threads, copy, skip);
     } else {
-        const auto copy = [&](int row, int column, int bytes) {
-            const int left = row < rows ? minimum(columns - column, kVector) : 0;
-            start_copy<kVector>(tile.data, bytes, array, from + row * row_stride + column,
-                                maximum(left, 0));
+        const auto copy = [&](int own, int base, int column, int bytes) {
+            const i64 at = from + own * row_stride + column + base * row_stride;
+            const int left = own + base < rows ? minimum(columns - column, kVector) : 0;
+            start_copy<kVector>(tile.data, bytes, array, at, maximum(left, 0));
         };
         share_vectors<kVector, Tile>(0, kRows, thread, threads, copy, skip);
     }
@@ -163,11 +166,11 @@ NK_DEVICE void save_matrix(Matrix<T, kRows, kColumns> tile, int first_row, int r
     constexpr int kBytes = kVector * int(sizeof(T));
     constexpr int kWords = kBytes < 4 ? 1 : kBytes / 4;
     if (kBytes >= 4 && whole_vectors<kVector>(columns, kColumns)) {
-        const auto save = [&](int row, int column, int bytes) {
+        const auto save = [&](int own, int base, int column, int bytes) {
+            const i64 at = to + own * row_stride + column + base * row_stride;
             u32 words[kWords];
             read_words(words, tile.data, bytes);
-            write_vector(array, to + row * row_stride + column, words,
-                         row < rows && column < columns);
+            write_vector(array, at, words, own + base < rows && column < columns);
         };
         share_vectors<kVector, Tile>(first_row, row_count, thread, threads, save,
                                      [] { skip_vector(); });

@@ -25,6 +25,11 @@ NK_DEVICE Shared<T> shared_tile(unsigned char* memory, int offset, int, const ch
     return reinterpret_cast<T*>(memory + offset);
 }
 
+/// Tells the compiler what holds; the emulator checks it.
+NK_DEVICE void assume(bool condition) {
+    __builtin_assume(condition);
+}
+
 NK_DEVICE void block_barrier() {
     __syncthreads();
 }

@@ -166,6 +166,7 @@ NK_DEVICE void multiply_steps(Fragment<kDown, kAcross>& acc, Left left, const Ri
     constexpr int kPairs = (kAcross + 1) / 2;
     constexpr int kReads = kPairs * kSteps;
     constexpr int kAhead = kDown == 1 ? 2 : 1;
+    constexpr int kPrepare = kPairs > kAhead ? kPairs - kAhead : 0;
     u32 words[kAhead + 1][4];
     left.prepare(0);
 #pragma unroll
@@ -177,7 +178,7 @@ NK_DEVICE void multiply_steps(Fragment<kDown, kAcross>& acc, Left left, const Ri
         const int pair = read % kPairs;
         const int next = read + kAhead;
         if (next < kReads) right.read(words[next % (kAhead + 1)], next % kPairs, next / kPairs);
-        if (pair == 0 && step + 1 < kSteps) left.prepare(step + 1);
+        if (pair == kPrepare && step + 1 < kSteps) left.prepare(step + 1);
         const u32(&now)[4] = words[read % (kAhead + 1)];
 #pragma unroll
         for (int i = 0; i < kDown; ++i) {

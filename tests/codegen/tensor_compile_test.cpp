@@ -120,4 +120,31 @@ TEST_CASE("nvrtc: the tensor core's primitives compile for every machine of the 
         check(product_kernel("bf16", "AsStored", "Transposed"), architecture);
 }
 
+TEST_CASE("nvrtc: operands are read four matrices at a time, and nothing is kept in memory") {
+    if (!nvrtc_status().missing.empty()) {
+        MESSAGE("skipped: " << nvrtc_status().missing);
+        return;
+    }
+    CompileOptions options;
+    options.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+    options.architecture = "sm_80";
+    options.image = KernelImage::Ptx;
+    const auto count = [](const std::string& text, const std::string& word) {
+        int found = 0;
+        for (std::size_t at = text.find(word); at != std::string::npos;
+             at = text.find(word, at + 1))
+            ++found;
+        return found;
+    };
+    const Result<CompiledKernel> compiled =
+        compile(product_kernel("bf16", "AsStored", "AsStored"), options);
+    REQUIRE(compiled.has_value());
+    // Two steps of two reads each, left and, transposed, right; then right ones for results.
+    CHECK_EQ(count(compiled->bytes, "ldmatrix.sync.aligned.m8n8.x4.shared"), 4 + 4);
+    CHECK_EQ(count(compiled->bytes, "ldmatrix.sync.aligned.m8n8.x4.trans"), 4);
+    CHECK_EQ(count(compiled->bytes, "ldmatrix.sync.aligned.m8n8.x2"), 0);
+    CHECK_EQ(count(compiled->bytes, "mma.sync.aligned.m16n8k16"), 2 * 2 * 4 + 2 * 2 * 4);
+    CHECK_EQ(count(compiled->bytes, ".local"), 0);
+}
+
 }  // namespace napkin

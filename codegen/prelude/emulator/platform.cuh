@@ -194,6 +194,9 @@ Shared<T> shared_tile(unsigned char* memory, i64 offset, i64 count, const char* 
     return {reinterpret_cast<T*>(memory + offset), count, name, now.shadow + offset};
 }
 
+NK_DEVICE void assume(bool condition) {
+    if (!condition) emulator::context->fail(emulator::context, "an assumption does not hold");
+}
 inline void block_barrier(int line = __builtin_LINE()) {
     emulator::context->barrier(emulator::context, line);
 }
