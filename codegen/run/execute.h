@@ -2,6 +2,7 @@
 // tensors.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "codegen/prelude/emulator/interface.h"
 #include "codegen/run/compile.h"
 #include "diagrams/evaluate.h"
 
@@ -24,6 +26,8 @@ struct ExecuteOptions {
     int repeats = 1;
     int device = 0;
     CompileOptions compile;  ///< the architecture is the device's own
+    /// In the emulator, counts how often banks of shared memory conflict.
+    bool count_bank_conflicts = false;
     /// Where the emulator keeps compiled kernels; empty: `napkin/emulator` under the cache folder.
     std::filesystem::path emulator_cache;
 };
@@ -46,6 +50,8 @@ struct Execution {
     /// Whether repeated runs gave equal bits.
     bool repeatable = true;
     std::vector<Timing> times;
+    /// Of all kernels by nk::emulator::AccessKind, where they were asked for.
+    std::array<nk::emulator::Traffic, nk::emulator::kAccessKinds> traffic;
     std::vector<CompiledKernel> compiled;  ///< of the CUDA path, without their bytes
     std::string device;                    ///< `emulator`, `NVIDIA H200 (sm_90, driver 13.0)`
 };

@@ -56,8 +56,13 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
         launch.threads = kernel.threads;
         launch.shared_bytes = kernel.shared_bytes;
         launch.seed = options.seed;
-        const std::optional<EmulatorFault> fault = run_emulated(launch).fault;
-        invariant(!fault, fault ? fault_text(kernel, *fault) : std::string());
+        launch.count_accesses = options.count_bank_conflicts;
+        const EmulatedRun run = run_emulated(launch);
+        invariant(!run.fault, run.fault ? fault_text(kernel, *run.fault) : std::string());
+        for (std::size_t kind = 0; kind < run.traffic.size(); ++kind) {
+            execution.traffic[kind].accesses += run.traffic[kind].accesses;
+            execution.traffic[kind].conflicts += run.traffic[kind].conflicts;
+        }
     }
     collect_results(diagram, before, buffers, execution);
     return execution;
