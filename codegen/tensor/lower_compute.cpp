@@ -35,6 +35,10 @@ std::string combined(MonoidId monoid, const std::string& a, const Code& b, bool 
 
 void TensorLowering::lower_compute(const Compute& compute, Span span, Body& body) {
     temporaries_ = 0;
+    for (const VariableId variable : compute.reads)
+        if (const auto later = deferred_.find(variable);
+            later != deferred_.end() && !declared_.contains(variable))
+            lower_load(*loads_.at(variable), later->second, body);
     bool first = true;
     for (std::string& line : comments(text_of(compute.statement), span, compute.via)) {
         body.push_back({kernel::Comment{std::move(line), first}});

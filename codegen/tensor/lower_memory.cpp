@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/tensor/statements.h"
 #include "codegen/tensor/tensor_lowering.h"
 
 namespace napkin::lowering {
@@ -42,9 +43,27 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const std::string& ti
     return body;
 }
 
+bool TensorLowering::has_loops() const {
+    bool found = false;
+    tensor::for_statements(region_.body, [&](const TileStatement&, const Loop* loop) {
+        found = found || loop != nullptr;
+    });
+    return found;
+}
+
 void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
     const tensor::Tile& tile = plan_.tiles.at(load.target);
     if (tile.home == Home::Device) return;
+    const bool repeated =
+        tile.home == Home::Fragment && plan_.row &&
+        std::none_of(load.index.begin(), load.index.end(), [&](const auto& index) {
+            return axes_used(index.front()).contains(*plan_.row);
+        });
+    if (repeated && !deferred_.contains(load.target) && !has_loops()) {
+        // The same for every row: it comes from a cache, and waits until registers are free.
+        deferred_[load.target] = span;
+        return;
+    }
     bool first = true;
     for (std::string& line :
          comments(fmt::format("load {}", region_.arrays[load.array.index()].name), span, "")) {
@@ -61,7 +80,7 @@ void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
 void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     const tensor::Tile& tile = plan_.tiles.at(load.target);
     std::vector<IndexForm> origin;
-    std::string row_count = "1";
+    std::string row_count = std::to_string(plan_.rows_of_warp);
     std::string column_count = "1";
     std::string stride = "0";
     std::int64_t divisor = 0;

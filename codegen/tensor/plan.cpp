@@ -348,6 +348,16 @@ private:
         return false;
     }
 
+    /// Whether something in shared memory is computed from the variable.
+    [[nodiscard]] bool read_by_block(VariableId variable) const {
+        return std::any_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
+            const Home home = plan_.tiles.at(compute->targets.front()).home;
+            return (home == Home::Shared || home == Home::Matrix) &&
+                   std::find(compute->reads.begin(), compute->reads.end(), variable) !=
+                       compute->reads.end();
+        });
+    }
+
     void place_loaded(VariableId variable) {
         const auto [load, loop] = loads_.at(variable);
         const Variable& info = region_.variables[variable.index()];
@@ -374,11 +384,15 @@ private:
                     if (info.capacity_extent[d] > 1 && axes[d] != plan_.row) tile.column = axes[d];
                 tile.type = ElementType::F32;
             }
-        } else if (wide_dimensions == 1 && plain && plan_.products.empty() && !plan_.row) {
-            tile.home = Home::Fragment;
+        } else if (wide_dimensions == 1 && plain && plan_.products.empty()) {
+            std::optional<AxisId> along;
             for (std::size_t d = 0; d < axes.size(); ++d)
-                if (info.capacity_extent[d] > 1) tile.column = axes[d];
-            tile.type = ElementType::F32;
+                if (info.capacity_extent[d] > 1) along = axes[d];
+            if (along != plan_.row && !read_by_block(variable)) {
+                tile.home = Home::Fragment;
+                tile.column = along;
+                tile.type = ElementType::F32;
+            }
         }
         plan_.tiles[variable] = tile;
     }

@@ -55,6 +55,7 @@ private:
     [[nodiscard]] std::string untested(const Loop& loop);
 
     // lower_memory.cpp
+    [[nodiscard]] bool has_loops() const;
     void lower_load(const Load& load, Span span, Body& body);
     [[nodiscard]] Body copy_matrix(const Load& load, const std::string& tile);
     void lower_fragment_load(const Load& load, Span span, Body& body);
@@ -121,6 +122,7 @@ private:
     std::map<VariableId, Shared> shared_;
     std::map<const Compute*, kernel::TileId> computed_right_;
     std::map<VariableId, const Load*> loads_;
+    std::map<VariableId, Span> deferred_;  // loads that are made where they are first used
     std::set<VariableId> declared_;
     std::vector<ExpressionScope::Known> known_;
     std::string stage_;              // the stage whose matrices are read now
