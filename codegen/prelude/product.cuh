@@ -223,6 +223,69 @@ NK_DEVICE void multiply(Fragment<kDown, kAcross>& acc, Matrix<T, kLeftRows, kLef
                               Right(right, 0, column));
 }
 
+/// A warp's operands of one step along k.
+template <class T, int kDown, int kAcross>
+struct StepOperands {
+    u32 left[kDown][4];
+    u32 right[(kAcross + 1) / 2][4];
+
+    template <class Left, class Right>
+    NK_DEVICE void read(const Left& left_reader, const Right& right_reader, int step) {
+#pragma unroll
+        for (int i = 0; i < kDown; ++i) left_reader.read(left[i], i, step);
+#pragma unroll
+        for (int pair = 0; pair < (kAcross + 1) / 2; ++pair)
+            right_reader.read(right[pair], pair, step);
+    }
+    NK_DEVICE void multiply_into(Fragment<kDown, kAcross>& acc) const {
+#pragma unroll
+        for (int pair = 0; pair < (kAcross + 1) / 2; ++pair)
+#pragma unroll
+            for (int i = 0; i < kDown; ++i) {
+                multiply_tile<T>(acc.at[i][2 * pair], left[i], right[pair][0], right[pair][1]);
+                if (2 * pair + 1 < kAcross)
+                    multiply_tile<T>(acc.at[i][2 * pair + 1], left[i], right[pair][2],
+                                     right[pair][3]);
+            }
+    }
+};
+
+/// Reads the operands of the first step of a chunk of kDepth.
+template <Order kLeft, Order kRight, int kDepth, class T, int kDown, int kAcross, class LeftTile,
+          class RightTile>
+NK_DEVICE void read_first(StepOperands<T, kDown, kAcross>& operands, LeftTile left, int row,
+                          RightTile right, int column) {
+    constexpr int kSteps = kDepth / kStepOf<T>;
+    operands.read(LeftReader<kLeft, LeftTile, kDown, kSteps>(left, row, 0),
+                  RightReader<kRight, RightTile, kAcross, kSteps>(right, 0, column), 0);
+}
+
+/// acc += left right over a chunk, as `multiply` does, where `first` holds the operands of the first
+/// step. Before the last step is multiplied, turn() waits until the next chunk can be read and says
+/// whether there is one; then `first` gets its first operands. So no product waits for them.
+template <Order kLeft, Order kRight, int kDepth, class T, int kDown, int kAcross, class LeftTile,
+          class RightTile, class Turn>
+NK_DEVICE void multiply_on(Fragment<kDown, kAcross>& acc, StepOperands<T, kDown, kAcross>& first,
+                           LeftTile left, int row, RightTile right, int column, LeftTile next_left,
+                           RightTile next_right, const Turn& turn) {
+    static_assert(kDepth % kStepOf<T> == 0, "whole steps along k");
+    constexpr int kSteps = kDepth / kStepOf<T>;
+    const LeftReader<kLeft, LeftTile, kDown, kSteps> left_reader(left, row, 0);
+    const RightReader<kRight, RightTile, kAcross, kSteps> right_reader(right, 0, column);
+    StepOperands<T, kDown, kAcross> operands[2];
+    operands[0] = first;
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step) {
+        if (step + 1 < kSteps)
+            operands[(step + 1) % 2].read(left_reader, right_reader, step + 1);
+        else if (turn())
+            read_first<kLeft, kRight, kDepth>(operands[(step + 1) % 2], next_left, row, next_right,
+                                              column);
+        operands[step % 2].multiply_into(acc);
+    }
+    first = operands[kSteps % 2];
+}
+
 /// Stores a warp's results in a tile, rounded to T, the first at (row, column).
 template <class T, int kRows, int kColumns, int kDown, int kAcross>
 NK_DEVICE void store(const Fragment<kDown, kAcross>& results, Matrix<T, kRows, kColumns> tile,

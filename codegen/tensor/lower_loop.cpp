@@ -52,6 +52,74 @@ std::string TensorLowering::untested(const Loop& loop) {
     return whole;
 }
 
+/// A loop of one product: a warp reads the first operands of a chunk before it is through with the
+/// one before.
+void TensorLowering::lower_product_loop(const Loop& loop, const Compute& compute,
+                                        const std::string& filling, const std::string& start,
+                                        const std::string& first, const std::string& end,
+                                        Body& body) {
+    const tensor::Product& product = plan_.products.at(&compute);
+    const std::string ahead = Names::identifier(region_.axes[loop.axis.index()].name) + "_ahead";
+    const auto fill = [&](const std::string& stage) {
+        Body steps;
+        steps.push_back({If{fmt::format("{} < {}", ahead, end),
+                            {{Call{fmt::format("{}({}, {})", filling, ahead, stage)}}},
+                            {}}});
+        steps.push_back({Call{"commit_copies()"}});
+        steps.push_back({Assign{ahead, "+=", std::to_string(loop.size)}});
+        return steps;
+    };
+    body.push_back({kernel::Barrier{}});
+    body.push_back({Declare{"int", ahead, first, false, "the next chunk to load"}});
+    kernel::For prime;
+    prime.name = "stage";
+    prime.end = std::to_string(stages_ - 1);
+    prime.body = fill("stage");
+    body.push_back({std::move(prime)});
+    const std::string wait = fmt::format("wait_copies<{}>()", stages_ - 2);
+    body.push_back({Call{wait}});
+    body.push_back({kernel::Barrier{}});
+
+    const std::string row = "warp_" + Names::identifier(region_.axes[plan_.row->index()].name);
+    const std::string column = first_column(product.column);
+    const std::string left = shared_.at(*product.left.direct).name;
+    const std::string right = shared_.at(*product.right.direct).name;
+    const std::string orders = orders_of(product);
+    const std::string operands = names_.fresh("operands");
+    const Columns columns = columns_of(product.column);
+    const std::string shape = columns.type.substr(columns.type.find('<') + 1);
+    body.push_back(
+        {Declare{fmt::format("StepOperands<{}, {}", kernel::element_name(product.type), shape),
+                 operands,
+                 "",
+                 false,
+                 {}}});
+    body.push_back({Call{fmt::format("read_first<{}>({}, {}(0), {}, {}(0), {})", orders, operands,
+                                     left, row, right, column)}});
+    body.push_back({Declare{"int", "stage", "0", false, {}}});
+
+    Body steps = fill(fmt::format("(stage + {}) % {}", stages_ - 1, stages_));
+    steps.push_back({Declare{"int", "next", fmt::format("(stage + 1) % {}", stages_), true, {}}});
+    bool apart = true;
+    for (std::string& line : comments(text_of(compute.statement), {}, compute.via)) {
+        steps.push_back({kernel::Comment{std::move(line), apart}});
+        apart = false;
+    }
+    Body turn;
+    turn.push_back({Call{wait}});
+    turn.push_back({kernel::Barrier{}});
+    turn.push_back({Call{fmt::format("return {} + {} < {}", start, loop.size, end)}});
+    steps.push_back({Enclose{"const auto turn = [&] {", std::move(turn), "};"}});
+    steps.push_back({Call{fmt::format(
+        "multiply_on<{}>({}, {}, {}(stage), {}, {}(stage), {}, {}(next), {}(next), turn)", orders,
+        place(compute.targets.front()), operands, left, row, right, column, left, right)}});
+    steps.push_back({Assign{"stage", "=", "next"}});
+    body.push_back({Enclose{
+        fmt::format("for (int {0} = {1}; {0} < {2}; {0} += {3}) {{", start, first, end, loop.size),
+        std::move(steps), "}"}});
+    copies_pending_ = false;
+}
+
 void TensorLowering::lower_loop(const Loop& loop, Body& body) {
     const AxisRange outer = ranges_[loop.axis];
     const std::string axis = Names::identifier(region_.axes[loop.axis.index()].name);
@@ -110,6 +178,12 @@ void TensorLowering::lower_loop(const Loop& loop, Body& body) {
         body.push_back({Enclose{fmt::format("const auto {} = [&](int {}{}) {{", filling, start,
                                             stages_ > 1 ? ", int stage" : ""),
                                 std::move(loads), "};"}});
+
+    if (const Compute* product = streams ? lone_product(loop) : nullptr) {
+        lower_product_loop(loop, *product, filling, start, first, end, body);
+        ranges_[loop.axis] = outer;
+        return;
+    }
 
     // The chunk itself, with and without tests.
     Body whole;

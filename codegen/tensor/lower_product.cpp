@@ -121,6 +121,53 @@ std::string TensorLowering::left_operand(const Compute& compute, const Product& 
     return name;
 }
 
+std::string TensorLowering::right_order(const Product& product) const {
+    if (!product.right.direct) return "AsStored";
+    const tensor::Tile& tile = plan_.tiles.at(*product.right.direct);
+    return axis_along(*product.right.direct, tile.row_dimension) == product.depth ? "AsStored"
+                                                                                  : "Transposed";
+}
+
+std::string TensorLowering::orders_of(const Product& product) const {
+    const tensor::Tile& tile = plan_.tiles.at(*product.left.direct);
+    const bool as_stored = axis_along(*product.left.direct, tile.row_dimension) == *plan_.row;
+    return fmt::format("Order::{}, Order::{}, {}", as_stored ? "AsStored" : "Transposed",
+                       right_order(product), padded(plan_.extents.at(product.depth)));
+}
+
+std::string TensorLowering::first_column(AxisId axis) const {
+    return columns_of(axis).split ? "warp_" + Names::identifier(region_.axes[axis.index()].name)
+                                  : "0";
+}
+
+const Compute* TensorLowering::lone_product(const Loop& loop) const {
+    if (stages_ < 2 || !loop.visible.empty()) return nullptr;
+    const Compute* found = nullptr;
+    for (const TileStatement& statement : loop.body) {
+        if (const Load* load = std::get_if<Load>(&statement.node)) {
+            if (plan_.tiles.at(load->target).home != Home::Matrix) return nullptr;
+            continue;
+        }
+        const Compute* compute = std::get_if<Compute>(&statement.node);
+        if (compute == nullptr || found != nullptr) return nullptr;
+        found = compute;
+    }
+    const auto product = found == nullptr ? plan_.products.end() : plan_.products.find(found);
+    if (product == plan_.products.end()) return nullptr;
+    const auto streamed = [&](const Operand& side) {
+        if (!side.direct) return false;
+        const tensor::Tile& tile = plan_.tiles.at(*side.direct);
+        return tile.home == Home::Matrix && tile.streamed;
+    };
+    const Fold& fold = std::get<Fold>(found->statement.body);
+    const ArrayId target = found->statement.targets.front();
+    const Read* seed = fold.seed.empty() ? nullptr : std::get_if<Read>(&fold.seed.front().node);
+    const bool plain = seed != nullptr && seed->array == target && product->second.scale == 1 &&
+                       product->second.outside.empty() && !region_.arrays[target.index()].rounds;
+    return plain && streamed(product->second.left) && streamed(product->second.right) ? found
+                                                                                      : nullptr;
+}
+
 void TensorLowering::lower_product(const Compute& compute, const Fold& fold, const Product& product,
                                    Body& body) {
     const VariableId target = compute.targets.front();
@@ -170,34 +217,21 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
     }
 
     // The product itself.
-    std::string right;
-    std::string right_order;
-    if (product.right.direct) {
-        const tensor::Tile& tile = plan_.tiles.at(*product.right.direct);
-        right = shared_.at(*product.right.direct).name + (tile.streamed ? stage_ : "");
-        right_order = axis_along(*product.right.direct, tile.row_dimension) == product.depth
-                          ? "AsStored"
-                          : "Transposed";
-    } else {
-        right = program_.tiles[computed_right_.at(&compute).index()].name;
-        right_order = "AsStored";
-    }
-    const std::string first_column =
-        columns.split ? "warp_" + Names::identifier(region_.axes[product.column.index()].name)
-                      : "0";
+    const std::string right =
+        product.right.direct ? shared_.at(*product.right.direct).name +
+                                   (plan_.tiles.at(*product.right.direct).streamed ? stage_ : "")
+                             : program_.tiles[computed_right_.at(&compute).index()].name;
     if (!left.empty()) {
-        body.push_back({Call{fmt::format("multiply<Order::{}>({}, {}, {}, 0, {})", right_order, sum,
-                                         left, right, first_column)}});
+        body.push_back(
+            {Call{fmt::format("multiply<Order::{}>({}, {}, {}, 0, {})", right_order(product), sum,
+                              left, right, first_column(product.column))}});
     } else {
         const tensor::Tile& tile = plan_.tiles.at(*product.left.direct);
-        const std::string left_order =
-            axis_along(*product.left.direct, tile.row_dimension) == *plan_.row ? "AsStored"
-                                                                               : "Transposed";
-        body.push_back({Call{fmt::format(
-            "multiply<Order::{}, Order::{}, {}>({}, {}{}, warp_{}, {}, {})", left_order,
-            right_order, padded(plan_.extents.at(product.depth)), sum,
-            shared_.at(*product.left.direct).name, tile.streamed ? stage_ : "",
-            Names::identifier(region_.axes[plan_.row->index()].name), right, first_column)}});
+        body.push_back(
+            {Call{fmt::format("multiply<{}>({}, {}{}, warp_{}, {}, {})", orders_of(product), sum,
+                              shared_.at(*product.left.direct).name, tile.streamed ? stage_ : "",
+                              Names::identifier(region_.axes[plan_.row->index()].name), right,
+                              first_column(product.column))}});
     }
     if (keeps_factor && factor != 1) scales_[array] = factor;
     if (!apart) return;

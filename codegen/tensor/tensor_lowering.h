@@ -51,6 +51,11 @@ private:
 
     // lower_loop.cpp
     void lower_loop(const Loop& loop, Body& body);
+    void lower_product_loop(const Loop& loop, const Compute& compute, const std::string& filling,
+                            const std::string& start, const std::string& first,
+                            const std::string& end, Body& body);
+    /// The product that a loop is made of, if it holds nothing else that would have to wait for it.
+    [[nodiscard]] const Compute* lone_product(const Loop& loop) const;
     /// Code that tells chunks with nothing to test from others; `false` where all have.
     [[nodiscard]] std::string untested(const Loop& loop);
 
@@ -105,6 +110,11 @@ private:
     void right_operand(const Compute& compute, const tensor::Product& product, Body& body);
     void compute_matrix(const Expression& value, const Compute& compute, const std::string& tile,
                         AxisId rows, AxisId columns, ElementType type, Body& body);
+    /// `Order::AsStored, Order::Transposed, 64`: how the matrices of a product lie, and its depth.
+    [[nodiscard]] std::string right_order(const tensor::Product& product) const;
+    [[nodiscard]] std::string orders_of(const tensor::Product& product) const;
+    /// The first column of a result that the warp owns.
+    [[nodiscard]] std::string first_column(AxisId axis) const;
     [[nodiscard]] AxisId axis_along(VariableId matrix, std::size_t dimension) const;
 
     /// A matrix or vector in shared memory.
