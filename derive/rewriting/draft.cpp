@@ -85,6 +85,14 @@ AxisId Draft::add_axis(Axis axis) {
     return AxisId{static_cast<std::uint32_t>(diagram.axes.size() - 1)};
 }
 
+AxisId Draft::add_alias(AxisId axis) {
+    Axis alias = diagram[axis];
+    const std::string base = alias.name;
+    for (int i = 2; taken(alias.name); ++i) alias.name = base + std::to_string(i);
+    alias.woven = false;
+    return add_axis(std::move(alias));
+}
+
 BoxId Draft::add_box(BoxId like) {
     Box box;
     box.span = diagram[like].span;

@@ -30,6 +30,8 @@ public:
     ArrayId add_array(const std::string& name, std::vector<AxisId> axes, Span span,
                       ElementType type = ElementType::F32);
     AxisId add_axis(Axis axis);
+    /// Another axis of the same size.
+    AxisId add_alias(AxisId axis);
     /// A box like another, drawn as its statements are.
     BoxId add_box(BoxId like);
     std::size_t add_region(Region region);

@@ -56,6 +56,11 @@ Outcome split_axis(const State& state, const Command& command);
 Outcome join_axes(const State& state, const Command& command);
 Outcome set_size(const State& state, const Command& command);
 Outcome split_stream(const State& state, const Command& command);
+Outcome absorb_normaliser(const State& state, const Command& command);
+Outcome stabilise(const State& state, const Command& command);
+Outcome distribute(const State& state, const Command& command);
+Outcome commute(const State& state, const Command& command);
+Outcome reassociate(const State& state, const Command& command);
 Outcome recompute(const State& state, const Command& command);
 
 }  // namespace napkin::rules

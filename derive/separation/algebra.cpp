@@ -269,8 +269,6 @@ Split split(Algebra& algebra, const Monomial& monomial, const std::vector<AxisId
     for (const auto& power : monomial.powers)
         (stays(algebra.class_of(power.first)) ? result.streamed : result.rest)
             .powers.push_back(power);
-    for (const TermId guard : monomial.guards)
-        (stays(algebra.class_of(guard)) ? result.streamed : result.rest).guards.push_back(guard);
     Polynomial streamed;
     Polynomial rest;
     const Polynomial exponent = algebra[monomial.exponent];
@@ -281,6 +279,13 @@ Split split(Algebra& algebra, const Monomial& monomial, const std::vector<AxisId
     }
     result.streamed.exponent = algebra.make(std::move(streamed));
     result.rest.exponent = algebra.make(std::move(rest));
+    // A guard known beforehand stays where the elements are read that it keeps from being read.
+    const bool reads = !result.streamed.powers.empty() || result.streamed.exponent != kZero;
+    for (const TermId guard : monomial.guards) {
+        const Class& of = algebra.class_of(guard);
+        (stays(of) || (reads && !of.folded) ? result.streamed : result.rest)
+            .guards.push_back(guard);
+    }
     result.streamed.deferred = monomial.deferred;
     return result;
 }

@@ -1,4 +1,6 @@
 // Rules that rewrite the diagram: what they compute, and what they refuse with which words.
+#include <cmath>
+
 #include "tests/derive/programs.h"
 
 namespace napkin::test {
@@ -99,6 +101,205 @@ TEST_CASE("recompute: refusals") {
   output Y[n, d] = X[n, d] - M[d]
 })",
                    {{"group n by 2 in Y\nrecompute M in Y", "`n` is reduced in M"}});
+}
+
+namespace {
+
+constexpr const char* kSoftmax = R"(diagram softmax {
+  axis q = 5, x = 9, d = 3, e = d
+  input Q[q, d], K[x, d], V[x, e], z[q]
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  M[q, x] = if x <= q + 2 and q > 0 then S[q, x] else -inf
+  P[q, x] = softmax[x](M[q, x])
+  output O[q, e] = sum(x) P[q, x] * V[x, e]
+  m[q] = max(max(x) M[q, x], z[q])
+  E[q, x] = exp(M[q, x] - m[q])
+  l[q] = (sum(x) E[q, x]) + exp(z[q] - m[q])
+  W[q, x] = 2 * E[q, x] / l[q]
+  output R[q, e] = sum(x) W[q, x] * V[x, e]
+  F[q, x] = S[q, x] / m[q]
+  output G[q] = sum(x) F[q, x]
+})";
+
+constexpr const char* kUnsafe = R"(diagram unsafe {
+  axis q = 5, x = 9, y = x, d = 3, e = d
+  input S[q, x], V[x, e], X[x, d]
+  E[q, x] = if x <= q + 2 and q > 0 then exp(S[q, x]) else 0
+  l[q] = sum(x) E[q, x]
+  output L[q] = log(l[q])
+  output O[q, e] = (sum(x) E[q, x] * V[x, e]) / l[q]
+  output D[q] = (sum(x) E[q, x] ^ 2) / l[q] ^ 2
+  output Z[q] = rsqrt(l[q]) * sqrt(max(x) E[q, x])
+  output R[q] = l[q] + 1
+  k[x] = sum(y) exp(X[y, 0] * X[x, 1])
+  output U[x, y] = exp(X[y, 0] * X[x, 1]) / k[x]
+  output A[q] = sum(x) exp(S[q, x] - max(x) S[q, x])
+  output C[q] = sum(x) exp(2 * S[q, x])
+  output B[q] = sum(x) (exp(S[q, x]) + exp(X[x, 0]))
+})";
+
+constexpr const char* kRing =
+    R"(monoid affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative
+monoid pair(n, s; m, t) = (n + m, s + t) identity (0, 0)
+diagram ring {
+  axis i = 4, j = 5, k = 6, l = 3
+  input A[i, j], B[j, k], C[k, l], c[i], b[j], w[j]
+  T[i, k] = sum(j) A[i, j] * B[j, k]
+  output Y[i, l] = sum(k) T[i, k] * C[k, l]
+  output Z[i] = sum(j) c[i] * (A[i, j] + b[j]) * w[j] / size(j)
+  output H[i] = max(j) max(A[i, j] + c[i], b[j] * 2)
+  output N[i] = min(j) (A[i, j] + c[i])
+  output F[i] = prod(j) A[i, j] * b[j]
+  output G[i, j] = c[i] * w[j] * (A[i, j] - b[j]) * (1 + w[j])
+  mj[i, k] = max(j) (A[i, j] + B[j, k])
+  output X[i] = max(k) (mj[i, k] + C[k, 0])
+  s[i] = sum(j) A[i, j]
+  output V[l] = sum(k) C[k, l] * sum(j) B[j, k]
+  output W[i, j] = A[i, j] / (A[i, j] + s[i])
+  output P[i] = sum(j, k) A[i, j] * B[j, k]
+  n[k], t[k] = pair(j) (B[j, k], 2 * B[j, k])
+  output u, v = pair(k) (n[k], t[k])
+  g[k], h[k] = affine(j) (B[j, k], 2 * B[j, k])
+  output r, p = affine(k) (g[k], h[k])
+})";
+
+}  // namespace
+
+TEST_CASE("absorb-normaliser: quotients of exponentials become differences") {
+    check_derivations(kSoftmax, {"absorb-normaliser P as L", "absorb-normaliser W as L",
+                                 "absorb-normaliser P as L\nrecompute P in O",
+                                 "fuse all\nabsorb-normaliser P as L\nabsorb-normaliser W as J",
+                                 "fuse S, M, P, O\nabsorb-normaliser P as L\nstream x by 4 in O"});
+    check_refusals(kSoftmax,
+                   {{"absorb-normaliser P", "it takes an array and a name"},
+                    {"absorb-normaliser T as L", "there is no array `T`"},
+                    {"absorb-normaliser O as L", "`O` is no quotient of an exponential"},
+                    {"absorb-normaliser V as L", "`V` is no quotient of an exponential"},
+                    {"absorb-normaliser P as l", "`l` is in use already"},
+                    {"absorb-normaliser F as L", "`F` is no quotient of an exponential"}});
+    check_refusals(R"(diagram other {
+  axis q = 5, x = 9
+  input S[q, x], l[q]
+  output P[q, x] = exp(S[q, x]) / l[q]
+})",
+                   {{"absorb-normaliser P as L",
+                     "`l[q]` is no sum of exponentials, so its logarithm may not exist"}});
+}
+
+TEST_CASE("stabilise: the size of exponentials cancels before it is formed") {
+    check_derivations(kUnsafe, {"stabilise l", "stabilise l as m\nfuse m, E, l, O", "stabilise k",
+                                "stabilise k\nstabilise l"});
+    check_refusals(kUnsafe,
+                   {{"stabilise", "it takes one array"},
+                    {"stabilise T", "there is no array `T`"},
+                    {"stabilise S", "`S` is no sum"},
+                    {"stabilise E", "`E` is no sum"},
+                    {"stabilise A", "a maximum is subtracted in the exponent of `A` already"},
+                    {"stabilise B", "`B` is no sum of one exponential"},
+                    {"stabilise C", "no use of `C` cancels the size of its exponentials"},
+                    {"stabilise l as k", "`k` is in use already"}});
+    // Scores of a thousand: exp(S) is infinite, the stabilised sums are not.
+    const Diagram diagram = load(kUnsafe);
+    Tensors inputs = random_inputs(diagram, 3);
+    for (double& value : inputs.begin()->second.values) value *= 1000;
+    const State state = derive(diagram, "stabilise l");
+    const Result<Tensors> outputs = evaluate_outputs(state.diagram, inputs);
+    REQUIRE(outputs.has_value());
+    for (const char* name : {"L", "O", "D", "Z"})
+        for (double value : outputs->at(find_array(state.diagram, name).value()).values)
+            CHECK((std::isfinite(value) || value == -INFINITY));
+}
+
+TEST_CASE("distribute: products over sums, and folds over what they fold by") {
+    check_derivations(kRing, {"distribute Z", "distribute Z as U, U2", "distribute H",
+                              "distribute N", "distribute F", "distribute G",
+                              "distribute Z\nfuse all", "distribute H\nstream j by 2 in H_1"});
+    const Diagram diagram = load(kRing);
+    // A constant leaves the sum, and each term is a fold of its own.
+    const State state = derive(diagram, "distribute Z as U, U2");
+    CHECK_EQ(print(state.diagram,
+                   std::get<Map>(
+                       state
+                           .diagram[producer(state.diagram, find_array(state.diagram, "Z").value())
+                                        .value()]
+                           .body)
+                       .value),
+             "c[i] * U[i] / size(j) + c[i] * U2 / size(j)");
+    check_refusals(kRing, {{"distribute", "it takes one array"},
+                           {"distribute Q", "there is no array `Q`"},
+                           {"distribute A", "`A` is an input"},
+                           {"distribute T", "`T` is a sum of one product"},
+                           {"distribute W", "`W` multiplies no sum"},
+                           {"distribute u", "is neither an expression nor a fold of one value"},
+                           {"distribute Z as A", "`A` is in use already"}});
+}
+
+TEST_CASE("commute: folds in another order, and factors") {
+    check_derivations(kRing, {"commute j, k in Y", "commute k, j in Y as U", "commute T, C in Y",
+                              "commute j, k in X as U", "commute j, k in V", "commute j, k in P",
+                              "commute j, k in u", "commute c, w in Z", "commute w, c in G"});
+    check_refusals(kRing, {{"commute j, k", "it needs the array"},
+                           {"commute j in Y", "it takes two axes, or two arrays"},
+                           {"commute j, j in Y", "the two axes are one"},
+                           {"commute i, l in Y", "no fold over `i` and one over `l`"},
+                           {"commute j, k in r", "`affine` is not commutative"},
+                           {"commute A, C in Y", "`A` is no factor of `Y`"},
+                           {"commute j, nobody in Y", "there is no array or pair of axes"},
+                           {"commute j, k in G", "`G` is no fold"},
+                           {"commute j, k in A", "`A` is an input"}});
+}
+
+TEST_CASE("reassociate: which factors are summed first") {
+    check_derivations(kRing, {"reassociate B, C as U in Y", "reassociate B, C as U in Y\nfuse all",
+                              "reassociate B as U in P", "reassociate B as U in V",
+                              "reassociate B, C as T2 in Y\nreassociate A, B as T3 in Y"});
+    check_refusals(kRing,
+                   {{"reassociate B, C as U", "it takes factors"},
+                    {"reassociate B, C as U in A", "`A` is an input"},
+                    {"reassociate B, C as U in G", "`G` is no sum"},
+                    {"reassociate A, B, C as U in Y", "that is all of the product"},
+                    {"reassociate A, C as U in Y", "no axis is summed that only A and C have"},
+                    {"reassociate w, B as U in Y", "`w` is no factor of the product in `Y`"},
+                    {"reassociate B, C as i in Y", "`i` is an axis"},
+                    {"reassociate B, C as A in Y", "`A` is not that sum"}});
+    const char* backward = R"(diagram backward {
+  axis q = 5, x = 9, d = 3, e = d
+  input Q[q, d], K[x, d], V[x, e], dO[q, e] : bf16
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, e] = sum(x) P[q, x] * V[x, e]
+  output rounded[q, e] : bf16 = sum(x) P[q, x] * V[x, e]
+  dP[q, x] = sum(e) dO[q, e] * V[x, e]
+  D[q] = sum(x) P[q, x] * dP[q, x]
+  dS[q, x] = P[q, x] * (dP[q, x] - D[q])
+  output dQ[q, d] = sum(x) dS[q, x] * K[x, d]
+})";
+    check_derivations(backward, {"reassociate P, V as O in D", "reassociate P, V as X in D"});
+    const State state = derive(load(backward), "reassociate P, V as O in D");
+    const StatementId sum = producer(state.diagram, find_array(state.diagram, "D").value()).value();
+    const Fold& fold = std::get<Fold>(state.diagram[sum].body);
+    CHECK_EQ(print(state.diagram, fold.values.front()), "dO[q, e] * O[q, e]");
+    check_refusals(backward, {{"reassociate P, V as rounded in D",
+                               "`rounded` is not that sum, since it is rounded to bf16"}});
+    // Linear attention: an axis that would be bound twice gets another name.
+    check_derivations(R"(diagram linear {
+  axis q = 5, x = 9, d = 3
+  input Q[q, d], K[x, d], V[x, d]
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  output O[q, d] = sum(x) S[q, x] * V[x, d]
+  weave h = 2
+})",
+                      {"reassociate K, V as M in O",
+                       "reassociate K, V as M in O\ngroup q by 2 in O\nstream x by 4 in M"});
+}
+
+TEST_CASE("stream: a guard that does not vary keeps elements from being read in every chunk") {
+    check_derivations(R"(diagram guarded {
+  axis p = 3, r = 3, k = 4, c = 2
+  input X[p, k], W[r, k, c]
+  output Y[p, c, r] = sum(k) if 0 <= p + r - 1 and p + r - 1 < size(p) then X[p + r - 1, k] * W[r, k, c] else 0
+})",
+                      {"stream k by 2", "split-stream k by 2", "split-stream k by 3"});
 }
 
 TEST_CASE("split-axis: an input's indices are of the whole axis") {

@@ -31,6 +31,20 @@ diagram backward {
 }
 )";
 
+/// A softmax without a maximum, products of three, a sum of two.
+constexpr const char* kAlgebra = R"(
+diagram algebra {
+  axis q = 6, x = 10, d = 4, e = d
+  input Q[q, d], K[x, d], V[x, e], B[x, e], c[q]
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  l[q] = sum(x) exp(S[q, x])
+  output L[q] = log(l[q])
+  output O[q, e] = (sum(x) exp(S[q, x]) * V[x, e]) / l[q]
+  output R[q, e] = sum(x) S[q, x] * V[x, e]
+  output T[q, e] = sum(x) c[q] * (V[x, e] + B[x, e]) * S[q, x]
+}
+)";
+
 std::string picture(const State& state) {
     return print(state.diagram) + print(state.diagram, state.relabelling);
 }
@@ -58,6 +72,11 @@ TEST_CASE("what each rule changes") {
         {"join-axes", "split-axis q as r by 8", "join-axes q, r as q"},
         {"split-stream", "fuse all\ngroup q by 16\nstream x by 8", "split-stream x by 16"},
         {"recompute", "fuse S, P, R", "recompute S, P in dV", kBackward},
+        {"absorb-normaliser", "", "absorb-normaliser P as L"},
+        {"stabilise", "", "stabilise l as m", kAlgebra},
+        {"distribute", "", "distribute T as U, W", kAlgebra},
+        {"commute", "", "commute d, x in R as U", kAlgebra},
+        {"reassociate", "", "reassociate K, V as M in R", kAlgebra},
         {"set", "", "set q = 64"},
     };
     CHECK_EQ(cases.size(), all_rules().size());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 namespace napkin::test {
 
@@ -33,6 +34,11 @@ public:
             Entry{"join-axes", 2, &CommandDrawer::join_axes},
             Entry{"split-stream", 4, &CommandDrawer::split_stream},
             Entry{"recompute", 4, &CommandDrawer::recompute},
+            Entry{"absorb-normaliser", 2, &CommandDrawer::absorb},
+            Entry{"stabilise", 2, &CommandDrawer::stabilise},
+            Entry{"distribute", 3, &CommandDrawer::distribute},
+            Entry{"commute", 3, &CommandDrawer::commute},
+            Entry{"reassociate", 3, &CommandDrawer::reassociate},
         };
         int total = 0;
         for (const Entry& entry : kEntries) total += entry.weight;
@@ -118,6 +124,95 @@ private:
         for (ArrayId load : loads_of(diagram_, where))
             if (producer(diagram_, load) && (command.names.empty() || pick(2) == 0))
                 command.names.push_back(diagram_[load].name);
+        if (command.names.empty()) command.names = {array()};
+    }
+
+    /// A statement, of those that `fits` where there are any.
+    template <class Predicate>
+    StatementId statement(const Predicate& fits) {
+        std::vector<StatementId> fitting;
+        for (std::uint32_t i = 0; i < diagram_.statements.size(); ++i)
+            if (fits(diagram_.statements[i])) fitting.push_back(StatementId{i});
+        if (!fitting.empty()) return fitting[pick(fitting.size())];
+        return StatementId{static_cast<std::uint32_t>(pick(diagram_.statements.size()))};
+    }
+    std::string target(StatementId id) { return diagram_[diagram_[id].targets.front()].name; }
+    static bool is_fold(const Statement& statement) {
+        return std::holds_alternative<Fold>(statement.body);
+    }
+    static bool calls(const Statement& statement, Function function) {
+        bool found = false;
+        for (const Expression* expression : expressions_of(statement))
+            walk(*expression, [&](const Expression& node) {
+                const Apply* call = std::get_if<Apply>(&node.node);
+                found = found || (call != nullptr && call->function == function);
+            });
+        return found;
+    }
+    void absorb(Command& command) {
+        command.names = {target(statement([](const Statement& s) {
+            return !is_fold(s) && calls(s, Function::Divide) && calls(s, Function::Exp);
+        }))};
+        command.as = {command.names.front() + "_log"};
+    }
+    void stabilise(Command& command) {
+        const auto exponential = [&](const Statement& s) {
+            return calls(s, Function::Exp) && !calls(s, Function::Subtract);
+        };
+        command.names = {target(statement([&](const Statement& s) {
+            const std::vector<ArrayId> inputs = inputs_of(s);
+            return is_fold(s) &&
+                   (exponential(s) || std::any_of(inputs.begin(), inputs.end(), [&](ArrayId input) {
+                        const auto source = producer(diagram_, input);
+                        return source && !is_fold(diagram_[*source]) &&
+                               exponential(diagram_[*source]);
+                    }));
+        }))};
+    }
+    void distribute(Command& command) {
+        command.names = {target(statement([](const Statement& s) {
+            return calls(s, Function::Multiply) || calls(s, Function::Add);
+        }))};
+    }
+    void commute(Command& command) {
+        const StatementId id = statement(is_fold);
+        command.in = target(id);
+        const std::vector<ArrayId> inputs = inputs_of(diagram_[id]);
+        if (inputs.size() > 1 && pick(3) == 0) {
+            const std::size_t first = pick(inputs.size());
+            command.names = {diagram_[inputs[first]].name,
+                             diagram_[inputs[(first + 1) % inputs.size()]].name};
+            return;
+        }
+        // An axis of the fold, and another of it or of a fold that it reads.
+        std::vector<AxisId> axes = folded_axes(diagram_[id]);
+        const AxisId outer = axes.empty() ? AxisId{} : one_of(axes);
+        for (ArrayId input : inputs)
+            if (const auto source = producer(diagram_, input))
+                for (AxisId axis : folded_axes(diagram_[*source])) axes.push_back(axis);
+        std::erase(axes, outer);
+        command.names = {diagram_[outer].name,
+                         axes.empty() ? any_axis() : diagram_[one_of(axes)].name};
+    }
+    void reassociate(Command& command) {
+        const StatementId id = statement([&](const Statement& s) {
+            const std::vector<ArrayId> inputs = inputs_of(s);
+            return is_fold(s) && std::any_of(inputs.begin(), inputs.end(), [&](ArrayId input) {
+                       const auto source = producer(diagram_, input);
+                       return source && is_fold(diagram_[*source]);
+                   });
+        });
+        command.in = target(id);
+        command.as = {command.in + "_sum"};
+        // A factor of a sum that stands in the product, and one beside it.
+        const std::vector<ArrayId> outer = inputs_of(diagram_[id]);
+        std::vector<ArrayId> inner;
+        for (ArrayId input : outer)
+            if (const auto source = producer(diagram_, input))
+                for (ArrayId further : inputs_of(diagram_[*source])) inner.push_back(further);
+        for (const std::vector<ArrayId>* factors : std::array{&std::as_const(inner), &outer})
+            if (!factors->empty())
+                command.names.push_back(diagram_[(*factors)[pick(factors->size())]].name);
         if (command.names.empty()) command.names = {array()};
     }
 

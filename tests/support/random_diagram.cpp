@@ -149,7 +149,11 @@ private:
     std::string call(const Names& target) {
         const std::string axis = pick(target);
         const std::string argument = expression(target, 2);
-        switch (below(6)) {
+        switch (below(8)) {
+        case 6: return "log(sum(" + axis + ") exp(" + tame(argument) + "))";
+        case 7:
+            return "(sum(" + axis + ") exp(" + tame(argument) + ") * " + leaf(target) +
+                   ") / (sum(" + axis + ") exp(" + tame(argument) + "))";
         case 0: return "logsumexp[" + axis + "](" + argument + ")";
         case 1: return "rmsnorm[" + axis + "](" + argument + ", 1.5, 0.1)";
         case 2: return "layernorm[" + axis + "](" + argument + ", 0.5, 0.25, 0.1)";
@@ -157,6 +161,9 @@ private:
         default: return "softmax[" + axis + "](" + masked(target, argument) + ")";
         }
     }
+
+    /// Of any size within 1, so that its exponential is of no size to speak of.
+    static std::string tame(const std::string& value) { return "0.5 * tanh(" + value + ")"; }
 
     std::string masked(const Names& scope, const std::string& value) {
         if (!options_.masks || scope.empty() || !chance(40)) return value;

@@ -231,8 +231,8 @@ std::string report_failure(const Trial& trial) {
     for (const std::string& step : least.steps) steps += step + "\n";
     std::ofstream(folder / (stem + ".ncd"), std::ios::binary) << least.diagram;
     std::ofstream(folder / (stem + ".drv"), std::ios::binary) << steps;
-    return failure_of(least).value_or("it does not fail any more") + "\n" + least.diagram + steps +
-           "written to " + (folder / stem).string() + ".ncd and .drv, input seed " +
+    return failure_of(least).value_or("it does not fail any more") + "\n" + least.diagram + "\n" +
+           steps + "written to " + (folder / stem).string() + ".ncd and .drv, input seed " +
            std::to_string(least.seed) + "\n";
 }
 

@@ -1,0 +1,254 @@
+// distribute: products over sums, and folds over what they fold by.
+//
+//   c * (a + b)              ==>     c * a + c * b
+//   sum(k) (a + b) * c       ==>     (sum(k) a * c) + (sum(k) b * c)
+//   sum(k) c * a             ==>     c * sum(k) a            c without k
+//   max(k) max(a, b)         ==>     max(max(k) a, max(k) b)
+//   max(k) (a + c)           ==>     (max(k) a) + c          c without k
+//
+// Each fold that comes out is a statement of its own, in the region of the one it came from, so
+// that it can be fused, streamed or placed on the tensor core by itself. Side condition: there is
+// something to distribute; values are finite, or -inf where a mask makes them so. Laws of rings and
+// of (max, +).
+#include <algorithm>
+
+#include "derive/rewriting/draft.h"
+#include "derive/rewriting/products.h"
+#include "derive/rewriting/simplify.h"
+
+namespace napkin::rules {
+
+namespace {
+
+/// A term of a sum, with its sign.
+struct Term {
+    double sign = 1;
+    Expression value;
+};
+
+const Apply* call_of(const Expression& expression, Function function) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    return call != nullptr && call->function == function ? call : nullptr;
+}
+
+/// A divisor that is never 0, so that a quotient is a product.
+bool never_zero(const Diagram& diagram, const Expression& expression) {
+    if (const double* value = literal(expression)) return *value != 0;
+    if (std::holds_alternative<SizeOf>(expression.node)) return true;
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return false;
+    switch (call->function) {
+    case Function::Exp: return true;
+    case Function::Multiply:
+    case Function::Sqrt:
+    case Function::Rsqrt:
+        return std::all_of(call->arguments.begin(), call->arguments.end(),
+                           [&](const Expression& part) { return never_zero(diagram, part); });
+    default: return false;
+    }
+}
+
+/// The sum that an expression is when products are multiplied out.
+std::vector<Term> terms_of(const Diagram& diagram, const Expression& expression) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return {{1, expression}};
+    const std::vector<Expression>& args = call->arguments;
+    switch (call->function) {
+    case Function::Add:
+    case Function::Subtract: {
+        std::vector<Term> terms = terms_of(diagram, args[0]);
+        for (Term& term : terms_of(diagram, args[1])) {
+            if (call->function == Function::Subtract) term.sign = -term.sign;
+            terms.push_back(std::move(term));
+        }
+        return terms;
+    }
+    case Function::Negate: {
+        std::vector<Term> terms = terms_of(diagram, args[0]);
+        for (Term& term : terms) term.sign = -term.sign;
+        return terms;
+    }
+    case Function::Multiply: {
+        std::vector<Term> terms;
+        for (const Term& a : terms_of(diagram, args[0]))
+            for (const Term& b : terms_of(diagram, args[1]))
+                terms.push_back(
+                    {a.sign * b.sign, napkin::apply(Function::Multiply, {a.value, b.value})});
+        return terms;
+    }
+    case Function::Divide: {
+        if (!never_zero(diagram, args[1])) return {{1, expression}};
+        std::vector<Term> terms = terms_of(diagram, args[0]);
+        for (Term& term : terms)
+            term.value = napkin::apply(Function::Divide, {std::move(term.value), args[1]});
+        return terms;
+    }
+    default: return {{1, expression}};
+    }
+}
+
+/// Operands of nested calls of one function: max(a, max(b, c)).
+std::vector<Expression> operands_of(const Expression& expression, Function function) {
+    const Apply* call = call_of(expression, function);
+    if (call == nullptr) return {expression};
+    std::vector<Expression> all;
+    for (const Expression& argument : call->arguments)
+        for (Expression& operand : operands_of(argument, function))
+            all.push_back(std::move(operand));
+    return all;
+}
+
+Expression total(const std::vector<Term>& terms) {
+    Expression sum = terms.front().value;
+    if (terms.front().sign < 0) sum = napkin::apply(Function::Negate, {std::move(sum)});
+    for (std::size_t i = 1; i < terms.size(); ++i)
+        sum = napkin::apply(terms[i].sign < 0 ? Function::Subtract : Function::Add,
+                            {std::move(sum), terms[i].value});
+    return sum;
+}
+
+Expression combination(Function function, const std::vector<Expression>& operands) {
+    Expression value = operands.front();
+    for (std::size_t i = 1; i < operands.size(); ++i)
+        value = napkin::apply(function, {std::move(value), operands[i]});
+    return value;
+}
+
+bool varies(const Expression& expression, const Fold& fold) {
+    const std::set<AxisId> used = axes_used(expression);
+    return std::any_of(fold.over.begin(), fold.over.end(),
+                       [&](AxisId axis) { return used.count(axis) != 0; });
+}
+
+/// One statement taken apart: what is folded by itself, and the expression over the results.
+class Distribution {
+public:
+    Distribution(const State& state, const Command& command, ArrayId target, StatementId source)
+        : state_(state), command_(command), target_(target), source_(source), draft_(state) {}
+
+    Outcome run() {
+        const Statement& statement = state_.diagram[source_];
+        if (const Map* map = std::get_if<Map>(&statement.body)) return of_map(*map);
+        const Fold* fold = std::get_if<Fold>(&statement.body);
+        if (fold == nullptr || fold->values.size() != 1 || !fold->seed.empty())
+            return nothing("is neither an expression nor a fold of one value");
+        if (fold->monoid == kSum) return of_sum(*fold);
+        if (fold->monoid == kMax) return of_extreme(*fold, Function::Max);
+        if (fold->monoid == kMin) return of_extreme(*fold, Function::Min);
+        if (fold->monoid == kProduct) return of_product(*fold);
+        return nothing("is folded by `" + state_.diagram[fold->monoid].name +
+                       "`, of which no such law is known");
+    }
+
+private:
+    NotApplicable nothing(const std::string& why) const {
+        return {"`" + state_.diagram[target_].name + "` " + why, ""};
+    }
+    Outcome of_map(const Map& map) {
+        const std::vector<Term> terms = terms_of(state_.diagram, map.value);
+        Expression value = total(terms);
+        if (terms.size() < 2 || value == map.value) return nothing("multiplies no sum");
+        std::get<Map>(draft_.diagram.statements[source_.index()].body).value = std::move(value);
+        return draft_.finish(command_, {std::to_string(terms.size()) + " terms"});
+    }
+    Outcome of_sum(const Fold& fold) {
+        std::vector<Term> terms = terms_of(state_.diagram, fold.values.front());
+        if (terms.size() == 1 && taken_out(product_of(terms.front().value), fold).factors.empty())
+            return nothing(
+                "is a sum of one product, every factor of which varies along what is "
+                "summed");
+        for (Term& term : terms) {
+            const Product product = product_of(term.value);
+            Product outside = taken_out(product, fold);
+            Product inside{product.coefficient, {}};
+            for (const Factor& factor : product.factors)
+                if (std::find(outside.factors.begin(), outside.factors.end(), factor) ==
+                    outside.factors.end())
+                    multiply(inside, factor.base, factor.power);
+            multiply(outside, folded(fold, expression_of(inside)), 1);
+            term.value = expression_of(outside);
+        }
+        return replaced(total(terms));
+    }
+    Outcome of_extreme(const Fold& fold, Function function) {
+        std::vector<Expression> operands = operands_of(fold.values.front(), function);
+        bool gains = operands.size() > 1;
+        for (Expression& operand : operands) {
+            std::vector<Expression> inside;
+            std::vector<Expression> outside;
+            for (Expression& part : operands_of(operand, Function::Add))
+                (varies(part, fold) ? inside : outside).push_back(std::move(part));
+            if (inside.empty()) inside = std::exchange(outside, {});
+            gains = gains || !outside.empty();
+            outside.insert(outside.begin(), folded(fold, combination(Function::Add, inside)));
+            operand = combination(Function::Add, outside);
+        }
+        if (!gains)
+            return nothing("takes no maximum or minimum of several, and nothing in it is constant");
+        return replaced(combination(function, operands));
+    }
+    Outcome of_product(const Fold& fold) {
+        std::vector<Expression> operands = operands_of(fold.values.front(), Function::Multiply);
+        if (operands.size() < 2) return nothing("is a product of single factors");
+        for (Expression& operand : operands) operand = folded(fold, operand);
+        return replaced(combination(Function::Multiply, operands));
+    }
+    /// Factors that may leave the fold.
+    Product taken_out(const Product& product, const Fold& fold) const {
+        Product outside;
+        for (const Factor& factor : product.factors)
+            if (!varies(factor.base, fold) &&
+                (factor.power > 0 || never_zero(state_.diagram, factor.base)))
+                multiply(outside, factor.base, factor.power);
+        return outside;
+    }
+    /// A fold of its own, as a read of its result.
+    Expression folded(const Fold& fold, Expression value) {
+        const Array& whole = state_.diagram[target_];
+        const std::set<AxisId> used = axes_used(value);
+        std::vector<AxisId> axes;
+        for (AxisId axis : whole.axes)
+            if (used.count(axis) != 0 || (fold.every_prefix && axis == fold.over.front()))
+                axes.push_back(axis);
+        const std::size_t number = made_++;
+        std::string name = whole.name + "_" + std::to_string(number + 1);
+        if (number < command_.as.size()) name = command_.as[number];
+        const ArrayId part = draft_.add_array(name, axes, whole.span, whole.type);
+        Fold own = fold;
+        own.values = {std::move(value)};
+        const BoxId box = draft_.add_box(state_.diagram[source_].box);
+        draft_.place(source_,
+                     draft_.add({{part}, std::move(own), box, state_.diagram[source_].span},
+                                draft_.home(source_), source_));
+        return read_axes(part, axes);
+    }
+    Outcome replaced(Expression value) {
+        draft_.diagram.statements[source_.index()].body = Map{std::move(value)};
+        return draft_.finish(command_, {std::to_string(made_) + (made_ == 1 ? " fold" : " folds")});
+    }
+
+    const State& state_;
+    const Command& command_;
+    ArrayId target_;
+    StatementId source_;
+    Draft draft_;
+    std::size_t made_ = 0;
+};
+
+}  // namespace
+
+Outcome distribute(const State& state, const Command& command) {
+    if (command.names.size() != 1)
+        return NotApplicable{"it takes one array", "write `distribute ARRAY [as NAME, NAME...]`"};
+    const std::string& name = command.names.front();
+    const std::optional<ArrayId> array = find_array(state.diagram, name);
+    if (!array) return NotApplicable{"there is no array `" + name + "`", ""};
+    const std::optional<StatementId> source = producer(state.diagram, *array);
+    if (!source) return NotApplicable{"`" + name + "` is an input: no box computes it", ""};
+    for (const std::string& wanted : command.as)
+        if (find_array(state.diagram, wanted) || find_axis(state.diagram, wanted))
+            return NotApplicable{"`" + wanted + "` is in use already", "choose another name"};
+    return Distribution(state, command, *array, *source).run();
+}
+
+}  // namespace napkin::rules
