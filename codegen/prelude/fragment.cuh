@@ -36,18 +36,70 @@ NK_DEVICE float row_combine(float value, const Combine& combine) {
     for (int mask = 1; mask < kLanes; mask *= 2) value = combine(value, shuffle_xor(value, mask));
     return value;
 }
-/// The same over the lanes that share a row of a fragment, by the language's arithmetic.
+/// Combines the values of kThreads neighbouring threads, whole warps; all get the result, with the
+/// same bits. `scratch` has a place for every warp of the block, all of which come here.
+template <int kThreads, class Combine>
+NK_DEVICE float block_combine(float value, Shared<float> scratch, const Combine& combine) {
+    static_assert(kThreads % 32 == 0);
+    constexpr int kWarps = kThreads / 32;
+    value = row_combine<32>(value, combine);
+    block_barrier();
+    if (lane_index() == 0) scratch[warp_index()] = value;
+    block_barrier();
+    const int first = warp_index() / kWarps * kWarps;
+    value = scratch[first];
+#pragma unroll
+    for (int warp = 1; warp < kWarps; ++warp) value = combine(value, scratch[first + warp]);
+    return value;
+}
+
+// By the language's arithmetic.
+struct Sum {
+    NK_DEVICE float operator()(float a, float b) const { return add(a, b); }
+};
+struct Product {
+    NK_DEVICE float operator()(float a, float b) const { return multiply(a, b); }
+};
+struct Maximum {
+    NK_DEVICE float operator()(float a, float b) const { return maximum(a, b); }
+};
+struct Minimum {
+    NK_DEVICE float operator()(float a, float b) const { return minimum(a, b); }
+};
+
+// Over the lanes that share a row of a fragment.
 template <class Rows>
 NK_DEVICE float row_sum(float value) {
-    return row_combine<Rows::lanes_per_row>(value, [](float a, float b) { return add(a, b); });
+    return row_combine<Rows::lanes_per_row>(value, Sum());
+}
+template <class Rows>
+NK_DEVICE float row_product(float value) {
+    return row_combine<Rows::lanes_per_row>(value, Product());
 }
 template <class Rows>
 NK_DEVICE float row_maximum(float value) {
-    return row_combine<Rows::lanes_per_row>(value, [](float a, float b) { return maximum(a, b); });
+    return row_combine<Rows::lanes_per_row>(value, Maximum());
 }
 template <class Rows>
 NK_DEVICE float row_minimum(float value) {
-    return row_combine<Rows::lanes_per_row>(value, [](float a, float b) { return minimum(a, b); });
+    return row_combine<Rows::lanes_per_row>(value, Minimum());
+}
+// Over a number of threads.
+template <int kThreads>
+NK_DEVICE float block_sum(float value, Shared<float> scratch) {
+    return block_combine<kThreads>(value, scratch, Sum());
+}
+template <int kThreads>
+NK_DEVICE float block_product(float value, Shared<float> scratch) {
+    return block_combine<kThreads>(value, scratch, Product());
+}
+template <int kThreads>
+NK_DEVICE float block_maximum(float value, Shared<float> scratch) {
+    return block_combine<kThreads>(value, scratch, Maximum());
+}
+template <int kThreads>
+NK_DEVICE float block_minimum(float value, Shared<float> scratch) {
+    return block_combine<kThreads>(value, scratch, Minimum());
 }
 
 NK_DEVICE float exp_fast(float x) {

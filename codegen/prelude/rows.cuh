@@ -5,11 +5,12 @@
 
 namespace nk {
 
-/// Rows that kLanes lanes share, a power of two, in vectors of kVector elements: kRows rows of a
-/// thread, kVectors vectors of each.
+/// Rows that kLanes neighbouring threads share, a power of two, in vectors of kVector elements:
+/// kRows rows of a thread, kVectors vectors of each. More than a warp's threads share one row after
+/// the other.
 template <int kRows, int kVectors, int kVector, int kLanes>
 struct RowFragment {
-    static_assert(kLanes >= 1 && kLanes <= 32 && (kLanes & (kLanes - 1)) == 0);
+    static_assert(kLanes >= 1 && kLanes <= 1024 && (kLanes & (kLanes - 1)) == 0);
     static constexpr int rows = kRows;                  ///< of one thread
     static constexpr int columns = kVectors * kVector;  ///< of one thread
     static constexpr int lanes_per_row = kLanes;        ///< neighbours
@@ -18,9 +19,12 @@ struct RowFragment {
 
     NK_DEVICE float& operator()(int i, int j) { return at[i][j]; }
     NK_DEVICE float operator()(int i, int j) const { return at[i][j]; }
-    static NK_DEVICE int row(int i) { return i * (32 / kLanes) + lane_index() / kLanes; }
+    static NK_DEVICE int row(int i) {
+        if constexpr (kLanes >= 32) return i;
+        return i * (32 / kLanes) + lane_index() / kLanes;
+    }
     static NK_DEVICE int column(int j) {
-        return (j / kVector * kLanes + lane_index() % kLanes) * kVector + j % kVector;
+        return (j / kVector * kLanes + threadIdx.x % kLanes) * kVector + j % kVector;
     }
     NK_DEVICE void fill(float value) {
 #pragma unroll

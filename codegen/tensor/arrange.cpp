@@ -104,30 +104,38 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
     return std::nullopt;
 }
 
+/// Rows are shared by as many threads as hold them in few registers: lanes of a warp, then warps.
 std::optional<std::string> arrange_rows(const EmitOptions& options, Plan& plan) {
     constexpr std::int64_t kWarp = 32;
+    constexpr std::int64_t kMostThreads = 1024;
+    constexpr std::int64_t kValuesOfThread = 64;
+    constexpr std::int64_t kRegisters = 65536;  // of a processor
     std::int64_t columns = 1;
-    std::int64_t fragments = 0;
-    for (const auto& [variable, tile] : plan.tiles) {
-        if (tile.home != Home::Fragment || !tile.column) continue;
-        columns = std::max(columns, plan.extents.at(*tile.column));
-        ++fragments;
-    }
+    for (const auto& [variable, tile] : plan.tiles)
+        if (tile.home == Home::Fragment && tile.column)
+            columns = std::max(columns, plan.extents.at(*tile.column));
     const std::int64_t rows = plan.row ? plan.extents.at(*plan.row) : 1;
+    const std::int64_t most = options.threads > 0 ? options.threads : kMostThreads;
     plan.lanes_per_row = 1;
     while (plan.lanes_per_row < kWarp && plan.lanes_per_row * plan.vector < columns)
         plan.lanes_per_row *= 2;
-    const std::int64_t rows_at_once = kWarp / plan.lanes_per_row;
+    while (plan.lanes_per_row >= kWarp && plan.lanes_per_row * 2 <= most &&
+           ceil_quotient(columns, plan.lanes_per_row) > kValuesOfThread)
+        plan.lanes_per_row *= 2;
+    plan.warps_across = std::max<std::int64_t>(plan.lanes_per_row / kWarp, 1);
+    plan.across_warps = plan.across_warps || plan.warps_across > 1;
+    const std::int64_t rows_at_once = std::max<std::int64_t>(kWarp / plan.lanes_per_row, 1);
+    const std::int64_t warps = options.threads > 0 ? options.threads / kWarp : 8;
     plan.warps_down = 1;
-    const std::int64_t most = options.threads > 0 ? options.threads / kWarp : 8;
-    while (plan.warps_down < most && plan.warps_down * rows_at_once < rows) plan.warps_down *= 2;
+    while (plan.warps_down * plan.warps_across < warps && plan.warps_down * rows_at_once < rows)
+        plan.warps_down *= 2;
     plan.rows_of_warp = padded(ceil_quotient(rows, plan.warps_down), rows_at_once);
-    plan.warps_across = 1;
     const std::int64_t held =
         plan.rows_of_warp / rows_at_once * ceil_quotient(columns, plan.lanes_per_row);
-    if (held > kFragmentRegisters)
-        return fmt::format("rows of {} values, {} at a time, do not fit a warp's registers",
-                           columns, plan.rows_of_warp);
+    constexpr std::int64_t kOthers = 24;  // registers beside the elements
+    if (held > std::min(kFragmentRegisters, kRegisters / plan.threads() - kOthers))
+        return fmt::format("{} rows of {} values do not fit the registers of {} threads", rows,
+                           columns, plan.threads());
     return std::nullopt;
 }
 

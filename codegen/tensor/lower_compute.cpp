@@ -12,6 +12,7 @@ namespace {
 using kernel::Assign;
 using kernel::Body;
 using kernel::Declare;
+using kernel::Enclose;
 using kernel::For;
 using tensor::Home;
 
@@ -19,6 +20,19 @@ std::string identity_of(MonoidId monoid) {
     if (monoid == kSum) return "0.0f";
     if (monoid == kProduct) return "1.0f";
     return monoid == kMax ? "minus_infinity()" : "infinity()";
+}
+
+Function function_of(MonoidId monoid) {
+    if (monoid == kSum) return Function::Add;
+    if (monoid == kProduct) return Function::Multiply;
+    return monoid == kMax ? Function::Max : Function::Min;
+}
+
+/// The primitive that folds a value over threads.
+std::string across(MonoidId monoid) {
+    if (monoid == kSum) return "sum";
+    if (monoid == kProduct) return "product";
+    return monoid == kMax ? "maximum" : "minimum";
 }
 
 /// The code that combines two values.
@@ -56,8 +70,20 @@ void TensorLowering::lower_compute(const Compute& compute, Span span, Body& body
             wait_for_copies(body);
             break;
         }
-    if (fold != nullptr) return lower_fold(compute, *fold, body);
-    lower_map(compute, std::get<Map>(compute.statement.body).value, body);
+    if (const std::optional<Expression> value = map_of(compute))
+        lower_map(compute, *value, body);
+    else
+        lower_fold(compute, *fold, body);
+}
+
+/// What a computation without a fold gives every element. A fold over one index is none.
+std::optional<Expression> TensorLowering::map_of(const Compute& compute) const {
+    if (const Map* map = std::get_if<Map>(&compute.statement.body)) return map->value;
+    const Fold& fold = std::get<Fold>(compute.statement.body);
+    for (const AxisId axis : fold.over)
+        if (plan_.extents.contains(axis) && plan_.extents.at(axis) > 1) return std::nullopt;
+    if (fold.seed.empty()) return fold.values.front();
+    return apply(function_of(fold.monoid), {fold.seed.front(), fold.values.front()});
 }
 
 void TensorLowering::lower_map(const Compute& compute, const Expression& value, Body& body) {
@@ -117,8 +143,11 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
         value = rounded(value, info.type);
     declare(target, body);
     if (tile.home == Home::Thread) {
-        for (kernel::Statement& part : inside) body.push_back(std::move(part));
-        body.push_back({Assign{place(target), "=", value.text}});
+        inside.push_back({Assign{place(target), "=", value.text}});
+        if (inside.size() == 1)
+            body.push_back(std::move(inside.front()));
+        else
+            body.push_back({Enclose{"{", std::move(inside), "}"}});
         return;
     }
     if (tile.home == Home::Row) {
@@ -145,63 +174,20 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
     const tensor::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     std::optional<AxisId> over;
-    for (const AxisId axis : fold.over)
-        if (plan_.extents.contains(axis) && plan_.extents.at(axis) > 1) over = axis;
+    bool rows = false;
+    for (const AxisId axis : fold.over) {
+        if (!plan_.extents.contains(axis) || plan_.extents.at(axis) <= 1) continue;
+        if (axis == plan_.row)
+            rows = true;
+        else
+            over = axis;
+    }
     ExpressionScope scope = scope_for(compute);
     scales_.erase(compute.statement.targets.front());
     const Domain outer{tile.home == Home::Row, std::nullopt};
     Body before;
-    std::string result;
-    Code total;
+    Code total = folded_elements(fold, over, rows, outer, scope, before);
     total.finite = !plan_.infinite.contains(compute.statement.targets.front());
-    if (!over) {
-        total = print_hoisted(fold.values.front(), outer, scope, before, before);
-    } else if (!axes_used(fold.values.front()).contains(*over)) {
-        // The same at every index.
-        total = print_hoisted(fold.values.front(), outer, scope, before, before);
-        const std::string count = print_factor(ranges_.at(*over).count);
-        if (fold.monoid == kSum) {
-            total.text = fmt::format("{} * float({})", wrapped(total, precedence::kProduct), count);
-            total.precedence = precedence::kProduct;
-        } else if (fold.monoid == kProduct) {
-            total.text = fmt::format("powf({}, float({}))", total.text, count);
-            total.precedence = precedence::kPrimary;
-        }
-    } else {
-        const tensor::Scaled scaled = tensor::Scaler(region_, scales_).split(fold.values.front());
-        const bool take_out = scaled.factor != 1 && fold.monoid != kProduct;
-        const tensor::Scales own = scales_;
-        if (take_out) scales_.clear();
-        const Domain domain{outer.row, over};
-        Body inside;
-        Code value = print_hoisted(take_out ? scaled.rest : fold.values.front(), domain, scope,
-                                   before, inside);
-        scales_ = own;
-        const std::string test = test_in_chunk(*over);
-        if (!test.empty()) {
-            value.text = fmt::format("{} ? {} : {}", test, wrapped(value, precedence::kChoice + 1),
-                                     identity_of(fold.monoid));
-            value.precedence = precedence::kChoice;
-        }
-        before.push_back({Declare{"float", "acc", identity_of(fold.monoid), false, {}}});
-        inside.push_back({Assign{"acc", "=", combined(fold.monoid, "acc", value, value.finite)}});
-        for (kernel::Statement& part :
-             column_loop(columns_of(*over).type, *over, std::move(inside)))
-            before.push_back(std::move(part));
-        const bool extreme = fold.monoid == kMax || fold.monoid == kMin;
-        const std::string across =
-            fold.monoid == kProduct
-                ? "row_combine<Rows::lanes_per_row>(acc, [](float a, float b) { return a * b; })"
-                : fmt::format("row_{}<Rows>(acc)",
-                              extreme ? (fold.monoid == kMax ? "maximum" : "minimum") : "sum");
-        before.push_back({Assign{"acc", "=", across}});
-        total.text = "acc";
-        total.precedence = precedence::kPrimary;
-        if (take_out) {
-            total.text = fmt::format("acc * {}", real_constant(scaled.factor).text);
-            total.precedence = precedence::kProduct;
-        }
-    }
     if (!fold.seed.empty()) {
         const Code seed = print_hoisted(fold.seed.front(), outer, scope, before, before);
         if (seed.precedence < precedence::kSumLevel)
@@ -216,12 +202,71 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
         value = rounded(value, info.type);
     declare(target, body);
     if (tile.home == Home::Thread) {
-        for (kernel::Statement& part : before) body.push_back(std::move(part));
-        body.push_back({Assign{place(target), "=", value.text}});
+        before.push_back({Assign{place(target), "=", value.text}});
+        body.push_back({Enclose{"{", std::move(before), "}"}});
         return;
     }
     before.push_back({Assign{place(target) + "[i]", "=", value.text}});
     for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
+}
+
+Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
+                                     const Domain& outer, ExpressionScope& scope, Body& before) {
+    const Expression& folded = fold.values.front();
+    Code total;
+    if (!rows && !axes_used(folded).contains(*over)) {
+        // The same at every index.
+        total = print_hoisted(folded, outer, scope, before, before);
+        const std::string count = print_factor(ranges_.at(*over).count);
+        if (fold.monoid == kSum) {
+            total.text = fmt::format("{} * float({})", wrapped(total, precedence::kProduct), count);
+            total.precedence = precedence::kProduct;
+        } else if (fold.monoid == kProduct) {
+            total.text = fmt::format("powf({}, float({}))", total.text, count);
+            total.precedence = precedence::kPrimary;
+        }
+        return total;
+    }
+    const tensor::Scaled scaled = tensor::Scaler(region_, scales_).split(folded);
+    const bool take_out = scaled.factor != 1 && fold.monoid != kProduct;
+    const tensor::Scales own = scales_;
+    if (take_out) scales_.clear();
+    Body row;
+    Body inside;
+    Code value = print_hoisted(take_out ? scaled.rest : folded, {outer.row || rows, over}, scope,
+                               row, inside);
+    scales_ = own;
+    std::string test = over ? test_in_chunk(*over) : rows ? row_leader() : "";
+    if (rows && !row_test().empty())
+        test = test.empty() ? row_test() : fmt::format("({}) && {}", test, row_test());
+    if (!test.empty()) {
+        value.text = fmt::format("{} ? {} : {}", test, wrapped(value, precedence::kChoice + 1),
+                                 identity_of(fold.monoid));
+        value.precedence = precedence::kChoice;
+    }
+    inside.push_back({Assign{"acc", "=", combined(fold.monoid, "acc", value, value.finite)}});
+    before.push_back({Declare{"float", "acc", identity_of(fold.monoid), false, {}}});
+    Body* loop = rows ? &row : &before;
+    if (!rows)
+        for (kernel::Statement& part : row) before.insert(before.end() - 1, std::move(part));
+    if (over) inside = column_loop(columns_of(*over).type, *over, std::move(inside));
+    for (kernel::Statement& part : inside) loop->push_back(std::move(part));
+    if (rows)
+        for (kernel::Statement& part : row_loop(std::move(row))) before.push_back(std::move(part));
+    if (rows) scope.named.clear();  // declared within the loop
+    const std::string combine = across(fold.monoid);
+    before.push_back(
+        {Assign{"acc", "=",
+                rows ? fmt::format("block_{}<kThreads>(acc, {})", combine, scratch_)
+                : plan_.lanes_per_row > 32
+                    ? fmt::format("block_{}<Rows::lanes_per_row>(acc, {})", combine, scratch_)
+                    : fmt::format("row_{}<Rows>(acc)", combine)}});
+    total.text = "acc";
+    if (take_out) {
+        total.text = fmt::format("acc * {}", real_constant(scaled.factor).text);
+        total.precedence = precedence::kProduct;
+    }
+    return total;
 }
 
 /// Vectors and matrices in shared memory are computed by all threads together, an element each.
@@ -240,9 +285,11 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
     wait_for_copies(body);
     body.push_back({kernel::Barrier{}});
     if (tile.home == Home::Matrix) {
-        compute_matrix(std::get<Map>(compute.statement.body).value, compute, shared.name,
-                       info.axes[tile.row_dimension], info.axes[tile.column_dimension], tile.type,
-                       body);
+        Expression value = map_of(compute).value();
+        if (info.rounds && info.type != ElementType::F32)
+            value = {Convert{info.type, {std::move(value)}}, {}};
+        compute_matrix(value, compute, shared.name, info.axes[tile.row_dimension],
+                       info.axes[tile.column_dimension], tile.type, body);
         body.push_back({kernel::Barrier{}});
         return;
     }

@@ -43,16 +43,15 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
     const std::int64_t unit = plan_.lanes_per_row * plan_.vector;
     columns.padded = padded(extent, unit);
     columns.count = columns.padded / plan_.lanes_per_row;
-    columns.type =
-        fmt::format("RowFragment<{}, {}, {}, {}>", plan_.rows_of_warp * plan_.lanes_per_row / 32,
-                    columns.padded / unit, plan_.vector, plan_.lanes_per_row);
+    columns.type = fmt::format("RowFragment<{}, {}, {}, {}>", plan_.rows_of_thread(),
+                               columns.padded / unit, plan_.vector, plan_.lanes_per_row);
     return columns;
 }
 
 std::string TensorLowering::rows_type() const {
     if (plan_.has_products()) return fmt::format("Fragment<{}, 1>", plan_.rows_of_warp / kTile);
-    return fmt::format("RowFragment<{}, 1, {}, {}>", plan_.rows_of_warp * plan_.lanes_per_row / 32,
-                       plan_.vector, plan_.lanes_per_row);
+    return fmt::format("RowFragment<{}, 1, {}, {}>", plan_.rows_of_thread(), plan_.vector,
+                       plan_.lanes_per_row);
 }
 
 std::string TensorLowering::place(VariableId variable) const {
@@ -143,9 +142,14 @@ std::string TensorLowering::test_in_chunk(AxisId axis) const {
     return tested_ == "false" ? "" : fmt::format("!{} || {}", tested_, test);
 }
 
-std::string TensorLowering::lane_leader() const {
-    return plan_.lanes_per_row == 1 ? std::string()
-                                    : fmt::format("lane_index() % {} == 0", plan_.lanes_per_row);
+std::string TensorLowering::row_leader() const {
+    if (!plan_.row) return "threadIdx.x == 0";
+    if (!plan_.has_products())
+        return plan_.lanes_per_row == 1 ? std::string()
+                                        : fmt::format("threadIdx.x % {} == 0", plan_.lanes_per_row);
+    return "lane_index() % Rows::lanes_per_row == 0" +
+           (plan_.warps_across > 1 ? fmt::format(" && warp_index() % {} == 0", plan_.warps_across)
+                                   : std::string());
 }
 
 void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
@@ -214,10 +218,7 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
             }
             if (!inside) at[d] = minimum(at[d], size - 1);
         }
-        const DeviceOffset offset = device_offset(source, at);
-        Code code =
-            loaded(fmt::format("{}[{}]", buffer_name(source, false), napkin::print(offset.offset)),
-                   device_type(source));
+        Code code = device_element(source, at);
         code.finite = true;
         return code;
     };

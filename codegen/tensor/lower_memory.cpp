@@ -12,6 +12,7 @@ namespace {
 using kernel::Assign;
 using kernel::Body;
 using kernel::Call;
+using kernel::Declare;
 using kernel::For;
 using kernel::If;
 using tensor::Home;
@@ -84,6 +85,9 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     std::string column_count = "1";
     std::string stride = "0";
     std::int64_t divisor = 0;
+    const Array& array = region_.arrays[load.array.index()];
+    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    bool contiguous = false;
     for (std::size_t d = 0; d < load.index.size(); ++d) {
         const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
         IndexForm start = ranges_.at(axis).start;
@@ -97,15 +101,47 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
         if (axis == tile.column) {
             column_count = print(ranges_.at(axis).count);
             divisor = divisor_of(start);
+            contiguous = d == last;
         }
         origin.push_back(start);
     }
-    static_cast<void>(vector_elements(load.array, divisor));
+    if (contiguous) static_cast<void>(vector_elements(load.array, divisor));
     declare(load.target, body);
+    if (!contiguous) return load_elements(load, body);
     body.push_back({Call{fmt::format("load_rows({}, {}, {}, {}, {}, {}, 0.0f)", place(load.target),
                                      buffer_name(load.array, false),
                                      print(device_offset(load.array, origin).offset), stride,
                                      row_count, column_count)}});
+}
+
+/// Element by element, where neighbours along the columns are no neighbours in device memory.
+void TensorLowering::load_elements(const Load& load, Body& body) {
+    const tensor::Tile& tile = plan_.tiles.at(load.target);
+    const ElementScope element = element_of({plan_.row.has_value(), tile.column});
+    std::vector<IndexForm> at;
+    for (const std::vector<Expression>& index : load.index)
+        at.push_back(element.index.at(std::get<AxisIndex>(index.front().node).axis));
+    const Code value = as_sort(device_element(load.array, at), Sort::Real);
+    std::string tests = row_test();
+    const std::string column = column_test(*tile.column);
+    if (!column.empty()) tests += (tests.empty() ? "" : " && ") + column;
+    const std::string to = place(load.target) + "(i, j)";
+    Body copy{{Assign{
+        to, "=", tests.empty() ? value.text : fmt::format("{} ? {} : 0.0f", tests, value.text)}}};
+    for (kernel::Statement& part :
+         row_loop(column_loop(columns_of(*tile.column).type, *tile.column, std::move(copy))))
+        body.push_back(std::move(part));
+}
+
+/// The value of an element in device memory.
+Code TensorLowering::device_element(ArrayId array, const std::vector<IndexForm>& at) {
+    const std::string place = print(device_offset(array, at).offset);
+    const std::string buffer = buffer_name(array, false);
+    const ElementType type = device_type(array);
+    if (type != ElementType::I4) return loaded(fmt::format("{}[{}]", buffer, place), type);
+    Code code = function_call("signed_nibble", {fmt::format("{}[({}) / 2]", buffer, place), place},
+                              Sort::Integer);
+    return code;
 }
 
 void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
@@ -121,10 +157,12 @@ void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
                              : array.layout.empty() ? array.axes.size() - 1
                                                     : array.layout.back();
     if (tile.home == Home::Fragment && plan_.has_products() && tile.column &&
-        array.axes[last] == *tile.column) {
+        array.axes[last] == *tile.column && bits_of(device_type(save.array)) >= 16) {
         const int width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
-        if (width > 1) {
-            for (kernel::Statement& part : staged_save(save, width))
+        const std::optional<std::int64_t> staging =
+            width > 1 ? place_staging(save, staging_bytes(save)) : std::nullopt;
+        if (staging) {
+            for (kernel::Statement& part : staged_save(save, width, *staging))
                 body.push_back(std::move(part));
             return;
         }
@@ -164,8 +202,25 @@ kernel::Statement TensorLowering::row_save(const Save& save) {
                              print(ranges_.at(*tile.column).count))}};
 }
 
-/// Through shared memory, which then holds nothing else.
-kernel::Body TensorLowering::staged_save(const Save& save, int width) {
+std::int64_t TensorLowering::staging_bytes(const Save& save) const {
+    return plan_.rows_of_warp * plan_.warps_down *
+           columns_of(*plan_.tiles.at(save.source).column).padded *
+           kernel::element_bytes(device_type(save.array));
+}
+
+std::optional<std::int64_t> TensorLowering::place_staging(const Save& save, std::int64_t bytes) {
+    constexpr std::int64_t kAlignment = 128;
+    const std::int64_t start =
+        final_saves_.contains(&save)
+            ? 0
+            : (program_.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (start > 0 && start + bytes > options_.shared_memory) return std::nullopt;
+    program_.shared_bytes = std::max(program_.shared_bytes, start + bytes);
+    return start;
+}
+
+/// Through shared memory.
+kernel::Body TensorLowering::staged_save(const Save& save, int width, std::int64_t offset) {
     Body body;
     const tensor::Tile& tile = plan_.tiles.at(save.source);
     const ElementType type = device_type(save.array);
@@ -176,15 +231,17 @@ kernel::Body TensorLowering::staged_save(const Save& save, int width) {
     entry.name = names_.fresh(Names::identifier(array.name) + "_staging");
     entry.type = type;
     entry.matrix = kernel::Tile::Matrix{rows, columns.padded, 1};
-    entry.shape = fmt::format("{} x {}, after everything else", rows, columns.padded);
-    const std::int64_t element = kernel::element_bytes(type);
+    entry.shape = fmt::format("{} x {}{}", rows, columns.padded,
+                              offset == 0 ? ", after everything else" : "");
     entry.elements = rows * columns.padded;
-    program_.shared_bytes = std::max(program_.shared_bytes, entry.elements * element);
+    entry.offset = offset;
     const std::string name = entry.name;
     program_.tiles.push_back(std::move(entry));
 
-    if (copies_pending_) body.push_back({Call{"wait_copies<0>()"}});
-    copies_pending_ = false;
+    if (offset == 0 && copies_pending_) {
+        body.push_back({Call{"wait_copies<0>()"}});
+        copies_pending_ = false;
+    }
     const std::string warp_row = "warp_" + Names::identifier(region_.axes[plan_.row->index()].name);
     const std::string warp_column =
         columns.split ? "warp_" + Names::identifier(region_.axes[tile.column->index()].name) : "0";
@@ -215,7 +272,10 @@ Body TensorLowering::direct_save(const Save& save) {
     if (tile.home == Home::Fragment || tile.home == Home::Shared) domain.column = tile.column;
     const ElementScope element = element_of(domain);
     std::vector<IndexForm> at;
-    for (const AxisId axis : array.axes) at.push_back(element.index.at(axis));
+    for (const AxisId axis : array.axes) {
+        const auto index = element.index.find(axis);
+        at.push_back(index == element.index.end() ? IndexForm(0) : index->second);
+    }
     const auto store = [&](const std::string& value, const std::string& tests) {
         Body copy;
         Code real;
@@ -240,15 +300,33 @@ Body TensorLowering::direct_save(const Save& save) {
         loop.body = store(fmt::format("{}[{}]", shared_.at(save.source).name, loop.name), "");
         return {{std::move(loop)}};
     }
-    case Home::Row: {
-        std::string tests = both(lane_leader(), row_test());
-        if (plan_.warps_across > 1)
-            tests = both(tests, fmt::format("warp_index() % {} == 0", plan_.warps_across));
-        return row_loop(store(place(save.source) + "[i]", tests));
+    case Home::Matrix: {
+        const AxisId rows = array.axes[tile.row_dimension];
+        const AxisId columns = array.axes[tile.column_dimension];
+        const IndexForm row = index_atom(axis_names_[rows.index()].local);
+        const IndexForm column = index_atom(axis_names_[columns.index()].local);
+        at[tile.row_dimension] = ranges_.at(rows).start + row;
+        at[tile.column_dimension] = ranges_.at(columns).start + column;
+        For loop;
+        loop.name = "e";
+        loop.begin = "threadIdx.x";
+        loop.end = print(ranges_.at(rows).count * ranges_.at(columns).count);
+        loop.step = "kThreads";
+        const std::string across = print_factor(ranges_.at(columns).count);
+        loop.body.push_back({Declare{"int", print(row), "e / " + across, true, {}}});
+        loop.body.push_back({Declare{"int", print(column), "e % " + across, true, {}}});
+        const Code value = loaded(
+            fmt::format("{}({}, {})", shared_.at(save.source).name, print(row), print(column)),
+            tile.type);
+        for (kernel::Statement& part : store(value.text, "")) loop.body.push_back(std::move(part));
+        return {{std::move(loop)}};
     }
+    case Home::Row:
+        return row_loop(store(place(save.source) + "[i]", both(row_leader(), row_test())));
     case Home::Fragment: {
         const Columns columns = columns_of(*tile.column);
-        const std::string tests = both(row_test(), column_test(*tile.column));
+        std::string tests = both(row_test(), column_test(*tile.column));
+        if (!plan_.row) tests = both(fmt::format("threadIdx.x < {}", plan_.lanes_per_row), tests);
         return row_loop(
             column_loop(columns.type, *tile.column, store(place(save.source) + "(i, j)", tests)));
     }

@@ -37,6 +37,7 @@ LoweredRegion TensorLowering::run() {
     Body body;
     const std::vector<TileStatement>& inner = lower_grid(body);
     declare_warps(body);
+    find_final_saves(inner);
     lower(inner, body);
     program_.body = std::move(body);
     LoweredRegion result = finish();
@@ -47,10 +48,16 @@ LoweredRegion TensorLowering::run() {
 
 /// Whether the tensor core's operands are less precise than what was computed.
 bool TensorLowering::rounds_operand(const tensor::Product& product) const {
-    const auto computed = [&](const tensor::Operand& side) {
-        return !side.direct || !loads_.contains(*side.direct);
+    const auto rounds = [&](const tensor::Operand& side) {
+        const Read* read = std::get_if<Read>(&side.value.node);
+        if (read == nullptr) return true;
+        const Array& array = region_.arrays[read->array.index()];
+        for (const auto& [variable, load] : loads_)
+            if (region_.variables[variable.index()].array == read->array)
+                return !tensor::converts_exactly(device_type(load->array), product.type);
+        return !array.rounds || !tensor::converts_exactly(array.type, product.type);
     };
-    return computed(product.left) || computed(product.right);
+    return rounds(product.left) || rounds(product.right);
 }
 
 /// Device arrays keep their names; tiles get others where these are taken.
@@ -112,6 +119,14 @@ void TensorLowering::place_matrices() {
         entry.shape = fmt::format("{} x {}", entry.matrix->rows, entry.matrix->columns);
         computed_right_[compute] =
             kernel::TileId{static_cast<std::uint32_t>(program_.tiles.size())};
+        program_.tiles.push_back(std::move(entry));
+        streamed.push_back(false);
+    }
+    if (plan_.across_warps) {
+        kernel::Tile entry;
+        entry.name = scratch_ = names_.fresh("scratch");
+        entry.elements = plan_.threads() / 32;
+        entry.shape = "a value of every warp";
         program_.tiles.push_back(std::move(entry));
         streamed.push_back(false);
     }
@@ -186,6 +201,27 @@ void TensorLowering::lower(const TileStatement& statement, Body& body) {
                    [&](const Compute& compute) { lower_compute(compute, statement.span, body); },
                    [&](const Save& save) { lower_save(save, statement.span, body); }},
         statement.node);
+}
+
+/// Saves after which nothing in shared memory is used any more.
+void TensorLowering::find_final_saves(const std::vector<TileStatement>& statements) {
+    const auto in_registers = [&](VariableId variable) {
+        const Home home = plan_.tiles.at(variable).home;
+        return home != Home::Matrix && home != Home::Shared;
+    };
+    for (auto at = statements.rbegin(); at != statements.rend(); ++at) {
+        if (const Save* save = std::get_if<Save>(&at->node)) {
+            final_saves_.insert(save);
+        } else if (const Compute* compute = std::get_if<Compute>(&at->node)) {
+            // A fold may combine what warps hold through shared memory.
+            if (!std::holds_alternative<Map>(compute->statement.body) ||
+                !std::all_of(compute->reads.begin(), compute->reads.end(), in_registers) ||
+                !std::all_of(compute->targets.begin(), compute->targets.end(), in_registers))
+                return;
+        } else {
+            return;
+        }
+    }
 }
 
 void TensorLowering::wait_for_copies(Body& body) {

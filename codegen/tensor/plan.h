@@ -83,12 +83,20 @@ struct Plan {
     std::optional<AxisId> split;    ///< the column axis that warps_across share
     std::int64_t rows_of_warp = 16;
     std::int64_t stages = 2;         ///< of matrices that a loop fills
-    std::int64_t lanes_per_row = 4;  ///< of rows where no product is
+    std::int64_t lanes_per_row = 4;  ///< threads of a row where no product is; warps where > 32
     std::int64_t vector = 8;         ///< neighbouring columns of a thread there
     std::set<ArrayId> infinite;      ///< arrays that masks may make infinite
+    bool across_warps = false;       ///< whether folds combine what several warps hold
     [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
     [[nodiscard]] bool has_products() const { return !products.empty(); }
+    /// Where no product is.
+    [[nodiscard]] std::int64_t rows_of_thread() const {
+        return lanes_per_row > 32 ? rows_of_warp : rows_of_warp * lanes_per_row / 32;
+    }
 };
+
+/// Whether every value of one type is one of another, which is floating.
+[[nodiscard]] bool converts_exactly(ElementType from, ElementType to);
 
 /// The plan, or the reason why the region does not fit the tensor core's way of working.
 [[nodiscard]] std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,

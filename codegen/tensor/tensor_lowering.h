@@ -48,6 +48,7 @@ private:
     void lower(const std::vector<TileStatement>& statements, Body& body);
     void lower(const TileStatement& statement, Body& body);
     void wait_for_copies(Body& body);
+    void find_final_saves(const std::vector<TileStatement>& statements);
 
     // lower_loop.cpp
     void lower_loop(const Loop& loop, Body& body);
@@ -64,17 +65,27 @@ private:
     void lower_load(const Load& load, Span span, Body& body);
     [[nodiscard]] Body copy_matrix(const Load& load, const std::string& tile);
     void lower_fragment_load(const Load& load, Span span, Body& body);
+    void load_elements(const Load& load, Body& body);
+    [[nodiscard]] Code device_element(ArrayId array, const std::vector<IndexForm>& at);
     void lower_save(const Save& save, Span span, Body& body);
-    [[nodiscard]] Body staged_save(const Save& save, int width);
+    /// Where results wait for their save: where other tiles were, if nothing uses them any more.
+    [[nodiscard]] std::optional<std::int64_t> place_staging(const Save& save, std::int64_t bytes);
+    [[nodiscard]] Body staged_save(const Save& save, int width, std::int64_t offset);
+    [[nodiscard]] std::int64_t staging_bytes(const Save& save) const;
     [[nodiscard]] kernel::Statement row_save(const Save& save);
     [[nodiscard]] Body direct_save(const Save& save);
 
     // lower_compute.cpp
     void lower_compute(const Compute& compute, Span span, Body& body);
+    [[nodiscard]] std::optional<Expression> map_of(const Compute& compute) const;
     void lower_map(const Compute& compute, const Expression& value, Body& body);
     void finish_map(const Compute& compute, const Domain& domain, Code value, Body before,
                     Body inside, Body& body);
     void lower_fold(const Compute& compute, const Fold& fold, Body& body);
+    /// The fold of what a thread holds and its neighbours along the row; of everything where
+    /// `rows`.
+    [[nodiscard]] Code folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
+                                       const Domain& outer, ExpressionScope& scope, Body& before);
     void lower_shared(const Compute& compute, Body& body);
     /// Whether storing the value rounds it anyway, and nothing else reads it.
     [[nodiscard]] bool rounded_when_saved(const Compute& compute) const;
@@ -100,7 +111,8 @@ private:
     [[nodiscard]] Code print_hoisted(const Expression& value, const Domain& domain,
                                      ExpressionScope& scope, Body& before, Body& inside);
     [[nodiscard]] Expression prepared(const Expression& value, const Domain& domain) const;
-    [[nodiscard]] std::string lane_leader() const;
+    /// One thread of those that hold the same row; empty where there is no other.
+    [[nodiscard]] std::string row_leader() const;
 
     // lower_product.cpp
     void lower_product(const Compute& compute, const Fold& fold, const tensor::Product& product,
@@ -141,7 +153,8 @@ private:
     int temporaries_ = 0;
     bool copies_pending_ = false;
     std::int64_t stages_ = 1;
-    std::optional<kernel::TileId> staging_;
+    std::set<const Save*> final_saves_;
+    std::string scratch_;  // the tile through which warps combine values
 };
 
 }  // namespace napkin::lowering

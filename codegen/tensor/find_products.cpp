@@ -1,0 +1,229 @@
+// Which folds are products of matrices, what their operands are, and of which type.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/tensor/planner.h"
+#include "codegen/tensor/scales.h"
+
+namespace napkin::tensor {
+namespace {
+
+bool tensor_core_type(ElementType type) {
+    return type == ElementType::BF16 || type == ElementType::F16 || type == ElementType::TF32;
+}
+
+bool is_zero(const Expression& expression) {
+    const Number* literal = std::get_if<Number>(&expression.node);
+    return literal != nullptr && literal->value == 0;
+}
+
+/// Whether an element can be read whatever the conditions around it.
+bool reads_plainly(const Expression& expression) {
+    bool plain = true;
+    walk(expression, [&](const Expression& node) {
+        const Read* read = std::get_if<Read>(&node.node);
+        if (read == nullptr) return;
+        for (const Expression& index : read->index)
+            plain = plain && std::holds_alternative<AxisIndex>(index.node);
+    });
+    return plain;
+}
+
+std::vector<Expression> factors_of(const Expression& expression);
+
+/// `if c then u * v else 0` is `(if c then u else 0) * v` where u runs along all that c does.
+std::optional<std::vector<Expression>> masked_factors(const Expression& condition,
+                                                      const Expression& product) {
+    std::vector<Expression> factors = factors_of(product);
+    const std::set<AxisId> needed = axes_used(condition);
+    for (std::size_t i = 0; i < factors.size(); ++i) {
+        const std::set<AxisId> uses = axes_used(factors[i]);
+        if (!std::includes(uses.begin(), uses.end(), needed.begin(), needed.end())) continue;
+        const Expression whole = factors[i];
+        bool others = true;
+        for (std::size_t o = 0; o < factors.size(); ++o)
+            others = others && (o == i || reads_plainly(factors[o]));
+        if (!others) continue;
+        factors[i] = apply(Function::Select, {condition, whole, number(0)});
+        return factors;
+    }
+    return std::nullopt;
+}
+
+std::vector<Expression> factors_of(const Expression& expression) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call != nullptr && call->function == Function::Multiply) {
+        std::vector<Expression> factors = factors_of(call->arguments[0]);
+        for (Expression& factor : factors_of(call->arguments[1]))
+            factors.push_back(std::move(factor));
+        return factors;
+    }
+    if (call != nullptr && call->function == Function::Negate) {
+        std::vector<Expression> factors = factors_of(call->arguments[0]);
+        factors.push_back(number(-1));
+        return factors;
+    }
+    if (call != nullptr && call->function == Function::Select && is_zero(call->arguments[2]))
+        if (auto factors = masked_factors(call->arguments[0], call->arguments[1])) return *factors;
+    return {expression};
+}
+
+}  // namespace
+
+bool converts_exactly(ElementType from, ElementType to) {
+    if (from == to) return true;
+    // Only f16's exponents are narrower than any others.
+    const bool range = to != ElementType::F16 || from == ElementType::E4M3 ||
+                       from == ElementType::E5M2 || !is_floating(from);
+    const double step =
+        is_floating(from) ? unit_roundoff(from) : std::ldexp(1.0, -static_cast<int>(bits_of(from)));
+    return range && step >= unit_roundoff(to);
+}
+
+void Planner::find_products() {
+    for (const Compute* compute : computes_) {
+        const Fold* fold = std::get_if<Fold>(&compute->statement.body);
+        if (fold == nullptr) continue;
+        const std::vector<AxisId> axes = wide_axes(compute->statement.targets.front());
+        if (axes.size() < 2) continue;
+        std::vector<AxisId> depth;
+        for (const AxisId axis : fold->over)
+            if (wide(axis)) depth.push_back(axis);
+        if (depth.empty()) continue;
+        const std::string& target = array_of(compute->targets.front()).name;
+        if (fold->monoid != kSum)
+            return refuse(fmt::format("`{}` folds a matrix by {}, and products are summed", target,
+                                      region_.monoids[fold->monoid.index()].name));
+        if (axes.size() > 2)
+            return refuse(
+                fmt::format("`{}` has {} in one block, and a product has two axes", target,
+                            names(axes)),
+                fmt::format("group or stream all of them but two by 1: `group {} by 1 at l1`",
+                            name(axes.front())));
+        if (depth.size() > 1)
+            return refuse(fmt::format("`{}` sums over {} at once", target, names(depth)),
+                          fmt::format("stream all of them but one by 1: `stream {} by 1 at l1`",
+                                      name(depth.front())));
+        products_.push_back({compute, depth.front(), axes, factors_of(fold->values.front())});
+    }
+}
+
+/// Which factors stand on which side.
+void Planner::orient(const Candidate& candidate) {
+    const AxisId row = *plan_.row;
+    const AxisId column =
+        candidate.axes.front() == row ? candidate.axes.back() : candidate.axes.front();
+    Product product;
+    product.column = column;
+    product.depth = candidate.depth;
+    std::vector<Expression> left;
+    std::vector<Expression> right;
+    std::vector<Expression> either;
+    for (const Expression& factor : candidate.factors) {
+        const std::set<AxisId> uses = axes_used(factor);
+        if (const std::optional<double> value = constant_value(region_, factor)) {
+            product.scale *= *value;
+        } else if (!uses.contains(candidate.depth)) {
+            product.outside.push_back(factor);
+        } else if (uses.contains(row) && uses.contains(column)) {
+            return refuse(fmt::format("a factor of `{}` runs along {}",
+                                      array_of(candidate.compute->targets.front()).name,
+                                      names({row, column, candidate.depth})));
+        } else {
+            (uses.contains(row) ? left : uses.contains(column) ? right : either).push_back(factor);
+        }
+    }
+    if (left.empty() || right.empty())
+        return refuse(fmt::format("`{}` is not a product of two matrices",
+                                  array_of(candidate.compute->targets.front()).name));
+    for (Expression& factor : either) (left.size() > 1 ? left : right).push_back(factor);
+    const auto whole = [](const std::vector<Expression>& factors) {
+        Expression value = factors.front();
+        for (std::size_t i = 1; i < factors.size(); ++i)
+            value = apply(Function::Multiply, {value, factors[i]});
+        return value;
+    };
+    product.left.value = whole(left);
+    product.right.value = whole(right);
+    plan_.products[candidate.compute] = std::move(product);
+}
+
+/// The operands' type, and whether the tensor core takes them as they stand.
+void Planner::settle(const Compute& compute, Product& product) {
+    std::set<ElementType> types;
+    bool small = true;  // bf16 holds every operand
+    for (Operand* side : {&product.left, &product.right}) {
+        const std::optional<VariableId> variable = operand_of(compute, *side);
+        small = small && variable && loads_.contains(*variable) &&
+                converts_exactly(region_.variables[variable->index()].type, ElementType::BF16);
+        if (!variable) continue;
+        const Tile& tile = plan_.tiles.at(*variable);
+        if (!loads_.contains(*variable)) {
+            const bool left = side == &product.left && tile.home == Home::Fragment &&
+                              tile.column == product.depth;
+            const bool right = side == &product.right && tile.home == Home::Matrix &&
+                               feeds_only(*variable, compute);
+            if (left || right) side->direct = *variable;
+            continue;
+        }
+        const ElementType type = region_.variables[variable->index()].type;
+        if (array_of(*variable).role == ArrayRole::Input &&
+            !converts_exactly(type, ElementType::TF32))
+            return refuse(
+                fmt::format("`{}` multiplies `{}`, which is {}",
+                            array_of(compute.targets.front()).name, array_of(*variable).name,
+                            name_of(type)),
+                fmt::format("declare `{}` as tf32, bf16 or f16 where that is precise enough, "
+                            "or use `--target simt`",
+                            array_of(*variable).name));
+        if (!tensor_core_type(type)) continue;
+        types.insert(type);
+        if (tile.home == Home::Matrix) side->direct = *variable;
+    }
+    // tf32 holds bf16 and f16.
+    product.type = types.size() > 1    ? ElementType::TF32
+                   : types.size() == 1 ? *types.begin()
+                   : small             ? ElementType::BF16
+                                       : operand_type(compute);
+    for (Operand* side : {&product.left, &product.right})
+        if (side->direct && loads_.contains(*side->direct) &&
+            plan_.tiles.at(*side->direct).type != product.type)
+            side->direct.reset();
+    if (product.right.direct && !loads_.contains(*product.right.direct))
+        plan_.tiles.at(*product.right.direct).type = product.type;
+}
+
+/// Whether nothing but one product reads a computed matrix, so that it may be rounded for it.
+bool Planner::feeds_only(VariableId variable, const Compute& compute) const {
+    if (region_.stored.contains(region_.variables[variable.index()].array)) return false;
+    return std::all_of(computes_.begin(), computes_.end(), [&](const Compute* other) {
+        return other == &compute ||
+               std::find(other->reads.begin(), other->reads.end(), variable) == other->reads.end();
+    });
+}
+
+/// The variable whose element an operand is.
+std::optional<VariableId> Planner::operand_of(const Compute& compute, const Operand& side) const {
+    const Read* read = std::get_if<Read>(&side.value.node);
+    if (read == nullptr) return std::nullopt;
+    for (const VariableId variable : compute.reads)
+        if (region_.variables[variable.index()].array == read->array) return variable;
+    return std::nullopt;
+}
+
+/// The type of the product's inputs, where both sides are computed.
+ElementType Planner::operand_type(const Compute& compute) const {
+    for (const VariableId variable : compute.reads)
+        if (const ElementType type = region_.variables[variable.index()].type;
+            tensor_core_type(type))
+            return type;
+    for (const auto& [variable, load] : loads_)
+        if (const ElementType type = region_.variables[variable.index()].type;
+            tensor_core_type(type))
+            return type;
+    return ElementType::TF32;
+}
+
+}  // namespace napkin::tensor

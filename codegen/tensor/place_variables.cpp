@@ -1,0 +1,178 @@
+// Where the tiles of arrays live.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/tensor/planner.h"
+#include "codegen/tensor/statements.h"
+
+namespace napkin::tensor {
+namespace {
+
+constexpr std::int64_t kTile = 16;  // every padded extent is a multiple of it
+
+std::int64_t padded(std::int64_t extent) {
+    return (extent + kTile - 1) / kTile * kTile;
+}
+
+/// Whether neighbours along a dimension are neighbours in device memory.
+bool contiguous(const Array& array, std::size_t dimension) {
+    return dimension == (array.layout.empty() ? array.axes.size() - 1 : array.layout.back());
+}
+
+}  // namespace
+
+void Planner::place_computed(VariableId variable) {
+    const Variable& info = region_.variables[variable.index()];
+    const std::vector<AxisId> axes = wide_axes(info.array);
+    Tile tile;
+    tile.type = ElementType::F32;
+    std::vector<AxisId> others;
+    for (const AxisId axis : axes)
+        if (axis != plan_.row) others.push_back(axis);
+    const bool has_row = others.size() < axes.size();
+    if (others.size() > 2 || (has_row && others.size() > 1))
+        return refuse(fmt::format("`{}` has {} in one block, which holds arrays of two axes",
+                                  region_.arrays[info.array.index()].name, names(axes)),
+                      fmt::format("group or stream all of them but two by 1: `group {} by 1 at l1`",
+                                  name(axes.front())));
+    if (!others.empty()) tile.column = others.front();
+    if (has_row || (!plan_.row && products_.empty())) {
+        tile.home = others.empty() ? Home::Row : Home::Fragment;
+    } else if (others.size() == 2) {
+        shape_matrix(variable, tile);
+    } else {
+        tile.home = others.empty() ? Home::Thread : Home::Shared;
+    }
+    plan_.tiles[variable] = tile;
+}
+
+/// Rows and columns of a matrix: its two wide dimensions, the faster one is the columns.
+void Planner::shape_matrix(VariableId variable, Tile& tile) {
+    const Variable& info = region_.variables[variable.index()];
+    const Array& array = region_.arrays[info.array.index()];
+    std::vector<std::size_t> order(array.layout.begin(), array.layout.end());
+    if (order.empty())
+        for (std::size_t d = 0; d < array.axes.size(); ++d) order.push_back(d);
+    std::vector<std::size_t> dims;
+    for (const std::size_t d : order)
+        if (info.capacity_extent[d] > 1) dims.push_back(d);
+    if (dims.size() != 2)
+        return refuse(
+            fmt::format("`{}` has not two axes of more than one index in a block", array.name));
+    tile.home = Home::Matrix;
+    tile.row_dimension = dims[0];
+    tile.column_dimension = dims[1];
+    tile.rows = padded(info.capacity_extent[dims[0]]);
+    tile.columns = padded(info.capacity_extent[dims[1]]);
+}
+
+/// Axes along the dimensions of a load, where every reader agrees on one.
+std::vector<std::optional<AxisId>> Planner::axes_of_load(const Load& load) const {
+    std::vector<std::optional<AxisId>> axes(load.index.size());
+    for (std::size_t d = 0; d < load.index.size(); ++d) {
+        const AxisIndex* first = nullptr;
+        bool agree = !load.index[d].empty();
+        for (const Expression& index : load.index[d]) {
+            const AxisIndex* axis = std::get_if<AxisIndex>(&index.node);
+            agree = agree && axis != nullptr && (first == nullptr || first->axis == axis->axis);
+            first = axis;
+        }
+        if (agree && first != nullptr) axes[d] = first->axis;
+    }
+    return axes;
+}
+
+bool Planner::read_by_product(VariableId variable) const {
+    const ArrayId array = region_.variables[variable.index()].array;
+    for (const auto& [compute, product] : plan_.products) {
+        if (std::find(compute->reads.begin(), compute->reads.end(), variable) ==
+            compute->reads.end())
+            continue;
+        for (const Operand* side : {&product.left, &product.right})
+            if (arrays_read(side->value).contains(array)) return true;
+    }
+    return false;
+}
+
+/// Whether something in shared memory is computed from the variable.
+bool Planner::read_by_block(VariableId variable) const {
+    return std::any_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
+        const Home home = plan_.tiles.at(compute->targets.front()).home;
+        return (home == Home::Shared || home == Home::Matrix) &&
+               std::find(compute->reads.begin(), compute->reads.end(), variable) !=
+                   compute->reads.end();
+    });
+}
+
+void Planner::place_loaded(VariableId variable) {
+    const auto [load, loop] = loads_.at(variable);
+    const Variable& info = region_.variables[variable.index()];
+    Tile tile;
+    tile.type = info.type;
+    tile.home = Home::Device;
+    const std::vector<std::optional<AxisId>> axes = axes_of_load(*load);
+    std::size_t wide_dimensions = 0;
+    bool plain = load->gather.empty();
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+        if (info.capacity_extent[d] > 1) ++wide_dimensions;
+        plain = plain && axes[d];
+    }
+    const bool operand = read_by_product(variable);
+    if (wide_dimensions == 2 && plain) {
+        const bool is_row = std::any_of(axes.begin(), axes.end(),
+                                        [&](const auto& axis) { return axis == plan_.row; });
+        if (operand || (loop != nullptr && !plan_.products.empty())) {
+            Tile matrix = tile;
+            shape_matrix(variable, matrix);
+            // Copies are of neighbours, and of whole bytes.
+            if (contiguous(array_of(variable), matrix.column_dimension) &&
+                tile.type != ElementType::I4) {
+                tile = matrix;
+                tile.streamed = loop != nullptr;
+            }
+        } else if (plan_.products.empty() && is_row) {
+            tile.home = Home::Fragment;
+            for (std::size_t d = 0; d < axes.size(); ++d)
+                if (info.capacity_extent[d] > 1 && axes[d] != plan_.row) tile.column = axes[d];
+            tile.type = ElementType::F32;
+        }
+    } else if (wide_dimensions == 1 && plain && plan_.products.empty()) {
+        std::optional<AxisId> along;
+        for (std::size_t d = 0; d < axes.size(); ++d)
+            if (info.capacity_extent[d] > 1) along = axes[d];
+        if (along != plan_.row && !read_by_block(variable)) {
+            tile.home = Home::Fragment;
+            tile.column = along;
+            tile.type = ElementType::F32;
+        }
+    }
+    plan_.tiles[variable] = tile;
+}
+
+/// The widest vectors that every row in device memory and every group of columns is made of.
+void Planner::choose_vector() {
+    const auto divides = [&](std::int64_t extent) {
+        while (extent % plan_.vector != 0) plan_.vector /= 2;
+    };
+    const auto fit = [&](const Array& array, AxisId column) {
+        const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+        const Axis& inner = region_.axes[array.axes[last].index()];
+        const bool run_time = inner.dynamic || options_.dynamic_sizes;
+        divides(run_time && array.axes.size() > 1 ? 1 : inner.extent);
+        if (plan_.extents.at(column) < region_.axes[column.index()].extent)
+            divides(plan_.extents.at(column));
+    };
+    for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+        if (const Load* load = std::get_if<Load>(&statement.node)) {
+            const Tile& tile = plan_.tiles.at(load->target);
+            if (tile.home == Home::Fragment) fit(region_.arrays[load->array.index()], *tile.column);
+        }
+        if (const Save* save = std::get_if<Save>(&statement.node)) {
+            const Tile& tile = plan_.tiles.at(save->source);
+            if (tile.home == Home::Fragment) fit(region_.arrays[save->array.index()], *tile.column);
+        }
+    });
+}
+
+}  // namespace napkin::tensor

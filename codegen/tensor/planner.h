@@ -1,0 +1,76 @@
+// Makes a plan (plan.h): finds the products, chooses the row axis, places every tile.
+#pragma once
+
+#include "codegen/tensor/plan.h"
+
+namespace napkin::tensor {
+
+class Planner {
+public:
+    Planner(const RegionProgram& region, const EmitOptions& options)
+        : region_(region), options_(options) {}
+    [[nodiscard]] std::variant<Plan, NotApplicable> run();
+
+private:
+    struct Candidate {
+        const Compute* compute = nullptr;
+        AxisId depth;
+        std::vector<AxisId> axes;  // the two wide ones of the target
+        std::vector<Expression> factors;
+    };
+    struct LoadPlace {
+        const Load* load = nullptr;
+        const Loop* loop = nullptr;
+    };
+
+    // plan.cpp
+    void refuse(std::string reason, std::string help = {});
+    void refuse_levels(VariableId variable);
+    void try_plan();
+    void collect();
+    void collect_load(const Load& load, const Loop* loop);
+    void collect_compute(const Compute& compute);
+    void widen(AxisId axis, std::int64_t extent);
+    [[nodiscard]] std::vector<std::optional<AxisId>> row_candidates() const;
+    void spread(std::optional<AxisId> row);
+    void extend_rows();
+    void check_folds();
+    [[nodiscard]] const Array& array_of(VariableId variable) const;
+    [[nodiscard]] const std::string& name(AxisId axis) const;
+    /// `a`, `b` and `c`.
+    [[nodiscard]] std::string names(const std::vector<AxisId>& axes) const;
+    [[nodiscard]] bool wide(AxisId axis) const;
+    [[nodiscard]] std::vector<AxisId> wide_axes(ArrayId array) const;
+
+    // place_variables.cpp
+    void place_computed(VariableId variable);
+    void place_loaded(VariableId variable);
+    void shape_matrix(VariableId variable, Tile& tile);
+    [[nodiscard]] std::vector<std::optional<AxisId>> axes_of_load(const Load& load) const;
+    [[nodiscard]] bool read_by_product(VariableId variable) const;
+    [[nodiscard]] bool read_by_block(VariableId variable) const;
+    void choose_vector();
+
+    // find_products.cpp
+    void find_products();
+    void orient(const Candidate& candidate);
+    void settle(const Compute& compute, Product& product);
+    [[nodiscard]] bool feeds_only(VariableId variable, const Compute& compute) const;
+    [[nodiscard]] std::optional<VariableId> operand_of(const Compute& compute,
+                                                       const Operand& side) const;
+    [[nodiscard]] ElementType operand_type(const Compute& compute) const;
+
+    const RegionProgram& region_;
+    const EmitOptions& options_;
+    Plan plan_;
+    struct Refused {
+        std::string reason;
+        std::string help;
+    };
+    std::optional<Refused> refused_;
+    std::map<VariableId, LoadPlace> loads_;
+    std::vector<const Compute*> computes_;
+    std::vector<Candidate> products_;
+};
+
+}  // namespace napkin::tensor

@@ -1,0 +1,16 @@
+// Runs an emitted program in the emulator and judges what comes out, as the command line does.
+#pragma once
+
+#include <string>
+
+#include "codegen/emit.h"
+#include "derive/state.h"
+
+namespace napkin::test {
+
+/// What is wrong with a run: what the emulator found, elements that differ by more than the derived
+/// tolerance, elements that nobody wrote. Empty: nothing.
+[[nodiscard]] std::string wrong_with(const State& state, const EmittedProgram& program,
+                                     std::uint64_t seed);
+
+}  // namespace napkin::test

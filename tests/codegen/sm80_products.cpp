@@ -1,0 +1,270 @@
+#include <fmt/format.h>
+
+#include "tests/codegen/sm80_workloads.h"
+
+namespace napkin::test {
+namespace {
+
+/// C = op(A) op(B) with ragged sizes whose rows are whole vectors.
+std::string product(const std::string& left, const std::string& right, const std::string& type) {
+    return fmt::format(
+        "diagram mm {{ axis m = 72, n = 88, k = 56\n input A[{0}], B[{1}] : {2}\n"
+        "output C[m, n] : {3} = sum(k) A[{0}] * B[{1}] }}",
+        left, right, type, type == "tf32" ? "f32" : type);
+}
+constexpr const char* kTiles = "group m by 32 at l1\ngroup n by 64 at l1\nstream k by 32 at l1";
+
+}  // namespace
+
+std::vector<TensorWorkload> product_workloads() {
+    std::vector<TensorWorkload> list = {
+        {"product NN",
+         product("m, k", "k, n", "bf16"),
+         {},
+         kTiles,
+         {},
+         {{{"m", 3}, {"n", 40}, {"k", 24}}, {{"m", 100}, {"n", 136}, {"k", 8}}},
+         true},
+        {"product NT", product("m, k", "n, k", "bf16"), {}, kTiles},
+        {"product TN", product("k, m", "k, n", "bf16"), {}, kTiles},
+        {"product TT", product("k, m", "n, k", "bf16"), {}, kTiles},
+        {"product NN, f16", product("m, k", "k, n", "f16"), {}, kTiles},
+        {"product TN, f16", product("k, m", "k, n", "f16"), {}, kTiles},
+        {"product NN, tf32", product("m, k", "k, n", "tf32"), {}, kTiles, {}, {}, true},
+        {"product NT, tf32", product("m, k", "n, k", "tf32"), {}, kTiles},
+        {"product TN, tf32", product("k, m", "k, n", "tf32"), {}, kTiles},
+        {"product TT, tf32", product("k, m", "n, k", "tf32"), {}, kTiles},
+        {"product, rows of odd length",
+         "diagram mm { axis m = 45, n = 39, k = 37\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 32 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, rows of even length",
+         "diagram mm { axis m = 45, n = 42, k = 38\n input A[m, k], B[k, n] : f16\n"
+         "output C[m, n] : f16 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 32 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, one k",
+         "diagram mm { axis m = 33, n = 40, k = 1\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1"},
+        {"product, not streamed",
+         product("m, k", "k, n", "bf16"),
+         {},
+         "group m by 32 at l1\ngroup n by 64 at l1"},
+        {"product, one block", product("m, k", "k, n", "bf16"), {}, ""},
+        {"product, chunks of 24",
+         product("m, k", "k, n", "bf16"),
+         {},
+         "group m by 24 at l1\ngroup n by 40 at l1\nstream k by 24 at l1"},
+        {"product, tiles of 8",
+         product("m, k", "n, k", "bf16"),
+         {},
+         "group m by 8 at l1\ngroup n by 8 at l1\nstream k by 8 at l1"},
+        {"product, wide tile",
+         product("m, k", "k, n", "bf16"),
+         {{"m", 130}, {"n", 264}, {"k", 40}},
+         "group m by 128 at l1\ngroup n by 256 at l1\nstream k by 32 at l1"},
+        {"product, batched",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n]\n weave b = 3 }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1",
+         {},
+         {{{"b", 2}, {"m", 17}}}},
+        {"product, batched on one side",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n]\n weave b = 3 over A }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, batch behind the rows",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n]\n weave b = 3\n layout A[m, b, k]\n "
+         "layout C[m, b, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1",
+         {},
+         {{{"b", 2}, {"m", 17}}}},
+        {"product, column-major",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n]\n layout A[k, m]\n layout B[n, k]\n "
+         "layout C[n, m] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, batch innermost",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n]\n weave b = 3\n layout A[m, k, b]\n "
+         "layout B[k, n, b]\n layout C[m, n, b] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, bias",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n], bias[n] : bf16\n"
+         "output C[m, n] : bf16 = (sum(k) A[m, k] * B[k, n]) + bias[n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1",
+         {},
+         {{{"m", 5}, {"n", 56}}}},
+        {"product, bias of a row",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : bf16, bias[m] : f32\n"
+         "output C[m, n] : bf16 = (sum(k) A[m, k] * B[k, n]) + bias[m] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, scaled",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : bf16, s[m], t[n] : "
+         "f32\n param alpha : f32 = 0.5\n"
+         "output C[m, n] : bf16 = alpha * (sum(k) A[m, k] * B[k, n]) * s[m] * t[n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, activations",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n], bias[n] : bf16\n"
+         "Z[m, n] = (sum(k) A[m, k] * B[k, n]) + bias[n]\n"
+         "output C[m, n] : bf16 = gelu(Z[m, n])\n output D[m, n] : bf16 = silu(Z[m, n])\n"
+         "output E[m, n] : bf16 = relu(Z[m, n]) ^ 2\n output F[m, n] : f32 = gelu_tanh(Z[m, n]) }",
+         {},
+         "fuse all\ngroup m by 16 at l1\ngroup n by 32 at l1"},
+        {"product, epilogue",
+         "matmul_epilogue",
+         {{"m", 33}, {"n", 40}, {"k", 40}},
+         "fuse all\ngroup m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1",
+         {},
+         {},
+         true},
+        {"product, residual",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n], R[m, n] : bf16\n"
+         "output C[m, n] : bf16 = R[m, n] + sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1",
+         {},
+         {{{"m", 5}, {"n", 56}}}},
+        {"product, residual of odd rows",
+         "diagram mm { axis m = 40, n = 47, k = 24\n input A[m, k], B[k, n], R[m, n] : bf16\n"
+         "output C[m, n] : bf16 = R[m, n] * 2 - sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, gated",
+         "swiglu",
+         {{"n", 40}, {"d", 24}, {"f", 48}},
+         "fuse all\ngroup n by 16 at l1\ngroup f by 32 at l1\nstream d by 16 at l1",
+         {},
+         {},
+         true},
+        {"product, gated, one block of columns",
+         "swiglu",
+         {{"n", 20}, {"d", 24}, {"f", 36}},
+         "fuse all\ngroup n by 8 at l1"},
+        {"two products in a chain",
+         "diagram mlp { axis n = 40, d = 32, f = 72, o = 40\n input X[n, d], U[d, f], W[f, o] : "
+         "bf16\n"
+         "H[n, f] = relu(sum(d) X[n, d] * U[d, f])\n output Y[n, o] : bf16 = sum(f) H[n, f] * W[f, "
+         "o] }",
+         {},
+         "fuse all\ngroup n by 16 at l1\nstream f by 32 at l1"},
+        {"two products in a chain, not streamed",
+         "diagram mlp { axis n = 40, d = 32, f = 72, o = 40\n input X[n, d], U[d, f], W[f, o] : "
+         "bf16\n"
+         "H[n, f] = relu(sum(d) X[n, d] * U[d, f])\n output Y[n, o] : bf16 = sum(f) H[n, f] * W[f, "
+         "o] }",
+         {},
+         "fuse all\ngroup n by 16 at l1"},
+        {"product of types",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k] : f16, B[k, n] : bf16\n"
+         "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, f32 inputs",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : f32\n"
+         "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1",
+         "`C_sum` multiplies `A`, which is f32"},
+        {"product, fp8",
+         "fp8_matmul",
+         {{"m", 20}, {"n", 24}, {"k", 32}},
+         "group m by 16 at l1 in Y\ngroup n by 16 at l1 in Y\nstream k by 16 at l1 in Y"},
+        {"product, i8 weights",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k] : bf16, B[k, n] : i8, s[n] : "
+         "f32\n"
+         "output C[m, n] : bf16 = (sum(k) A[m, k] * B[k, n]) * s[n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, i4 weights in groups",
+         "diagram mm { axis m = 40, n = 48, g = 3, k = 8\n input A[m, g, k] : bf16, B[g, k, n] : "
+         "i4, s[g, n] : f32\n"
+         "output C[m, n] : bf16 = sum(g, k) A[m, g, k] * B[g, k, n] * s[g, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream g by 1 at l1"},
+        {"product, dynamic",
+         "diagram mm { axis m = 40 dynamic, n = 48, k = 24 dynamic\n input A[m, k], B[k, n] : "
+         "bf16\n"
+         "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product, a scalar result",
+         "diagram frob { axis m = 40, k = 24\n input A[m, k], B[m, k] : bf16\n"
+         "output t : f32 = sum(m, k) A[m, k] * B[m, k] }",
+         {},
+         ""},
+        {"matrix times vector",
+         "diagram mv { axis m = 40, k = 72\n input A[m, k], v[k] : bf16\n"
+         "output y[m] : f32 = sum(k) A[m, k] * v[k] }",
+         {},
+         "group m by 16 at l1\nstream k by 32 at l1"},
+        {"vector times matrix",
+         "diagram vm { axis n = 40, k = 72\n input A[k, n], v[k] : bf16\n"
+         "output y[n] : f32 = sum(k) A[k, n] * v[k] }",
+         {},
+         "group n by 16 at l1\nstream k by 32 at l1"},
+        {"outer product",
+         "diagram op { axis n = 40, m = 72\n input u[n], v[m] : bf16\n"
+         "output y[n, m] : f32 = u[n] * v[m] }",
+         {},
+         "group n by 16 at l1"},
+        {"product, two axes of depth",
+         "diagram mm { axis m = 40, n = 48, g = 3, k = 16\n input A[m, g, k], B[g, k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(g, k) A[m, g, k] * B[g, k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1",
+         "`C` sums over `g` and `k` at once"},
+        {"product, two axes of depth, one streamed",
+         "diagram mm { axis m = 40, n = 48, g = 3, k = 16\n input A[m, g, k], B[g, k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(g, k) A[m, g, k] * B[g, k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream g by 1 at l1"},
+        {"convolution",
+         "convolution",
+         {{"y", 9}, {"x", 10}, {"k", 16}, {"c", 16}, {"b", 2}},
+         "group y by 4 at l1\ngroup x by 4 at l1",
+         "`Y` has `y`, `x` and `c` in one block"},
+        {"masked product",
+         "diagram mm { axis m = 40, n = 48, k = 40\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) (if k <= m then A[m, k] * B[k, n] else 0) }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"lower triangular product",
+         "diagram mm { axis m = 40, n = 48, k = 40\n input A[m, k], B[k, n] : bf16\n"
+         "output C[m, n] : bf16 = sum(k) (if k <= m then A[m, k] else 0) * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product of transformed operands",
+         "diagram mm { axis m = 40, n = 48, k = 40\n input A[m, k], B[k, n] : bf16, c[k] : f32\n"
+         "output C[m, n] : f32 = sum(k) exp(A[m, k]) * c[k] * (B[k, n] + 1) }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"sum of two products",
+         "diagram mm { axis m = 40, n = 48, k = 40, l = 24\n input A[m, k], B[k, n], D[m, l], E[l, "
+         "n] : bf16\n"
+         "output C[m, n] : f32 = (sum(k) A[m, k] * B[k, n]) + sum(l) D[m, l] * E[l, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1"},
+        {"loss of a product",
+         "diagram loss { axis n = 40, m = 24, k = 24\n input A[n, k], B[k, m], Y[n, m] : bf16\n"
+         "Z[n, m] = sum(k) A[n, k] * B[k, m]\n E[n] = sum(m) (Z[n, m] - Y[n, m]) ^ 2\n output L : "
+         "f32 = sum(n) E[n] }",
+         {},
+         "fuse Z, E\ngroup n by 16 at l1 in E"},
+    };
+    return list;
+}
+
+}  // namespace napkin::test

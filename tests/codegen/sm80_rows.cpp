@@ -1,0 +1,290 @@
+#include <fmt/format.h>
+
+#include "tests/codegen/sm80_workloads.h"
+
+namespace napkin::test {
+namespace {
+
+std::string rows(const std::string& value, const std::string& more = "",
+                 const std::string& type = "bf16") {
+    return fmt::format(
+        "diagram rows {{ axis n = 37, d = 96\n input X[n, d] : {1}\n{2}\noutput Y[n, d] : {1} = "
+        "{0} }}",
+        value, type, more);
+}
+
+}  // namespace
+
+std::vector<TensorWorkload> row_workloads() {
+    std::vector<TensorWorkload> list = {
+        {"softmax", rows("softmax[d](X[n, d])"), {}, "group n by 16 at l1", {}, {{{"n", 5}}}, true},
+        {"softmax, f32", rows("softmax[d](X[n, d])", "", "f32"), {}, "group n by 8 at l1"},
+        {"softmax, one row a block",
+         rows("softmax[d](X[n, d])"),
+         {{"d", 1000}},
+         "group n by 1 at l1"},
+        {"softmax, odd rows", rows("softmax[d](X[n, d])"), {{"d", 77}}, "group n by 8 at l1"},
+        {"softmax, even rows",
+         rows("softmax[d](X[n, d])", "", "f16"),
+         {{"d", 78}},
+         "group n by 8 at l1"},
+        {"softmax, short rows", rows("softmax[d](X[n, d])"), {{"d", 3}}, "group n by 32 at l1"},
+        {"softmax, rows of one", rows("softmax[d](X[n, d])"), {{"d", 1}}, "group n by 32 at l1"},
+        {"softmax, streamed", rows("softmax[d](X[n, d])"), {{"d", 200}}, "group n by 8 at l1"},
+        {"softmax, rows of 4096",
+         rows("softmax[d](X[n, d])"),
+         {{"n", 3}, {"d", 4096}},
+         "group n by 1 at l1"},
+        {"softmax, rows of 8192",
+         rows("softmax[d](X[n, d])"),
+         {{"n", 2}, {"d", 8192}},
+         "group n by 1 at l1",
+         {},
+         {},
+         true},
+        {"softmax, rows of 16384",
+         rows("softmax[d](X[n, d])"),
+         {{"n", 2}, {"d", 16384}},
+         "group n by 1 at l1"},
+        {"softmax, rows of 32768",
+         rows("softmax[d](X[n, d])"),
+         {{"n", 2}, {"d", 32768}},
+         "group n by 1 at l1"},
+        {"softmax, rows of 20001",
+         rows("softmax[d](X[n, d])"),
+         {{"n", 2}, {"d", 20001}},
+         "group n by 1 at l1"},
+        {"softmax, masked",
+         rows("softmax[d](if d <= 2 * n then X[n, d] else -inf)"),
+         {},
+         "group n by 8 at l1"},
+        {"softmax, of columns",
+         "diagram rows { axis n = 37, d = 96\n input X[d, n] : bf16\n output Y[d, n] : bf16 = "
+         "softmax[d](X[d, n]) }",
+         {},
+         "group n by 16 at l1"},
+        {"softmax, batched",
+         "diagram rows { axis n = 21, d = 96\n input X[n, d] : bf16\n output Y[n, d] : bf16 = "
+         "softmax[d](X[n, d])\n weave b = 3\n layout X[n, b, d] }",
+         {},
+         "group n by 8 at l1",
+         {},
+         {{{"n", 5}, {"b", 2}}}},
+        {"softmax, all rows in one block", rows("softmax[d](X[n, d])"), {}, ""},
+        {"log-sum-exp",
+         "diagram rows { axis n = 37, d = 96\n input X[n, d] : bf16\n output Y[n] : f32 = "
+         "logsumexp[d](X[n, d]) }",
+         {},
+         "group n by 16 at l1",
+         {},
+         {},
+         true},
+        {"log-sum-exp, streamed",
+         "diagram rows { axis n = 37, d = 200\n input X[n, d] : bf16\n output Y[n] : f32 = "
+         "logsumexp[d](X[n, d]) }",
+         {},
+         "group n by 16 at l1\nstream d by 64 at l1",
+         {},
+         {{{"n", 5}, {"d", 77}}}},
+        {"log-sum-exp, long rows",
+         "diagram rows { axis n = 3, d = 10000\n input X[n, d] : f32\n output Y[n] : f32 = "
+         "logsumexp[d](X[n, d]) }",
+         {},
+         "group n by 1 at l1"},
+        {"sum, maximum, minimum, product",
+         "diagram rows { axis n = 37, d = 50\n input X[n, d] : f32\n output A[n] : f32 = sum(d) "
+         "X[n, d]\n output B[n] : f32 = max(d) X[n, d]\n"
+         " output C[n] : f32 = min(d) X[n, d]\n output D[n] : f32 = prod(d) (1 + X[n, d] / 100)\n "
+         "output E[n] : f32 = (sum(d) X[n, d] ^ 2) ^ 0.5 }",
+         {},
+         "fuse all\ngroup n by 8 at l1"},
+        {"RMSNorm",
+         rows("rmsnorm[d](X[n, d], G[d], eps)", "input G[d] : bf16\n param eps : f32 = 1e-5"),
+         {},
+         "group n by 8 at l1",
+         {},
+         {{{"n", 5}}},
+         true},
+        {"RMSNorm, odd rows",
+         rows("rmsnorm[d](X[n, d], G[d], eps)", "input G[d] : bf16\n param eps : f32 = 1e-5"),
+         {{"d", 53}},
+         "group n by 8 at l1"},
+        {"RMSNorm, long rows",
+         rows("rmsnorm[d](X[n, d], G[d], eps)", "input G[d] : bf16\n param eps : f32 = 1e-5"),
+         {{"n", 2}, {"d", 12288}},
+         "group n by 1 at l1"},
+        {"LayerNorm",
+         rows("layernorm[d](X[n, d], G[d], B[d], eps)",
+              "input G[d], B[d] : bf16\n param eps : f32 = 1e-5"),
+         {},
+         "group n by 8 at l1",
+         {},
+         {},
+         true},
+        {"LayerNorm, odd rows",
+         rows("layernorm[d](X[n, d], G[d], B[d], eps)",
+              "input G[d], B[d] : bf16\n param eps : f32 = 1e-5", "f16"),
+         {{"d", 131}},
+         "group n by 4 at l1"},
+        {"LayerNorm, residual",
+         rows("layernorm[d](X[n, d] + R[n, d], G[d], B[d], eps)",
+              "input R[n, d], G[d], B[d] : bf16\n param eps : f32 = 1e-5"),
+         {},
+         "group n by 8 at l1"},
+        {"RMSNorm then linear",
+         "rmsnorm_linear",
+         {{"n", 40}, {"d", 72}, {"c", 48}},
+         "fuse all\ngroup n by 16 at l1\nstream d by 32 at l1",
+         {},
+         {},
+         true},
+        {"RMSNorm then linear, columns in groups",
+         "rmsnorm_linear",
+         {{"n", 40}, {"d", 72}, {"c", 48}},
+         "fuse all\ngroup n by 16 at l1\ngroup c by 32 at l1\nstream d by 32 at l1"},
+        {"RMSNorm then linear, whole",
+         "rmsnorm_linear",
+         {{"n", 40}, {"d", 72}, {"c", 48}},
+         "fuse all\ngroup n by 16 at l1"},
+        {"LayerNorm then linear",
+         "layernorm_linear",
+         {{"n", 40}, {"d", 72}, {"c", 48}},
+         "fuse all\ngroup n by 16 at l1\nstream d by 32 at l1",
+         {},
+         {},
+         true},
+        {"LayerNorm then linear, whole",
+         "layernorm_linear",
+         {{"n", 20}, {"d", 40}, {"c", 24}},
+         "fuse all\ngroup n by 8 at l1\ngroup c by 8 at l1"},
+        {"scalar loss",
+         "diagram loss { axis n = 37, d = 40\n input X[n, d], Y[n, d] : bf16\n output L : f32 = "
+         "(sum(n, d) (X[n, d] - Y[n, d]) ^ 2) / (size(n) * size(d)) }",
+         {},
+         ""},
+        {"scalar loss, rows first",
+         "diagram loss { axis n = 37, d = 40\n input X[n, d], Y[n, d] : bf16\n E[n] = sum(d) (X[n, "
+         "d] - Y[n, d]) ^ 2\n output L : f32 = sum(n) E[n] }",
+         {},
+         "group n by 8 at l1 in E"},
+        {"scalar sum, streamed",
+         "diagram loss { axis n = 300\n input X[n] : bf16\n output L : f32 = sum(n) X[n] ^ 2 }",
+         {},
+         "stream n by 64 at l1"},
+        {"cross entropy", "cross_entropy", {{"n", 19}, {"d", 16}, {"v", 40}}, ""},
+        {"cross entropy, streamed",
+         "cross_entropy",
+         {{"n", 19}, {"d", 16}, {"v", 40}},
+         "fuse Z, T, nll\ngroup n by 16 at l1 in nll\nstream v by 16 at l1 in nll"},
+        {"embedding",
+         "embedding",
+         {{"n", 21}, {"v", 37}, {"d", 24}},
+         "group n by 8 at l1",
+         {},
+         {},
+         true},
+        {"embedding, odd rows",
+         "embedding",
+         {{"n", 21}, {"v", 37}, {"d", 23}},
+         "group n by 8 at l1"},
+        {"elementwise",
+         "diagram e { axis n = 100\n input X[n], Y[n] : bf16\n output Z[n] : bf16 = silu(X[n]) * "
+         "Y[n] }",
+         {},
+         "group n by 32 at l1"},
+        {"elementwise, planes",
+         "diagram e { axis a = 5, n = 20, m = 30\n input X[a, n, m], Y[a, n, m] : bf16\n output "
+         "Z[a, n, m] : bf16 = silu(X[a, n, m]) * Y[a, n, m] }",
+         {},
+         "group a by 1 at l1\ngroup n by 8 at l1"},
+        {"elementwise, three wide axes",
+         "diagram e { axis a = 5, n = 20, m = 30\n input X[a, n, m], Y[a, n, m] : bf16\n output "
+         "Z[a, n, m] : bf16 = silu(X[a, n, m]) * Y[a, n, m] }",
+         {},
+         "group n by 8 at l1",
+         "`Z` has `a`, `n` and `m` in one block"},
+        {"transposition",
+         "diagram t { axis n = 37, m = 50\n input X[n, m] : bf16\n output Y[m, n] : bf16 = X[n, m] "
+         "* 2 }",
+         {},
+         "group n by 16 at l1\ngroup m by 16 at l1"},
+        {"sum of columns",
+         "diagram s { axis n = 37, m = 50\n input X[n, m] : bf16\n output Y[m] : f32 = sum(n) X[n, "
+         "m] }",
+         {},
+         "group m by 16 at l1\nstream n by 16 at l1"},
+        {"sum of columns, whole",
+         "diagram s { axis n = 37, m = 50\n input X[n, m] : bf16\n output Y[m] : f32 = sum(n) X[n, "
+         "m] }",
+         {},
+         "group m by 16 at l1"},
+        {"shifted rows",
+         "diagram s { axis n = 20, m = 30, k = m + 3\n input X[n, k] : bf16\n output Y[n, m] : "
+         "bf16 = X[n, m + 1] - X[n, m + 3 - 1] }",
+         {},
+         "group n by 8 at l1"},
+        {"rotary",
+         "diagram rope { axis n = 20, d = 16, t = 2, d2 = d\n input X[n, t, d] : bf16, C[n, d], "
+         "S[n, d] : f32\n"
+         " output Y[n, d] : bf16 = X[n, 0, d] * C[n, d] - X[n, 1, d] * S[n, d]\n output Z[n, d] : "
+         "bf16 = X[n, 1, d] * C[n, d] + X[n, 0, d] * S[n, d] }",
+         {},
+         "fuse all\ngroup n by 8 at l1"},
+        {"quantised rows",
+         "diagram qr { axis n = 20, d = 48\n input X[n, d] : bf16\n A[n] = max(d) abs(X[n, d])\n "
+         "output s[n] : f32 = A[n] / 448\n output Y[n, d] : e4m3 = X[n, d] / max(A[n] / 448, 1e-6) "
+         "}",
+         {},
+         "fuse all\ngroup n by 8 at l1"},
+        {"types",
+         "diagram types { axis n = 37\n input A[n] : f16, B[n] : e4m3, C[n] : e5m2, D[n] : i8\n"
+         "input E[n] : i32, F[n] : i64, G[n] : bool, H[n] : tf32\n"
+         "output P[n] : e5m2 = A[n] + B[n] * C[n]\n output R[n] : e4m3 = A[n] * 100\n"
+         "output T[n] : i8 = D[n] * 2 + E[n] // 3\n output U[n] : i64 = F[n] % 7\n"
+         "output W[n] : bool = G[n] and A[n] > 0\n output Y[n] : tf32 = H[n] * 1.5\n"
+         "output Z[n] : f16 = if G[n] then A[n] else -A[n] }",
+         {},
+         "",
+         "it computes `T`, which is i8"},
+        {"gated scan",
+         "gated_scan",
+         {{"t", 20}, {"c", 12}, {"b", 2}},
+         "",
+         "`decay` is a selection or has several parts"},
+        {"prefix sum", "prefix_sum", {{"n", 12}, {"t", 37}}, "group n by 5 at l1", "`C` is a scan"},
+        {"top-k routing",
+         "topk_routing",
+         {{"n", 20}, {"d", 24}, {"e", 16}, {"k", 4}},
+         "",
+         "`gate` is a selection"},
+        {"argmax",
+         "diagram am { axis n = 12, e = 40\n input X[n, e] : f32\n output best[n] : i32 = "
+         "argmax(e) X[n, e] }",
+         {},
+         "group n by 4 at l1",
+         "`best.0` is a selection"},
+        {"monoids of one's own",
+         "monoid spread(lo, hi; l, h) = (min(lo, l), max(hi, h)) identity (inf, -inf)\n"
+         "diagram own { axis n = 5, t = 90\n input X[n, t] : f32\n"
+         "least[n], most[n] = spread(t) (X[n, t], X[n, t])\n output R[n] : f32 = most[n] - "
+         "least[n] }",
+         {},
+         "",
+         "`least` is a selection or has several parts"},
+        {"a run-time size that is held whole",
+         "diagram held { axis n = 20 dynamic, d = 33 dynamic\n input X[n, d] : f16\n"
+         "output Y[n, d] : f16 = softmax[d](X[n, d]) }",
+         {},
+         "group n by 6 at l1"},
+    };
+    return list;
+}
+
+std::vector<TensorWorkload> tensor_workloads() {
+    std::vector<TensorWorkload> all = product_workloads();
+    for (const std::vector<TensorWorkload>& more : {attention_workloads(), row_workloads()})
+        all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+}  // namespace napkin::test
