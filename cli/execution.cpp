@@ -113,8 +113,11 @@ Result<RunReport> execute(Context& context, const State& state, const Tensors& i
         Precision precision{ElementType::F64, {}, {}};
         if (device != "cpu") precision = precision_of(state.diagram, state.relabelling);
         precision.operands = report->operands;
-        report->validation = validate(state.diagram, state.relabelling, inputs, report->outputs,
-                                      precision, context.arguments.seed);
+        Result<Validation> validation =
+            validate(state.diagram, state.relabelling, inputs, report->outputs, precision,
+                     context.arguments.seed);
+        if (!validation) return validation.error();
+        report->validation = std::move(validation).value();
     }
     report->rungs = rungs_of(device, *report);
     return report;

@@ -55,6 +55,7 @@ Json to_json(const RunReport& report) {
                                        {"compared", output.compared},
                                        {"failed", output.failed},
                                        {"undecided", output.undecided},
+                                       {"given", output.given},
                                        {"worst_index", output.worst_index}});
     json["counted"] = json_of(report.counted);
     json["modelled"] = json_of(report.modelled);

@@ -24,6 +24,7 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);
 [[nodiscard]] Diagnostic opaque_has_no_values();
 [[nodiscard]] Diagnostic too_large_to_emulate(double work);
+[[nodiscard]] Diagnostic reference_too_large(const std::string& output, double visits);
 
 /// `a, b and c`, or `nothing`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);

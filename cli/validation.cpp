@@ -2,11 +2,18 @@
 
 #include <algorithm>
 
+#include "cli/messages.h"
+
 namespace napkin::cli {
 namespace {
 
-// Elements that the reference may visit in a validation.
+// Indices that the reference may visit in a validation: up to the first number everything is
+// compared, above it samples that cost the second. A few seconds in Release, bounds included.
 constexpr double kMostWork = 3e7;
+constexpr double kSampleWork = 1.5e8;
+// An element that costs more is not computed from the inputs: it is compared with what follows from
+// the outputs that it reads, which are compared for themselves.
+constexpr double kMostWorkOfOne = 2e9;
 
 double extents_of(const Diagram& diagram, const std::vector<AxisId>& axes) {
     double count = 1;
@@ -14,30 +21,26 @@ double extents_of(const Diagram& diagram, const std::vector<AxisId>& axes) {
     return count;
 }
 
-/// An upper bound of what evaluating one element of an array visits.
-double work_of_element(const Diagram& diagram, ArrayId array) {
-    const std::vector<AxisId>& kept = diagram[array].axes;
-    double work = 1;
-    for (const Statement& statement : diagram.statements) {
-        const std::vector<AxisId> folded = folded_axes(statement);
-        double visits = 1;
-        for (const AxisId axis : axes_of(diagram, statement)) {
-            const bool fixed = std::find(kept.begin(), kept.end(), axis) != kept.end() &&
-                               std::find(folded.begin(), folded.end(), axis) == folded.end();
-            if (!fixed) visits *= static_cast<double>(diagram[axis].extent);
-        }
-        work += visits;
-    }
-    return work;
-}
-
-std::map<AxisId, std::int64_t> tiles_of(const Relabelling& relabelling) {
-    std::map<AxisId, std::int64_t> tiles;
+TileSizes tiles_of(const Relabelling& relabelling) {
+    TileSizes tiles;
     for (const Region& region : relabelling.regions) {
-        for (const Stream& stream : region.streams) tiles.emplace(stream.axis, stream.size);
-        for (const Group& group : region.groups) tiles.emplace(group.axis, group.size);
+        for (const Stream& stream : region.streams) tiles[stream.axis].insert(stream.size);
+        for (const Group& group : region.groups) tiles[group.axis].insert(group.size);
     }
     return tiles;
+}
+
+Result<Comparison> compare_given_outputs(const Diagram& diagram, ArrayId array,
+                                         const Tensors& inputs, const Tensors& outputs,
+                                         const Precision& precision, const Sampling& sampling) {
+    const GivenOutputs given = give_outputs(diagram, array, inputs, outputs);
+    const double visits = visits_of_one(given.diagram, array);
+    if (visits > kMostWorkOfOne) return reference_too_large(diagram[array].name, visits);
+    Reference reference(given.diagram, given.inputs, precision);
+    Comparison comparison = compare(reference, array, outputs.at(array),
+                                    sample_offsets(given.diagram, array, sampling));
+    for (const ArrayId known : given.given) comparison.given.push_back(diagram[known].name);
+    return comparison;
 }
 
 }  // namespace
@@ -64,21 +67,28 @@ bool has_values(const Diagram& diagram) {
         [](const Statement& statement) { return std::holds_alternative<Opaque>(statement.body); });
 }
 
-Validation validate(const Diagram& diagram, const Relabelling& relabelling, const Tensors& inputs,
-                    const Tensors& outputs, const Precision& precision, std::uint64_t seed) {
+Result<Validation> validate(const Diagram& diagram, const Relabelling& relabelling,
+                            const Tensors& inputs, const Tensors& outputs,
+                            const Precision& precision, std::uint64_t seed) {
+    const std::vector<ArrayId> arrays = outputs_of(diagram);
+    const bool all = work_of(diagram) <= kMostWork;
+    Sampling sampling;
+    sampling.tiles = tiles_of(relabelling);
+    sampling.budget = kSampleWork / static_cast<double>(arrays.size());
+    sampling.seed = seed;
     Validation validation;
     Reference reference(diagram, inputs, precision);
-    const bool all = work_of(diagram) <= kMostWork;
-    const std::vector<ArrayId> arrays = outputs_of(diagram);
     for (const ArrayId array : arrays) {
-        std::vector<std::int64_t> offsets;
-        if (!all) {
-            const double share = kMostWork / static_cast<double>(arrays.size());
-            const double count = std::clamp(share / work_of_element(diagram, array), 16.0, 4096.0);
-            offsets = sample_offsets(diagram, array, static_cast<std::int64_t>(count),
-                                     tiles_of(relabelling), seed);
+        if (all || visits_of_one(diagram, array) <= kMostWorkOfOne) {
+            std::vector<std::int64_t> offsets;
+            if (!all) offsets = sample_offsets(diagram, array, sampling);
+            validation.outputs.push_back(compare(reference, array, outputs.at(array), offsets));
+            continue;
         }
-        validation.outputs.push_back(compare(reference, array, outputs.at(array), offsets));
+        Result<Comparison> compared =
+            compare_given_outputs(diagram, array, inputs, outputs, precision, sampling);
+        if (!compared) return compared.error();
+        validation.outputs.push_back(std::move(compared).value());
     }
     return validation;
 }

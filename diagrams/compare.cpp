@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <set>
 
 namespace napkin {
 namespace {
@@ -102,10 +104,39 @@ Comparison compare(Reference& reference, ArrayId array, const Tensor& got,
     return comparison;
 }
 
+GivenOutputs give_outputs(const Diagram& diagram, ArrayId array, const Tensors& inputs,
+                          const Tensors& outputs) {
+    GivenOutputs result{diagram, inputs, {}};
+    std::set<ArrayId> needed = {array};
+    std::vector<Statement> kept;
+    for (std::size_t at = diagram.statements.size(); at-- > 0;) {
+        const Statement& statement = diagram.statements[at];
+        const auto is_needed = [&](ArrayId target) { return needed.count(target) != 0; };
+        if (std::none_of(statement.targets.begin(), statement.targets.end(), is_needed)) continue;
+        const auto is_given = [&](ArrayId target) {
+            return target != array && outputs.count(target) != 0;
+        };
+        if (std::all_of(statement.targets.begin(), statement.targets.end(), is_given)) {
+            for (const ArrayId target : statement.targets) {
+                result.diagram.arrays[target.index()].role = ArrayRole::Input;
+                result.inputs[target] = outputs.at(target);
+                result.given.push_back(target);
+            }
+            continue;
+        }
+        for (const ArrayId input : inputs_of(statement)) needed.insert(input);
+        kept.push_back(statement);
+    }
+    result.diagram.statements.assign(kept.rbegin(), kept.rend());
+    return result;
+}
+
 std::string describe(const Comparison& comparison) {
     std::string text = fmt::format("{}: ", comparison.name);
     text += comparison.sampled ? fmt::format("{} sampled elements", comparison.compared)
                                : fmt::format("all {} elements", comparison.compared);
+    if (!comparison.given.empty())
+        text += fmt::format(" from the computed {}", fmt::join(comparison.given, ", "));
     text += fmt::format(", max error {:.3g}", comparison.max_abs_error);
     if (comparison.max_abs_error > 0)
         text += fmt::format(" ({:.2g} of its tolerance at [{}])", comparison.worst_ratio,

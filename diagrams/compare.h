@@ -32,6 +32,7 @@
 #include <string>
 #include <vector>
 
+#include "diagrams/compare/corners.h"
 #include "diagrams/evaluate.h"
 #include "diagrams/relabelling.h"
 
@@ -84,7 +85,8 @@ struct Comparison {
     bool sampled = false;
     std::int64_t compared = 0;
     std::int64_t failed = 0;
-    std::int64_t undecided = 0;  ///< a comparison or selection within its error: not judged
+    std::vector<std::string> given;  ///< outputs taken as computed instead of from the inputs
+    std::int64_t undecided = 0;      ///< a comparison or selection within its error: not judged
     std::int64_t nans = 0;
     std::int64_t poisoned = 0;  ///< still holds the value it was filled with: never written
     double max_abs_error = 0;
@@ -105,11 +107,28 @@ struct Comparison {
 /// One line: `O: 2048 of 33554432 elements, max error 1.2e-06 at [0, 17, 3] (tolerance 4.0e-06)`.
 [[nodiscard]] std::string describe(const Comparison& comparison);
 
-/// Row-major offsets of about `count` elements worth checking: the first and last along every axis,
-/// both sides of the edges of tiles (`tiles`: sizes by axis), and random ones; all of them when
-/// there are no more. Sorted, without duplicates; the same for the same seed on every machine.
-[[nodiscard]] std::vector<std::int64_t> sample_offsets(
-    const Diagram& diagram, ArrayId array, std::int64_t count,
-    const std::map<AxisId, std::int64_t>& tiles = {}, std::uint64_t seed = 1);
+/// How much of a large result is compared.
+struct Sampling {
+    TileSizes tiles;
+    double budget = 2e8;       ///< indices that the reference may visit
+    std::int64_t most = 4096;  ///< elements
+    std::uint64_t seed = 1;
+};
+/// Row-major offsets of elements worth checking: the corners of every axis, and random ones, as
+/// many as the budget allows (one at least); all of them when there are no more. Sorted, without
+/// duplicates; the same for the same seed on every machine.
+[[nodiscard]] std::vector<std::int64_t> sample_offsets(const Diagram& diagram, ArrayId array,
+                                                       const Sampling& sampling);
+/// A diagram in which the other outputs that an array reads are inputs, with their computed values:
+/// what remains to be checked of an array once they are.
+struct GivenOutputs {
+    Diagram diagram;
+    Tensors inputs;
+    std::vector<ArrayId> given;
+};
+[[nodiscard]] GivenOutputs give_outputs(const Diagram& diagram, ArrayId array,
+                                        const Tensors& inputs, const Tensors& outputs);
+/// Indices that the reference visits for one element of an array, at the most.
+[[nodiscard]] double visits_of_one(const Diagram& diagram, ArrayId array);
 
 }  // namespace napkin

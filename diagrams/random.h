@@ -24,11 +24,15 @@ public:
     /// Mean 0 and variance 1, without logarithms and cosines: the sum of twelve uniform numbers of
     /// 16 bits, at most 6 in size.
     double normal() {
-        std::int64_t sum = 0;
-        for (int word = 0; word < 3; ++word)
-            for (std::uint64_t bits = next(), part = 0; part < 4; ++part, bits >>= 16)
-                sum += static_cast<std::int64_t>(bits & 0xffff);
-        return static_cast<double>(2 * sum - 12 * 0xffff) / 0x1p17;
+        constexpr std::uint64_t kEven = 0x0000'ffff'0000'ffff;  // every second part of 16 bits
+        std::uint64_t sums = 0;                                 // two, of 32 bits each
+        for (int word = 0; word < 3; ++word) {
+            const std::uint64_t bits = next();
+            sums += (bits & kEven) + ((bits >> 16) & kEven);
+        }
+        const auto sum = static_cast<std::int64_t>((sums & 0xffff'ffff) + (sums >> 32));
+        constexpr std::int64_t kMostTwice = std::int64_t{12} * 0xffff;
+        return static_cast<double>(2 * sum - kMostTwice) / 0x1p17;
     }
 
 private:

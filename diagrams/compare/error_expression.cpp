@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 
 #include "diagrams/overloaded.h"
 
@@ -35,6 +36,16 @@ Expression difference(Expression a, Expression b) {
     return apply(Function::Subtract, {std::move(a), std::move(b)});
 }
 
+/// r where the error is r times the size of the value, as of inputs and of products of them.
+std::optional<double> relative_error(const Expression& error, const Expression& value) {
+    if (is_zero(error)) return 0;
+    const Apply* scaled = std::get_if<Apply>(&error.node);
+    if (scaled == nullptr || scaled->function != Function::Multiply) return std::nullopt;
+    const Number* factor = std::get_if<Number>(&scaled->arguments[0].node);
+    if (factor == nullptr || scaled->arguments[1] != guard(magnitude(value))) return std::nullopt;
+    return factor->value;
+}
+
 /// Bounds one call: its value, its arguments and their errors at hand.
 struct CallBound {
     const Expression& value;
@@ -55,6 +66,9 @@ struct CallBound {
         return most;
     }
     [[nodiscard]] Expression product() const {
+        const std::optional<double> left = relative_error(errors[0], arguments[0]);
+        const std::optional<double> right = relative_error(errors[1], arguments[1]);
+        if (left && right && !integral) return rounding(*left + *right + roundoff, value);
         const Expression cross = plus(times(magnitude(arguments[0]), errors[1]),
                                       times(magnitude(arguments[1]), errors[0]));
         return plus(cross, rounded(1));

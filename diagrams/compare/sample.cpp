@@ -3,34 +3,23 @@
 #include <set>
 
 #include "diagrams/compare.h"
+#include "diagrams/compare/demand.h"
 #include "diagrams/random.h"
 
 namespace napkin {
 namespace {
 
-/// Elements taken of each sampled row: the reference shares most of its work within a row.
+/// Elements taken of each sampled row at least, where the reference shares its work within a row.
 constexpr std::int64_t kColumns = 16;
 
-/// Indices of one axis where mistakes live: both ends and both sides of the edges of the first,
-/// second, middle and last tiles.
-std::vector<std::int64_t> corners(std::int64_t extent, std::optional<std::int64_t> tile) {
-    std::set<std::int64_t> found = {0, extent - 1};
-    if (tile && *tile > 0) {
-        const std::int64_t tiles = (extent + *tile - 1) / *tile;
-        for (const std::int64_t edge : {std::int64_t{1}, std::int64_t{2}, tiles / 2, tiles - 1}) {
-            found.insert(edge * *tile - 1);
-            found.insert(edge * *tile);
-        }
-    }
-    std::vector<std::int64_t> inside;
-    for (const std::int64_t at : found)
-        if (at >= 0 && at < extent) inside.push_back(at);
-    return inside;
-}
+/// Where elements are so expensive that the budget allows fewer than these, it is stretched.
+constexpr std::int64_t kFewest = 4;
+constexpr double kStretch = 8;
 
 struct Dimension {
     std::int64_t extent = 1;
     std::vector<std::int64_t> corners;
+    bool cheap = false;  ///< moving along it repeats little work
 };
 
 /// A corner every second time, else anything.
@@ -40,56 +29,106 @@ std::int64_t draw(const Dimension& dimension, Random& random) {
     return dimension.corners[static_cast<std::size_t>(random.below(count))];
 }
 
-/// Every corner of one axis with every corner of the others at their first and last, so that no
-/// edge depends on chance.
-void add_edges(const std::vector<Dimension>& dimensions, std::set<std::int64_t>& offsets) {
-    for (const bool last : {false, true})
-        for (std::size_t moved = 0; moved < dimensions.size(); ++moved)
-            for (const std::int64_t corner : dimensions[moved].corners) {
-                std::int64_t offset = 0;
-                for (std::size_t at = 0; at < dimensions.size(); ++at) {
-                    const std::int64_t end = last ? dimensions[at].extent - 1 : 0;
-                    offset = offset * dimensions[at].extent + (at == moved ? corner : end);
+class Sampler {
+public:
+    Sampler(const Diagram& diagram, ArrayId array, const Sampling& sampling)
+        : sampling_(sampling), ledger_(diagram, array), random_(sampling.seed) {
+        for (const AxisId axis : diagram[array].axes) {
+            const std::set<std::int64_t> corners = corners_of(diagram, axis, sampling.tiles);
+            const double moving = ledger_.of_moving(dimensions_.size());
+            dimensions_.push_back({diagram[axis].extent,
+                                   {corners.begin(), corners.end()},
+                                   moving * kColumns <= ledger_.of_one()});
+            total_ *= diagram[axis].extent;
+        }
+    }
+
+    std::vector<std::int64_t> run() {
+        if (total_ <= sampling_.most && all_affordable()) {
+            std::vector<std::int64_t> all(static_cast<std::size_t>(total_));
+            for (std::size_t at = 0; at < all.size(); ++at) all[at] = static_cast<std::int64_t>(at);
+            return all;
+        }
+        add_edges();
+        const std::int64_t columns = columns_of_a_row();
+        // Misses are bounded, for a count close to the total.
+        for (std::int64_t tries = 0; tries < 2 * sampling_.most && !is_full(); tries += columns)
+            add_row(columns);
+        return {offsets_.begin(), offsets_.end()};
+    }
+
+private:
+    [[nodiscard]] bool is_full() const {
+        const auto count = static_cast<std::int64_t>(offsets_.size());
+        const double budget = sampling_.budget * (count < kFewest ? kStretch : 1);
+        return count >= sampling_.most || (count > 0 && ledger_.spent() >= budget);
+    }
+    [[nodiscard]] bool all_affordable() const {
+        return ledger_.of_one() * static_cast<double>(total_) <= sampling_.budget;
+    }
+    void add(std::int64_t offset) {
+        if (!is_full() && offsets_.insert(offset).second) ledger_.add(offset);
+    }
+
+    /// Every corner of one axis with every other axis at its first and last, so that no edge
+    /// depends on chance.
+    void add_edges() {
+        for (const bool last : {false, true})
+            for (std::size_t moved = 0; moved < dimensions_.size(); ++moved)
+                for (const std::int64_t corner : dimensions_[moved].corners) {
+                    std::int64_t offset = 0;
+                    for (std::size_t at = 0; at < dimensions_.size(); ++at) {
+                        const std::int64_t end = last ? dimensions_[at].extent - 1 : 0;
+                        offset = offset * dimensions_[at].extent + (at == moved ? corner : end);
+                    }
+                    add(offset);
                 }
-                offsets.insert(offset);
+    }
+
+    /// As many as it takes to reach the most elements with the rows that the budget allows.
+    [[nodiscard]] std::int64_t columns_of_a_row() const {
+        double inside = 1;
+        for (const Dimension& dimension : dimensions_)
+            if (dimension.cheap) inside *= static_cast<double>(dimension.extent);
+        const double rows = (sampling_.budget - ledger_.spent()) / ledger_.of_one();
+        const double columns = static_cast<double>(sampling_.most) / std::max(rows, 1.0);
+        return static_cast<std::int64_t>(
+            std::min(inside, std::max(columns, static_cast<double>(kColumns))));
+    }
+
+    /// A row with as many elements of it.
+    void add_row(std::int64_t columns) {
+        std::vector<std::int64_t> index;
+        for (const Dimension& dimension : dimensions_) index.push_back(draw(dimension, random_));
+        const std::size_t wanted = offsets_.size() + static_cast<std::size_t>(columns);
+        // Corners are few, so many draws are repetitions.
+        for (std::int64_t tries = 0; tries < 3 * columns && offsets_.size() < wanted; ++tries) {
+            std::int64_t offset = 0;
+            for (std::size_t at = 0; at < dimensions_.size(); ++at) {
+                if (dimensions_[at].cheap) index[at] = draw(dimensions_[at], random_);
+                offset = offset * dimensions_[at].extent + index[at];
             }
-}
+            add(offset);
+        }
+    }
+
+    const Sampling& sampling_;
+    DemandLedger ledger_;
+    Random random_;
+    std::vector<Dimension> dimensions_;
+    std::int64_t total_ = 1;
+    std::set<std::int64_t> offsets_;
+};
 
 }  // namespace
 
-std::vector<std::int64_t> sample_offsets(const Diagram& diagram, ArrayId array, std::int64_t count,
-                                         const std::map<AxisId, std::int64_t>& tiles,
-                                         std::uint64_t seed) {
-    std::vector<Dimension> dimensions;
-    std::int64_t total = 1;
-    for (const AxisId axis : diagram[array].axes) {
-        const auto tile = tiles.find(axis);
-        const std::int64_t extent = diagram[axis].extent;
-        dimensions.push_back(
-            {extent,
-             corners(extent, tile == tiles.end() ? std::nullopt : std::optional(tile->second))});
-        total *= extent;
-    }
-    std::set<std::int64_t> offsets;
-    if (total <= count) {
-        std::vector<std::int64_t> all(static_cast<std::size_t>(total));
-        for (std::size_t at = 0; at < all.size(); ++at) all[at] = static_cast<std::int64_t>(at);
-        return all;
-    }
-    add_edges(dimensions, offsets);
-    Random random(seed);
-    // Misses are bounded, for a count close to the total.
-    for (std::int64_t tries = 0; tries < 2 * count; tries += kColumns) {
-        std::int64_t row = 0;
-        for (std::size_t at = 0; at + 1 < dimensions.size(); ++at)
-            row = row * dimensions[at].extent + draw(dimensions[at], random);
-        for (std::int64_t column = 0; column < kColumns; ++column) {
-            if (static_cast<std::int64_t>(offsets.size()) >= count)
-                return {offsets.begin(), offsets.end()};
-            offsets.insert(row * dimensions.back().extent + draw(dimensions.back(), random));
-        }
-    }
-    return {offsets.begin(), offsets.end()};
+std::vector<std::int64_t> sample_offsets(const Diagram& diagram, ArrayId array,
+                                         const Sampling& sampling) {
+    return Sampler(diagram, array, sampling).run();
+}
+
+double visits_of_one(const Diagram& diagram, ArrayId array) {
+    return DemandLedger(diagram, array).of_one();
 }
 
 }  // namespace napkin

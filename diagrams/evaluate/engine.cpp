@@ -10,8 +10,8 @@ namespace {
 
 /// Nested calls after which a request is computed from the bottom of the stack instead.
 constexpr int kMostDepth = 1000;
-/// Pages kept before everything known is dropped: 256 MiB.
-constexpr std::int64_t kMostPages = (std::int64_t{256} << 20) / (Memo::kPage * 8);
+/// Bytes kept before everything known is dropped.
+constexpr std::int64_t kMostKept = std::int64_t{512} << 20;
 
 /// A request that would make the stack too deep.
 struct TooDeep {
@@ -153,7 +153,7 @@ void Engine::compute(ArrayId array, std::span<const Offset> offsets, double* out
 double Engine::store(ArrayId array, Offset offset, double value) {
     const Array& target = diagram_[array];
     const double kept = target.rounds ? round_to(target.type, value) : value;
-    pages_ += sources_[array.index()].memo.set(offset, kept);
+    kept_ += sources_[array.index()].memo.set(offset, kept);
     return kept;
 }
 
@@ -184,9 +184,9 @@ const Engine::Compiled& Engine::compiled(StatementId id) {
 }
 
 void Engine::drop_if_large() {
-    if (pages_ <= kMostPages) return;
+    if (kept_ <= kMostKept) return;
     for (Source& source : sources_) source.memo.clear();
-    pages_ = 0;
+    kept_ = 0;
 }
 
 }  // namespace napkin::evaluation

@@ -97,7 +97,7 @@ private:
     std::vector<std::optional<Compiled>> compiled_;
     LanePool<double> numbers_;
     LanePool<Offset> offsets_;
-    std::int64_t pages_ = 0;
+    std::int64_t kept_ = 0;  // bytes
     int depth_ = 0;
 };
 

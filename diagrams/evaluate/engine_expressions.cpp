@@ -9,45 +9,90 @@
 namespace napkin::evaluation {
 namespace {
 
-template <class Operation>
-void for_lanes(const Value& a, std::size_t count, double* out, const Operation& operation) {
-    for (std::size_t lane = 0; lane < count; ++lane) out[lane] = operation(a.lanes[lane]);
+constexpr std::size_t kMostArguments = 3;
+
+// Operations are template arguments, so that the loops over lanes contain no calls and vectorise;
+// `out` is always a buffer of its own.
+template <double (*kOperation)(double)>
+void for_lanes(const Value& a, std::size_t count, double* __restrict out) {
+    const double* values = a.lanes;
+    for (std::size_t lane = 0; lane < count; ++lane) out[lane] = kOperation(values[lane]);
 }
 
-template <class Operation>
-void for_lanes(const Value& a, const Value& b, std::size_t count, double* out,
-               const Operation& operation) {
+template <double (*kOperation)(double, double)>
+void for_lanes(const Value& a, const Value& b, std::size_t count, double* __restrict out) {
+    const double* left = a.lanes;
+    const double* right = b.lanes;
     if (a.uniform())
         for (std::size_t lane = 0; lane < count; ++lane)
-            out[lane] = operation(a.scalar, b.lanes[lane]);
+            out[lane] = kOperation(a.scalar, right[lane]);
     else if (b.uniform())
         for (std::size_t lane = 0; lane < count; ++lane)
-            out[lane] = operation(a.lanes[lane], b.scalar);
+            out[lane] = kOperation(left[lane], b.scalar);
     else
         for (std::size_t lane = 0; lane < count; ++lane)
-            out[lane] = operation(a.lanes[lane], b.lanes[lane]);
+            out[lane] = kOperation(left[lane], right[lane]);
+}
+
+/// The language's arithmetic differs from the machine's only where the machine's gives NaN.
+template <double (*kMachine)(double, double), double (*kLanguage)(double, double)>
+void for_lanes(const Value& a, const Value& b, std::size_t count, double* __restrict out) {
+    for_lanes<kMachine>(a, b, count, out);
+    // x - x is 0, or NaN where x is NaN or infinite.
+    if (std::isnan(sum_in_strands(out, count, [](double x) { return x - x; })))
+        for_lanes<kLanguage>(a, b, count, out);
+}
+
+double plus(double a, double b) {
+    return a + b;
+}
+double minus(double a, double b) {
+    return a - b;
+}
+double times(double a, double b) {
+    return a * b;
+}
+double over(double a, double b) {
+    return a / b;
+}
+double exponential(double a) {
+    return std::exp(a);
+}
+double magnitude(double a) {
+    return std::abs(a);
+}
+double square_root(double a) {
+    return std::sqrt(a);
+}
+double negated(double a) {
+    return -a;
+}
+double less(double a, double b) {
+    return a < b ? 1.0 : 0.0;
+}
+double less_equal(double a, double b) {
+    return a <= b ? 1.0 : 0.0;
 }
 
 /// The functions that inner loops are made of; false for the others.
-bool apply_common(Function function, const std::vector<Value>& arguments, std::size_t count,
+bool apply_common(Function function, std::span<const Value> arguments, std::size_t count,
                   double* out) {
     const Value& a = arguments.front();
     const Value& b = arguments.back();
     switch (function) {
-    case Function::Add: for_lanes(a, b, count, out, arithmetic::add); return true;
-    case Function::Subtract: for_lanes(a, b, count, out, arithmetic::subtract); return true;
-    case Function::Multiply: for_lanes(a, b, count, out, arithmetic::multiply); return true;
-    case Function::Divide: for_lanes(a, b, count, out, arithmetic::divide); return true;
-    case Function::Max: for_lanes(a, b, count, out, arithmetic::maximum); return true;
-    case Function::Min: for_lanes(a, b, count, out, arithmetic::minimum); return true;
-    case Function::Exp: for_lanes(a, count, out, [](double x) { return std::exp(x); }); return true;
-    case Function::LessEqual:
-        for_lanes(a, b, count, out, [](double x, double y) { return x <= y ? 1.0 : 0.0; });
-        return true;
-    case Function::Less:
-        for_lanes(a, b, count, out, [](double x, double y) { return x < y ? 1.0 : 0.0; });
-        return true;
-    case Function::Guard: for_lanes(a, count, out, arithmetic::guard); return true;
+    case Function::Add: for_lanes<plus, arithmetic::add>(a, b, count, out); return true;
+    case Function::Subtract: for_lanes<minus, arithmetic::subtract>(a, b, count, out); return true;
+    case Function::Multiply: for_lanes<times, arithmetic::multiply>(a, b, count, out); return true;
+    case Function::Divide: for_lanes<over, arithmetic::divide>(a, b, count, out); return true;
+    case Function::Max: for_lanes<arithmetic::maximum>(a, b, count, out); return true;
+    case Function::Min: for_lanes<arithmetic::minimum>(a, b, count, out); return true;
+    case Function::LessEqual: for_lanes<less_equal>(a, b, count, out); return true;
+    case Function::Less: for_lanes<less>(a, b, count, out); return true;
+    case Function::Exp: for_lanes<exponential>(a, count, out); return true;
+    case Function::Abs: for_lanes<magnitude>(a, count, out); return true;
+    case Function::Sqrt: for_lanes<square_root>(a, count, out); return true;
+    case Function::Negate: for_lanes<negated>(a, count, out); return true;
+    case Function::Guard: for_lanes<arithmetic::guard>(a, count, out); return true;
     default: return false;
     }
 }
@@ -95,15 +140,18 @@ Value Engine::evaluate_apply(const Program& program, const Node& node, const Bat
         --depth_;
         return chosen;
     }
-    std::vector<Value> arguments;
-    arguments.reserve(node.arguments.size());
+    std::array<Value, kMostArguments> values;
+    const std::span<const Value> arguments(values.data(), node.arguments.size());
     bool uniform = true;
-    for (const NodeId argument : node.arguments) {
-        arguments.push_back(evaluate(program, argument, batch));
-        uniform = uniform && arguments.back().uniform();
+    for (std::size_t at = 0; at < arguments.size(); ++at) {
+        if (at > 0 && node.arguments[at] == node.arguments[0])  // x * x
+            values[at] = {values[0].scalar, values[0].lanes, {}};
+        else
+            values[at] = evaluate(program, node.arguments[at], batch);
+        uniform = uniform && values[at].uniform();
     }
     --depth_;
-    std::array<double, 3> scalars = {};
+    std::array<double, kMostArguments> scalars = {};
     const std::span<const double> used(scalars.data(), arguments.size());
     const auto gather = [&](std::size_t lane) {
         for (std::size_t at = 0; at < arguments.size(); ++at) scalars[at] = arguments[at].at(lane);
@@ -118,8 +166,8 @@ Value Engine::evaluate_apply(const Program& program, const Node& node, const Bat
             gather(lane);
             out.get()[lane] = apply_function(node.function, used);
         }
-    const double* values = out.get();
-    return {0, values, std::move(out)};
+    const double* results = out.get();
+    return {0, results, std::move(out)};
 }
 
 Value Engine::evaluate_choice(const Program& program, const Node& node, const Batch& batch) {

@@ -23,6 +23,16 @@ bool is_builtin(MonoidId monoid) {
     return monoid <= kMin;
 }
 
+double sum_lanes(double start, const Value& value, std::size_t count) {
+    if (!value.uniform()) {
+        const double sum = start + sum_in_strands(value.lanes, count, [](double x) { return x; });
+        if (!std::isnan(sum)) return sum;
+    }
+    double sum = start;
+    for (std::size_t lane = 0; lane < count; ++lane) sum = arithmetic::add(sum, value.at(lane));
+    return sum;
+}
+
 /// Calls `visit(count)` for batches that cover every index of `over` in row-major order, after
 /// setting their lanes in `axes`.
 template <class Visitor>
@@ -147,10 +157,7 @@ void Engine::fold_lanes(const Fold& fold, const Compiled& code, const Batch& bat
     for (const Program& program : code.values)
         values.push_back(evaluate(program, program.root(), batch));
     if (fold.monoid == kSum) {
-        double sum = state[0];
-        for (std::size_t lane = 0; lane < batch.count; ++lane)
-            sum = arithmetic::add(sum, values[0].at(lane));
-        state[0] = sum;
+        state[0] = sum_lanes(state[0], values[0], batch.count);
         return;
     }
     for (std::size_t lane = 0; lane < batch.count; ++lane)

@@ -1,6 +1,5 @@
 #include "diagrams/evaluate/memo.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -9,7 +8,7 @@ namespace napkin::evaluation {
 namespace {
 
 constexpr std::uint64_t kAbsentBits = 0x7ff8'6e61'706b'696e;
-constexpr std::int64_t kMostTablePages = std::int64_t{1} << 22;
+constexpr std::int64_t kMostTableBlocks = std::int64_t{1} << 22;
 
 }  // namespace
 
@@ -17,36 +16,52 @@ bool is_absent(double value) {
     return std::bit_cast<std::uint64_t>(value) == kAbsentBits;
 }
 
-Memo::Memo(std::int64_t size) : size_(size), dense_(size / kPage < kMostTablePages) {}
+Memo::Memo(std::int64_t size) : size_(size), dense_(size / (kPage * kBlock) < kMostTableBlocks) {}
 
 const Memo::Page* Memo::find(std::int64_t page) const {
+    const std::int64_t at = page / kBlock;
+    const Block* block = nullptr;
     if (dense_) {
-        const auto at = static_cast<std::size_t>(page);
-        return at < table_.size() && table_[at] != nullptr ? &table_[at] : nullptr;
+        if (static_cast<std::size_t>(at) < table_.size())
+            block = &table_[static_cast<std::size_t>(at)];
+    } else {
+        const auto found = map_.find(at);
+        if (found != map_.end()) block = &found->second;
     }
-    const auto found = map_.find(page);
-    return found == map_.end() ? nullptr : &found->second;
+    if (block == nullptr || *block == nullptr) return nullptr;
+    const Page& found = (**block)[static_cast<std::size_t>(page % kBlock)];
+    return found == nullptr ? nullptr : &found;
 }
 
 double Memo::get(std::int64_t offset) const {
     const Page* page = find(offset / kPage);
     return page == nullptr ? std::bit_cast<double>(kAbsentBits)
-                           : (*page)[static_cast<std::size_t>(offset % kPage)];
+                           : (**page)[static_cast<std::size_t>(offset % kPage)];
+}
+
+Memo::Block& Memo::block(std::int64_t at) {
+    if (!dense_) return map_[at];
+    if (table_.empty()) table_.resize(static_cast<std::size_t>(size_ / (kPage * kBlock) + 1));
+    return table_[static_cast<std::size_t>(at)];
 }
 
 std::int64_t Memo::set(std::int64_t offset, double value) {
     if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
-    if (dense_ && table_.empty()) table_.resize(static_cast<std::size_t>(size_ / kPage + 1));
     const std::int64_t at = offset / kPage;
-    Page& page = dense_ ? table_[static_cast<std::size_t>(at)] : map_[at];
-    const bool added = page == nullptr;
-    if (added) {
-        const std::int64_t length = std::min(kPage, size_ - at * kPage);
-        page = std::make_unique<double[]>(static_cast<std::size_t>(length));
-        std::fill_n(page.get(), length, std::bit_cast<double>(kAbsentBits));
+    Block& pages = block(at / kBlock);
+    std::int64_t added = 0;
+    if (pages == nullptr) {
+        pages = std::make_unique<std::array<Page, kBlock>>();
+        added += static_cast<std::int64_t>(sizeof(*pages));
     }
-    page[static_cast<std::size_t>(offset % kPage)] = value;
-    return added ? 1 : 0;
+    Page& page = (*pages)[static_cast<std::size_t>(at % kBlock)];
+    if (page == nullptr) {
+        page = std::make_unique<std::array<double, kPage>>();
+        page->fill(std::bit_cast<double>(kAbsentBits));
+        added += static_cast<std::int64_t>(sizeof(*page));
+    }
+    (*page)[static_cast<std::size_t>(offset % kPage)] = value;
+    return added;
 }
 
 void Memo::clear() {

@@ -145,7 +145,8 @@ private:
         node.function = call.function;
         std::vector<double> values;
         for (const Expression& argument : call.arguments) {
-            const NodeId id = add(argument);
+            const bool repeated = !node.arguments.empty() && argument == call.arguments.front();
+            const NodeId id = repeated ? node.arguments.front() : add(argument);
             node.arguments.push_back(id);
             if (program.nodes[id].kind == Node::Kind::Constant)
                 values.push_back(program.nodes[id].constant);

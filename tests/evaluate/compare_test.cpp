@@ -323,25 +323,3 @@ TEST_CASE("compare: a scan of a tuple monoid in f32") {
     got.values[400] += 1e-3;
     CHECK_FALSE(compare(reference, states, got).ok);
 }
-
-TEST_CASE("samples: sorted, within the array, with every tile edge; all of a small array") {
-    Builder b;
-    const AxisId q = b.axis("q", 1000);
-    const AxisId d = b.axis("d", 130);
-    const ArrayId output = b.array("O", {q, d}, ArrayRole::Output);
-    const std::vector<std::int64_t> offsets =
-        sample_offsets(b.diagram, output, 2000, {{q, 128}, {d, 64}});
-    const std::set<std::int64_t> chosen(offsets.begin(), offsets.end());
-    CHECK_EQ(chosen.size(), offsets.size());
-    CHECK(std::is_sorted(offsets.begin(), offsets.end()));
-    CHECK(offsets.size() > 1500);
-    CHECK(offsets.size() <= 2000);
-    CHECK(offsets.back() < 130000);
-    for (const std::int64_t row : {0, 127, 128, 255, 256, 895, 896, 999})
-        for (const std::int64_t column : {0, 129}) CHECK(chosen.count(row * 130 + column) == 1);
-    for (const std::int64_t column : {0, 63, 64, 127, 128, 129}) CHECK(chosen.count(column) == 1);
-    CHECK_EQ(offsets, sample_offsets(b.diagram, output, 2000, {{q, 128}, {d, 64}}));
-    CHECK_EQ(sample_offsets(b.diagram, output, 200000).size(), 130000);
-    const ArrayId scalar = b.array("loss", {}, ArrayRole::Output);
-    CHECK_EQ(sample_offsets(b.diagram, scalar, 10), std::vector<std::int64_t>{0});
-}
