@@ -12,7 +12,8 @@ namespace napkin {
 template <class Tag>
 struct Id {
     std::uint32_t value = 0;
-    auto operator<=>(const Id&) const = default;
+    // clang-tidy 14 takes the zero that <=> is compared with for a pointer.
+    auto operator<=>(const Id&) const = default;  // NOLINT(modernize-use-nullptr)
     [[nodiscard]] std::size_t index() const { return value; }
 };
 

@@ -131,10 +131,10 @@ Polynomial normal_form(const Formula& formula) {
     }
     if (formula.op == FormulaOp::Min || formula.op == FormulaOp::Max)
         std::sort(parts.begin(), parts.end());
-    constexpr std::array<const char*, 12> Names = {"",  "",    "",    "/",  "floor", "ceil",
-                                                   "%", "min", "max", "<=", "sum"};
+    constexpr std::array<const char*, 12> kNames = {"",  "",    "",    "/",  "floor", "ceil",
+                                                    "%", "min", "max", "<=", "sum"};
     const std::size_t op = static_cast<std::size_t>(formula.op);
-    std::string name = std::string(op < Names.size() ? Names.at(op) : "") + "#" + formula.symbol;
+    std::string name = std::string(op < kNames.size() ? kNames.at(op) : "") + "#" + formula.symbol;
     for (const std::string& part : parts) name += "(" + part + ")";
     return symbol_polynomial(name);
 }

@@ -88,9 +88,10 @@ const Decoder* decoder_for(std::string_view name) {
         Decoder{"u4", 4, Kind::Integer, decode_plain<std::uint32_t>},
         Decoder{"b1", 1, Kind::Boolean, decode_plain<std::uint8_t>},
     };
-    const auto found = std::find_if(kDecoders.begin(), kDecoders.end(),
-                                    [&](const Decoder& entry) { return entry.name == name; });
-    return found == kDecoders.end() ? nullptr : &*found;
+    const auto* const found =
+        std::find_if(kDecoders.begin(), kDecoders.end(),
+                     [&](const Decoder& entry) { return entry.name == name; });
+    return found == kDecoders.end() ? nullptr : found;
 }
 
 /// The number of elements; nullopt where it is absurd.

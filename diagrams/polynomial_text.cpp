@@ -188,7 +188,7 @@ private:
         return total;
     }
     Part factor() {
-        const Part base = atom();
+        Part base = atom();
         if (!base || !takes("^")) return base;
         const bool bracketed = takes("(");
         const bool negative = takes("-");

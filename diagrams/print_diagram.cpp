@@ -11,31 +11,31 @@ namespace napkin {
 namespace {
 
 // Precedence, loosest first; an operand is parenthesised when it binds less than its place asks.
-enum Binding { kIf, kOr, kAnd, kNot, kCompare, kSum, kProduct, kNegate, kPower, kAtom };
+enum class Binding { If, Or, And, Not, Compare, Sum, Product, Negate, Power, Atom };
 
 struct Operator {
-    Binding own = kAtom;
-    Binding left = kAtom;
-    Binding right = kAtom;
+    Binding own = Binding::Atom;
+    Binding left = Binding::Atom;
+    Binding right = Binding::Atom;
 };
 
 Operator operator_of(Function function) {
     switch (function) {
-    case Function::Or: return {kOr, kOr, kAnd};
-    case Function::And: return {kAnd, kAnd, kNot};
+    case Function::Or: return {Binding::Or, Binding::Or, Binding::And};
+    case Function::And: return {Binding::And, Binding::And, Binding::Not};
     case Function::Less:
     case Function::LessEqual:
     case Function::Greater:
     case Function::GreaterEqual:
     case Function::Equal:
-    case Function::NotEqual: return {kCompare, kSum, kSum};
+    case Function::NotEqual: return {Binding::Compare, Binding::Sum, Binding::Sum};
     case Function::Add:
-    case Function::Subtract: return {kSum, kSum, kProduct};
+    case Function::Subtract: return {Binding::Sum, Binding::Sum, Binding::Product};
     case Function::Multiply:
     case Function::Divide:
     case Function::FloorDivide:
-    case Function::Modulo: return {kProduct, kProduct, kNegate};
-    case Function::Power: return {kPower, kAtom, kNegate};
+    case Function::Modulo: return {Binding::Product, Binding::Product, Binding::Negate};
+    case Function::Power: return {Binding::Power, Binding::Atom, Binding::Negate};
     default: return {};
     }
 }
@@ -56,11 +56,12 @@ class Printer {
 public:
     explicit Printer(const Diagram& diagram) : diagram_(diagram) {}
 
-    std::string print(const Expression& expression, Binding place = kIf) const {
+    std::string print(const Expression& expression, Binding place = Binding::If) const {
         return std::visit(
             overloaded{
                 [&](const Number& value) {
-                    return enclose(text_of(value), std::signbit(value.value) ? kNegate : kAtom,
+                    return enclose(text_of(value),
+                                   std::signbit(value.value) ? Binding::Negate : Binding::Atom,
                                    place);
                 },
                 [&](const AxisIndex& index) { return diagram_[index.axis].name; },
@@ -125,7 +126,7 @@ public:
     }
 
 private:
-    static std::string enclose(std::string text, Binding own, Binding place) {
+    static std::string enclose(const std::string& text, Binding own, Binding place) {
         return own < place ? "(" + text + ")" : text;
     }
 
@@ -133,7 +134,7 @@ private:
         std::string text = diagram_[fold.monoid].name;
         text +=
             fold.every_prefix ? " scan[" + axes(fold.over) + "] " : "(" + axes(fold.over) + ") ";
-        text += fold.values.size() == 1 ? print(fold.values.front(), kProduct)
+        text += fold.values.size() == 1 ? print(fold.values.front(), Binding::Product)
                                         : "(" + list(fold.values) + ")";
         return fold.seed.empty() ? text : text + " from (" + list(fold.seed) + ")";
     }
@@ -142,15 +143,15 @@ private:
         const std::vector<Expression>& args = call.arguments;
         const std::string name = name_of(call.function);
         if (call.function == Function::Select && args.size() == 3)
-            return enclose("if " + print(args[0], kOr) + " then " + print(args[1], kOr) + " else " +
-                               print(args[2]),
-                           kIf, place);
+            return enclose("if " + print(args[0], Binding::Or) + " then " +
+                               print(args[1], Binding::Or) + " else " + print(args[2]),
+                           Binding::If, place);
         if (call.function == Function::Negate && args.size() == 1)
-            return enclose("-" + print(args[0], kNegate), kNegate, place);
+            return enclose("-" + print(args[0], Binding::Negate), Binding::Negate, place);
         if (call.function == Function::Not && args.size() == 1)
-            return enclose("not " + print(args[0], kNot), kNot, place);
+            return enclose("not " + print(args[0], Binding::Not), Binding::Not, place);
         const Operator infix = operator_of(call.function);
-        if (infix.own == kAtom || args.size() != 2) return name + "(" + list(args) + ")";
+        if (infix.own == Binding::Atom || args.size() != 2) return name + "(" + list(args) + ")";
         return enclose(print(args[0], infix.left) + " " + name + " " + print(args[1], infix.right),
                        infix.own, place);
     }

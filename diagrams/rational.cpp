@@ -7,8 +7,8 @@
 namespace napkin {
 
 std::optional<Rational> checked_rational(std::int64_t numerator, std::int64_t denominator) {
-    constexpr std::int64_t Lowest = std::numeric_limits<std::int64_t>::min();
-    if (denominator == 0 || numerator == Lowest || denominator == Lowest) return std::nullopt;
+    constexpr std::int64_t kLowest = std::numeric_limits<std::int64_t>::min();
+    if (denominator == 0 || numerator == kLowest || denominator == kLowest) return std::nullopt;
     const std::int64_t common = std::gcd(numerator, denominator);
     const std::int64_t sign = denominator < 0 ? -1 : 1;
     return Rational{sign * (numerator / common), sign * (denominator / common)};

@@ -27,11 +27,11 @@ inline void invariant(bool holds, const std::string& what) {
 template <class T>
 class [[nodiscard]] Result {
 public:
-    Result(T value) : state_(std::move(value)) {}  // NOLINT(google-explicit-constructor)
-    Result(Diagnostics errors)
-        : state_(std::move(errors)) {}  // NOLINT(google-explicit-constructor)
-    Result(Diagnostic error)
-        : state_(Diagnostics{{std::move(error)}}) {}  // NOLINT(google-explicit-constructor)
+    // NOLINTBEGIN(google-explicit-constructor): `return value;` and `return error;` are the point
+    Result(T value) : state_(std::move(value)) {}
+    Result(Diagnostics errors) : state_(std::move(errors)) {}
+    Result(Diagnostic error) : state_(Diagnostics{{std::move(error)}}) {}
+    // NOLINTEND(google-explicit-constructor)
 
     [[nodiscard]] bool has_value() const { return state_.index() == 0; }
     explicit operator bool() const { return has_value(); }

@@ -60,6 +60,7 @@ struct Context {
 template <class Value>
 [[nodiscard]] std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
     std::vector<std::string> names;
+    names.reserve(map.size());
     for (const auto& entry : map) names.push_back(entry.first);
     return names;
 }

@@ -73,9 +73,8 @@ Diagnostic nested_reduction(Span place, std::string_view axis, Span outer) {
         join({"a reduction over ", quoted(axis), " stands inside another over ", quoted(axis)}),
         "the inner reduction",
         join({"put the inner one in parentheses if its ", quoted(axis),
-              " is its own, end the outer one with parentheses if it is not inside, or "
-              "use an alias: `axis ",
-              axis, "2 = ", axis, "`"}));
+              " is its own, end the outer one with parentheses if it is not inside, or use an ",
+              "alias: `axis ", axis, "2 = ", axis, "`"}));
     diagnostic.related.push_back({outer, "the outer reduction extends over the factors after it"});
     return diagnostic;
 }

@@ -281,7 +281,7 @@ std::vector<ArrayId> Resolver::hoist(Reduction reduction, const std::vector<Expr
         statement.targets.push_back(context_.add_array(std::move(array)));
     }
     hoisted_.emplace_back(reduction, statement.targets);
-    const std::vector<ArrayId> targets = statement.targets;
+    std::vector<ArrayId> targets = statement.targets;
     if (Fold* made = std::get_if<Fold>(&reduction.body))
         statement.body = std::move(*made);
     else

@@ -135,7 +135,7 @@ struct CallBound {
         return larger(errors[0], second);
     }
     [[nodiscard]] Expression choice() const {
-        const Expression taken = select(arguments[0], errors[1], errors[2]);
+        Expression taken = select(arguments[0], errors[1], errors[2]);
         if (is_zero(errors[0])) return taken;
         return undecided_if(apply(Function::Greater, {errors[0], zero()}), taken);
     }

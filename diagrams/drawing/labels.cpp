@@ -63,6 +63,7 @@ std::vector<MathText> Labels::legend() const {
             note(size_label('s', stream.axis, stream.level), stream.size);
     }
     std::vector<MathText> legend;
+    legend.reserve(sizes.size());
     for (const auto& [label, size] : sizes)
         legend.push_back(parse_math(label) + plain_text(" = " + std::to_string(size)));
     return legend;

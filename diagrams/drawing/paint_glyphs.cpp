@@ -183,8 +183,10 @@ void SystemPainter::paint_names(std::size_t s) {
         texts_.text(plain_text(name), place, tag.at_left ? Anchor::Right : Anchor::Left, kLabelSize,
                     kTagColor);
         std::string axes;
-        for (AxisId axis : diagram_[tag.array].axes)
-            axes += (axes.empty() ? "" : ", ") + diagram_[axis].name;
+        for (AxisId axis : diagram_[tag.array].axes) {
+            if (!axes.empty()) axes += ", ";
+            axes += diagram_[axis].name;
+        }
         texts_.element("array-" + name, "array", name + "[" + axes + "]",
                        bounds_of(texts_.operations.back()));
     }

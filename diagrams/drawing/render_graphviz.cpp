@@ -13,11 +13,13 @@
 
 /// What Graphviz and the font libraries keep until the end is not a leak of ours: a sanitizer asks
 /// here. Without one nobody calls it.
-extern "C" const char* __lsan_default_suppressions();   // NOLINT(bugprone-reserved-identifier)
-extern "C" const char* __lsan_default_suppressions() {  // NOLINT(bugprone-reserved-identifier)
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-identifier-naming): the sanitizer's name
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_suppressions() {
     return "leak:libfontconfig\nleak:libglib\nleak:libpango\nleak:libcairo\nleak:libgvc\n"
            "leak:libcgraph\nleak:libgvplugin\n";
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-identifier-naming)
 
 namespace napkin::drawing {
 
@@ -82,10 +84,10 @@ void add_handle(Agraph_t* graph, const Canvas& canvas, const Element& element) {
 }
 
 Result<std::string> render_graphviz(const Canvas& canvas, const char* format) {
-    // One context for the life of the process: Graphviz' text layout remembers the name of the last
-    // font beyond the context that owned it.
-    static const std::unique_ptr<GVC_t, Closer> context(gvContext());
-    if (context == nullptr) return no_graphviz();
+    // One kContext for the life of the process: Graphviz' text layout remembers the name of the
+    // last font beyond the kContext that owned it.
+    static const std::unique_ptr<GVC_t, Closer> kContext(gvContext());
+    if (kContext == nullptr) return no_graphviz();
     std::string name = "picture";
     const std::unique_ptr<Agraph_t, Closer> graph(agopen(writable(name), Agundirected, nullptr));
     set(graph.get(), "bb", fmt::format("0,0,{:.2f},{:.2f}", canvas.width, canvas.height));
@@ -99,13 +101,13 @@ Result<std::string> render_graphviz(const Canvas& canvas, const char* format) {
     add_corner(graph.get(), canvas, "corner-high", canvas.width, canvas.height);
     for (const Element& element : canvas.elements) add_handle(graph.get(), canvas, element);
     agseterr(AGMAX);  // what goes wrong is told by the results below
-    if (gvLayout(context.get(), graph.get(), "nop2") != 0) return no_plugin("nop2");
+    if (gvLayout(kContext.get(), graph.get(), "nop2") != 0) return no_plugin("nop2");
     char* data = nullptr;
     unsigned int length = 0;
-    const int failed = gvRenderData(context.get(), graph.get(), format, &data, &length);
+    const int failed = gvRenderData(kContext.get(), graph.get(), format, &data, &length);
     std::string bytes = failed == 0 && data != nullptr ? std::string(data, length) : "";
     if (data != nullptr) gvFreeRenderData(data);
-    gvFreeLayout(context.get(), graph.get());
+    gvFreeLayout(kContext.get(), graph.get());
     if (bytes.empty()) return no_plugin(format);
     return bytes;
 }

@@ -123,6 +123,7 @@ void StageBuilder::enter_box(Stage& stage, std::vector<Entry>& entries, std::siz
                              const std::vector<std::size_t>& items,
                              const std::vector<Slot>& outputs) {
     std::vector<const Slot*> slots;
+    slots.reserve(items.size());
     for (std::size_t item : items) slots.push_back(&live_[item]);
     const BoxWires wires = sort_wires(list_.units[unit], slots);
     const int id = next_slot_++;

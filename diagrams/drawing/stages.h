@@ -27,7 +27,7 @@ inline constexpr double kLabelRise = 4.5;  // of a label's baseline over its wir
 struct Key {
     int slot = -1;
     int wire = 0;
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr): as in id.h
 };
 
 struct Track {

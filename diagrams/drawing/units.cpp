@@ -248,8 +248,8 @@ std::vector<Column> columns_of(const Diagram& diagram, const Relabelling& relabe
         for (const Unit& unit : units)
             if (unit.region == r)
                 columns.push_back({ColumnKind::Boxes, r, levels.back(), unit.statements});
-        for (auto level = levels.rbegin(); level != levels.rend(); ++level)
-            columns.push_back({ColumnKind::Save, r, *level, {}});
+        for (std::size_t k = levels.size(); k-- > 0;)
+            columns.push_back({ColumnKind::Save, r, levels[k], {}});
     }
     return columns;
 }
