@@ -63,7 +63,9 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_explain(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
+[[nodiscard]] Result<int> run_prove(Context& context);
 [[nodiscard]] Result<int> run_run(Context& context);
 [[nodiscard]] Result<int> run_search(Context& context);
+[[nodiscard]] Result<int> run_verify(Context& context);
 
 }  // namespace napkin::cli

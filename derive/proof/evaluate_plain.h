@@ -1,6 +1,6 @@
 // The plain diagram over a domain: statement by statement, whole arrays, nothing of regions, tiles
 // or accumulators. It shares the domain's arithmetic with the interpreter of tile programs and
-// nothing else.
+// nothing else. The checker of certificates uses it too, with axes restricted.
 #pragma once
 
 #include <span>
@@ -9,6 +9,7 @@
 
 #include "derive/interpret/device.h"
 #include "derive/interpret/domain.h"
+#include "diagrams/interval.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::proof {
@@ -22,12 +23,52 @@ public:
         : domain_(domain),
           diagram_(diagram),
           grids_(std::move(inputs)),
-          position_(diagram.axes.size(), 0) {}
+          position_(diagram.axes.size(), 0) {
+        for (const Axis& axis : diagram.axes) ranges_.push_back({0, axis.extent - 1});
+    }
 
     /// Every array.
     [[nodiscard]] Grids<Value> run() {
-        for (const Statement& statement : diagram_.statements) run(statement);
+        for (const Statement& statement : diagram_.statements) {
+            for (const ArrayId target : statement.targets) clear(target);
+            run(statement);
+        }
         return std::move(grids_);
+    }
+
+    /// Computes one statement for the indices in the axes' ranges; its targets exist.
+    void run(const Statement& statement) {
+        std::visit(overloaded{
+                       [&](const Map& map) {
+                           over(diagram_[statement.targets[0]].axes, 0,
+                                [&] { store(statement.targets[0], value(map.value)); });
+                       },
+                       [&](const Fold& fold) { run_fold(statement, fold); },
+                       [&](const Select& select) { run_select(statement, select); },
+                       [](const Opaque&) {
+                           throw InternalError("an opaque box has no meaning to execute");
+                       },
+                   },
+                   statement.body);
+    }
+    /// Gives an array elements that were never written.
+    void clear(ArrayId target) {
+        Grid<Value> grid{extents_of(diagram_, target), {}};
+        std::size_t size = 1;
+        for (const std::int64_t extent : grid.extents) size *= static_cast<std::size_t>(extent);
+        grid.values.assign(size, domain_.poison());
+        grids_[target] = std::move(grid);
+    }
+    [[nodiscard]] Grid<Value>& grid(ArrayId array) { return grids_.at(array); }
+    /// The range of an axis, whole at first.
+    [[nodiscard]] Interval& range(AxisId axis) { return ranges_[axis.index()]; }
+    /// Calls `visit` for every index of the axes, from the `at`-th on, in their ranges.
+    template <class Visit>
+    void over(const std::vector<AxisId>& axes, std::size_t at, const Visit& visit) {
+        if (at == axes.size()) return visit();
+        std::int64_t& index = position_[axes[at].index()];
+        const Interval range = ranges_[axes[at].index()];
+        for (index = range.low; index <= range.high; ++index) over(axes, at + 1, visit);
     }
 
     /// An expression at the current position; `operands` are those of a monoid's combine.
@@ -54,35 +95,6 @@ public:
 private:
     using Values = std::vector<Value>;
 
-    void run(const Statement& statement) {
-        for (const ArrayId target : statement.targets) {
-            Grid<Value> grid{extents_of(diagram_, target), {}};
-            std::size_t size = 1;
-            for (const std::int64_t extent : grid.extents) size *= static_cast<std::size_t>(extent);
-            grid.values.assign(size, domain_.poison());
-            grids_[target] = std::move(grid);
-        }
-        std::visit(overloaded{
-                       [&](const Map& map) {
-                           over(diagram_[statement.targets[0]].axes, 0,
-                                [&] { store(statement.targets[0], value(map.value)); });
-                       },
-                       [&](const Fold& fold) { run_fold(statement, fold); },
-                       [&](const Select& select) { run_select(statement, select); },
-                       [](const Opaque&) {
-                           throw InternalError("an opaque box has no meaning to execute");
-                       },
-                   },
-                   statement.body);
-    }
-
-    /// Calls `visit` for every index of the axes from the `at`-th on.
-    template <class Visit>
-    void over(const std::vector<AxisId>& axes, std::size_t at, const Visit& visit) {
-        if (at == axes.size()) return visit();
-        std::int64_t& index = position_[axes[at].index()];
-        for (index = 0; index < diagram_[axes[at]].extent; ++index) over(axes, at + 1, visit);
-    }
     /// The axes of a statement's targets without one.
     [[nodiscard]] std::vector<AxisId> axes_but(const Statement& statement, AxisId but) const {
         std::vector<AxisId> axes = diagram_[statement.targets[0]].axes;
@@ -176,6 +188,7 @@ private:
     const Diagram& diagram_;
     Grids<Value> grids_;
     std::vector<std::int64_t> position_;
+    std::vector<Interval> ranges_;
 };
 
 }  // namespace napkin::proof

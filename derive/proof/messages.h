@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "diagrams/diagnostic.h"
 
@@ -9,5 +10,12 @@ namespace napkin::proof::messages {
 
 /// No small sizes were found at which the diagram checks and every step applies.
 [[nodiscard]] Diagnostic no_small_sizes();
+/// A derivation of which a rung failed, with what stands in the way.
+[[nodiscard]] Diagnostic not_proved(const std::string& diagram,
+                                    const std::vector<std::string>& failures);
+/// A text that is no certificate, and what is wrong with it.
+[[nodiscard]] Diagnostic no_certificate(const std::string& reason);
+/// A certificate that does not hold, and why not.
+[[nodiscard]] Diagnostic not_verified(const std::vector<std::string>& failures);
 
 }  // namespace napkin::proof::messages

@@ -1,0 +1,133 @@
+// prove: shows that a derivation's tile program computes what its diagram says, and writes the
+// certificate. verify: checks a certificate again from its text alone.
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/json.h"
+#include "cli/session.h"
+#include "derive/proof/certificate.h"
+#include "derive/proof/messages.h"
+#include "derive/proof/verify.h"
+
+namespace napkin::cli {
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
+std::string shape_text(const proof::Shape& shape) {
+    std::string text;
+    for (const auto& [name, size] : shape.sizes)
+        text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(size);
+    for (Command command : shape.commands) {
+        command.comment.clear();
+        if (command.size) text += "; " + print(command);
+    }
+    return text;
+}
+
+std::string safety_text(const proof::Safety& safety) {
+    std::vector<std::string> open;
+    for (const proof::ExponentBound& each : safety.exponents)
+        if (!each.safe()) open.push_back("exp(" + each.exponent + ")");
+    for (const proof::ArrayRange& each : safety.arrays)
+        if (!each.safe()) open.push_back(each.region + "." + each.array);
+    const std::string inputs = std::to_string(static_cast<long long>(safety.range));
+    if (open.empty())
+        return "safety: nothing overflows for real inputs within " + inputs + " of zero\n";
+    return "safety: not shown for real inputs within " + inputs + " of zero: " + joined(open) +
+           "\n";
+}
+
+std::string text_of(const proof::Proof& proof, const std::string& hash) {
+    std::string text = "rungs: " + joined(proof.rungs()) + "\n";
+    for (const proof::ProvedShape& each : proof.shapes) {
+        text += "at " + shape_text(each.shape) + ":\n";
+        for (const proof::Identity& identity : each.proof.identities)
+            text += "  " + identity.output + ": the diagram's, " +
+                    std::string(proof::claim_of(identity.settings)) + "; " +
+                    std::to_string(identity.trials.size()) +
+                    " trials, each wrong by chance at most " + proof::bound_text(identity) + "; " +
+                    std::to_string(identity.unclaimed) + " of " +
+                    std::to_string(identity.elements) + " elements not claimed\n";
+    }
+    text += safety_text(proof.safety);
+    return text + "certificate: " + hash + "\n";
+}
+
+Json json_of(const proof::Proof& proof, const std::string& hash) {
+    Json json{{"ok", true}, {"rungs", proof.rungs()}, {"hash", hash}};
+    for (const proof::ProvedShape& each : proof.shapes)
+        for (const proof::Identity& identity : each.proof.identities)
+            json["outputs"].push_back(Json{{"output", identity.output},
+                                           {"shape", shape_text(each.shape)},
+                                           {"trials", identity.trials.size()},
+                                           {"bound", proof::bound_text(identity)},
+                                           {"elements", identity.elements},
+                                           {"unclaimed", identity.unclaimed}});
+    json["safe"] = proof.safety.exponents_safe() && proof.safety.arrays_safe();
+    return json;
+}
+
+}  // namespace
+
+Result<int> run_prove(Context& context) {
+    const Arguments& arguments = context.arguments;
+    const Result<std::uint32_t> text = load_text(context.sources, arguments.file);
+    if (!text) return text.error();
+    const Result<syntax::File> file = syntax::parse(context.sources, *text);
+    if (!file) return file.error();
+    Result<Sizes> sizes = sizes_of_sets(arguments.sets);
+    if (!sizes) return sizes.error();
+    std::vector<Command> commands;
+    if (!arguments.derivation.empty()) {
+        const Result<std::uint32_t> derivation = load_text(context.sources, arguments.derivation);
+        if (!derivation) return derivation.error();
+        Result<std::vector<Command>> parsed = parse_derivation(context.sources, *derivation);
+        if (!parsed) return parsed.error();
+        commands = std::move(parsed).value();
+    }
+    proof::ProofOptions options;
+    options.seed = arguments.seed;
+    const Result<proof::Proof> proof =
+        proof::prove({context.sources, *file, std::move(commands), *sizes}, options);
+    if (!proof) return proof.error();
+    if (!proof->ok())
+        return proof::messages::not_proved(proof->state.diagram.name, proof->failures());
+    const std::string certificate = proof::certificate_text(*proof);
+    const std::string hash = proof::certificate_hash(certificate);
+    if (!arguments.output.empty())
+        if (auto failure = write_data(arguments.output, certificate)) return *failure;
+    const bool to_standard_output = arguments.output == "-";
+    if (arguments.json && !to_standard_output)
+        print_data(text_of(json_of(*proof, hash)));
+    else
+        print_talk(text_of(*proof, hash));
+    return kOk;
+}
+
+Result<int> run_verify(Context& context) {
+    const Arguments& arguments = context.arguments;
+    const Result<std::uint32_t> text = load_text(context.sources, arguments.file);
+    if (!text) return text.error();
+    const Result<proof::Verification> found =
+        proof::verify_certificate(context.sources.files[*text].text);
+    if (!found) return found.error();
+    if (!found->ok()) return proof::messages::not_verified(found->failures);
+    if (arguments.json)
+        print_data(text_of(Json{{"ok", true},
+                                {"diagram", found->diagram},
+                                {"rungs", found->rungs},
+                                {"derivation", found->derivation},
+                                {"hash", found->hash}}));
+    else
+        print_talk("`" + found->diagram + "`: the certificate holds\nrungs: " +
+                   joined(found->rungs) + "\nderivation: " + found->derivation + "\n");
+    return kOk;
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,100 @@
+#include "derive/proof/proof.h"
+
+#include <algorithm>
+
+#include "diagrams/check.h"
+
+namespace napkin::proof {
+namespace {
+
+std::string sizes_text(const Sizes& sizes) {
+    std::string text;
+    for (const auto& [name, size] : sizes)
+        text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(size);
+    return text;
+}
+
+}  // namespace
+
+Sizes own_sizes(const Diagram& diagram) {
+    Sizes sizes;
+    for (const Axis& axis : diagram.axes)
+        if (axis.size == symbol(axis.name)) sizes[axis.name] = axis.extent;
+    return sizes;
+}
+
+bool Proof::identity() const {
+    return std::all_of(shapes.begin(), shapes.end(), [](const ProvedShape& each) {
+        return each.proof.identity() && each.proof.provenance.same() &&
+               each.proof.broken_law.empty();
+    });
+}
+
+bool Proof::executes() const {
+    return std::all_of(shapes.begin(), shapes.end(),
+                       [](const ProvedShape& each) { return each.proof.executes(); });
+}
+
+bool Proof::ok() const {
+    return identity() && executes();
+}
+
+std::vector<std::string> Proof::rungs() const {
+    std::vector<std::string> rungs{"0", "1"};
+    if (identity()) rungs.emplace_back("2");
+    if (executes()) rungs.emplace_back("3t");
+    return rungs;
+}
+
+std::vector<std::string> Proof::failures() const {
+    std::vector<std::string> failures;
+    for (const ProvedShape& each : shapes) {
+        const std::string where = " at " + sizes_text(each.shape.sizes);
+        for (const Identity& identity : each.proof.identities)
+            if (!identity.proved)
+                failures.push_back("`" + identity.output +
+                                   "` is not shown to be what the diagram " + "says" + where +
+                                   ": " + identity.counterexample);
+        if (!each.proof.provenance.same()) failures.push_back(each.proof.provenance.first + where);
+        if (!each.proof.broken_law.empty()) failures.push_back(each.proof.broken_law);
+        for (const Execution& execution : each.proof.executions) {
+            if (execution.ok()) continue;
+            std::string what = execution.first;
+            if (what.empty())
+                what = execution.written_twice > 0 ? "an output is written more than once"
+                                                   : "an output is not written";
+            failures.push_back("executed, " + what + where);
+        }
+    }
+    return failures;
+}
+
+Result<Proof> prove(const Subject& subject, const ProofOptions& options, double range) {
+    Proof proof;
+    proof.options = options;
+    proof.fixed = subject.fixed;
+    Sizes given = subject.fixed;
+    given.merge(sizes_in(subject.commands));
+    Result<Checked> checked = check(subject.sources, subject.file, given);
+    if (!checked) return checked.error();
+    Result<State> state = replay(checked->diagram, subject.commands);
+    if (!state) return state.error();
+    Result<TileProgram> program = expand(*state);
+    if (!program) return program.error();
+    proof.diagram_text = syntax::print(subject.file);
+    proof.sizes = own_sizes(checked->diagram);
+    proof.state = std::move(state).value();
+    proof.program = std::move(program).value();
+    proof.safety = check_safety(proof.state.diagram, proof.program, range);
+    Result<std::vector<Shape>> shapes = choose_shapes(subject);
+    if (!shapes) return shapes.error();
+    for (Shape& shape : *shapes) {
+        Result<TileProgram> small = expand(shape.state);
+        if (!small) return small.error();
+        ProgramProof found = prove_program(shape.plain, shape.state.diagram, *small, options);
+        proof.shapes.push_back({std::move(shape), std::move(*small), std::move(found)});
+    }
+    return proof;
+}
+
+}  // namespace napkin::proof

@@ -1,0 +1,33 @@
+// Ranges of values: the hull of what is finite, and whether infinities of a mask's may occur.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "diagrams/expression.h"
+
+namespace napkin::proof {
+
+struct ValueRange {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+    bool minus_infinity = false;
+    bool plus_infinity = false;
+
+    [[nodiscard]] bool empty() const { return low > high; }
+    [[nodiscard]] double size() const {
+        return empty() ? 0 : std::max(std::abs(low), std::abs(high));
+    }
+    bool operator==(const ValueRange&) const = default;
+};
+
+[[nodiscard]] ValueRange range_of(double low, double high);
+[[nodiscard]] ValueRange range_of(double value);  ///< an infinity is one of a mask's
+[[nodiscard]] ValueRange unbounded_range();
+[[nodiscard]] ValueRange hull(const ValueRange& a, const ValueRange& b);
+/// The range of a function's values; every function but `if`, `and`, `or`.
+[[nodiscard]] ValueRange range_of_call(Function function, std::span<const ValueRange> arguments);
+
+}  // namespace napkin::proof

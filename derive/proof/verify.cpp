@@ -1,0 +1,125 @@
+#include "derive/proof/verify.h"
+
+#include "derive/proof/certificate_json.h"
+#include "derive/proof/checker/check_certificate.h"
+#include "derive/proof/checker/program_reader.h"
+#include "derive/proof/messages.h"
+
+namespace napkin::proof {
+namespace {
+
+/// Where two JSON values first differ: `shapes[0].outputs[0].bound`.
+std::string first_difference(const Json& a, const Json& b, const std::string& path) {
+    if (a == b) return "";
+    if (a.type() == b.type() && a.is_object()) {
+        for (const auto& [name, value] : a.items()) {
+            const std::string inner = path.empty() ? name : path + "." + name;
+            if (!b.contains(name)) return inner;
+            if (std::string found = first_difference(value, b[name], inner); !found.empty())
+                return found;
+        }
+        for (const auto& [name, value] : b.items())
+            if (!a.contains(name)) return path.empty() ? name : path + "." + name;
+    }
+    if (a.type() == b.type() && a.is_array())
+        for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+            const std::string inner = path + "[" + std::to_string(i) + "]";
+            if (std::string found = first_difference(a[i], b[i], inner); !found.empty())
+                return found;
+        }
+    return path.empty() ? "it" : path;
+}
+
+Sizes sizes_of_json(const Json& json) {
+    Sizes sizes;
+    for (const auto& [name, size] : json.items()) sizes[name] = size.get<std::int64_t>();
+    return sizes;
+}
+
+class Verifier {
+public:
+    explicit Verifier(const Json& certificate) : json_(certificate) {}
+
+    Verification run() {
+        result_.diagram = json_.at("diagram").at("name").get<std::string>();
+        result_.hash = json_.at("hash").get<std::string>();
+        result_.derivation = json_.at("derivation").at("hash").get<std::string>();
+        for (const Json& rung : json_.at("rungs"))
+            result_.rungs.push_back(rung.at("rung").get<std::string>());
+        if (hash_of(json_) != result_.hash)
+            result_.failures.emplace_back("the hash is not its own");
+        const std::uint32_t source =
+            sources_.add("<certificate>", json_.at("diagram").at("text").get<std::string>());
+        const Result<syntax::File> file = syntax::parse(sources_, source);
+        if (!file) {
+            result_.failures.emplace_back("the diagram's text cannot be read");
+            return result_;
+        }
+        add(checker::check_steps(json_));
+        add(checker::check_programs(json_, sources_, *file));
+        replay(*file);
+        return result_;
+    }
+
+private:
+    void add(std::vector<std::string> failures) {
+        for (std::string& failure : failures) result_.failures.push_back(std::move(failure));
+    }
+
+    void replay(const syntax::File& file) {
+        std::string derivation;
+        for (const Json& step : json_.at("derivation").at("steps"))
+            derivation += step.at("command").get<std::string>() + "\n";
+        SourceMap steps;
+        const Result<std::vector<Command>> commands =
+            parse_derivation(steps, steps.add("<derivation>", derivation));
+        if (!commands) {
+            result_.failures.emplace_back("the steps cannot be read");
+            return;
+        }
+        Subject subject{sources_, file, *commands, sizes_of_json(json_.at("fixed"))};
+        ProofOptions options;
+        options.seed = json_.at("seed").get<std::uint64_t>();
+        options.trials = json_.at("trials").get<int>();
+        const double range = std::stod(json_.at("safety").at("inputs").get<std::string>());
+        const Result<Proof> proof = prove(subject, options, range);
+        if (!proof) {
+            result_.failures.emplace_back("the derivation does not replay: " +
+                                          proof.error().list.front().message);
+            return;
+        }
+        for (const std::string& failure : proof->failures())
+            result_.failures.push_back("proved again, " + failure);
+        Json again = certificate_json(*proof);
+        again["hash"] = json_.at("hash");
+        if (const std::string where = first_difference(json_, again, ""); !where.empty())
+            result_.failures.push_back("replay yields another `" + where + "`");
+        else if (json_.dump() != again.dump())
+            result_.failures.emplace_back("replay yields another order of fields");
+    }
+
+    const Json& json_;
+    SourceMap sources_;
+    Verification result_;
+};
+
+}  // namespace
+
+Result<Verification> verify_certificate(const std::string& text) {
+    const Json json = Json::parse(text, nullptr, false);
+    if (json.is_discarded() || !json.is_object())
+        return messages::no_certificate("it is not a JSON object");
+    try {
+        return Verifier(json).run();
+    } catch (const Json::exception& wrong) {
+        return messages::no_certificate(wrong.what());
+    } catch (const checker::MalformedCertificate& wrong) {
+        return messages::no_certificate(wrong.what());
+    } catch (const std::invalid_argument& wrong) {
+        return messages::no_certificate("a number is expected");
+    } catch (const std::out_of_range& wrong) {
+        return messages::no_certificate("a number is out of range");
+    }
+}
+
+}  // namespace napkin::proof

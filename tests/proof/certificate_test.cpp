@@ -1,0 +1,110 @@
+// Certificates: what verifies, and that no field of one can be changed and the hash recomputed.
+#include <nlohmann/json.hpp>
+
+#include "derive/proof/certificate.h"
+#include "derive/proof/sha256.h"
+#include "derive/proof/verify.h"
+#include "tests/proof/subjects.h"
+
+namespace napkin::test {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kDiagram = R"(diagram small {
+  axis q = 64, x = 64
+  input S[q, x], V[x]
+  T[q, x] = if x <= q then S[q, x] else -inf
+  P[q, x] = softmax[x](T[q, x])
+  output O[q] = sum(x) P[q, x] * V[x]
+})";
+constexpr const char* kDerivation = "fuse all\ngroup q by 16\nstream x by 16";
+
+std::string certificate(const std::string& diagram, const std::string& derivation) {
+    SourceMap sources;
+    const Result<syntax::File> file = syntax::parse(sources, sources.add("test.ncd", diagram));
+    REQUIRE(file.has_value());
+    const Result<proof::Proof> proof = proof::prove({sources, *file, commands(derivation), {}}, {});
+    if (!proof) FAIL(all_messages(proof.error(), sources));
+    REQUIRE(proof->ok());
+    return proof::certificate_text(*proof);
+}
+
+std::string with_hash(Json json) {
+    json.erase("hash");
+    json["hash"] = proof::sha256(json.dump());
+    return json.dump();
+}
+
+/// Pointers to every value that is neither object nor list.
+void collect_leaves(const Json& json, const std::string& path, std::vector<std::string>& out) {
+    if (json.is_object())
+        for (const auto& [name, value] : json.items())
+            collect_leaves(value, path + "/" + name, out);
+    else if (json.is_array())
+        for (std::size_t i = 0; i < json.size(); ++i)
+            collect_leaves(json[i], path + "/" + std::to_string(i), out);
+    else
+        out.push_back(path);
+}
+
+Json changed(const Json& value) {
+    if (value.is_boolean()) return !value.get<bool>();
+    if (value.is_number()) return value.get<std::int64_t>() + 1;
+    std::string text = value.get<std::string>();
+    text += text.empty() || text.back() != '1' ? "1" : "2";
+    return text;
+}
+
+bool holds(const std::string& text) {
+    const Result<proof::Verification> verification = proof::verify_certificate(text);
+    return verification.has_value() && verification->ok();
+}
+
+}  // namespace
+
+TEST_CASE("SHA-256 of the standard's examples") {
+    CHECK_EQ(proof::sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    CHECK_EQ(proof::sha256("abc"),
+             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+    CHECK_EQ(proof::sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+}
+
+TEST_CASE("a certificate verifies from its text, and repeats itself") {
+    const std::string text = certificate(kDiagram, kDerivation);
+    const Result<proof::Verification> verification = proof::verify_certificate(text);
+    REQUIRE(verification.has_value());
+    for (const std::string& failure : verification->failures) MESSAGE(failure);
+    CHECK(verification->ok());
+    CHECK_EQ(verification->hash, proof::certificate_hash(text));
+    CHECK_EQ(text, certificate(kDiagram, kDerivation));
+}
+
+TEST_CASE("no field of a certificate can be changed and the hash recomputed") {
+    const Json json = Json::parse(certificate(kDiagram, kDerivation));
+    CHECK(holds(with_hash(json)));
+    std::vector<std::string> leaves;
+    collect_leaves(json, "", leaves);
+    CHECK(leaves.size() > 100);
+    // Every field outside of the programs, and every seventh statement's part in them.
+    std::size_t inside = 0;
+    for (const std::string& leaf : leaves) {
+        if (leaf == "/hash") continue;
+        if (leaf.find("/program/") != std::string::npos && inside++ % 29 != 0) continue;
+        CAPTURE(leaf);
+        Json mutated = json;
+        Json& value = mutated[Json::json_pointer(leaf)];
+        value = changed(value);
+        CHECK(!holds(with_hash(mutated)));
+    }
+    Json fewer = json;
+    fewer["guards"].erase(0);
+    CHECK(!holds(with_hash(fewer)));
+    Json more = json;
+    more["remark"] = "trust me";
+    CHECK(!holds(with_hash(more)));
+    CHECK(!holds(json.dump(1) + "x"));
+}
+
+}  // namespace napkin::test
