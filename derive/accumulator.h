@@ -9,8 +9,10 @@
 // chunk with the axes restricted to the chunk, `tail` after the last.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -25,6 +27,30 @@ struct NotApplicable {
     std::string reason;
     std::string help;
     bool operator==(const NotApplicable&) const = default;
+};
+
+/// The index in a list of the largest elements at a place that no element has taken: beyond every
+/// other, and its value is -inf.
+inline constexpr std::int64_t kNoIndex = 2147483647;
+
+/// What finite arithmetic can spoil.
+enum class Hazard {
+    Overflow,      ///< an exponential of a large number
+    Underflow,     ///< a divisor, or the argument of a logarithm, that vanishes
+    Cancellation,  ///< a difference of numbers that are almost equal
+    Tail,          ///< overflow after the last chunk
+    Operand,       ///< a gauge subtracted from another value than it is the maximum of
+};
+[[nodiscard]] std::string_view name_of(Hazard hazard);
+
+/// A hazard of what is computed and what keeps it away, or an input that shows it.
+struct Obligation {
+    Hazard hazard = Hazard::Overflow;
+    bool met = true;
+    std::string text;     ///< one sentence in the user's names
+    std::string example;  ///< what the form would do as it is written; empty where it is safe
+    std::string safer;    ///< how else to write it; empty where nothing needs to be done
+    bool operator==(const Obligation&) const = default;
 };
 
 /// One state variable, for explanation; the statements below are what is executed.
@@ -54,7 +80,9 @@ struct Accumulator {
     std::vector<AccumulatorState> states;
     /// The tail's formulas as text, one an array: `O = o / l`.
     std::vector<std::string> tail_text;
-    /// What was assumed and checked: obligations and side conditions, as sentences.
+    /// What finite arithmetic could spoil, and why it does not or when it does.
+    std::vector<Obligation> obligations;
+    /// What else was assumed and checked, as sentences.
     std::vector<std::string> conditions;
     bool operator==(const Accumulator&) const = default;
 };
@@ -70,6 +98,8 @@ struct Accumulator {
     const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
     const std::map<ArrayId, ElementType>& stored = {});
 
+/// The obligation as a sentence: `no overflow: ...`, `overflow possible: ...`.
+[[nodiscard]] std::string print(const Obligation& obligation);
 /// The accumulator in formulas, one line each: initial state, body, repair, tail.
 [[nodiscard]] std::string explain(const Diagram& diagram, const Accumulator& accumulator);
 

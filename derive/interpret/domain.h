@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "derive/accumulator.h"
 #include "diagrams/diagram.h"
 #include "diagrams/evaluate.h"
 
@@ -90,7 +91,7 @@ public:
         std::stable_sort(elements.begin(), elements.end(),
                          [](const auto& a, const auto& b) { return a.first > b.first; });
         elements.resize(static_cast<std::size_t>(ranks),
-                        {-std::numeric_limits<double>::infinity(), 0});
+                        {-std::numeric_limits<double>::infinity(), kNoIndex});
         return {elements.begin(), elements.end()};
     }
 

@@ -101,7 +101,12 @@ Outcome stream(const State& state, const Command& command) {
     streams.insert(place, {site.axis, *command.size, site.level});
     const auto accumulator = accumulator_of(next, next.relabelling.regions[site.region]);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
-    return with_step(std::move(next), command, std::get<Accumulator>(accumulator).conditions);
+    const Accumulator& found_accumulator = std::get<Accumulator>(accumulator);
+    std::vector<std::string> conditions;
+    for (const Obligation& each : found_accumulator.obligations) conditions.push_back(print(each));
+    conditions.insert(conditions.end(), found_accumulator.conditions.begin(),
+                      found_accumulator.conditions.end());
+    return with_step(std::move(next), command, std::move(conditions));
 }
 
 Outcome unstream(const State& state, const Command& command) {

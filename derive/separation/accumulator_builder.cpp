@@ -124,12 +124,15 @@ ArrayId Builder::state_array(std::uint32_t state) {
     const FoldOver& fold = plan_.folds()[variable.serves];
     static constexpr const char* kSuffix[] = {"_sum", "_prod", "_max", "_min"};
     std::string suffix = "_state";
-    if (variable.picks)
+    if (variable.carried)
+        suffix = "_payload_best";
+    else if (variable.picks)
         suffix = variable.component == 0 ? "_best" : "_at";
     else if (variable.monoid.value < 4)
         suffix = kSuffix[variable.monoid.value];
     ElementType type = ElementType::F32;
-    if (fold.target && variable.verbatim && !is_floating(diagram_[*fold.target].type))
+    const bool as_written = variable.verbatim || (variable.picks && variable.component == 1);
+    if (fold.target && as_written && !is_floating(diagram_[*fold.target].type))
         type = diagram_[*fold.target].type;
     const std::uint32_t before = std::exchange(serving_, variable.serves);
     const ArrayId made = make_array(base_name(variable.serves) + suffix, variable.axes, type);
@@ -159,6 +162,12 @@ void Builder::provide(std::string condition) {
     std::vector<std::string>& all = result_.conditions;
     if (std::find(all.begin(), all.end(), condition) == all.end())
         all.push_back(std::move(condition));
+}
+
+void Builder::oblige(Hazard hazard, std::string text) {
+    const Obligation wanted{.hazard = hazard, .text = std::move(text), .example = "", .safer = ""};
+    std::vector<Obligation>& all = result_.obligations;
+    if (std::find(all.begin(), all.end(), wanted) == all.end()) all.push_back(wanted);
 }
 
 Expression Builder::read_array(ArrayId id) const {

@@ -49,6 +49,7 @@ private:
         ArrayId at;
         ArrayId chunk_best;
         ArrayId chunk_at;
+        std::vector<std::pair<ArrayId, ArrayId>> payloads;  ///< so far, of the chunk
     };
 
     Cascade& cascade_;
@@ -114,12 +115,17 @@ private:
     void find_anchors(PolynomialId polynomial);
     void build_anchor(std::uint32_t anchor);
     void provide(std::string condition);
+    void oblige(Hazard hazard, std::string text);
     void build_gauge(std::uint32_t state);
     void build_state(std::uint32_t state);
     void build_tuple(std::uint32_t first);
     void build_pick(std::uint32_t first);
     [[nodiscard]] Expression merged_part(const Lists& lists, bool earlier, ArrayId payload) const;
+    ArrayId chunk_payload(const StateVariable& variable, ArrayId chunk_at);
+    void describe_list(ArrayId state, const std::string& initial, const std::string& body,
+                       std::uint32_t first);
     void merge_lists(const Lists& lists, std::uint32_t first);
+    void keep_larger(const Lists& lists, std::uint32_t first);
     void build_carry(std::size_t index);
     [[nodiscard]] Expression state_value(const StateVariable& state);
     [[nodiscard]] Expression contraction(const StateVariable& state);

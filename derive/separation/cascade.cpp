@@ -220,7 +220,7 @@ Part Cascade::add_select(StatementId id, const Statement& statement, const Selec
         return Part::Mixed;
     }
     const bool grows = select.rank && diagram_[*select.rank].extent > kLongestList;
-    if (of.folded || grows) refuse(grows ? Why::List : Why::Select, value);
+    if (grows) refuse(Why::List, value);
     for (std::uint32_t i = 0; i < statement.targets.size(); ++i) {
         const ArrayId target = statement.targets[i];
         folds_.push_back({.statement = id,
@@ -282,9 +282,16 @@ TermId Cascade::lower_read(const Read& element) {
     std::vector<TermId> index;
     for (const Expression& one : element.index) index.push_back(lower(one));
     const std::optional<TermId> known = definition(element.array);
-    if (!known)
+    if (!known) {
+        for (const TermId at : index) {
+            const Term& term = algebra_[at];
+            const bool selected = term.kind == Kind::Fold && folds_[term.ref].picks;
+            if (!selected || !is_read_along(element.array, axes_.front())) continue;
+            if (const std::optional<TermId> carried = carry(element, index)) return *carried;
+        }
         return algebra_.make(
             Term{.kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)});
+    }
     Algebra::Substitution substitution;
     const std::vector<AxisId>& axes = diagram_[element.array].axes;
     std::optional<TermId> elsewhere;
@@ -299,6 +306,7 @@ TermId Cascade::lower_read(const Read& element) {
     const TermId result = algebra_.substitute(*known, substitution);
     if (substitution.captured) refuse(Why::Capture, *known);
     if (!elsewhere || !reads_other_chunk(result)) return result;
+    if (const std::optional<TermId> carried = carry(element, index)) return *carried;
     const Class& of = algebra_.class_of(*elsewhere);
     if (of.streamed || of.folded || axes_.size() > 1) {
         refuse(Why::Gather,
@@ -310,6 +318,57 @@ TermId Cascade::lower_read(const Read& element) {
     others.replace = substitution.replace;
     others.replace.erase(axes_.front());
     return gather(algebra_.substitute(*known, others), *elsewhere);
+}
+
+/// Whether the region reads the array along the axis anyway, so that its elements are at hand.
+bool Cascade::is_read_along(ArrayId array, AxisId axis) const {
+    bool found = false;
+    for (const StatementId id : region_.statements)
+        for (const Expression* expression : expressions_of(diagram_[id]))
+            walk(*expression, [&](const Expression& node) {
+                const Read* element = std::get_if<Read>(&node.node);
+                if (element == nullptr || element->array != array) return;
+                for (const Expression& one : element->index) {
+                    const AxisIndex* plain = std::get_if<AxisIndex>(&one.node);
+                    found |= plain != nullptr && plain->axis == axis;
+                }
+            });
+    return found;
+}
+
+/// F[I] at the index I that a selection found: F travels with the selected element. Nothing where
+/// the index is no such value.
+std::optional<TermId> Cascade::carry(const Read& element, const std::vector<TermId>& index) {
+    std::optional<std::uint32_t> pick;
+    std::vector<Expression> here = element.index;
+    for (std::size_t i = 0; i < index.size(); ++i) {
+        const Term& term = algebra_[index[i]];
+        if (!algebra_.class_of(index[i]).folded) continue;
+        const bool selected = term.kind == Kind::Fold && folds_[term.ref].picks && !pick &&
+                              folds_[term.ref].component == 1;
+        if (!selected) return std::nullopt;
+        const std::vector<AxisId>& own = folds_[term.ref].axes;
+        for (std::size_t k = 0; k < own.size(); ++k)
+            if (term.parts[k] != algebra_.axis(own[k])) return std::nullopt;
+        pick = term.ref;
+        here[i] = axis_index(folds_[term.ref].over.front());
+    }
+    if (!pick) return std::nullopt;
+    const TermId body = lower_read(Read{element.array, std::move(here)});
+    if (algebra_.class_of(body).folded || reads_other_chunk(body)) return std::nullopt;
+    FoldOver carried = folds_[*pick];
+    carried.carried_by = *pick;
+    carried.component = 0;
+    carried.target.reset();
+    carried.body = body;
+    for (const AxisId axis : algebra_.class_of(body).axes)
+        if (axis != carried.over.front() &&
+            std::find(carried.axes.begin(), carried.axes.end(), axis) == carried.axes.end())
+            carried.axes.push_back(axis);
+    std::uint32_t id = 0;
+    while (id < folds_.size() && (folds_[id].carried_by != pick || folds_[id].body != body)) ++id;
+    if (id == folds_.size()) folds_.push_back(std::move(carried));
+    return algebra_.reference(Kind::Fold, id, folds_[id].axes);
 }
 
 /// Whether the term reads an array of the region along the streamed axis at another index than the

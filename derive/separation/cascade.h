@@ -35,7 +35,9 @@ struct FoldOver {
     std::vector<AxisId> over = {};
     std::vector<AxisId> axes = {};  ///< of the result
     TermId body = {};
-    bool picks = false;    ///< one result of a selection, not a reduction by a monoid
+    bool picks = false;  ///< one result of a selection, not a reduction by a monoid
+    std::optional<std::uint32_t> carried_by =
+        {};                ///< the selection whose element `body` belongs to
     bool divides = false;  ///< its value is divided by, or its logarithm is taken
 };
 
@@ -102,6 +104,8 @@ private:
     void define(ArrayId array, TermId term);
     TermId lower_read(const Read& element);
     TermId gather(TermId body, TermId index);
+    std::optional<TermId> carry(const Read& element, const std::vector<TermId>& index);
+    [[nodiscard]] bool is_read_along(ArrayId array, AxisId axis) const;
     [[nodiscard]] bool reads_other_chunk(TermId term) const;
     std::uint32_t fold_for(FoldOver wanted);
     void refuse(Why why, TermId term);

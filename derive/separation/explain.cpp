@@ -20,6 +20,26 @@ std::string section(const std::string& heading, const std::vector<std::string>& 
 
 }  // namespace
 
+std::string_view name_of(Hazard hazard) {
+    switch (hazard) {
+    case Hazard::Overflow: return "overflow";
+    case Hazard::Underflow: return "underflow";
+    case Hazard::Cancellation: return "cancellation";
+    case Hazard::Tail: return "overflow in the tail";
+    case Hazard::Operand: return "other operand";
+    }
+    return "?";
+}
+
+std::string print(const Obligation& obligation) {
+    const std::string name(name_of(obligation.hazard));
+    std::string text =
+        (obligation.met ? "no " + name : name + " possible") + ": " + obligation.text;
+    if (!obligation.example.empty()) text += "; " + obligation.example;
+    if (!obligation.safer.empty()) text += "; safe: " + obligation.safer;
+    return text;
+}
+
 std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
     Diagram scope = diagram;
     scope.arrays.insert(scope.arrays.end(), accumulator.arrays.begin(), accumulator.arrays.end());
@@ -59,6 +79,12 @@ std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
     text += section("repair", repairs);
     text += section("tail", lines_of(accumulator.tail));
     text += section("states", reasons);
+    for (const bool met : {true, false}) {
+        std::vector<std::string> lines;
+        for (const Obligation& each : accumulator.obligations)
+            if (each.met == met) lines.push_back(print(each));
+        text += section(met ? "safe" : "unsafe", lines);
+    }
     text += section("provided", accumulator.conditions);
     return text;
 }

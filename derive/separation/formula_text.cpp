@@ -63,7 +63,8 @@ private:
     static std::string number_text(double value) {
         if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
         char buffer[32];
-        std::snprintf(buffer, sizeof buffer, "%.6g", value);
+        const bool whole = value == std::floor(value) && std::abs(value) < 1e15;
+        std::snprintf(buffer, sizeof buffer, whole ? "%.0f" : "%.6g", value);
         return buffer;
     }
 

@@ -59,6 +59,8 @@ public:
     /// The polynomial with every factor brought to normal form again (folds resolved).
     [[nodiscard]] Form of(PolynomialId polynomial);
     [[nodiscard]] const Obstacle& obstacle() const { return *obstacle_; }
+    /// After the value found another way.
+    void forget_obstacle() { obstacle_.reset(); }
 
     [[nodiscard]] PolynomialId product(PolynomialId a, PolynomialId b);
     [[nodiscard]] Form power(PolynomialId base, double exponent, TermId term);

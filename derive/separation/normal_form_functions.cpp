@@ -145,7 +145,8 @@ Form NormalForm::maximum(PolynomialId a, PolynomialId b, TermId term) {
             return algebra_.add(part(a, folded),
                                 algebra_.atom(algebra_.apply(Function::Max, {first, second})));
         }
-        return refuse(Why::Function, term, algebra_.subtract(a, b));
+        if (algebra_.class_of(a).infinite || algebra_.class_of(b).infinite)
+            return refuse(Why::Function, term, algebra_.subtract(a, b));
     }
     // max(u1 * w, u2 * w) = max(u1, u2) * w
     const PolynomialId left = collect(a);
@@ -161,6 +162,13 @@ Form NormalForm::maximum(PolynomialId a, PolynomialId b, TermId term) {
             return algebra_.multiply(algebra_.monomial(first.rest),
                                      algebra_.atom(algebra_.apply(Function::Max, {u, v})));
         }
+    }
+    // max(a, b) = b + max(a - b, 0), where the difference is one product
+    const PolynomialId difference = collect(algebra_.subtract(a, b));
+    const bool finite = !algebra_.class_of(a).infinite && !algebra_.class_of(b).infinite;
+    if (finite && algebra_[difference].terms.size() == 1) {
+        const Form positive = positive_part(difference, term);
+        return positive ? Form(algebra_.add(b, *positive)) : std::nullopt;
     }
     return refuse(Why::Function, term, pure(a) ? b : a);
 }

@@ -27,10 +27,19 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& centred)
 }
 
 std::optional<Obstacle> Plan::prepare() {
-    for (const FoldOver& fold : folds_) {
+    for (std::uint32_t i = 0; i < folds_.size(); ++i) {  // extremes turned inside out add more
+        const FoldOver fold = folds_[i];
         NormalForm& rules = fold.monoid == kSum && !fold.picks ? centred_ : normal_;
         Form form = rules.of(fold.body);
         if (!form) form = normal_.of(fold.body);  // without centring, or to say why in plain terms
+        const bool extremal = !fold.picks && (fold.monoid == kMax || fold.monoid == kMin);
+        if (extremal && !(form && is_one_extreme(*form))) {
+            if (const std::optional<TermId> other = inside_out(fold.body, i)) {
+                inside_out_.emplace(i, *other);
+                normal_.forget_obstacle();
+                form = kZero;
+            }
+        }
         if (!form) return normal_.obstacle();
         forms_.push_back(*form);
     }
@@ -67,8 +76,11 @@ Form Plan::value(std::uint32_t fold) {
 
 Form Plan::compute(std::uint32_t fold) {
     const FoldOver& entry = folds_[fold];
-    if (entry.picks || entry.monoid.value > kMin.value || entry.monoid == kProduct)
-        return other(fold);
+    if (const auto other = inside_out_.find(fold); other != inside_out_.end())
+        return resolved(other->second);
+    if (entry.carried_by) return carried(fold);
+    if (entry.picks) return pick(fold);
+    if (entry.monoid.value > kMin.value || entry.monoid == kProduct) return other(fold);
     for (const AxisId axis : algebra_.class_of(forms_[fold]).axes) {
         const auto among = [&](const std::vector<AxisId>& axes) {
             return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -111,38 +123,6 @@ std::uint32_t Plan::gauge_state(std::uint32_t fold) {
     const std::uint32_t state = algebra_[mono.powers.front().first].ref;
     states_[state].is_gauge = true;
     return state;
-}
-
-/// Folds of tuples, products and selections: only values without folds.
-Form Plan::other(std::uint32_t fold) {
-    const FoldOver& entry = folds_[fold];
-    for (std::uint32_t i = 0; i < folds_.size(); ++i)
-        if (folds_[i].statement == entry.statement && algebra_.class_of(forms_[i]).folded)
-            return refuse(entry.picks ? Why::Select : Why::Monoid, i);
-    StateVariable state{.monoid = entry.monoid,
-                        .over = entry.over,
-                        .axes = entry.axes,
-                        .form = forms_[fold],
-                        .verbatim = fold,
-                        .component = entry.component,
-                        .picks = entry.picks,
-                        .serves = fold};
-    const Diagram& diagram = cascade_.diagram();
-    const std::size_t components = diagram[*entry.statement].targets.size();
-    if (components == 1 && !entry.picks) return request(std::move(state));
-    const std::uint32_t first = static_cast<std::uint32_t>(states_.size());
-    const std::uint32_t fold_zero = fold - entry.component;
-    for (std::uint32_t i = 0; i < components; ++i) {
-        StateVariable one = state;
-        one.component = i;
-        one.first = first;
-        one.form = forms_[fold_zero + i];
-        one.verbatim = fold_zero + i;
-        one.serves = fold_zero + i;
-        one.axes = folds_[fold_zero + i].axes;
-        values_[fold_zero + i] = request(std::move(one));
-    }
-    return values_[fold];
 }
 
 bool Plan::needs_gauge(std::uint32_t fold) {
@@ -223,85 +203,6 @@ Form Plan::term_of_sum(std::uint32_t fold, const Monomial& mono, double coeffici
     Term inner{.kind = Kind::Inner, .ref = kSum.value, .parts = {algebra_.term_of(value)}};
     inner.bound = in_tail;
     return algebra_.atom(algebra_.make(std::move(inner)));
-}
-
-/// Maxima and minima: max (u + w) = max u + w, max (u * w) = w * max u for w >= 0.
-Form Plan::extreme(std::uint32_t fold) {
-    const FoldOver entry = folds_[fold];
-    const Class of = algebra_.class_of(forms_[fold]);
-    if (!of.streamed) {
-        for (const AxisId axis : entry.over)
-            if (of.axes.contains(axis)) return refuse(Why::Maximum, fold);
-        return forms_[fold];
-    }
-    const PolynomialId form = of.folded ? normal_.collect(forms_[fold]) : forms_[fold];
-    const Polynomial sum = algebra_[form];
-    const bool single = sum.terms.size() == 1;
-    const bool exponential = single && sum.terms[0].first.exponent != kZero;
-    if (!of.folded && !(exponential && needs_gauge(fold))) return verbatim(fold);
-    if (single) return scaled_extreme(fold, sum.terms[0].first, sum.terms[0].second);
-    PolynomialId streamed = kZero;
-    PolynomialId rest = kZero;
-    for (const auto& [mono, coefficient] : sum.terms) {
-        const Class part = algebra_.class_of(mono);
-        if (!mono.deferred.empty()) return refuse(Why::Maximum, fold);
-        PolynomialId& into = part.folded && !part.streamed ? rest : streamed;
-        into = algebra_.add(into, algebra_.monomial(mono, coefficient));
-    }
-    for (const AxisId axis : entry.over)
-        if (algebra_.class_of(rest).axes.contains(axis)) return refuse(Why::Maximum, fold);
-    if (algebra_.class_of(streamed).mixed()) {  // max (u * w + r) = max (u * w) + r
-        const Polynomial products = algebra_[normal_.collect(streamed)];
-        if (products.terms.size() != 1) return refuse(Why::Maximum, fold);
-        const auto& [mono, coefficient] = products.terms.front();
-        const Form value = scaled_extreme(fold, mono, coefficient);
-        return value ? Form(algebra_.add(rest, *value)) : std::nullopt;
-    }
-    return algebra_.add(rest, request({.monoid = entry.monoid,
-                                       .over = entry.over,
-                                       .axes = entry.axes,
-                                       .form = streamed,
-                                       .serves = fold}));
-}
-
-Form Plan::scaled_extreme(std::uint32_t fold, const Monomial& mono, double coefficient) {
-    const FoldOver entry = folds_[fold];
-    if (!mono.deferred.empty()) return refuse(Why::Maximum, fold);
-    Split parts = split(algebra_, mono, entry.over);
-    const bool bare = parts.streamed.powers.empty() && parts.streamed.guards.empty();
-    const auto state = [&](MonoidId monoid, PolynomialId form, PolynomialId gauge) {
-        return request({.monoid = monoid,
-                        .over = entry.over,
-                        .axes = entry.axes,
-                        .form = form,
-                        .gauge = gauge,
-                        .serves = fold});
-    };
-    for (const AxisId axis : entry.over)
-        if (algebra_.class_of(parts.rest).axes.contains(axis)) return refuse(Why::Maximum, fold);
-    const MonoidId other_way = entry.monoid == kMax ? kMin : kMax;
-    const bool known = cascade_.signs().nonnegative(parts.rest);
-    if (bare && known) {  // max exp(a) = exp(max a)
-        const MonoidId monoid = coefficient > 0 ? entry.monoid : other_way;
-        const PolynomialId inside = state(monoid, parts.streamed.exponent, kZero);
-        const Form factor =
-            normal_.exponential(algebra_.add(inside, parts.rest.exponent), entry.body);
-        parts.rest.exponent = kZero;
-        return algebra_.multiply(*factor, algebra_.monomial(parts.rest, coefficient));
-    }
-    const Placement placed = place(mono, entry.over, fold);
-    const PolynomialId streamed = algebra_.monomial(placed.streamed);
-    const PolynomialId factor = algebra_.scale(placed.outside, coefficient);
-    if (known)
-        return algebra_.multiply(
-            factor, state(coefficient > 0 ? entry.monoid : other_way, streamed, placed.gauge));
-    const PolynomialId straight = state(entry.monoid, streamed, placed.gauge);
-    const PolynomialId crossed = state(other_way, streamed, placed.gauge);
-    const TermId sign =
-        algebra_.apply(Function::GreaterEqual, {algebra_.term_of(factor), algebra_.number(0)});
-    return algebra_.atom(algebra_.apply(
-        Function::Select, {sign, algebra_.term_of(algebra_.multiply(factor, straight)),
-                           algebra_.term_of(algebra_.multiply(factor, crossed))}));
 }
 
 std::set<std::uint32_t> Plan::folds_in(PolynomialId polynomial) const {

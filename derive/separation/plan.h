@@ -35,6 +35,7 @@ struct StateVariable {
     std::optional<std::uint32_t> first = {};  ///< the state of component 0, where there are several
     std::optional<StoredPart> stored = {};    ///< the factor of `form` that is stored in a type
     bool picks = false;
+    bool carried = false;      ///< what is read at the selected index, `form` at every index
     bool is_gauge = false;     ///< its new value is needed before other states are updated
     std::uint32_t serves = 0;  ///< the fold it was made for
 };
@@ -90,9 +91,10 @@ private:
     std::vector<PolynomialId> forms_;
     std::vector<StateVariable> states_;
     std::map<std::uint32_t, Form> values_;
-    std::set<PolynomialId> attained_;  ///< exponents whose sums are divided by
-    std::vector<ArrayId> wires_;       ///< stored in a type of their own
-    std::vector<StoredPart> stored_;   ///< every streamed part of every such wire
+    std::map<std::uint32_t, TermId> inside_out_;  ///< folds that are functions of other folds
+    std::set<PolynomialId> attained_;             ///< exponents whose sums are divided by
+    std::vector<ArrayId> wires_;                  ///< stored in a type of their own
+    std::vector<StoredPart> stored_;              ///< every streamed part of every such wire
     std::optional<Obstacle> obstacle_;
 
     PolynomialId centre(PolynomialId streamed, PolynomialId folded);
@@ -122,7 +124,14 @@ private:
     [[nodiscard]] Form sum(std::uint32_t fold);
     [[nodiscard]] Form extreme(std::uint32_t fold);
     [[nodiscard]] Form scaled_extreme(std::uint32_t fold, const Monomial& mono, double coefficient);
+    [[nodiscard]] bool is_one_extreme(PolynomialId form);
+    [[nodiscard]] std::optional<TermId> inside_out(TermId body, std::uint32_t fold);
+    [[nodiscard]] TermId extreme_term(TermId body, MonoidId monoid, std::uint32_t fold);
+    [[nodiscard]] Form resolved(TermId term);
     [[nodiscard]] Form other(std::uint32_t fold);
+    [[nodiscard]] Form pick(std::uint32_t fold);
+    PolynomialId where_positive(PolynomialId index, PolynomialId factor, std::uint32_t fold);
+    [[nodiscard]] Form carried(std::uint32_t fold);
     [[nodiscard]] bool needs_gauge(std::uint32_t fold);
     [[nodiscard]] bool has_constants(std::uint32_t fold);
     [[nodiscard]] PolynomialId verbatim(std::uint32_t fold);

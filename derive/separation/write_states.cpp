@@ -129,8 +129,9 @@ ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
     Diagram scope = diagram_;
     scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
     const std::string exponent = formula_text(scope, std::get<Apply>(value.node).arguments.front());
-    provide("no overflow: the exponent `" + exponent +
-            "` is at most 0, formed from the very values whose maximum is subtracted");
+    oblige(Hazard::Overflow, "the exponent `" + exponent + "` is at most 0");
+    oblige(Hazard::Operand,
+           "`" + exponent + "` subtracts the maximum of the very values it is formed from");
     const ArrayId made = helper("_weight", axes, std::move(value));
     weights_.emplace(key, made);
     return made;
@@ -336,7 +337,7 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
     } else if (!served.empty()) {
         text.why = "fold `" + served + "`";
     } else {
-        text.why = "an element that is gathered";
+        text.why = "an element at a known index";
     }
     if (variable.gauge != kZero) {
         const ArrayId change = repair(variable.gauge);
@@ -344,8 +345,9 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
             if (each.targets.front() == change)
                 text.repair = formula_text(scope, std::get<Map>(each.body).value);
         if (fold.divides)
-            provide("no underflow: `" + scope[text.state].name +
-                    "` is divided by or its logarithm is taken; its largest term is exp(0)");
+            oblige(Hazard::Underflow,
+                   "`" + scope[text.state].name +
+                       "` is divided by or its logarithm is taken; its largest term is exp(0)");
         text.why += ", relative to a gauge that may still grow";
     }
     result_.states.push_back(std::move(text));

@@ -164,7 +164,7 @@ private:
                 const bool there = i < static_cast<std::int64_t>(elements.size());
                 const auto best = there ? elements[static_cast<std::size_t>(i)]
                                         : std::pair<double, std::int64_t>(
-                                              -std::numeric_limits<double>::infinity(), 0);
+                                              -std::numeric_limits<double>::infinity(), kNoIndex);
                 store(statement.targets[0], index, best.first);
                 if (statement.targets.size() > 1)
                     store(statement.targets[1], index, static_cast<double>(best.second));
