@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -63,6 +64,17 @@ struct AccumulatorState {
     bool operator==(const AccumulatorState&) const = default;
 };
 
+/// A selection along the streamed axis: what is kept of it, and what a chunk brings.
+struct AccumulatorSelection {
+    ArrayId best;        ///< the values so far
+    ArrayId at;          ///< their indices, kNoIndex where there is none yet
+    ArrayId chunk_best;  ///< the targets of the body's own selection
+    ArrayId chunk_at;
+    /// What is read at the selected index and travels with it: the state, and that of the chunk.
+    std::vector<std::pair<ArrayId, ArrayId>> payloads;
+    bool operator==(const AccumulatorSelection&) const = default;
+};
+
 /// (initial state, body, tail) of one region and the axes it streams.
 struct Accumulator {
     std::vector<AxisId> axes;  ///< outermost first; a chunk is a part of each
@@ -78,6 +90,7 @@ struct Accumulator {
     /// used beyond the body.
     std::vector<Statement> tail;
     std::vector<AccumulatorState> states;
+    std::vector<AccumulatorSelection> selections;
     /// The tail's formulas as text, one an array: `O = o / l`.
     std::vector<std::string> tail_text;
     /// What finite arithmetic could spoil, and why it does not or when it does.

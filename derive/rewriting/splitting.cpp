@@ -84,34 +84,15 @@ std::optional<NotApplicable> Splitting::run() {
     return problem_;
 }
 
-/// States that keep the winners of a selection: one depends on values alone, one on indices too.
 void Splitting::find_picks() {
-    for (std::size_t i = 0; i < accumulator_.body.size(); ++i) {
-        const Select* select = std::get_if<Select>(&accumulator_.body[i].body);
-        if (select == nullptr || select->over != axis_) continue;
-        const std::vector<ArrayId>& winners = accumulator_.body[i].targets;
-        std::set<ArrayId> of_values{winners[0]};
-        std::set<ArrayId> of_indices{winners[1]};
-        for (const Statement& later : accumulator_.body) {
-            const std::vector<ArrayId> inputs = inputs_of(later);
-            for (std::set<ArrayId>* set : {&of_values, &of_indices})
-                if (std::any_of(inputs.begin(), inputs.end(), [&](ArrayId input) {
-                        return set->count(input) != 0 && !is_state(input);
-                    }))
-                    set->insert(later.targets.begin(), later.targets.end());
-        }
-        std::vector<ArrayId> best;
-        std::vector<ArrayId> at;
-        for (const auto& [state, value] : initial_) {
-            if (of_indices.count(state) != 0)
-                at.push_back(state);
-            else if (of_values.count(state) != 0)
-                best.push_back(state);
-        }
-        if (best.size() != 1 || at.size() != 1)
-            return refuse("`" + array(winners[0]).name +
-                          "` is selected in a way that parts cannot be combined from");
-        picks_.push_back({i, best.front(), at.front()});
+    for (const AccumulatorSelection& selection : accumulator_.selections) {
+        if (!selection.payloads.empty())
+            return refuse("what is read at the index of `" + array(selection.best).name +
+                              "` travels with the selected element",
+                          "keep what is read at the selected index in a region of its own");
+        for (std::size_t i = 0; i < accumulator_.body.size(); ++i)
+            if (accumulator_.body[i].targets.front() == selection.chunk_best)
+                picks_.push_back({i, selection.best, selection.at});
     }
 }
 

@@ -90,7 +90,11 @@ Outcome split_stream(const State& state, const Command& command) {
     streamed.streams = {{site.axis, *command.size, Level::Block}};
     auto accumulator = accumulator_of(state, streamed);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
-    std::vector<std::string> conditions = std::get<Accumulator>(accumulator).conditions;
+    std::vector<std::string> conditions;
+    for (const Obligation& each : std::get<Accumulator>(accumulator).obligations)
+        conditions.push_back(print(each));
+    for (const std::string& each : std::get<Accumulator>(accumulator).conditions)
+        conditions.push_back(each);
 
     Splitting splitting(state, site.region, site.axis,
                         std::get<Accumulator>(std::move(accumulator)), *command.size,

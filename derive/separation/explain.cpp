@@ -79,13 +79,13 @@ std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
     text += section("repair", repairs);
     text += section("tail", lines_of(accumulator.tail));
     text += section("states", reasons);
-    for (const bool met : {true, false}) {
-        std::vector<std::string> lines;
-        for (const Obligation& each : accumulator.obligations)
-            if (each.met == met) lines.push_back(print(each));
-        text += section(met ? "safe" : "unsafe", lines);
-    }
-    text += section("provided", accumulator.conditions);
+    std::vector<std::string> provided;
+    std::vector<std::string> unsafe;
+    for (const Obligation& each : accumulator.obligations)
+        (each.met ? provided : unsafe).push_back(print(each));
+    provided.insert(provided.end(), accumulator.conditions.begin(), accumulator.conditions.end());
+    text += section("provided", provided);
+    text += section("unsafe", unsafe);
     return text;
 }
 

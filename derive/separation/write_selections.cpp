@@ -147,6 +147,8 @@ void Builder::build_pick(std::uint32_t first) {
         lists.payloads.emplace_back(state_array(i), chunk_payload(carried, lists.chunk_at));
     }
     serving_ = variable.serves;
+    result_.selections.push_back(
+        {lists.best, lists.at, lists.chunk_best, lists.chunk_at, lists.payloads});
     own.rank ? merge_lists(lists, first) : keep_larger(lists, first);
 }
 

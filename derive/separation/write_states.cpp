@@ -129,9 +129,9 @@ ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
     Diagram scope = diagram_;
     scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
     const std::string exponent = formula_text(scope, std::get<Apply>(value.node).arguments.front());
-    oblige(Hazard::Overflow, "the exponent `" + exponent + "` is at most 0");
-    oblige(Hazard::Operand,
-           "`" + exponent + "` subtracts the maximum of the very values it is formed from");
+    oblige(Hazard::Overflow, "the exponent `" + exponent +
+                                 "` is at most 0, formed from the very values whose maximum is "
+                                 "subtracted");
     const ArrayId made = helper("_weight", axes, std::move(value));
     weights_.emplace(key, made);
     return made;
