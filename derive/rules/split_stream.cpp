@@ -59,15 +59,25 @@ std::optional<NotApplicable> why_not_split(const State& state, const Region& reg
 }
 
 std::variant<SplitNames, NotApplicable> names_for(const State& state, const Command& command) {
-    const std::string& axis = command.names.front();
-    SplitNames names{axis + "_part", axis + "_in"};
+    // Names of parts of parts are numbered, so that they do not grow.
+    std::string axis = command.names.front();
+    for (const std::string suffix : {"_part", "_in"})
+        if (const std::size_t at = axis.find(suffix); at != std::string::npos && at > 0)
+            axis.resize(at);
+    const auto taken = [&](const std::string& name) {
+        return find_axis(state.diagram, name) || find_array(state.diagram, name);
+    };
+    std::string number;
+    for (int i = 2; taken(axis + "_part" + number) || taken(axis + "_in" + number); ++i)
+        number = std::to_string(i);
+    SplitNames names{axis + "_part" + number, axis + "_in" + number};
     if (!command.as.empty()) names.part = command.as[0];
     if (command.as.size() > 1) names.inner = command.as[1];
     if (command.as.size() > 2 || names.part == names.inner)
         return NotApplicable{"the parts and the places in them have a name each",
                              "write `as PART, PLACE`"};
     for (const std::string& name : {names.part, names.inner})
-        if (find_axis(state.diagram, name) || find_array(state.diagram, name))
+        if (taken(name))
             return NotApplicable{"`" + name + "` is in use already",
                                  "choose other names: `as PART, PLACE`"};
     return names;

@@ -41,7 +41,8 @@ double SystemPainter::left_of(std::size_t s) const {
     if (s != 0) return at.x - at.left;
     double half = at.left;
     for (const Track& track : at.tracks)
-        half = std::max(half, label_width(track.name, kLabelSize, options_.medium) / 2 + 4);
+        half = std::max(half, label_width(track.name, kLabelSize, options_.medium) / 2 + 4 +
+                                  set_back(track, s));
     return at.x - half;
 }
 

@@ -31,6 +31,7 @@ private:
     [[nodiscard]] const Stage& stage(std::size_t s) const { return list_.stages[s]; }
     [[nodiscard]] double left_of(std::size_t s) const;
     [[nodiscard]] bool shows(const Track& track, std::size_t s) const;
+    [[nodiscard]] double set_back(const Track& track, std::size_t s) const;
 
     // Wires (paint_wires.cpp)
     void paint_levels(std::size_t s);
