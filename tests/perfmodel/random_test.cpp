@@ -43,12 +43,10 @@ void note(const State& state, Met& met) {
 
 TEST_CASE("random derivations of random diagrams cost what they count") {
     std::mt19937_64 random(13);
-    test::RuleCounts counts;
     Met met;
     for (std::uint32_t seed = 0; seed < trials(300); ++seed) {
         const std::string text = test::random_diagram(seed);
-        const State state =
-            test::random_derivation(test::derived(text).diagram, random, 12, counts);
+        const State state = test::random_derivation(test::derived(text).diagram, random, 12);
         std::string steps;
         for (const Step& step : state.steps) steps += print(step.command) + "\n";
         INFO(text, steps);

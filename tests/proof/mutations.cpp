@@ -201,7 +201,7 @@ void accumulators(std::vector<Mutation>& list) {
     add("the carry of a scan is taken before the chunk", "prefix_sum",
         [](ProgramEditor& edit) { edit.swap_computes("C", 0, "C_carry", 1); });
     add("the smallest is picked", "pick", [](ProgramEditor& edit) {
-        call_in(edit.value("I_at", 1), Function::Greater).function = Function::Less;
+        call_in(edit.value("I_takes"), Function::Greater).function = Function::Less;
     });
     add("the index of the last chunk is kept", "pick",
         [](ProgramEditor& edit) { edit.value("I_at", 1) = edit.read_of("I_chunk_at"); });
