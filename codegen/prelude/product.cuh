@@ -260,9 +260,10 @@ NK_DEVICE void read_first(StepOperands<T, kDown, kAcross>& operands, LeftTile le
                   RightReader<kRight, RightTile, kAcross, kSteps>(right, 0, column), 0);
 }
 
-/// acc += left right over a chunk, as `multiply` does, where `first` holds the operands of the first
-/// step. Before the last step is multiplied, turn() waits until the next chunk can be read and says
-/// whether there is one; then `first` gets its first operands. So no product waits for them.
+/// acc += left right over a chunk, as `multiply` does, where `first` holds the operands of the
+/// first step. Before the last step is multiplied, turn() waits until the next chunk can be read
+/// and says whether there is one; then `first` gets its first operands. So no product waits for
+/// them.
 template <Order kLeft, Order kRight, int kDepth, class T, int kDown, int kAcross, class LeftTile,
           class RightTile, class Turn>
 NK_DEVICE void multiply_on(Fragment<kDown, kAcross>& acc, StepOperands<T, kDown, kAcross>& first,
