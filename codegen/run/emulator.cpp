@@ -1,5 +1,7 @@
 #include "codegen/run/emulator.h"
 
+#include <sanitizer/asan_interface.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/context/detail/fcontext.hpp>
@@ -129,6 +131,8 @@ private:
         for (Fiber& fiber : fibers_) {
             fiber.waits = Waits::Nothing;
             fiber.copies.clear();
+            // The last block's frames were left, not returned from.
+            ASAN_UNPOISON_MEMORY_REGION(fiber.stack.get(), kStackBytes);
             fiber.place = make_fcontext(fiber.stack.get() + kStackBytes, kStackBytes, enter);
         }
         ready_.clear();
