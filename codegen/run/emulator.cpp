@@ -95,9 +95,7 @@ private:
         context_.owner = this;
         context_.barrier = [](Context* c, int line) { of(c).wait(Waits::Block, line); };
         context_.warp_barrier = [](Context* c, int line) { of(c).wait(Waits::Warp, line); };
-        context_.together = [](Context* c, const char* name, void* mine, Perform perform) {
-            of(c).meet({name, __builtin_return_address(0), perform}, mine);
-        };
+        context_.together = together;
         context_.start_copy = [](Context* c, const nk::emulator::Copy* copy) {
             of(c).current().copies.start(*copy, of(c).random_);
         };
@@ -105,10 +103,7 @@ private:
         context_.wait_copies = [](Context* c, int pending) {
             of(c).current().copies.wait(pending, *c, of(c).random_);
         };
-        if (launch_.count_accesses)
-            context_.note_access = [](Context* c, AccessKind kind, long long place, int bytes) {
-                of(c).accesses_.note(c->thread, kind, __builtin_return_address(0), place, bytes);
-            };
+        if (launch_.count_accesses) context_.note_access = note_access;
         context_.fail = [](Context* c, const char* message) { of(c).fail(message); };
         context_.fail_access = [](Context* c, const char* what, const char* name, long long index,
                                   long long extent) {
@@ -116,6 +111,13 @@ private:
             if (extent >= 0) text += ", which has " + std::to_string(extent);
             of(c).fail(text);
         };
+    }
+    // Functions, not lambdas: what they return to is the kernel, in every build.
+    static void together(Context* c, const char* name, void* mine, Perform perform) {
+        of(c).meet({name, __builtin_return_address(0), perform}, mine);
+    }
+    static void note_access(Context* c, AccessKind kind, long long place, int bytes) {
+        of(c).accesses_.note(c->thread, kind, __builtin_return_address(0), place, bytes);
     }
     static Machine& of(Context* context) { return *static_cast<Machine*>(context->owner); }
     Fiber& current() { return fibers_[static_cast<std::size_t>(current_)]; }
