@@ -41,8 +41,8 @@ DeviceOffset RegionFrame::device_offset(ArrayId array, const std::vector<IndexFo
     std::optional<std::int64_t> next = 1;
     for (std::size_t i = order.size(); i-- > 0;) {
         const AxisId axis = info.axes[order[i]];
-        constant[order[i]] =
-            region_.axes[axis.index()].woven && i + 1 < order.size() ? std::nullopt : next;
+        const bool free = region_.axes[axis.index()].woven || options_.free_strides;
+        constant[order[i]] = free && i + 1 < order.size() ? std::nullopt : next;
         if (run_time_[axis.index()])
             next = std::nullopt;
         else if (next)
@@ -108,16 +108,44 @@ int RegionFrame::vector_elements(ArrayId array, std::int64_t origin) {
     for (std::int64_t width = kBytes / bytes; width > 1; width /= 2) {
         if (origin % width != 0 || width * bytes < 4) continue;
         // Every other stride is a product of sizes from the contiguous dimension on.
-        if (region_.axes[info.axes[last].index()].extent % width != 0 && info.axes.size() > 1)
-            continue;
-        for (KernelParameter& parameter : program_.parameters)
-            if (parameter.array == array && parameter.kind == KernelParameter::Kind::Stride)
-                parameter.multiple = std::lcm(parameter.multiple, width);
-            else if (parameter.array == array && parameter.kind == KernelParameter::Kind::Buffer)
-                parameter.multiple = std::lcm(parameter.multiple, width * bytes);
+        const AxisId inner = info.axes[last];
+        const bool divides =
+            !run_time_[inner.index()] && region_.axes[inner.index()].extent % width == 0;
+        if (!divides && info.axes.size() > 1) continue;
+        std::int64_t& vector = vectors_.try_emplace(array, 1).first->second;
+        vector = std::lcm(vector, width);
         return static_cast<int>(width);
     }
     return 1;
+}
+
+void RegionFrame::finish_strides() {
+    std::vector<KernelParameter>& parameters = program_.parameters;
+    const auto rank = [&](const KernelParameter& parameter) {
+        const auto buffer =
+            std::find_if(parameters.begin(), parameters.end(), [&](const KernelParameter& other) {
+                return other.kind == KernelParameter::Kind::Buffer &&
+                       other.array == parameter.array;
+            });
+        return std::pair(buffer - parameters.begin(), parameter.dimension);
+    };
+    std::vector<KernelParameter> strides;
+    for (const KernelParameter& parameter : parameters)
+        if (parameter.kind == KernelParameter::Kind::Stride) strides.push_back(parameter);
+    std::sort(
+        strides.begin(), strides.end(),
+        [&](const KernelParameter& a, const KernelParameter& b) { return rank(a) < rank(b); });
+    auto next = strides.begin();
+    for (KernelParameter& parameter : parameters)
+        if (parameter.kind == KernelParameter::Kind::Stride) parameter = *next++;
+    for (KernelParameter& parameter : program_.parameters) {
+        const auto vector = vectors_.find(parameter.array);
+        if (vector == vectors_.end()) continue;
+        if (parameter.kind == KernelParameter::Kind::Stride)
+            parameter.multiple = vector->second;
+        else if (parameter.kind == KernelParameter::Kind::Buffer)
+            parameter.multiple = vector->second * kernel::element_bytes(parameter.type);
+    }
 }
 
 /// An element of a device array as a tile of another type holds it.

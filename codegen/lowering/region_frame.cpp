@@ -40,6 +40,7 @@ LoweredRegion RegionFrame::finish() {
         parameter.axis = axis;
         program_.parameters.push_back(std::move(parameter));
     }
+    finish_strides();
     LoweredRegion result;
     result.grid = grid_;
     result.arrays = arrays_;

@@ -108,11 +108,15 @@ private:
                                    const std::vector<const Parallel*>& chain,
                                    const std::vector<IndexForm>& counts, const IndexForm& block,
                                    std::vector<IndexForm>& groups, Body& body);
+    /// Orders the strides as the arrays are, and makes the multiples of strides and addresses those
+    /// that vector copies rely on.
+    void finish_strides();
     void name_axes();
     void find_run_time_sizes();
 
     std::map<std::pair<ArrayId, std::uint32_t>, std::string> strides_;
     std::map<ArrayId, std::string> scalars_;
+    std::map<ArrayId, std::int64_t> vectors_;  // elements of the vectors that arrays are copied in
     std::set<AxisId> used_sizes_;
 };
 

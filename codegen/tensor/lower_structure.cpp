@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "codegen/tensor/block_order.h"
 #include "codegen/tensor/matrix_layout.h"
@@ -40,10 +41,30 @@ LoweredRegion TensorLowering::run() {
     find_final_saves(inner);
     lower(inner, body);
     program_.body = std::move(body);
+    limit_whole_axes();
     LoweredRegion result = finish();
     for (const auto& [compute, product] : plan_.products)
         if (rounds_operand(product)) result.operands[compute->statement.box] = product.type;
     return result;
+}
+
+/// A tile that is as long as the axis now may be shorter than a larger one: registers and shared
+/// memory limit it. A group of one index is as long as any.
+void TensorLowering::limit_whole_axes() {
+    std::set<AxisId> single;
+    for (const GridAxis& axis : grid_)
+        if (axis.size == 1) single.insert(axis.axis);
+    for (const auto& [id, tile] : plan_.tiles) {
+        if (tile.home == Home::Device) continue;
+        const Variable& variable = region_.variables[id.index()];
+        const std::vector<AxisId>& axes = region_.arrays[variable.array.index()].axes;
+        for (std::size_t d = 0; d < axes.size(); ++d) {
+            const std::int64_t extent = region_.axes[axes[d].index()].extent;
+            if (run_time_[axes[d].index()] && !single.contains(axes[d]) &&
+                variable.capacity_extent[d] >= extent)
+                held_.insert(axes[d]);
+        }
+    }
 }
 
 /// Whether the tensor core's operands are less precise than what was computed.

@@ -41,6 +41,7 @@ private:
     };
 
     // lower_structure.cpp
+    void limit_whole_axes();
     void name_tiles();
     [[nodiscard]] bool rounds_operand(const tensor::Product& product) const;
     void place_matrices();
