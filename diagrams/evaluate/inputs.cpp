@@ -2,76 +2,18 @@
 //
 // Random values come from integer arithmetic alone (sums of uniform numbers instead of logarithms
 // and cosines), so that every machine has the same. Integers are chosen by how the diagram uses
-// them: an array that indexes an axis holds indices; one that is compared with an axis holds
-// positions (or lengths, up to and including the size, where the comparison orders); arrays
-// compared with each other hold document numbers, small and non-decreasing along their last axis.
+// them (diagrams/evaluate/input_uses.h).
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include "diagrams/evaluate.h"
+#include "diagrams/evaluate/input_uses.h"
 #include "diagrams/evaluate/messages.h"
 #include "diagrams/random.h"
 
 namespace napkin {
 namespace {
-
-/// How a diagram uses an input.
-struct Use {
-    std::int64_t positions = 0;  ///< the largest size of an axis it is compared with, or 0
-    bool ordered = false;        ///< by `<` and the like, so that the size itself is a value
-    bool document = false;       ///< compared with another array or another element
-    bool positive = false;       ///< under a root or logarithm, or a divisor
-};
-using Uses = std::map<ArrayId, Use>;
-
-bool is_ordering(Function function) {
-    return function == Function::Less || function == Function::LessEqual ||
-           function == Function::Greater || function == Function::GreaterEqual;
-}
-
-void note_comparison(const Diagram& diagram, const Apply& call, Uses& uses) {
-    for (std::size_t side = 0; side < 2; ++side) {
-        const Expression& other = call.arguments[1 - side];
-        std::set<AxisId> other_axes;
-        walk(other, [&](const Expression& part) {
-            if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
-                other_axes.insert(index->axis);
-        });
-        const bool reads_other = !arrays_read(other).empty();
-        for (const ArrayId array : arrays_read(call.arguments[side])) {
-            Use& use = uses[array];
-            use.ordered = use.ordered || is_ordering(call.function);
-            use.document = use.document || reads_other;
-            if (reads_other) continue;
-            for (const AxisId axis : other_axes)
-                use.positions = std::max(use.positions, diagram[axis].extent);
-        }
-    }
-}
-
-void note_expression(const Diagram& diagram, const Expression& expression, Uses& uses) {
-    walk(expression, [&](const Expression& part) {
-        const Apply* call = std::get_if<Apply>(&part.node);
-        if (call == nullptr) return;
-        if (is_ordering(call->function) || call->function == Function::Equal ||
-            call->function == Function::NotEqual)
-            note_comparison(diagram, *call, uses);
-        const bool root = call->function == Function::Log || call->function == Function::Sqrt ||
-                          call->function == Function::Rsqrt || call->function == Function::Divide;
-        const Read* element = std::get_if<Read>(&call->arguments.back().node);
-        if (root && element != nullptr) uses[element->array].positive = true;
-    });
-}
-
-Uses uses_of(const Diagram& diagram) {
-    Uses uses;
-    for (const Statement& statement : diagram.statements)
-        for (const Expression* expression : expressions_of(statement))
-            note_expression(diagram, *expression, uses);
-    return uses;
-}
 
 /// Up to four documents in every row of the last axis, the first starting at 0.
 void fill_documents(Tensor& tensor, Random& random) {
@@ -86,7 +28,8 @@ void fill_documents(Tensor& tensor, Random& random) {
     }
 }
 
-double random_integer(const Diagram& diagram, const Array& array, const Use& use, Random& random) {
+double random_integer(const Diagram& diagram, const Array& array, const InputUse& use,
+                      Random& random) {
     if (array.type == ElementType::Bool) return static_cast<double>(random.below(2));
     if (array.indexes) return static_cast<double>(random.below(diagram[*array.indexes].extent));
     if (use.positions > 0)
@@ -94,7 +37,7 @@ double random_integer(const Diagram& diagram, const Array& array, const Use& use
     return round_to(array.type, static_cast<double>(random.below(17) - 8));
 }
 
-Tensor random_tensor(const Diagram& diagram, ArrayId id, const Use& use, Random& random,
+Tensor random_tensor(const Diagram& diagram, ArrayId id, const InputUse& use, Random& random,
                      double scale) {
     const Array& array = diagram[id];
     Tensor tensor = make_tensor(diagram, id);
@@ -140,7 +83,7 @@ std::optional<Diagnostic> check_values(const Diagram& diagram, ArrayId id, const
 }  // namespace
 
 Tensors random_inputs(const Diagram& diagram, std::uint64_t seed, double scale) {
-    const Uses uses = uses_of(diagram);
+    const std::map<ArrayId, InputUse> uses = input_uses(diagram);
     Tensors inputs;
     std::uint64_t ordinal = 0;
     for (std::size_t at = 0; at < diagram.arrays.size(); ++at) {
@@ -154,8 +97,9 @@ Tensors random_inputs(const Diagram& diagram, std::uint64_t seed, double scale) 
             // Each input has a stream of its own, so that adding one leaves the others as they are.
             Random random(Random(seed + 0x632be59bd9b4e019 * ++ordinal).next());
             const auto use = uses.find(id);
-            inputs.emplace(id, random_tensor(diagram, id, use == uses.end() ? Use{} : use->second,
-                                             random, scale));
+            inputs.emplace(
+                id, random_tensor(diagram, id, use == uses.end() ? InputUse{} : use->second, random,
+                                  scale));
         }
     }
     return inputs;
