@@ -69,6 +69,17 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->allow_extra_args(false)
             ->type_name("ARRAY=FILE.npy");
     }
+    if (takes.exported) {
+        app.add_option("-o,--out", out.output, "the folder to write")->required();
+        app.add_option(
+               "--dynamic", out.dynamic,
+               "axes whose sizes are given at run time, as in --dynamic b,q; may be repeated")
+            ->allow_extra_args(false)
+            ->delimiter(',')
+            ->type_name("AXIS");
+        app.add_option("--name", out.name,
+                       "of the files, functions and the operator, instead of the diagram's");
+    }
     if (takes.seed)
         app.add_option("--seed", out.seed, "of the random inputs")->capture_default_str();
 }

@@ -25,6 +25,8 @@ struct Arguments {
     std::vector<std::string> outputs;  ///< `run --output`, each `O=o.npy`
     std::uint64_t seed = 1;
     int top = 5;
+    std::vector<std::string> dynamic;  ///< `export --dynamic`, axes
+    std::string name;                  ///< `export --name`
     bool json = false;
     bool steps = false;
     bool tile = false;

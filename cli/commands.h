@@ -41,6 +41,7 @@ struct Takes {
     bool device = false;
     bool tensors = false;
     bool seed = false;
+    bool exported = false;        ///< how an export is named, and which sizes it leaves open
     const char* topic = nullptr;  ///< what the free word is, where there is one
 };
 
@@ -61,6 +62,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_draw(Context& context);
 [[nodiscard]] Result<int> run_emit(Context& context);
 [[nodiscard]] Result<int> run_explain(Context& context);
+[[nodiscard]] Result<int> run_export(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
 [[nodiscard]] Result<int> run_prove(Context& context);

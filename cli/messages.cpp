@@ -93,4 +93,9 @@ Diagnostic reference_too_large(const std::string& output, double visits) {
                        "`--set` makes the diagram smaller");
 }
 
+Diagnostic unknown_dynamic_axis(const std::string& axis, const std::vector<std::string>& known) {
+    return plain_error("E9014", "`--dynamic " + axis + "` names no axis of this diagram",
+                       "it has " + listed(known));
+}
+
 }  // namespace napkin::cli

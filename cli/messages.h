@@ -25,6 +25,8 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic opaque_has_no_values();
 [[nodiscard]] Diagnostic too_large_to_emulate(double work);
 [[nodiscard]] Diagnostic reference_too_large(const std::string& output, double visits);
+[[nodiscard]] Diagnostic unknown_dynamic_axis(const std::string& axis,
+                                              const std::vector<std::string>& known);
 
 /// `a, b and c`, or `nothing`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);

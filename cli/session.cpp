@@ -1,5 +1,6 @@
 #include "cli/session.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "cli/console.h"
@@ -26,12 +27,44 @@ Result<Sizes> sizes_of_sets(const std::vector<std::string>& sets) {
     return sizes;
 }
 
+namespace {
+
+/// As if the axes were declared `dynamic`: the checker then proves what it proves for every size.
+std::optional<Diagnostic> make_dynamic(syntax::File& file, const std::vector<std::string>& axes) {
+    std::vector<syntax::AxisItem*> items;
+    for (syntax::Line& line : file.lines) {
+        if (auto* declared = std::get_if<syntax::AxisLine>(&line.body))
+            for (syntax::AxisItem& item : declared->axes) items.push_back(&item);
+        if (auto* woven = std::get_if<syntax::WeaveLine>(&line.body))
+            for (syntax::AxisItem& item : woven->axes) items.push_back(&item);
+    }
+    for (const std::string& axis : axes) {
+        const auto item =
+            std::find_if(items.begin(), items.end(),
+                         [&](const syntax::AxisItem* known) { return known->name.text == axis; });
+        if (item == items.end()) {
+            std::vector<std::string> known;
+            for (const syntax::AxisItem* other : items) known.push_back(other->name.text);
+            return unknown_dynamic_axis(axis, known);
+        }
+        (*item)->dynamic = true;
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+Result<Checked> check_text(Context& context, std::uint32_t file, const Sizes& sizes) {
+    Result<syntax::File> tree = syntax::parse(context.sources, file);
+    if (!tree) return tree.error();
+    if (const auto wrong = make_dynamic(*tree, context.arguments.dynamic)) return *wrong;
+    return check(context.sources, *tree, sizes);
+}
+
 Result<Checked> load_checked(Context& context, const Sizes& sizes) {
     const Result<std::uint32_t> file = load_text(context.sources, context.arguments.file);
     if (!file) return file.error();
-    const Result<syntax::File> tree = syntax::parse(context.sources, *file);
-    if (!tree) return tree.error();
-    return check(context.sources, *tree, sizes);
+    return check_text(context, *file, sizes);
 }
 
 }  // namespace napkin::cli

@@ -15,6 +15,9 @@ namespace napkin::cli {
 /// `--set` as sizes; a later one wins.
 [[nodiscard]] Result<Sizes> sizes_of_sets(const std::vector<std::string>& sets);
 
+/// The diagram of a text in the source map at the given sizes, with the axes of `--dynamic` at run
+/// time; warnings included.
+[[nodiscard]] Result<Checked> check_text(Context& context, std::uint32_t file, const Sizes& sizes);
 /// The diagram of FILE at the given sizes, warnings included.
 [[nodiscard]] Result<Checked> load_checked(Context& context, const Sizes& sizes);
 

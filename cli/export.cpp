@@ -1,0 +1,163 @@
+// export: a folder with the kernels of a derivation and all that a project without napkin needs.
+#include "codegen/export/export.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/json.h"
+#include "cli/messages.h"
+#include "cli/session.h"
+#include "cli/validation.h"
+#include "codegen/export/messages.h"
+#include "derive/tile_program.h"
+
+namespace napkin::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder inside another, removed with what is in it.
+class Staging {
+public:
+    explicit Staging(const fs::path& folder) : path_((folder / ".napkin-XXXXXX").string()) {
+        if (::mkdtemp(path_.data()) == nullptr) path_.clear();
+    }
+    ~Staging() {
+        std::error_code ignored;
+        if (!path_.empty()) fs::remove_all(path_, ignored);
+    }
+    Staging(const Staging&) = delete;
+    Staging& operator=(const Staging&) = delete;
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
+/// Whether an export wrote the file: its mark is near the top.
+bool is_exported(const std::string& path) {
+    constexpr std::size_t kTop = 1024;
+    const Result<std::string> text = read_file(path);
+    return text && text->substr(0, kTop).find(kExportMark) != std::string::npos;
+}
+
+/// Nothing that a person wrote is overwritten.
+std::optional<Diagnostic> check_folder(const std::string& folder,
+                                       const std::vector<ExportedFile>& files) {
+    std::error_code ignored;
+    if (!fs::exists(folder, ignored)) return std::nullopt;
+    if (!fs::is_directory(folder, ignored)) return messages::not_a_folder(folder);
+    for (const ExportedFile& file : files) {
+        const std::string path = (fs::path(folder) / file.name).string();
+        if (fs::symlink_status(path, ignored).type() != fs::file_type::not_found &&
+            (!fs::is_regular_file(path, ignored) || !is_exported(path)))
+            return messages::foreign_file(path);
+    }
+    return std::nullopt;
+}
+
+/// All files are complete before the first of them replaces anything.
+std::optional<Diagnostic> write_folder(const std::string& folder,
+                                       const std::vector<ExportedFile>& files) {
+    if (auto wrong = check_folder(folder, files)) return wrong;
+    if (auto failure = make_folder(folder)) return failure;
+    const Staging staging(folder);
+    if (staging.path().empty()) return cannot_write(folder, std::strerror(errno));
+    for (const ExportedFile& file : files)
+        if (auto failure = write_file(staging.path() + "/" + file.name, file.text)) return failure;
+    for (const ExportedFile& file : files) {
+        const std::string path = (fs::path(folder) / file.name).string();
+        if (::rename((staging.path() + "/" + file.name).c_str(), path.c_str()) != 0)
+            return cannot_write(path, std::strerror(errno));
+    }
+    return std::nullopt;
+}
+
+/// The same derivation at other sizes; nothing where it does not go through there.
+std::optional<State> state_at(Context& context, std::uint32_t file, const Loaded& loaded,
+                              const Sizes& sizes) {
+    Sizes all = sizes;
+    for (const auto& [axis, size] : loaded.sizes) all.emplace(axis, size);
+    const Result<Checked> checked = check_text(context, file, all);
+    if (!checked) return std::nullopt;
+    std::vector<Command> commands;
+    for (const Step& step : loaded.state.steps) commands.push_back(step.command);
+    Result<State> state = replay(checked->diagram, commands);
+    if (!state) return std::nullopt;
+    return std::move(state).value();
+}
+
+std::vector<SelfTestCase> make_cases(Context& context, std::uint32_t file, const Loaded& loaded,
+                                     const EmittedProgram& program) {
+    std::vector<SelfTestCase> cases;
+    for (const Sizes& sizes : self_test_sizes(loaded.state, program))
+        if (const std::optional<State> state = state_at(context, file, loaded, sizes))
+            cases.push_back(self_test_case(*state, program.operands, context.arguments.seed));
+    if (cases.empty())
+        cases.push_back(self_test_case(loaded.state, program.operands, context.arguments.seed));
+    return cases;
+}
+
+std::uint32_t file_named(const SourceMap& sources, const std::string& name) {
+    const auto found = std::find_if(sources.files.begin(), sources.files.end(),
+                                    [&](const SourceFile& file) { return file.name == name; });
+    invariant(found != sources.files.end(), "the diagram's text was not kept");
+    return static_cast<std::uint32_t>(found - sources.files.begin());
+}
+
+int report(const Arguments& arguments, const EmittedProgram& program,
+           const std::vector<ExportedFile>& files, std::size_t cases) {
+    if (arguments.json) {
+        Json json{{"ok", true},
+                  {"name", program.name},
+                  {"target", program.target},
+                  {"folder", arguments.output},
+                  {"kernels", program.kernels.size()},
+                  {"cases", cases}};
+        for (const ExportedFile& file : files) json["files"].push_back(file.name);
+        print_data(text_of(json));
+        return kOk;
+    }
+    std::vector<std::string> names;
+    for (const ExportedFile& file : files) names.push_back(file.name);
+    print_talk(program.name + ": " + std::to_string(program.kernels.size()) +
+               (program.kernels.size() == 1 ? " kernel" : " kernels") + " for " + program.target +
+               ", " + std::to_string(cases) + (cases == 1 ? " case" : " cases") +
+               " of self-test -> " + arguments.output + "/\n");
+    return kOk;
+}
+
+}  // namespace
+
+Result<int> run_export(Context& context) {
+    const Arguments& arguments = context.arguments;
+    Result<Loaded> loaded = load_state(context);
+    if (!loaded) return loaded.error();
+    const std::uint32_t file = file_named(context.sources, arguments.file);
+    if (!has_values(loaded->state.diagram)) return opaque_has_no_values();
+    if (!arguments.name.empty()) loaded->state.diagram.name = arguments.name;
+    if (const auto wrong = check_export_name(loaded->state.diagram.name)) return *wrong;
+    const Result<TileProgram> tiles = expand(loaded->state);
+    if (!tiles) return tiles.error();
+    const Result<EmittedProgram> program =
+        emit(loaded->state, *tiles, export_emit_options(arguments.target, &context.sources));
+    if (!program) return program.error();
+    const std::vector<SelfTestCase> cases = make_cases(context, file, *loaded, *program);
+    const ExportOptions options{NAPKIN_VERSION, context.sources.files[file].text, ""};
+    const Result<std::vector<ExportedFile>> files =
+        export_program(loaded->state, *program, cases, options);
+    if (!files) return files.error();
+    if (const auto failure = write_folder(arguments.output, *files)) return *failure;
+    return report(arguments, *program, *files, cases.size());
+}
+
+}  // namespace napkin::cli

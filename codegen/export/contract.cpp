@@ -1,0 +1,389 @@
+#include "codegen/export/contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+#include <string_view>
+
+#include "codegen/kernel_program.h"
+#include "codegen/lowering/scope.h"
+
+namespace napkin::exporting {
+namespace {
+
+// Words of C, C++ and Python, and what the printed files call things that stand beside names.
+constexpr std::array kReserved = std::to_array<std::string_view>({
+    "ContractError",
+    "False",
+    "NamedTuple",
+    "None",
+    "Optional",
+    "README",
+    "arguments",
+    "contiguous",
+    "problem",
+    "self_test",
+    "sizes",
+    "True",
+    "Tensor",
+    "alignas",
+    "alignof",
+    "and",
+    "as",
+    "asm",
+    "assert",
+    "async",
+    "auto",
+    "await",
+    "bool",
+    "break",
+    "case",
+    "catch",
+    "char",
+    "class",
+    "complex",
+    "concept",
+    "const",
+    "constexpr",
+    "continue",
+    "ctypes",
+    "data",
+    "decltype",
+    "def",
+    "default",
+    "del",
+    "delete",
+    "device",
+    "do",
+    "double",
+    "elif",
+    "else",
+    "enum",
+    "except",
+    "explicit",
+    "export",
+    "extern",
+    "false",
+    "finally",
+    "float",
+    "for",
+    "friend",
+    "from",
+    "glob",
+    "global",
+    "goto",
+    "hashlib",
+    "if",
+    "import",
+    "in",
+    "inline",
+    "int",
+    "is",
+    "lambda",
+    "long",
+    "main",
+    "mutable",
+    "namespace",
+    "new",
+    "noexcept",
+    "nonlocal",
+    "not",
+    "nullptr",
+    "operator",
+    "or",
+    "os",
+    "pass",
+    "pathlib",
+    "private",
+    "protected",
+    "public",
+    "raise",
+    "register",
+    "requires",
+    "restrict",
+    "return",
+    "selftest",
+    "short",
+    "signed",
+    "sizeof",
+    "static",
+    "str",
+    "struct",
+    "switch",
+    "sys",
+    "tempfile",
+    "template",
+    "this",
+    "throw",
+    "torch",
+    "true",
+    "try",
+    "typedef",
+    "typename",
+    "typing",
+    "union",
+    "unsigned",
+    "using",
+    "virtual",
+    "void",
+    "volatile",
+    "while",
+    "with",
+    "xor",
+    "yield",
+});
+
+/// Identifiers that are all different.
+class Identifiers {
+public:
+    std::string fresh(const std::string& wanted) {
+        const std::string base = lowering::Names::identifier(wanted);
+        std::string name = base;
+        for (int number = 2; is_reserved(name) || taken_.contains(name); ++number)
+            name = fmt::format("{}_{}", base, number);
+        taken_.insert(name);
+        return name;
+    }
+
+private:
+    std::set<std::string> taken_;
+};
+
+ContractArray contract_array(const Diagram& diagram, const EmittedProgram& program,
+                             const DeviceArray& device, Identifiers& identifiers) {
+    const Array& array = diagram[device.array];
+    ContractArray result;
+    result.array = device.array;
+    result.name = array.name;
+    result.identifier = identifiers.fresh(array.name);
+    result.type = device.type;
+    result.axes = array.axes;
+    result.order = array.layout;
+    if (result.order.empty()) {
+        result.order.resize(array.axes.size());
+        std::iota(result.order.begin(), result.order.end(), 0U);
+    }
+    result.alignment = kernel::element_bytes(device.type);
+    for (const EmittedKernel& kernel : program.kernels)
+        for (const KernelParameter& parameter : kernel.parameters) {
+            if (parameter.array != device.array) continue;
+            if (parameter.kind == KernelParameter::Kind::Buffer)
+                result.alignment = std::lcm(result.alignment, parameter.multiple);
+            else if (parameter.kind == KernelParameter::Kind::Stride)
+                result.multiple = std::lcm(result.multiple, parameter.multiple);
+        }
+    return result;
+}
+
+void add_arrays(const Diagram& diagram, const EmittedProgram& program, Identifiers& identifiers,
+                Contract& contract) {
+    for (std::size_t at = 0; at < diagram.arrays.size(); ++at) {
+        const ArrayId id{static_cast<std::uint32_t>(at)};
+        const auto device =
+            std::find_if(program.arrays.begin(), program.arrays.end(),
+                         [&](const DeviceArray& known) { return known.array == id; });
+        if (device == program.arrays.end()) continue;
+        const ContractArray array = contract_array(diagram, program, *device, identifiers);
+        switch (diagram[id].role) {
+        case ArrayRole::Output: contract.outputs.push_back(array); break;
+        case ArrayRole::Intermediate: contract.intermediates.push_back(array); break;
+        default: contract.inputs.push_back(array); break;
+        }
+    }
+}
+
+void add_scalars(const Diagram& diagram, const EmittedProgram& program, Identifiers& identifiers,
+                 Contract& contract) {
+    for (std::size_t at = 0; at < diagram.arrays.size(); ++at) {
+        const ArrayId id{static_cast<std::uint32_t>(at)};
+        const auto passes = [&](const EmittedKernel& kernel) {
+            return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
+                               [&](const KernelParameter& parameter) {
+                                   return parameter.kind == KernelParameter::Kind::Scalar &&
+                                          parameter.array == id;
+                               });
+        };
+        if (std::none_of(program.kernels.begin(), program.kernels.end(), passes)) continue;
+        const Array& array = diagram[id];
+        contract.scalars.push_back(
+            {id, array.name, identifiers.fresh(array.name), array.type, array.value});
+    }
+    // Those without a default first, as arguments of functions stand.
+    std::stable_partition(contract.scalars.begin(), contract.scalars.end(),
+                          [](const ContractScalar& scalar) { return !scalar.value; });
+}
+
+/// Axes of arrays, grids and parameters, and those that their sizes follow from.
+std::set<AxisId> axes_in(const Diagram& diagram, const EmittedProgram& program,
+                         const Contract& contract) {
+    std::set<AxisId> axes;
+    for (const auto* arrays : {&contract.inputs, &contract.outputs, &contract.intermediates})
+        for (const ContractArray& array : *arrays)
+            axes.insert(array.axes.begin(), array.axes.end());
+    for (const EmittedKernel& kernel : program.kernels) {
+        for (const GridAxis& axis : kernel.grid) axes.insert(axis.axis);
+        for (const KernelParameter& parameter : kernel.parameters)
+            if (parameter.kind == KernelParameter::Kind::Size) axes.insert(parameter.axis);
+    }
+    std::set<AxisId> all = axes;
+    for (const AxisId axis : axes) {
+        if (!diagram[axis].dynamic) continue;
+        for (const std::string& name : symbols_of(diagram[axis].size))
+            if (const std::optional<AxisId> other = find_axis(diagram, name)) all.insert(*other);
+    }
+    return all;
+}
+
+bool any_has(const std::vector<ContractArray>& arrays, AxisId axis) {
+    return std::any_of(arrays.begin(), arrays.end(), [&](const ContractArray& array) {
+        return std::find(array.axes.begin(), array.axes.end(), axis) != array.axes.end();
+    });
+}
+
+void add_axes(const Diagram& diagram, const EmittedProgram& program, Identifiers& identifiers,
+              Contract& contract) {
+    for (const AxisId id : axes_in(diagram, program, contract)) {
+        const Axis& info = diagram[id];
+        ContractAxis axis;
+        axis.axis = id;
+        axis.name = info.name;
+        axis.identifier = identifiers.fresh(info.name);
+        axis.on_input = any_has(contract.inputs, id);
+        axis.on_caller = axis.on_input || any_has(contract.outputs, id);
+        if (!info.dynamic) {
+            axis.fixed = info.extent;
+        } else if (info.size != symbol(info.name)) {
+            axis.derived = info.size;
+        }
+        for (const EmittedKernel& kernel : program.kernels) {
+            const auto most = kernel.at_most.find(info.name);
+            if (most != kernel.at_most.end()) axis.most = std::min(axis.most, most->second);
+        }
+        contract.axes.push_back(std::move(axis));
+    }
+}
+
+/// `Q[b, h, q, d]`.
+std::string signature(const Contract& contract, const ContractArray& array) {
+    std::string text = array.name + "[";
+    for (std::size_t d = 0; d < array.axes.size(); ++d)
+        text += (d > 0 ? ", " : "") + contract[array.axes[d]].name;
+    return text + "]";
+}
+
+bool is_permuted(const ContractArray& array) {
+    return !std::is_sorted(array.order.begin(), array.order.end());
+}
+
+std::string order_text(const Contract& contract, const ContractArray& array) {
+    std::string text;
+    for (const std::uint32_t d : array.order)
+        text += (text.empty() ? "[" : ", ") + contract[array.axes[d]].name;
+    return text + "] where it is contiguous";
+}
+
+std::string size_text(const ContractAxis& axis) {
+    std::string text = fmt::format("{:<8}{} ", "size", axis.name);
+    if (axis.fixed) return text + fmt::format("= {}", *axis.fixed);
+    text += axis.derived ? "= " + print(*axis.derived) : std::string("at run time");
+    if (axis.most < kMostSize) text += fmt::format(", at most {}", axis.most);
+    if (axis.is_argument()) return text + ", an argument";
+    return text + (axis.is_operator_argument() ? ", an argument of the operator" : "");
+}
+
+template <class Items, class Matches>
+const auto& only(const Items& items, const Matches& matches) {
+    const auto found = std::find_if(items.begin(), items.end(), matches);
+    invariant(found != items.end(), "a part that the contract does not have");
+    return *found;
+}
+
+}  // namespace
+
+const ContractAxis& Contract::operator[](AxisId axis) const {
+    return only(axes, [&](const ContractAxis& known) { return known.axis == axis; });
+}
+
+const ContractAxis& Contract::axis_named(const std::string& wanted) const {
+    return only(axes, [&](const ContractAxis& known) { return known.name == wanted; });
+}
+
+const ContractArray& Contract::operator[](ArrayId array) const {
+    for (const auto* arrays : {&inputs, &outputs})
+        for (const ContractArray& known : *arrays)
+            if (known.array == array) return known;
+    return only(intermediates, [&](const ContractArray& known) { return known.array == array; });
+}
+
+const ContractScalar& Contract::scalar(ArrayId array) const {
+    return only(scalars, [&](const ContractScalar& known) { return known.array == array; });
+}
+
+Contract contract_of(const Diagram& diagram, const EmittedProgram& program) {
+    Contract contract;
+    contract.name = diagram.name;
+    Identifiers identifiers;
+    add_arrays(diagram, program, identifiers, contract);
+    add_scalars(diagram, program, identifiers, contract);
+    add_axes(diagram, program, identifiers, contract);
+    for (const EmittedKernel& kernel : program.kernels)
+        contract.shared_bytes = std::max(contract.shared_bytes, kernel.shared_bytes);
+    constexpr int kLeast = 70;
+    constexpr int kTensorCore = 80;
+    contract.capability = program.target == "simt" ? kLeast : kTensorCore;
+    return contract;
+}
+
+std::string summary(const Contract& contract) {
+    const auto joined = [](const std::vector<std::string>& words) {
+        std::string text;
+        for (std::size_t i = 0; i < words.size(); ++i)
+            text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " and ") + words[i];
+        return text;
+    };
+    std::vector<std::string> outputs;
+    for (const ContractArray& array : contract.outputs)
+        outputs.push_back(signature(contract, array));
+    std::vector<std::string> inputs;
+    for (const ContractArray& array : contract.inputs) inputs.push_back(array.name);
+    return joined(outputs) + (inputs.empty() ? "." : " of " + joined(inputs) + ".");
+}
+
+std::vector<std::string> describe(const Diagram& diagram, const Contract& contract) {
+    std::vector<std::string> lines;
+    const auto add = [&](const ContractArray& array, std::string_view what) {
+        std::string line =
+            fmt::format("{:<8}{} {}", what, signature(contract, array), name_of(array.type));
+        if (!array.order.empty())
+            line += fmt::format(": {} contiguous", contract[array.axes[array.order.back()]].name);
+        if (array.multiple > 1)
+            line += fmt::format(", other strides multiples of {}", array.multiple);
+        if (array.alignment > kernel::element_bytes(array.type))
+            line += fmt::format(", address a multiple of {} bytes", array.alignment);
+        if (is_permuted(array)) line += ", in memory " + order_text(contract, array);
+        lines.push_back(line);
+        if (const std::optional<AxisId> indexed = diagram[array.array].indexes)
+            lines.push_back(
+                fmt::format("        its values index {}: from 0 and below its size, which "
+                            "is not checked",
+                            diagram[*indexed].name));
+    };
+    for (const ContractArray& array : contract.inputs) add(array, "input");
+    for (const ContractArray& array : contract.outputs) add(array, "output");
+    for (const ContractScalar& scalar : contract.scalars)
+        lines.push_back(
+            fmt::format("{:<8}{} {}{}", "number", scalar.name, name_of(scalar.type),
+                        scalar.value ? fmt::format(", {} unless given", *scalar.value) : ""));
+    for (const ContractAxis& axis : contract.axes) lines.push_back(size_text(axis));
+    lines.emplace_back("Outputs share no memory with each other or with inputs.");
+    return lines;
+}
+
+bool is_reserved(const std::string& word) {
+    return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
+}
+
+}  // namespace napkin::exporting

@@ -1,0 +1,80 @@
+// What an exported program demands of its caller: the one table from which the C launcher, the
+// operator for PyTorch and the documents are printed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "diagrams/diagram.h"
+#include "diagrams/formula.h"
+
+namespace napkin::exporting {
+
+/// No size may be larger: kernels compute indices, and a tile more, in 32 bits.
+inline constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
+
+struct ContractAxis {
+    AxisId axis;
+    std::string name;                   ///< the diagram's
+    std::string identifier;             ///< unique among all of the contract, in C and Python
+    std::optional<std::int64_t> fixed;  ///< the only size that is served
+    std::int64_t most = kMostSize;
+    std::optional<Formula>
+        derived;             ///< a size at run time that follows from others, by their names
+    bool on_caller = false;  ///< on an array of the caller's
+    bool on_input = false;
+    /// Has to be given as a number by who calls the launcher, or the operator.
+    [[nodiscard]] bool is_argument() const { return !fixed && !derived && !on_caller; }
+    [[nodiscard]] bool is_operator_argument() const { return !fixed && !derived && !on_input; }
+};
+
+struct ContractArray {
+    ArrayId array;
+    std::string name;
+    std::string identifier;
+    ElementType type = ElementType::F32;
+    std::vector<AxisId> axes;
+    std::vector<std::uint32_t> order;  ///< dimensions as they lie in memory, slowest first
+    std::int64_t alignment = 1;        ///< bytes, of the address
+    std::int64_t multiple = 1;         ///< elements, of every stride but that of order.back()
+};
+
+/// A number that is passed by value.
+struct ContractScalar {
+    ArrayId array;
+    std::string name;
+    std::string identifier;
+    ElementType type = ElementType::F32;
+    std::optional<double> value;  ///< the default of a parameter
+};
+
+struct Contract {
+    std::string name;  ///< of functions, files and the operator
+    std::vector<ContractAxis> axes;
+    std::vector<ContractArray> inputs;
+    std::vector<ContractArray> outputs;
+    std::vector<ContractArray> intermediates;  ///< in the workspace
+    std::vector<ContractScalar> scalars;
+    std::int64_t shared_bytes = 0;  ///< of the most demanding kernel
+    int capability = 0;             ///< ten times the least compute capability
+
+    [[nodiscard]] const ContractAxis& operator[](AxisId axis) const;
+    [[nodiscard]] const ContractAxis& axis_named(const std::string& name) const;
+    [[nodiscard]] const ContractArray& operator[](ArrayId array) const;
+    [[nodiscard]] const ContractScalar& scalar(ArrayId array) const;
+};
+
+[[nodiscard]] Contract contract_of(const Diagram& diagram, const EmittedProgram& program);
+
+/// `O[b, h, q, d] of Q, K and V`.
+[[nodiscard]] std::string summary(const Contract& contract);
+/// The contract for people, a line each.
+[[nodiscard]] std::vector<std::string> describe(const Diagram& diagram, const Contract& contract);
+
+/// The word with what no identifier of C, C++ or Python may have replaced.
+[[nodiscard]] bool is_reserved(const std::string& word);
+
+}  // namespace napkin::exporting

@@ -1,0 +1,51 @@
+// Exports: a program's kernels with all that a project without napkin needs to compile, call, test
+// and trust them. Texts only; who calls decides where they are written.
+//
+// The folder holds the kernels as one CUDA source without includes, a launcher in C that checks the
+// contract, a CMake project with a self-test against stored results, and an operator for PyTorch
+// that compiles the same source when it is loaded. docs/export.md tells how they are used.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "codegen/export/selftest.h"
+#include "derive/state.h"
+
+namespace napkin {
+
+struct ExportOptions {
+    std::string version;  ///< of napkin, for the headers
+    /// The diagram as it was written, for the headers.
+    std::string diagram_text;
+    /// The hash of a certificate that proves the derivation; empty when there is none.
+    std::string certificate;
+};
+
+/// One file of an export, by its name in the folder.
+struct ExportedFile {
+    std::string name;
+    std::string text;
+    bool operator==(const ExportedFile&) const = default;
+};
+
+/// What every exported file has in its first lines; who overwrites files looks for it.
+inline constexpr std::string_view kExportMark = "Written by napkin export";
+
+/// Names files, functions and the operator: a word of letters, digits and underscores that is no
+/// keyword. A diagnostic otherwise.
+[[nodiscard]] std::optional<Diagnostic> check_export_name(const std::string& name);
+
+/// The options that kernels for export are emitted with.
+[[nodiscard]] EmitOptions export_emit_options(std::string target, const SourceMap* sources);
+
+/// All files. `program` was emitted from `state` with `export_emit_options`; the diagram's name
+/// names everything.
+[[nodiscard]] Result<std::vector<ExportedFile>> export_program(
+    const State& state, const EmittedProgram& program, const std::vector<SelfTestCase>& cases,
+    const ExportOptions& options);
+
+}  // namespace napkin

@@ -1,0 +1,38 @@
+#include "codegen/export/messages.h"
+
+#include <fmt/format.h>
+
+namespace napkin::messages {
+
+Diagnostic bad_export_name(const std::string& name) {
+    return plain_error("E0961",
+                       fmt::format("`{}` cannot name files, functions and an operator", name),
+                       "choose another with `--name`: letters, digits and underscores, no keyword "
+                       "of C, C++ or Python");
+}
+
+Diagnostic unsupported_export_type(const std::string& array, std::string_view type) {
+    return plain_error(
+        "E0962",
+        fmt::format("`{}` of type `{}` cannot be exported: neither C nor PyTorch has "
+                    "an array of it",
+                    array, type),
+        "store it as `i8`");
+}
+
+Diagnostic nothing_to_export() {
+    return plain_error("E0963", "no kernel computes anything: every output is an input",
+                       "export a diagram with a statement");
+}
+
+Diagnostic foreign_file(const std::string& path) {
+    return plain_error("E0964", fmt::format("`{}` is there already, and not from an export", path),
+                       "choose another folder, or move the file away");
+}
+
+Diagnostic not_a_folder(const std::string& path) {
+    return plain_error("E0965", fmt::format("`{}` is there already, and is no folder", path),
+                       "choose another folder");
+}
+
+}  // namespace napkin::messages

@@ -1,0 +1,277 @@
+// The launcher's header and source in C.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+
+#include "codegen/export/printing.h"
+#include "codegen/export/templates.h"
+#include "codegen/kernel_program.h"
+
+namespace napkin::exporting {
+namespace {
+
+std::vector<ContractArray> callers_of(const Contract& contract) {
+    std::vector<ContractArray> arrays = contract.inputs;
+    arrays.insert(arrays.end(), contract.outputs.begin(), contract.outputs.end());
+    return arrays;
+}
+
+std::vector<ContractArray> arrays_of(const Contract& contract) {
+    std::vector<ContractArray> arrays = callers_of(contract);
+    arrays.insert(arrays.end(), contract.intermediates.begin(), contract.intermediates.end());
+    return arrays;
+}
+
+bool is_input(const Contract& contract, const ContractArray& array) {
+    return std::any_of(contract.inputs.begin(), contract.inputs.end(),
+                       [&](const ContractArray& input) { return input.array == array.array; });
+}
+
+std::string axes_text(const Contract& contract, const ContractArray& array) {
+    std::string text;
+    for (const AxisId axis : array.axes) text += (text.empty() ? "" : ", ") + contract[axis].name;
+    return "[" + text + "]";
+}
+
+/// `void *data, int64_t b, int64_t h`.
+std::string maker_parameters(const Contract& contract, const ContractArray& array) {
+    std::string text = "void *data";
+    for (const AxisId axis : array.axes) text += ", int64_t " + contract[axis].identifier;
+    return text;
+}
+
+std::string maker(const Contract& contract, const ContractArray& array) {
+    return fmt::format("{0}_view {0}_make_{1}({2})", contract.name, array.identifier,
+                       maker_parameters(contract, array));
+}
+
+std::string members(const Contract& contract) {
+    std::string text;
+    for (const ContractArray& array : callers_of(contract))
+        text += fmt::format("    {}_view {}; /**< {} {}, {} */\n", contract.name, array.identifier,
+                            name_of(array.type), axes_text(contract, array),
+                            is_input(contract, array) ? "read" : "written");
+    for (const ContractScalar& scalar : contract.scalars)
+        text += fmt::format("    {} {};\n", is_floating(scalar.type) ? "float" : "int64_t",
+                            scalar.identifier);
+    for (const ContractAxis& axis : contract.axes)
+        if (axis.is_argument())
+            text +=
+                fmt::format("    int64_t {}; /**< a size that no array has */\n", axis.identifier);
+    return text;
+}
+
+std::string use(const Contract& contract) {
+    std::string text;
+    for (const ContractArray& array : callers_of(contract)) {
+        std::string sizes;
+        for (const AxisId axis : array.axes) sizes += ", " + contract[axis].name;
+        text += fmt::format(" *     arguments.{1} = {0}_make_{1}({2}_on_device{3});{4}\n",
+                            contract.name, array.identifier, array.identifier, sizes,
+                            text.empty() ? "  // or any strides" : "");
+    }
+    return text;
+}
+
+std::string list_text(const std::vector<std::string>& items) {
+    std::string text;
+    for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+    return "{" + (text.empty() ? "0" : text) + "}";
+}
+
+std::string array_row(const Contract& contract, const ContractArray& array, bool written) {
+    std::vector<std::string> axes;
+    for (const AxisId axis : array.axes) axes.push_back("AXIS_" + contract[axis].identifier);
+    std::vector<std::string> order;
+    for (const std::uint32_t dimension : array.order) order.push_back(std::to_string(dimension));
+    return fmt::format("    {{\"{}\", {}, {}, {}, {}, {}, {}, {}, {}}},\n", array.name,
+                       type_constant(contract, array.type), kernel::element_bytes(array.type),
+                       written ? 1 : 0, array.axes.size(), list_text(axes), list_text(order),
+                       array.alignment, array.multiple);
+}
+
+std::string derived_sizes(const Contract& contract) {
+    const auto size = [&](const std::string& name) {
+        return "size[AXIS_" + contract.axis_named(name).identifier + "]";
+    };
+    std::string code;
+    for (const ContractAxis& axis : contract.axes) {
+        const std::string number = "AXIS_" + axis.identifier;
+        if (axis.is_argument())
+            code += fmt::format(
+                "    if ((status = set_size(plan, {}, arguments->{}, \"the arguments\", -1, "
+                "problem)) "
+                "!= {}_OK)\n        return status;\n",
+                number, axis.identifier, upper(contract.name));
+        // A fixed size may be on no array of the caller's.
+        if (axis.fixed && !axis.on_caller)
+            code += fmt::format("    size[{}] = {};\n", number, *axis.fixed);
+    }
+    for (const ContractAxis& axis : contract.axes) {
+        if (!axis.derived) continue;
+        code += fmt::format(
+            "    if ((status = follow(plan, AXIS_{}, {}, &whole, \"{}\", problem)) != "
+            "{}_OK)\n        return status;\n",
+            axis.identifier, size_code(*axis.derived, Language::C, size), print(*axis.derived),
+            upper(contract.name));
+    }
+    return code;
+}
+
+std::string blocks(const Contract& contract, const EmittedProgram& program) {
+    std::string code;
+    for (std::size_t number = 0; number < program.kernels.size(); ++number) {
+        std::string product;
+        for (const GridAxis& axis : program.kernels[number].grid) {
+            std::string divided = "size[AXIS_" + contract[axis.axis].identifier + "]";
+            if (axis.within) divided = fmt::format("smaller({}, {})", *axis.within, divided);
+            const std::string count =
+                axis.size == 1 ? divided : fmt::format("ceil_divide({}, {})", divided, axis.size);
+            product = product.empty() ? count : fmt::format("times({}, {})", product, count);
+        }
+        code +=
+            fmt::format("    plan->blocks[{}] = {};\n", number, product.empty() ? "1" : product);
+    }
+    return code;
+}
+
+std::string value_text(const Contract& contract, const KernelParameter& parameter) {
+    switch (parameter.kind) {
+    case KernelParameter::Kind::Buffer:
+        return "&plan.data[ARRAY_" + contract[parameter.array].identifier + "]";
+    case KernelParameter::Kind::Stride:
+        return fmt::format("&plan.stride[ARRAY_{}][{}]", contract[parameter.array].identifier,
+                           parameter.dimension);
+    case KernelParameter::Kind::Size: return "&" + parameter.name;
+    case KernelParameter::Kind::Scalar:
+        return "(void *)&arguments->" + contract.scalar(parameter.array).identifier;
+    }
+    throw InternalError("unknown kernel parameter");
+}
+
+/// One kernel's launch, its arguments in the order of the kernel's parameters.
+std::string launch(const Contract& contract, const EmittedKernel& kernel, std::size_t number) {
+    std::string code = "    {\n";
+    std::string values;
+    for (const KernelParameter& parameter : kernel.parameters) {
+        if (parameter.kind == KernelParameter::Kind::Size)
+            code += fmt::format("        int {} = (int)plan.size[AXIS_{}];\n", parameter.name,
+                                contract[parameter.axis].identifier);
+        values += fmt::format("            {},\n", value_text(contract, parameter));
+    }
+    return code + fmt::format(
+                      "        void *values[] = {{\n{0}        }};\n"
+                      "        status = start({1}, plan.blocks[{1}], values, stream, problem);\n"
+                      "        if (status != {2}_OK) return status;\n    }}\n",
+                      values, number, upper(contract.name));
+}
+
+std::string makers(const Contract& contract) {
+    std::string code;
+    for (const ContractArray& array : callers_of(contract)) {
+        std::vector<std::string> sizes;
+        for (const AxisId axis : array.axes) sizes.push_back(contract[axis].identifier);
+        code += fmt::format(
+            "\n{} {{\n    const int64_t sizes[] = {};\n    return "
+            "contiguous(ARRAY_{}, data, sizes);\n}}\n",
+            maker(contract, array), list_text(sizes), array.identifier);
+    }
+    return code;
+}
+
+std::string defaults(const Contract& contract) {
+    std::string code;
+    for (const ContractScalar& scalar : contract.scalars)
+        if (scalar.value)
+            code += fmt::format("    arguments->{} = {};\n", scalar.identifier,
+                                number_text(scalar, Language::C));
+    return code;
+}
+
+}  // namespace
+
+std::string number_text(const ContractScalar& scalar, Language language) {
+    const double value = scalar.value.value_or(0);
+    const bool c = language == Language::C;
+    if (!is_floating(scalar.type)) return fmt::format("{}", static_cast<std::int64_t>(value));
+    if (std::isinf(value))
+        return (value < 0 ? "-" : "") + std::string(c ? "INFINITY" : "float(\"inf\")");
+    std::string text = fmt::format("{}", value);
+    if (text.find_first_of(".e") == std::string::npos) text += ".0";
+    return text + (c ? "f" : "");
+}
+
+std::string upper(std::string text) {
+    for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+    return text;
+}
+
+std::string lines_text(const std::vector<std::string>& lines, const std::string& before) {
+    std::string text;
+    for (const std::string& line : lines) {
+        std::string whole = before + line;
+        while (!whole.empty() && whole.back() == ' ') whole.pop_back();
+        text += whole + "\n";
+    }
+    return text;
+}
+
+std::string type_constant(const Contract& contract, ElementType type) {
+    const ElementType stored = type == ElementType::TF32 ? ElementType::F32 : type;
+    return upper(contract.name) + "_" + upper(std::string(name_of(stored)));
+}
+
+std::string print_header(const Contract& contract, const EmittedProgram& program, Places places,
+                         const std::vector<std::string>& description) {
+    std::size_t rank = 1;
+    std::string prototypes;
+    for (const ContractArray& array : arrays_of(contract)) rank = std::max(rank, array.axes.size());
+    for (const ContractArray& array : callers_of(contract))
+        prototypes += maker(contract, array) + ";\n";
+    places["contract"] = lines_text(description, " *     ");
+    places["use"] = use(contract);
+    places["max_rank"] = std::to_string(rank);
+    places["members"] = members(contract);
+    places["makers"] = prototypes;
+    places["kernel_count"] = program.kernels.size() == 1 ? "the kernel" : "the kernels";
+    return fill(export_header_template(), places);
+}
+
+std::string print_launcher(const Contract& contract, const EmittedProgram& program, Places places) {
+    const std::vector<ContractArray> all = arrays_of(contract);
+    places["axis_numbers"];  // a program may have no axes
+    places["axes"];
+    for (const ContractAxis& axis : contract.axes) {
+        places["axis_numbers"] += fmt::format("    AXIS_{},\n", axis.identifier);
+        places["axes"] +=
+            fmt::format("    {{\"{}\", {}, {}}},\n", axis.name, axis.fixed.value_or(0),
+                        std::max(axis.most, axis.fixed.value_or(0)));
+    }
+    for (std::size_t number = 0; number < all.size(); ++number) {
+        places["array_numbers"] += fmt::format("    ARRAY_{},\n", all[number].identifier);
+        places["arrays"] += array_row(contract, all[number], !is_input(contract, all[number]));
+    }
+    for (std::size_t number = 0; number < program.kernels.size(); ++number) {
+        const EmittedKernel& kernel = program.kernels[number];
+        places["kernels"] += fmt::format("    {{\"{}\", {}, {}}},\n", kernel.name, kernel.threads,
+                                         kernel.shared_bytes);
+        places["launches"] += launch(contract, kernel, number);
+    }
+    for (const ContractArray& array : callers_of(contract)) {
+        const std::string number = "ARRAY_" + array.identifier;
+        places["views"] +=
+            fmt::format("    views[{}] = &arguments->{};\n", number, array.identifier);
+    }
+    places["callers"] = std::to_string(callers_of(contract).size());
+    places["kernel_number"] = std::to_string(program.kernels.size());
+    places["capability"] = std::to_string(contract.capability);
+    places["derived_sizes"] = derived_sizes(contract);
+    places["blocks"] = blocks(contract, program);
+    places["defaults"] = defaults(contract);
+    places["makers"] = makers(contract);
+    return fill(export_launcher_template(), places);
+}
+
+}  // namespace napkin::exporting

@@ -1,0 +1,212 @@
+// The operator for PyTorch, in Python.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/export/printing.h"
+#include "codegen/export/templates.h"
+
+namespace napkin::exporting {
+namespace {
+
+/// What is passed by value: name, identifier, type and default.
+struct Value {
+    std::string name;
+    std::string identifier;
+    bool real = false;
+    std::string fallback;  ///< empty: there is none
+};
+
+/// Sizes first, then scalars, of which those with a default are last.
+std::vector<Value> values_of(const Contract& contract) {
+    std::vector<Value> values;
+    for (const ContractAxis& axis : contract.axes)
+        if (axis.is_operator_argument()) values.push_back({axis.name, axis.identifier, false, ""});
+    for (const ContractScalar& scalar : contract.scalars)
+        values.push_back({scalar.name, scalar.identifier, is_floating(scalar.type),
+                          scalar.value ? number_text(scalar, Language::Python) : ""});
+    return values;
+}
+
+std::string_view torch_type(ElementType type) {
+    switch (type) {
+    case ElementType::F32:
+    case ElementType::TF32: return "torch.float32";
+    case ElementType::BF16: return "torch.bfloat16";
+    case ElementType::F16: return "torch.float16";
+    case ElementType::E4M3: return "torch.float8_e4m3fn";
+    case ElementType::E5M2: return "torch.float8_e5m2";
+    case ElementType::I8: return "torch.int8";
+    case ElementType::I32: return "torch.int32";
+    case ElementType::I64: return "torch.int64";
+    case ElementType::Bool: return "torch.bool";
+    case ElementType::I4:
+    case ElementType::F64: break;
+    }
+    throw InternalError("a type that PyTorch does not have");
+}
+
+/// A tuple of one element has a comma too.
+std::string tuple(const std::vector<std::string>& items) {
+    std::string text;
+    for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+    return "(" + text + (items.size() == 1 ? ",)" : ")");
+}
+
+std::string quoted(const std::string& text) {
+    return "\"" + text + "\"";
+}
+
+std::string array_row(const Contract& contract, const ContractArray& array) {
+    std::vector<std::string> axes;
+    for (const AxisId axis : array.axes) axes.push_back(quoted(contract[axis].name));
+    std::vector<std::string> order;
+    for (const std::uint32_t dimension : array.order) order.push_back(std::to_string(dimension));
+    return fmt::format("    _Array({}, {}, {}, {}, {}, {}),\n", quoted(array.name),
+                       torch_type(array.type), tuple(axes), tuple(order), array.alignment,
+                       array.multiple);
+}
+
+std::string rows(const Contract& contract, const std::vector<ContractArray>& arrays) {
+    std::string text;
+    for (const ContractArray& array : arrays) text += array_row(contract, array);
+    return text;
+}
+
+std::string parameter_text(const Contract& contract, const KernelParameter& parameter) {
+    switch (parameter.kind) {
+    case KernelParameter::Kind::Buffer:
+        return fmt::format("(\"address\", {}, 0)", quoted(contract[parameter.array].name));
+    case KernelParameter::Kind::Stride:
+        return fmt::format("(\"stride\", {}, {})", quoted(contract[parameter.array].name),
+                           parameter.dimension);
+    case KernelParameter::Kind::Size:
+        return fmt::format("(\"size\", {}, 0)", quoted(contract[parameter.axis].name));
+    case KernelParameter::Kind::Scalar: {
+        const ContractScalar& scalar = contract.scalar(parameter.array);
+        return fmt::format("({}, {}, 0)", is_floating(scalar.type) ? "\"real\"" : "\"integer\"",
+                           quoted(scalar.name));
+    }
+    }
+    throw InternalError("unknown kernel parameter");
+}
+
+std::string kernel_row(const Contract& contract, const EmittedKernel& kernel) {
+    std::string text =
+        fmt::format("    _Kernel(\n        {},\n        {},\n        {},\n        (\n",
+                    quoted(kernel.name), kernel.threads, kernel.shared_bytes);
+    for (const KernelParameter& parameter : kernel.parameters)
+        text += "            " + parameter_text(contract, parameter) + ",\n";
+    return text + "        ),\n    ),\n";
+}
+
+std::string derived_sizes(const Contract& contract) {
+    const auto size = [](const std::string& name) { return "size[" + quoted(name) + "]"; };
+    std::string code;
+    for (const ContractAxis& axis : contract.axes) {
+        if (axis.is_operator_argument())
+            code += fmt::format("    _set_size(size, {0}, given[{0}], \"the arguments\")\n",
+                                quoted(axis.name));
+        if (axis.fixed && !axis.on_input)
+            code += fmt::format("    size[{}] = {}\n", quoted(axis.name), *axis.fixed);
+    }
+    for (const ContractAxis& axis : contract.axes)
+        if (axis.derived)
+            code += fmt::format("    _set_size(size, {}, {}, {})\n", quoted(axis.name),
+                                size_code(*axis.derived, Language::Python, size),
+                                quoted(print(*axis.derived)));
+    return code.empty() ? "    # None: all are on inputs." : code;
+}
+
+std::string blocks(const EmittedProgram& program, const Contract& contract) {
+    std::string code;
+    for (const EmittedKernel& kernel : program.kernels) {
+        std::string product;
+        for (const GridAxis& axis : kernel.grid) {
+            std::string divided = "size[" + quoted(contract[axis.axis].name) + "]";
+            if (axis.within) divided = fmt::format("min({}, {})", *axis.within, divided);
+            const std::string count =
+                axis.size == 1 ? divided : fmt::format("-(-{} // {})", divided, axis.size);
+            product += (product.empty() ? "" : " * ") + count;
+        }
+        code += "        " + (product.empty() ? std::string("1") : product) + ",\n";
+    }
+    return code;
+}
+
+std::string schema(const Contract& contract, const std::vector<Value>& values) {
+    std::string text;
+    for (const ContractArray& array : contract.inputs)
+        text += (text.empty() ? "Tensor " : ", Tensor ") + array.identifier;
+    for (const Value& value : values) {
+        text += (text.empty() ? "" : ", ") + std::string(value.real ? "float " : "SymInt ") +
+                value.identifier;
+        if (!value.fallback.empty() && value.fallback.find("inf") == std::string::npos)
+            text += "=" + value.fallback;
+    }
+    std::string results;
+    for (std::size_t i = 0; i < contract.outputs.size(); ++i)
+        results += results.empty() ? "Tensor" : ", Tensor";
+    return "(" + text + ") -> " + (contract.outputs.size() == 1 ? results : "(" + results + ")");
+}
+
+}  // namespace
+
+std::string call_text(const Contract& contract) {
+    std::string results;
+    for (const ContractArray& array : contract.outputs)
+        results += (results.empty() ? "" : ", ") + array.identifier;
+    std::string arguments;
+    for (const ContractArray& array : contract.inputs)
+        arguments += (arguments.empty() ? "" : ", ") + array.identifier;
+    for (const Value& value : values_of(contract))
+        arguments += (arguments.empty() ? "" : ", ") + value.identifier +
+                     (value.fallback.empty() ? "" : "=" + value.fallback);
+    return fmt::format("{0} = {1}.{1}({2})", results, contract.name, arguments);
+}
+
+std::string print_operator(const Contract& contract, const EmittedProgram& program, Places places,
+                           const std::vector<std::string>& description) {
+    const std::vector<Value> values = values_of(contract);
+    std::vector<std::string> names;
+    std::vector<std::string> parameters;
+    std::vector<std::string> arguments;
+    for (const ContractArray& array : contract.inputs) {
+        parameters.push_back(array.identifier);
+        arguments.push_back(array.identifier);
+    }
+    for (const Value& value : values) {
+        names.push_back(quoted(value.name));
+        arguments.push_back(value.identifier);
+        parameters.push_back(value.identifier +
+                             (value.fallback.empty() ? "" : "=" + value.fallback));
+    }
+    for (const char* place : {"axes", "kernels"}) places[place];
+    const auto joined = [](const std::vector<std::string>& items, bool comma) {
+        std::string text;
+        for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+        return text + (comma && items.size() == 1 ? "," : "");
+    };
+    for (const ContractAxis& axis : contract.axes)
+        places["axes"] += fmt::format("    {}: _Axis({}, {}),\n", quoted(axis.name),
+                                      axis.fixed ? std::to_string(*axis.fixed) : "None", axis.most);
+    for (const EmittedKernel& kernel : program.kernels)
+        places["kernels"] += kernel_row(contract, kernel);
+    places["contract"] = lines_text(description, "    ");
+    places["call"] = call_text(contract);
+    places["inputs"] = rows(contract, contract.inputs);
+    places["outputs"] = rows(contract, contract.outputs);
+    places["intermediates"] = rows(contract, contract.intermediates);
+    places["values"] = joined(names, true);
+    places["capability"] =
+        fmt::format("{}, {}", contract.capability / 10, contract.capability % 10);
+    places["schema"] = schema(contract, values);
+    places["derived_sizes"] = derived_sizes(contract);
+    places["blocks"] = blocks(program, contract);
+    places["parameters"] = joined(parameters, false);
+    places["arguments"] = joined(arguments, false);
+    return fill(export_operator_template(), places);
+}
+
+}  // namespace napkin::exporting

@@ -1,0 +1,40 @@
+// The files of an export, one function each.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "codegen/export/contract.h"
+#include "codegen/export/selftest.h"
+#include "codegen/export/size_code.h"
+
+namespace napkin::exporting {
+
+/// What files share: the fillings of `@name@`, `@NAME@`, `@mark@`, `@summary@`.
+using Places = std::map<std::string, std::string>;
+
+[[nodiscard]] std::string print_header(const Contract& contract, const EmittedProgram& program,
+                                       Places places, const std::vector<std::string>& description);
+[[nodiscard]] std::string print_launcher(const Contract& contract, const EmittedProgram& program,
+                                         Places places);
+[[nodiscard]] std::string print_selftest(const Contract& contract, Places places);
+[[nodiscard]] std::string print_cases(const Contract& contract,
+                                      const std::vector<SelfTestCase>& cases, const Places& places);
+[[nodiscard]] std::string print_operator(const Contract& contract, const EmittedProgram& program,
+                                         Places places,
+                                         const std::vector<std::string>& description);
+
+/// `ATTENTION_BF16`, of the header.
+[[nodiscard]] std::string type_constant(const Contract& contract, ElementType type);
+/// `O = attention(Q, K, V, cap=50.0)`.
+[[nodiscard]] std::string call_text(const Contract& contract);
+/// A scalar's default as a literal.
+[[nodiscard]] std::string number_text(const ContractScalar& scalar, Language language);
+[[nodiscard]] std::string upper(std::string text);
+/// The texts, each after `before` and followed by a line's end.
+[[nodiscard]] std::string lines_text(const std::vector<std::string>& lines,
+                                     const std::string& before);
+
+}  // namespace napkin::exporting
