@@ -1,0 +1,141 @@
+#include "tests/export/device.h"
+
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <new>
+
+#include "codegen/run/emulator.h"
+#include "codegen/run/host_kernel.h"
+#include "tests/export/stub/cuda_runtime_api.h"
+
+namespace napkin::test {
+namespace {
+
+using nk::emulator::Argument;
+
+/// Blocks of memory that were handed out, by where they start.
+std::map<unsigned char*, std::size_t>& blocks() {
+    static std::map<unsigned char*, std::size_t> all;
+    return all;
+}
+
+/// Bytes from a place to the end of its block.
+std::size_t bytes_behind(unsigned char* place) {
+    const auto after = blocks().upper_bound(place);
+    if (after == blocks().begin()) return 0;
+    const auto& [start, size] = *std::prev(after);
+    return place < start + size ? static_cast<std::size_t>(start + size - place) : 0;
+}
+
+template <class T>
+T value_at(const void* place) {
+    T value{};
+    std::memcpy(&value, place, sizeof value);
+    return value;
+}
+
+Argument argument_of(const KernelParameter& parameter, const void* place) {
+    Argument argument;
+    argument.name = parameter.name.c_str();
+    switch (parameter.kind) {
+    case KernelParameter::Kind::Buffer: {
+        auto* data = value_at<unsigned char*>(place);
+        argument.data = data;
+        argument.integer = static_cast<long long>(bytes_behind(data)) * 8 / bits_of(parameter.type);
+        break;
+    }
+    case KernelParameter::Kind::Scalar:
+        if (is_floating(parameter.type))
+            argument.real = static_cast<double>(value_at<float>(place));
+        else
+            argument.integer = value_at<long long>(place);
+        break;
+    case KernelParameter::Kind::Size: argument.integer = value_at<int>(place); break;
+    case KernelParameter::Kind::Stride: argument.integer = value_at<long long>(place); break;
+    }
+    return argument;
+}
+
+cudaError_t run(const EmittedKernel& kernel, unsigned grid, void** arguments) {
+    const Result<HostKernel> compiled =
+        compile_for_host(kernel, std::filesystem::temp_directory_path() / "napkin-test-emulator");
+    if (!compiled) return cudaErrorUnknown;
+    EmulatedLaunch launch;
+    launch.entry = compiled->entry;
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+        launch.arguments.push_back(argument_of(kernel.parameters[i], arguments[i]));
+    launch.blocks = grid;
+    launch.threads = kernel.threads;
+    launch.shared_bytes = kernel.shared_bytes;
+    const std::optional<EmulatorFault> fault = run_emulated(launch).fault;
+    if (!fault) return cudaSuccess;
+    fake_device().fault = kernel.name + ": " + fault->message;
+    return cudaErrorUnknown;
+}
+
+}  // namespace
+
+FakeDevice& fake_device() {
+    static FakeDevice device;
+    return device;
+}
+
+}  // namespace napkin::test
+
+using napkin::test::blocks;
+using napkin::test::fake_device;
+
+cudaError_t cudaGetDevice(int* device) {
+    *device = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+    *count = fake_device().devices;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    const int capability = fake_device().capability;
+    switch (attribute) {
+    case cudaDevAttrComputeCapabilityMajor: *value = capability / 10; break;
+    case cudaDevAttrComputeCapabilityMinor: *value = capability % 10; break;
+    case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = fake_device().shared_memory; break;
+    }
+    return cudaSuccess;
+}
+cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {
+    return value <= fake_device().shared_memory ? cudaSuccess : cudaErrorUnknown;
+}
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
+                             size_t shared, cudaStream_t) {
+    // The test's own NAME_kernel numbers kernels from 1.
+    const auto number = reinterpret_cast<std::uintptr_t>(function) - 1;
+    napkin::test::FakeDevice& device = fake_device();
+    const napkin::EmittedProgram* program = device.program;
+    device.launches.push_back({program != nullptr ? program->kernels.at(number).name : "", grid.x,
+                               static_cast<int>(block.x), shared});
+    return program == nullptr ? cudaSuccess
+                              : napkin::test::run(program->kernels.at(number), grid.x, arguments);
+}
+const char* cudaGetErrorString(cudaError_t error) {
+    if (error == cudaSuccess) return "no error";
+    return fake_device().fault.empty() ? "unknown error" : fake_device().fault.c_str();
+}
+cudaError_t cudaMalloc(void** memory, size_t bytes) {
+    auto* block = static_cast<unsigned char*>(::operator new (bytes, std::align_val_t{256}));
+    blocks()[block] = bytes;
+    *memory = block;
+    return cudaSuccess;
+}
+cudaError_t cudaFree(void* memory) {
+    blocks().erase(static_cast<unsigned char*>(memory));
+    if (memory != nullptr) ::operator delete (memory, std::align_val_t{256});
+    return cudaSuccess;
+}
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
+    std::memcpy(to, from, bytes);
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize(void) {
+    return cudaSuccess;
+}

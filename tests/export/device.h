@@ -1,0 +1,31 @@
+// A device that is none: the functions of the CUDA runtime that exported files call, by the
+// emulator. What a launcher passes is decoded by the parameters of the program that is set.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+
+namespace napkin::test {
+
+/// One launch, as the launcher asked for it.
+struct Launch {
+    std::string kernel;
+    std::int64_t blocks = 0;
+    int threads = 0;
+    std::size_t shared = 0;
+};
+
+/// What the functions do from now on; a fault of a kernel becomes an error of its launch.
+struct FakeDevice {
+    const EmittedProgram* program = nullptr;  ///< null: launches are only noted
+    int capability = 90;
+    int shared_memory = 232448;
+    int devices = 1;
+    std::string fault;
+    std::vector<Launch> launches;
+};
+[[nodiscard]] FakeDevice& fake_device();
+
+}  // namespace napkin::test

@@ -1,0 +1,152 @@
+// What is written: the tree of one small export, names, refusals, and that the kernels' source
+// needs nothing else.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "codegen/export/standalone.h"
+#include "codegen/run/compile.h"
+#include "codegen/run/folders.h"
+#include "tests/derive/programs.h"
+#include "tests/export/examples.h"
+#include "tests/export/exported.h"
+#include "tests/golden.h"
+
+namespace napkin::test {
+namespace {
+
+/// Small enough for its whole folder to be read.
+const ExportExample kSmall{"scaled rows",
+                           R"(diagram scaled {
+  axis m = 6 dynamic, n = 8
+  input A[m, n] : f32, w[n] : f32
+  param eps : f32 = 1e-5
+  s[m] = sum(n) A[m, n] * A[m, n]
+  output B[m, n] : f16 = A[m, n] * w[n] * rsqrt(s[m] / size(n) + eps)
+})",
+                           "fuse all\ngroup m by 4",
+                           "simt",
+                           {{{"m", 3}}}};
+
+EmittedKernel standalone_kernel(const Exported& exported, const EmittedKernel& kernel) {
+    EmittedKernel result = kernel;
+    result.source = exported.text(exported.program.name + ".cu");
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("golden: the folder of a small export") {
+    const Exported exported = make_export(kSmall);
+    for (const ExportedFile& file : exported.files) {
+        std::string text = file.text;
+        if (file.name == "scaled.cu") {
+            // The primitives have tests of their own.
+            const std::string primitives = exporting::inlined_prelude({"napkin.cuh"});
+            const std::size_t at = text.find(primitives);
+            REQUIRE(at != std::string::npos);
+            text.replace(at, primitives.size(), "(the device primitives)\n");
+        }
+        check_golden("export/scaled/" + file.name, text);
+        CHECK(file.text.substr(0, 1024).find(kExportMark) != std::string::npos);
+    }
+}
+
+TEST_CASE("the source of the kernels stands alone") {
+    for (const ExportExample& example : export_examples()) {
+        INFO(example.name);
+        const Exported exported = make_export(example);
+        const std::string& source = exported.text(exported.program.name + ".cu");
+        CHECK_EQ(source.find("#include"), std::string::npos);
+        CHECK_EQ(source.find("NAPKIN_EMULATED"), std::string::npos);
+        CHECK_EQ(source.find("emulator"), std::string::npos);
+        CHECK(source.find("Derivation:") != std::string::npos);
+        CHECK(source.find("Certificate: none") != std::string::npos);
+    }
+}
+
+TEST_CASE("nvrtc: exported kernels compile") {
+    if (!nvrtc_status().missing.empty()) {
+        MESSAGE("skipped: " << nvrtc_status().missing);
+        return;
+    }
+    for (const ExportExample& example : export_examples()) {
+        INFO(example.name);
+        const Exported exported = make_export(example);
+        CompileOptions how;
+        how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+        how.architecture = "sm_90";
+        const Result<CompiledKernel> compiled =
+            compile(standalone_kernel(exported, exported.program.kernels.front()), how);
+        REQUIRE(compiled.has_value());
+        CHECK_EQ(compiled->image, KernelImage::Cubin);
+        for (const EmittedKernel& kernel : exported.program.kernels)
+            CHECK(compiled->bytes.find(kernel.name) != std::string::npos);
+    }
+}
+
+TEST_CASE("nvcc: an export builds without a GPU, and two of them link into one program") {
+    std::string nvcc = "nvcc";
+    std::string log;
+    if (shell("command -v nvcc", log) != 0) nvcc = "/usr/local/cuda/bin/nvcc";
+    if (shell(nvcc + " --version", log) != 0) {
+        MESSAGE("skipped: there is no nvcc");
+        return;
+    }
+    std::string sources;
+    for (const char* name : {"attention on tensor cores, sizes at run time",
+                             "several kernels with a workspace, sizes at run time"}) {
+        const Exported exported = make_export(export_example(name));
+        const std::filesystem::path folder = scratch() / ("nvcc-" + exported.program.name);
+        for (const ExportedFile& file : exported.files)
+            REQUIRE_FALSE(write_file_whole(folder / file.name, file.text).has_value());
+        for (const char* ending : {".cu", ".c"})
+            sources += " '" + (folder / (exported.program.name + ending)).string() + "'";
+        if (sources.find("selftest.c'") == std::string::npos)
+            sources += " '" + (folder / "selftest.c").string() + "'";
+    }
+    log.clear();
+    const int status = shell(nvcc + " -std=c++17 -arch=sm_80 -Werror all-warnings -o '" +
+                                 (scratch() / "both").string() + "'" + sources,
+                             log);
+    INFO(log);
+    CHECK_EQ(status, 0);
+}
+
+TEST_CASE("names that cannot name files and functions are refused") {
+    for (const char* name : {"attention", "rms_norm", "Q2"}) CHECK_FALSE(check_export_name(name));
+    for (const char* name : {"", "2d", "a-b", "a b", "_x", "x_", "a__b", "torch", "if", "lambda",
+                             "selftest", "../x", "int"}) {
+        INFO(name);
+        const std::optional<Diagnostic> wrong = check_export_name(name);
+        REQUIRE(wrong.has_value());
+        CHECK_EQ(wrong->code, "E0961");
+    }
+}
+
+TEST_CASE("types that neither C nor PyTorch has are refused") {
+    const State state = derive(load("diagram packed { axis n = 8\n input A[n] : i4\n"
+                                    "output B[n] : f32 = A[n] * 2 }"),
+                               "");
+    const Result<TileProgram> tiles = expand(state);
+    REQUIRE(tiles.has_value());
+    const Result<EmittedProgram> program =
+        emit(state, *tiles, export_emit_options("simt", nullptr));
+    REQUIRE(program.has_value());
+    const Result<std::vector<ExportedFile>> files = export_program(state, *program, {}, {});
+    REQUIRE_FALSE(files.has_value());
+    CHECK_EQ(files.error().list.front().code, "E0962");
+}
+
+TEST_CASE("an export is the same every time, and keeps its certificate's hash") {
+    const Exported once = make_export(kSmall);
+    CHECK(once.files == make_export(kSmall).files);
+    const Result<std::vector<ExportedFile>> certified =
+        export_program(once.state, once.program, {}, {"0.0.0", kSmall.diagram, "sha256:0123abcd"});
+    REQUIRE(certified.has_value());
+    for (const ExportedFile& file : *certified)
+        if (file.name == "scaled.cu" || file.name == "README.md")
+            CHECK(file.text.find("Certificate: sha256:0123abcd") != std::string::npos);
+}
+
+}  // namespace napkin::test

@@ -1,0 +1,123 @@
+#include "tests/export/exported.h"
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+#include "derive/tile_program.h"
+#include "tests/derive/programs.h"
+
+namespace napkin::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Scratch {
+public:
+    Scratch() {
+        std::string name = fs::temp_directory_path() / "napkin-test-XXXXXX";
+        if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+        path_ = name;
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    [[nodiscard]] const fs::path& path() const { return path_; }
+
+private:
+    fs::path path_;
+};
+
+/// The launcher asks for kernels by number; the fake device knows them by that number.
+void write_kernels(const fs::path& folder, const std::string& name) {
+    std::ofstream(folder / "kernels.c")
+        << "#include <stdint.h>\nconst void *" << name << "_kernel(int number);\nconst void *"
+        << name << "_kernel(int number) { return (const void *)(intptr_t)(number + 1); }\n";
+}
+
+}  // namespace
+
+const std::string& Exported::text(const std::string& file) const {
+    const auto found = std::find_if(files.begin(), files.end(),
+                                    [&](const ExportedFile& known) { return known.name == file; });
+    REQUIRE(found != files.end());
+    return found->text;
+}
+
+Exported make_export(const ExportExample& example) {
+    Exported result;
+    result.state = derive(load(example.diagram), example.derivation);
+    const Result<TileProgram> tiles = expand(result.state);
+    REQUIRE(tiles.has_value());
+    const Result<EmittedProgram> program =
+        emit(result.state, *tiles, export_emit_options(example.target, nullptr));
+    REQUIRE(program.has_value());
+    result.program = *program;
+    std::vector<SelfTestCase> cases;
+    for (const Sizes& sizes : example.sizes)
+        cases.push_back(self_test_case(derive(load(example.diagram, sizes), example.derivation),
+                                       program->operands, 1));
+    if (cases.empty()) cases.push_back(self_test_case(result.state, program->operands, 1));
+    const Result<std::vector<ExportedFile>> files =
+        export_program(result.state, result.program, cases, {"0.0.0", example.diagram, ""});
+    REQUIRE(files.has_value());
+    result.files = *files;
+    return result;
+}
+
+const fs::path& scratch() {
+    static const Scratch kFolder;
+    return kFolder.path();
+}
+
+int shell(const std::string& command, std::string& log) {
+    std::FILE* pipe = ::popen((command + " 2>&1").c_str(), "r");
+    REQUIRE(pipe != nullptr);
+    char buffer[4096];
+    for (std::size_t got = 0; (got = std::fread(buffer, 1, sizeof buffer, pipe)) > 0;)
+        log.append(buffer, got);
+    const int status = ::pclose(pipe);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+Launcher::Launcher(const Exported& exported, const std::string& folder,
+                   const std::vector<std::string>& sources)
+    : folder_(scratch() / folder) {
+    const std::string& name = exported.program.name;
+    fs::create_directories(folder_);
+    for (const ExportedFile& file : exported.files)
+        std::ofstream(folder_ / file.name, std::ios::binary) << file.text;
+    write_kernels(folder_, name);
+    std::string command =
+        "cc -std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -O1 -fPIC -shared "
+        "-Dmain=run_main "
+        "-I '" NAPKIN_TEST_STUB "' -I '" +
+        folder_.string() + "' -o '" + (folder_ / "launcher.so").string() + "' '" +
+        (folder_ / "kernels.c").string() + "' '" + (folder_ / (name + ".c")).string() + "'";
+    for (const std::string& source : sources)
+        command += " '" + (source.front() == '/' ? source : (folder_ / source).string()) + "'";
+    std::string log;
+    const int status = shell(command + " -lm", log);
+    INFO(log);
+    REQUIRE_EQ(status, 0);
+    library_ = ::dlopen((folder_ / "launcher.so").c_str(), RTLD_NOW | RTLD_LOCAL);
+    INFO((library_ == nullptr ? ::dlerror() : ""));
+    REQUIRE(library_ != nullptr);
+}
+
+void* Launcher::symbol(const char* name) const {
+    void* found = ::dlsym(library_, name);
+    REQUIRE(found != nullptr);
+    return found;
+}
+
+}  // namespace napkin::test

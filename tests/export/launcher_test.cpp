@@ -1,0 +1,139 @@
+// The launcher and the self-test of exports, compiled by the host's C compiler against a device
+// that is none: contracts, launches, and whole self-tests with kernels in the emulator.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "tests/export/device.h"
+#include "tests/export/examples.h"
+#include "tests/export/exported.h"
+#include "tests/golden.h"
+
+namespace napkin::test {
+namespace {
+
+constexpr const char* kAttention = "attention on tensor cores, sizes at run time";
+constexpr const char* kUnfused = "several kernels with a workspace, sizes at run time";
+
+/// `main` of an exported self-test.
+int run_self_test(const Launcher& launcher, const std::string& name) {
+    auto* main = reinterpret_cast<int (*)(int, char**)>(launcher.symbol("run_main"));
+    std::string program = "selftest";
+    std::string file = (launcher.folder() / (name + "_selftest.txt")).string();
+    char* words[] = {program.data(), file.data(), nullptr};
+    return main(2, words);
+}
+
+void replace_once(const std::filesystem::path& path, const std::string& what,
+                  const std::string& with) {
+    std::string text = read_text(path);
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    text.replace(at, what.size(), with);
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+Exported with_replaced(Exported exported, const std::string& file, const std::string& what,
+                       const std::string& with) {
+    for (ExportedFile& known : exported.files) {
+        if (known.name != file) continue;
+        const std::size_t at = known.text.find(what);
+        REQUIRE(at != std::string::npos);
+        known.text.replace(at, what.size(), with);
+    }
+    return exported;
+}
+
+}  // namespace
+
+TEST_CASE("every export passes its own self-test in the emulator") {
+    for (const ExportExample& example : export_examples()) {
+        INFO(example.name);
+        const Exported exported = make_export(example);
+        const std::string& name = exported.program.name;
+        const Launcher launcher(exported, "passes-" + name, {"selftest.c"});
+        fake_device() = {};
+        fake_device().program = &exported.program;
+        CHECK_EQ(run_self_test(launcher, name), 0);
+        // Contiguous and strided, in every case.
+        const std::size_t cases = std::max<std::size_t>(example.sizes.size(), 1);
+        CHECK_EQ(fake_device().launches.size(), 2 * cases * exported.program.kernels.size());
+        CHECK(fake_device().fault.empty());
+    }
+}
+
+TEST_CASE("a self-test notices results, places and inputs that are wrong") {
+    const Exported right = make_export(export_example(kUnfused));
+    const std::string name = right.program.name;
+    const auto verdict = [&](const Exported& exported, const std::string& folder) {
+        const Launcher launcher(exported, folder, {"selftest.c"});
+        fake_device() = {};
+        fake_device().program = &right.program;
+        return run_self_test(launcher, name);
+    };
+    CHECK_EQ(verdict(with_replaced(right, name + ".c", "&plan.stride[ARRAY_O][0]",
+                                   "&plan.stride[ARRAY_O][1]"),
+                     "swapped-stride"),
+             1);
+    CHECK_EQ(
+        verdict(with_replaced(right, name + ".c", "&plan.data[ARRAY_K]", "&plan.data[ARRAY_V]"),
+                "swapped-array"),
+        1);
+    CHECK_EQ(
+        verdict(with_replaced(right, name + "_selftest.txt", "input Q normal ", "input Q normal 1"),
+                "other-input"),
+        1);
+    CHECK_EQ(
+        verdict(with_replaced(right, name + ".c", "plan->blocks[2] = ", "plan->blocks[2] = -1 + "),
+                "a-block-less"),
+        1);
+    CHECK_EQ(verdict(right, "unchanged"), 0);
+}
+
+TEST_CASE("without a device the self-test is skipped") {
+    const Exported exported = make_export(export_example(kUnfused));
+    const Launcher launcher(exported, "skipped", {"selftest.c"});
+    fake_device() = {};
+    fake_device().devices = 0;
+    CHECK_EQ(run_self_test(launcher, exported.program.name), 77);
+}
+
+TEST_CASE("what breaks the contract is refused with its code") {
+    const Launcher launcher(make_export(export_example(kAttention)), "contract",
+                            {NAPKIN_TEST_FOLDER "/contract_cases.c"});
+    fake_device() = {};
+    CHECK_EQ(reinterpret_cast<int (*)()>(launcher.symbol("check_contract"))(), 0);
+    CHECK_GE(reinterpret_cast<int (*)()>(launcher.symbol("count_cases"))(), 30);
+    CHECK(fake_device().launches.empty());
+}
+
+TEST_CASE("a launch is refused on a device, in a workspace, that will not do") {
+    const Launcher launcher(make_export(export_example(kUnfused)), "launches",
+                            {NAPKIN_TEST_FOLDER "/launch_cases.c"});
+    auto* check = reinterpret_cast<int (*)(int*, int*)>(launcher.symbol("check_launches"));
+    fake_device() = {};
+    CHECK_EQ(check(&fake_device().capability, &fake_device().shared_memory), 0);
+    REQUIRE_EQ(fake_device().launches.size(), 3);
+    // S[h, q, x] by 8 of q, P by 4, O by 8; h one by one; q = 21.
+    CHECK_EQ(fake_device().launches[0].blocks, 2 * 3);
+    CHECK_EQ(fake_device().launches[1].blocks, 2 * 6);
+    CHECK_EQ(fake_device().launches[2].blocks, 2 * 3);
+}
+
+TEST_CASE("header and launcher are C++ too") {
+    const Exported exported = make_export(export_example(kAttention));
+    const Launcher launcher(exported, "cpp", {});
+    std::string log;
+    for (const char* standard : {"c++11", "c++20"}) {
+        const std::string options =
+            std::string("c++ -x c++ -Wall -Wextra -Werror -fsyntax-only -std=") + standard +
+            " -I '" NAPKIN_TEST_STUB "' '";
+        CHECK_EQ(shell(options + (launcher.folder() / "attention.c").string() + "'", log), 0);
+        CHECK_EQ(shell(options + (launcher.folder() / "selftest.c").string() + "'", log), 0);
+    }
+    INFO(log);
+    CHECK(log.empty());
+}
+
+}  // namespace napkin::test

@@ -1,0 +1,134 @@
+"""Calls the exported operators `attention` and `unfused` (tests/export/examples.cpp) with the torch
+of fake_torch and a driver that notes launches: what they launch, and what they refuse.
+
+usage: PYTHONPATH=fake_torch:attention's folder:unfused's folder python3 operator_cases.py
+"""
+
+import ctypes
+import sys
+
+import torch
+
+import attention
+import unfused
+
+failures = []
+
+
+def check(holds, what):
+    if not holds:
+        failures.append(what)
+
+
+def refused(what, words, call):
+    try:
+        call()
+    except attention.ContractError as why:
+        check(words in str(why), f"{what}: says {why}")
+    else:
+        check(False, f"{what}: is not refused")
+
+
+class Driver:
+    """Notes launches, their arguments as 64-bit numbers."""
+
+    def __init__(self):
+        self.launches = []
+
+    def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, places, extra):
+        values = [ctypes.cast(place, ctypes.POINTER(ctypes.c_int64))[0] for place in places]
+        assert (gy, gz, by, bz, stream, extra) == (1, 1, 1, 1, 77, None)
+        self.launches.append((function, gx, bx, shared, values))
+        return 0
+
+
+def with_driver(module):
+    driver = Driver()
+    module._driver = lambda: driver
+    module._functions = lambda device: [kernel.name for kernel in module._KERNELS]
+    return driver
+
+
+def heads_inside(b, h, q, d):
+    """[b, h, q, d] of memory [b, q, h, d]."""
+    return torch.empty((b, q, h, d), torch.bfloat16).permute([0, 2, 1, 3])
+
+
+def attention_launches():
+    driver = with_driver(attention)
+    Q, K, V = heads_inside(2, 3, 37, 32), heads_inside(2, 3, 70, 32), heads_inside(2, 3, 70, 32)
+    O, L = attention.attention(Q, K, V)
+    check(O.shape == (2, 3, 37, 32) and O.stride() == (3552, 1184, 32, 1), "shape of O")
+    check(O.dtype is torch.bfloat16 and L.dtype is torch.float32, "types of results")
+    check(L.shape == (2, 3, 37), "shape of L")
+    check(len(driver.launches) == 1, "one launch")
+    function, blocks, threads, shared, values = driver.launches[0]
+    kernel = attention._KERNELS[0]
+    check(function == kernel.name and blocks == 2 * 3 * 2, "blocks of 32 rows")
+    check((threads, shared) == (kernel.threads, kernel.shared), "threads and shared memory")
+    arrays = {"Q": Q, "K": K, "V": V, "O": O, "L": L}
+    sizes = {"q": 37, "x": 70, "b": 2, "h": 3}
+    for (kind, what, dimension), value in zip(kernel.parameters, values):
+        if kind == "address":
+            check(value == arrays[what].data_ptr(), f"address of {what}")
+        elif kind == "stride":
+            check(value == arrays[what].stride(dimension), f"stride {dimension} of {what}")
+        else:
+            check(value & 0xFFFFFFFF == sizes[what], f"size of {what}")
+    kinds = [kind for kind, _, _ in kernel.parameters]
+    check(kinds.count("address") == 5 and "stride" in kinds and "size" in kinds, "kinds of arguments")
+    fake = attention._operator.fake(Q, K, V)
+    check([t.shape for t in fake] == [O.shape, L.shape], "shapes of the fake kernel")
+    check([t.stride() for t in fake] == [O.stride(), L.stride()], "strides of the fake kernel")
+
+
+def attention_refusals():
+    with_driver(attention)
+    right = [torch.empty((2, 3, n, 32), torch.bfloat16) for n in (37, 70, 70)]
+
+    def with_other(position, other):
+        arguments = list(right)
+        arguments[position] = other
+        return lambda: attention.attention(*arguments)
+
+    def like(shape, dtype=torch.bfloat16, strides=None, shift=0, device=torch.device("cuda")):
+        made = torch.empty(shape, dtype, device)
+        return torch.Tensor(
+            made.shape, dtype, device, strides or made.stride(), made.data_ptr() + shift
+        )
+
+    shape = (2, 3, 70, 32)
+    refused("another type", "holds torch.float16", with_other(0, like((2, 3, 37, 32), torch.float16)))
+    refused("another rank", "has 3 dimensions", with_other(1, like((6, 70, 32))))
+    refused("a fixed size", "were made for 32", with_other(0, like((2, 3, 37, 64))))
+    refused("sizes that differ", "size 71 along x", with_other(2, like((2, 3, 71, 32))))
+    refused("nothing", "take 1 to", with_other(0, like((2, 3, 0, 32))))
+    refused("not contiguous", "contiguous()", with_other(1, like(shape, strides=(9999, 4480, 64, 2))))
+    refused("no multiple", "multiple of 8", with_other(1, like(shape, strides=(7560, 2520, 36, 1))))
+    refused("half a vector", "multiple of 16 bytes", with_other(2, like(shape, shift=8)))
+    refused("two devices", "is on cuda:1", with_other(2, like(shape, device=torch.device("cuda", 1))))
+    on_cpu = [like(t.shape, device=torch.device("cpu")) for t in right]
+    refused("no device", "run on cuda", lambda: attention.attention(*on_cpu))
+    attention.attention(*right)
+
+
+def unfused_launches():
+    driver = with_driver(unfused)
+    O = unfused.unfused(*[torch.empty((2, n, 16), torch.float16) for n in (21, 30, 30)])
+    check(O.shape == (2, 21, 16), "shape of O")
+    check([launch[1] for launch in driver.launches] == [6, 12, 6], "blocks of three kernels")
+    # S is written by the first kernel and read by the second, at one address.
+    first, second = driver.launches[0][4], driver.launches[1][4]
+    where = {}
+    for kernel, values in zip(unfused._KERNELS, (first, second)):
+        for (kind, what, _), value in zip(kernel.parameters, values):
+            if kind == "address":
+                check(where.setdefault(what, value) == value, f"address of {what}")
+    check("S" in where and "P" in where, "intermediate results")
+
+
+attention_launches()
+attention_refusals()
+unfused_launches()
+print("\n".join(failures) if failures else "ok")
+sys.exit(1 if failures else 0)

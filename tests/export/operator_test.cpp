@@ -1,0 +1,48 @@
+// The operator for PyTorch, under a stand-in for PyTorch: what it launches and what it refuses.
+// bench/export-on-gpu is its test on a real one.
+#include <doctest/doctest.h>
+
+#include "tests/export/examples.h"
+#include "tests/export/exported.h"
+
+namespace napkin::test {
+
+TEST_CASE("the operator launches what the launcher does, and refuses what it refuses") {
+    std::string log;
+    if (shell("python3 --version", log) != 0) {
+        MESSAGE("skipped: there is no python3");
+        return;
+    }
+    const Launcher attention(
+        make_export(export_example("attention on tensor cores, sizes at run time")),
+        "operator-attention", {});
+    const Launcher unfused(
+        make_export(export_example("several kernels with a workspace, sizes at run time")),
+        "operator-unfused", {});
+    log.clear();
+    const std::string path = std::string(NAPKIN_TEST_FOLDER "/fake_torch:") +
+                             attention.folder().string() + ":" + unfused.folder().string();
+    const int status = shell("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='" + path +
+                                 "' python3 '" NAPKIN_TEST_FOLDER "/operator_cases.py'",
+                             log);
+    CHECK_EQ(log, "ok\n");
+    CHECK_EQ(status, 0);
+}
+
+TEST_CASE("every operator is Python") {
+    std::string log;
+    if (shell("python3 --version", log) != 0) return;
+    for (const ExportExample& example : export_examples()) {
+        const Exported exported = make_export(example);
+        const Launcher launcher(exported, "python-" + exported.program.name, {});
+        log.clear();
+        INFO(example.name, log);
+        const std::string file = (launcher.folder() / (exported.program.name + ".py")).string();
+        CHECK_EQ(shell("python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' '" +
+                           file + "'",
+                       log),
+                 0);
+    }
+}
+
+}  // namespace napkin::test
