@@ -23,8 +23,8 @@ struct EmitOptions {
     std::string target = "simt";
     /// Makes every axis that no tile holds whole a run-time size, as if it were declared `dynamic`.
     bool dynamic_sizes = false;
-    /// Makes the stride of every dimension but the contiguous one an argument of the kernel, so that
-    /// it serves views of larger arrays; otherwise only those of woven axes and of dimensions
+    /// Makes the stride of every dimension but the contiguous one an argument of the kernel, so
+    /// that it serves views of larger arrays; otherwise only those of woven axes and of dimensions
     /// outside a run-time size are.
     bool free_strides = false;
     /// Shared memory that one block may have, in bytes; more is a diagnostic that lists the tiles.

@@ -87,8 +87,7 @@ std::vector<std::int64_t> offsets_of(const State& state, ArrayId array, std::siz
                                      std::uint64_t seed) {
     Sampling sampling;
     for (const Region& region : state.relabelling.regions) {
-        for (const Stream& stream : region.streams)
-            sampling.tiles[stream.axis].insert(stream.size);
+        for (const Stream& stream : region.streams) sampling.tiles[stream.axis].insert(stream.size);
         for (const Group& group : region.groups) sampling.tiles[group.axis].insert(group.size);
     }
     sampling.budget = kMostWork / static_cast<double>(outputs);

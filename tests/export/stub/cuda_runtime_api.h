@@ -10,28 +10,33 @@ extern "C" {
 #endif
 
 typedef enum cudaError_t { cudaSuccess = 0, cudaErrorUnknown = 999 } cudaError_t;
-typedef enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 } cudaMemcpyKind;
+typedef enum cudaMemcpyKind {
+    cudaMemcpyHostToDevice = 1,
+    cudaMemcpyDeviceToHost = 2
+} cudaMemcpyKind;
 typedef enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMajor = 75,
     cudaDevAttrComputeCapabilityMinor = 76,
     cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
 } cudaDeviceAttr;
-typedef enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 } cudaFuncAttribute;
+typedef enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize = 8
+} cudaFuncAttribute;
 typedef struct dim3 {
     unsigned x, y, z;
 } dim3;
-typedef struct CUstream_st *cudaStream_t;
+typedef struct CUstream_st* cudaStream_t;
 
-cudaError_t cudaGetDevice(int *device);
-cudaError_t cudaGetDeviceCount(int *count);
-cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int device);
-cudaError_t cudaFuncSetAttribute(const void *function, cudaFuncAttribute attribute, int value);
-cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments,
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value);
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t shared, cudaStream_t stream);
-const char *cudaGetErrorString(cudaError_t error);
-cudaError_t cudaMalloc(void **memory, size_t bytes);
-cudaError_t cudaFree(void *memory);
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, cudaMemcpyKind kind);
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaMalloc(void** memory, size_t bytes);
+cudaError_t cudaFree(void* memory);
+cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaDeviceSynchronize(void);
 
 #ifdef __cplusplus
