@@ -86,6 +86,7 @@ const Decoder* decoder_for(std::string_view name) {
         Decoder{"u1", 1, Kind::Integer, decode_plain<std::uint8_t>},
         Decoder{"u2", 2, Kind::Integer, decode_plain<std::uint16_t>},
         Decoder{"u4", 4, Kind::Integer, decode_plain<std::uint32_t>},
+        Decoder{"u8", 8, Kind::Integer, decode_plain<std::uint64_t>},
         Decoder{"b1", 1, Kind::Boolean, decode_plain<std::uint8_t>},
     };
     const auto* const found =

@@ -18,7 +18,7 @@ struct NpyContent {
     enum class Kind { Floating, Integer, Boolean } kind = Kind::Floating;
 };
 
-/// Reads f2 f4 f8, i1 to i8, u1 to u4 and b1 of either byte order, C or Fortran order, format
+/// Reads f2 f4 f8, i1 to i8, u1 to u8 and b1 of either byte order, C or Fortran order, format
 /// versions 1 to 3.
 [[nodiscard]] Result<NpyContent> read_npy(const std::string& path);
 /// Reads values for an input of a diagram: the shape must be the array's (in the order of

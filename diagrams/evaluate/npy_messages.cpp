@@ -18,7 +18,7 @@ Diagnostic damaged_npy(const std::string& path, const std::string& reason) {
 Diagnostic unsupported_npy_type(const std::string& path, const std::string& descr) {
     return plain_error(
         "E0513", fmt::format("`{}` holds numbers of type `{}`, which are not read", path, descr),
-        "f2, f4, f8, i1, i2, i4, i8, u1, u2, u4 and b1 are; convert with "
+        "f2, f4, f8, i1, i2, i4, i8, u1, u2, u4, u8 and b1 are; convert with "
         "`astype('float32')` or the like");
 }
 
