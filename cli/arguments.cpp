@@ -22,10 +22,12 @@ void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--drv", out.derivation, "replay the commands of this derivation first")
             ->required(takes.derivation_required);
     if (takes.sets)
-        app.add_option("--set", out.sets, "override sizes, as in --set q=8192; may be repeated")
+        app.add_option(
+               "--set", out.sets,
+               "override sizes and parameters, as in --set q=8192,eps=1e-5; may be repeated")
             ->allow_extra_args(false)
             ->delimiter(',')
-            ->type_name("AXIS=SIZE");
+            ->type_name("NAME=VALUE");
     if (takes.machine)
         app.add_option("--machine", out.machine,
                        "a machine by name or file, with overrides: H200,block.capacity=96KiB")
@@ -40,9 +42,7 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.tile) app.add_flag("--tile", out.tile, "draw the tile program");
     if (takes.interactive)
         app.add_flag("-i,--interactive", out.interactive, "type commands, see what each does");
-    if (takes.top)
-        app.add_option("--top", out.top, "how many derivations to show")
-            ->check(CLI::Range(1, 1000));
+    if (takes.top) app.add_option("--top", out.top, "how many to show")->check(CLI::Range(1, 1000));
 }
 
 void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {

@@ -50,9 +50,9 @@ std::string text_of(const Checked& checked) {
 }  // namespace
 
 Result<int> run_check(Context& context) {
-    const Result<Sizes> sizes = sizes_of_sets(context.arguments.sets);
-    if (!sizes) return sizes.error();
-    const Result<Checked> checked = load_checked(context, *sizes);
+    const Result<Settings> settings = settings_of_sets(context.arguments.sets);
+    if (!settings) return settings.error();
+    const Result<Checked> checked = load_checked(context, *settings);
     if (!checked) return checked.error();
     print_diagnostics(checked->warnings, context.sources);
     print_data(context.arguments.json ? text_of(json_of(*checked, context.sources))

@@ -68,6 +68,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_prove(Context& context);
 [[nodiscard]] Result<int> run_run(Context& context);
 [[nodiscard]] Result<int> run_search(Context& context);
+[[nodiscard]] Result<int> run_suggest(Context& context);
 [[nodiscard]] Result<int> run_verify(Context& context);
 
 }  // namespace napkin::cli

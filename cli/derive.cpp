@@ -86,7 +86,7 @@ Result<int> run_derive(Context& context) {
     if (!log) return log.error();
     if (!arguments.output.empty())
         if (const auto failure =
-                write_data(arguments.output, derivation_text(loaded->state, loaded->sizes)))
+                write_data(arguments.output, derivation_text(loaded->state, loaded->settings)))
             return *failure;
     if (arguments.json)
         print_data(text_of(Json{{"ok", true}, {"machine", machine->name}, {"steps", log->json}}));

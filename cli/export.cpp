@@ -85,8 +85,9 @@ std::optional<Diagnostic> write_folder(const std::string& folder,
 /// The same derivation at other sizes; nothing where it does not go through there.
 std::optional<State> state_at(Context& context, std::uint32_t file, const Loaded& loaded,
                               const Sizes& sizes) {
-    Sizes all = sizes;
-    for (const auto& [axis, size] : loaded.sizes) all.emplace(axis, size);
+    Settings all;
+    for (const auto& [axis, size] : sizes) all.emplace(axis, static_cast<double>(size));
+    for (const auto& [name, value] : loaded.settings) all.emplace(name, value);
     const Result<Checked> checked = check_text(context, file, all);
     if (!checked) return std::nullopt;
     std::vector<Command> commands;

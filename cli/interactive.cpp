@@ -26,7 +26,7 @@ public:
     Session(Context& context, Loaded loaded, Machine machine)
         : context_(context),
           plain_(std::move(loaded.plain)),
-          sizes_(std::move(loaded.sizes)),
+          settings_(std::move(loaded.settings)),
           machine_(std::move(machine)),
           bench_(plain_, loaded.state.steps) {}
     int run();
@@ -41,10 +41,11 @@ private:
     };
     static const std::array<Entry, 14> kEntries;
 
-    void execute(const std::string& line);
-    void step(const std::string& line);
+    void execute(std::string_view line);
+    /// Takes a step; false where it is refused.
+    bool step(const std::string& line);
     void set(const std::string& line);
-    void suggest_moves(const std::string&);
+    void suggest_moves(const std::string& rest);
     void undo(const std::string&);
     void redo(const std::string&);
     void go_to(const std::string& rest);
@@ -67,7 +68,7 @@ private:
 
     Context& context_;
     Diagram plain_;
-    Sizes sizes_;
+    Settings settings_;
     Machine machine_;
     Workbench bench_;
     bool done_ = false;
@@ -75,8 +76,8 @@ private:
 
 // clang-format off
 const std::array<Session::Entry, 14> Session::kEntries = {{
-    {"suggest", "suggest", "legal moves ranked by what they save, refused ones with the reason", &Session::suggest_moves},
-    {"set", "set AXIS = SIZE", "the same derivation at another size", &Session::set},
+    {"suggest", "suggest [N]", "legal moves ranked by what they save, refused ones with the reason", &Session::suggest_moves},
+    {"set", "set NAME = VALUE", "the same derivation at another size, or with another parameter", &Session::set},
     {"undo", "undo", "back one step", &Session::undo},
     {"redo", "redo", "forward again", &Session::redo},
     {"goto", "goto N", "to the state after step N; 0 is the plain diagram", &Session::go_to},
@@ -85,7 +86,7 @@ const std::array<Session::Entry, 14> Session::kEntries = {{
     {"save", "save FILE.drv", "write the derivation", &Session::save},
     {"draw", "draw FILE", "draw the diagram as it stands: svg, pdf, png, txt or tex", &Session::draw},
     {"emit", "emit [tile|cuda|ptx|cubin] [FILE]", "print or write the program", &Session::emit},
-    {"run", "run [AXIS=SIZE...] [cpu|emulator|cuda]", "execute it and compare with the reference", &Session::run_here},
+    {"run", "run [NAME=VALUE...] [cpu|emulator|cuda]", "execute it and compare with the reference", &Session::run_here},
     {"help", "help", "this list", &Session::help},
     {"quit", "quit", "leave", &Session::quit},
     {"exit", "exit", "leave", &Session::quit},
@@ -127,17 +128,33 @@ int Session::run() {
     return kOk;
 }
 
-void Session::execute(const std::string& line) {
-    const std::string_view text = trimmed(line);
-    if (text.empty() || text.front() == '#') return;
-    const std::size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    for (const Entry& entry : kEntries) {
-        if (entry.name != word) continue;
-        (this->*entry.handler)(std::string(trimmed(text.substr(end))));
-        return;
+/// A line is commands, separated by semicolons; the first that is refused ends it. Steps that
+/// follow each other are reported as one.
+void Session::execute(std::string_view line) {
+    std::optional<State> before;
+    const auto report_steps = [&] {
+        if (before && bench_.current().steps.size() != before->steps.size()) report(&*before);
+        before.reset();
+    };
+    for (std::string_view rest = line; !done_ && !rest.empty();) {
+        const std::size_t end = std::min(rest.find(';'), rest.size());
+        const std::size_t comment = rest.find('#');
+        const bool is_last = end == rest.size() || comment < end;
+        const std::string_view text = trimmed(is_last ? rest : rest.substr(0, end));
+        rest.remove_prefix(is_last ? rest.size() : end + 1);
+        if (text.empty() || text.front() == '#') continue;
+        const std::string_view word = text.substr(0, text.find(' '));
+        const auto entry = std::find_if(kEntries.begin(), kEntries.end(),
+                                        [&](const Entry& known) { return known.name == word; });
+        if (entry != kEntries.end()) {
+            report_steps();
+            (this->*entry->handler)(std::string(trimmed(text.substr(word.size()))));
+            continue;
+        }
+        if (!before) before = bench_.current();
+        if (!step(std::string(text))) break;
     }
-    step(std::string(text));
+    report_steps();
 }
 
 std::optional<Command> Session::parse(const std::string& line) {
@@ -163,26 +180,25 @@ void Session::report(const State* before) {
         print_diagnostics(text.error(), context_.sources);
 }
 
-void Session::step(const std::string& line) {
+bool Session::step(const std::string& line) {
     const std::optional<Command> command = parse(line);
-    if (!command) return;
-    if (const std::optional<NotApplicable> refusal = bench_.take(*command)) {
-        refuse(*refusal);
-        return;
-    }
-    report(bench_.previous());
+    if (!command) return false;
+    const std::optional<NotApplicable> refusal = bench_.take(*command);
+    if (refusal) refuse(*refusal);
+    return !refusal;
 }
 
 void Session::set(const std::string& line) {
-    const std::optional<Command> command = parse("set " + line);
-    if (!command) return;
-    if (command->names.size() != 1 || !command->size) {
+    std::string setting = line;
+    std::erase_if(setting, [](char c) { return c == ' ' || c == '\t'; });
+    const Result<Settings> given = settings_of_sets({setting});
+    if (!given) {
         say("  write it as `set q = 8192`\n");
         return;
     }
-    Sizes sizes = sizes_;
-    sizes[command->names.front()] = *command->size;
-    const Result<Checked> checked = load_checked(context_, sizes);
+    Settings settings = settings_;
+    for (const auto& [name, value] : *given) settings[name] = value;
+    const Result<Checked> checked = load_checked(context_, settings);
     if (!checked) {
         print_diagnostics(checked.error(), context_.sources);
         return;
@@ -193,12 +209,17 @@ void Session::set(const std::string& line) {
         return;
     }
     plain_ = checked->diagram;
-    sizes_ = std::move(sizes);
+    settings_ = std::move(settings);
     report(&before);
 }
 
-void Session::suggest_moves(const std::string& /*rest*/) {
-    const Result<Suggestions> suggestions = suggest(bench_.current(), machine_);
+void Session::suggest_moves(const std::string& rest) {
+    std::size_t top = kMovesShown;
+    const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), top);
+    if (!rest.empty() &&
+        (parsed.ec != std::errc{} || parsed.ptr != rest.data() + rest.size() || top == 0))
+        return say("  write `suggest` or `suggest N`\n");
+    const Result<Suggestions> suggestions = suggest(bench_.current(), machine_, top);
     if (suggestions)
         say(napkin::cli::text_of(*suggestions));
     else
@@ -276,7 +297,7 @@ void Session::show(const std::string& rest) {
 
 void Session::save(const std::string& rest) {
     if (rest.empty()) return say("  write `save FILE.drv`\n");
-    const std::string text = derivation_text(bench_.current(), sizes_);
+    const std::string text = derivation_text(bench_.current(), settings_);
     if (const std::optional<Diagnostic> failure = write_file(rest, text))
         print_diagnostics({{*failure}}, context_.sources);
     else
@@ -285,8 +306,8 @@ void Session::save(const std::string& rest) {
 }
 
 void Session::run_subcommand(Result<int> (*subcommand)(Context&), Arguments arguments) {
-    for (const auto& [name, size] : sizes_)
-        arguments.sets.insert(arguments.sets.begin(), name + "=" + std::to_string(size));
+    for (const auto& [name, value] : settings_)
+        arguments.sets.insert(arguments.sets.begin(), name + "=" + value_text(value));
     Context inner{arguments, context_.sources, derivation_text(bench_.current(), {})};
     std::fflush(stdout);
     const Result<int> code = subcommand(inner);

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "diagrams/nearest.h"
+
 namespace napkin::cli {
 
 std::string listed(const std::vector<std::string>& words) {
@@ -28,8 +30,8 @@ Diagnostic file_too_large(const std::string& path, std::size_t largest) {
 }
 
 Diagnostic malformed_set(const std::string& text) {
-    return plain_error("E9004", "`--set " + text + "` is not a name and a positive whole number",
-                       "write it as `--set q=8192`");
+    return plain_error("E9004", "`--set " + text + "` is not a name and a number",
+                       "write it as `--set q=8192` or `--set eps=1e-5`");
 }
 
 Diagnostic unknown_picture_format(const std::string& path) {
@@ -96,6 +98,23 @@ Diagnostic reference_too_large(const std::string& output, double visits) {
 Diagnostic unknown_dynamic_axis(const std::string& axis, const std::vector<std::string>& known) {
     return plain_error("E9014", "`--dynamic " + axis + "` names no axis of this diagram",
                        "it has " + listed(known));
+}
+
+Diagnostic unknown_setting(const std::string& name, const std::vector<std::string>& axes,
+                           const std::vector<std::string>& parameters) {
+    std::vector<std::string> known = axes;
+    known.insert(known.end(), parameters.begin(), parameters.end());
+    const std::optional<std::string> near = nearest(name, known);
+    return plain_error(
+        "E9015", "cannot set `" + name + "`: no axis and no parameter has this name",
+        near ? "did you mean `" + *near + "`?"
+             : "the axes are " + listed(axes) +
+                   (parameters.empty() ? "" : ", the parameters " + listed(parameters)));
+}
+
+Diagnostic set_no_size(const std::string& axis, const std::string& value) {
+    return plain_error("E9016", "cannot set axis `" + axis + "` to " + value,
+                       "a size is a whole number of at least 1 and less than 2^53");
 }
 
 }  // namespace napkin::cli

@@ -27,6 +27,10 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic reference_too_large(const std::string& output, double visits);
 [[nodiscard]] Diagnostic unknown_dynamic_axis(const std::string& axis,
                                               const std::vector<std::string>& known);
+[[nodiscard]] Diagnostic unknown_setting(const std::string& name,
+                                         const std::vector<std::string>& axes,
+                                         const std::vector<std::string>& parameters);
+[[nodiscard]] Diagnostic set_no_size(const std::string& axis, const std::string& value);
 
 /// `a, b and c`, or `nothing`.
 [[nodiscard]] std::string listed(const std::vector<std::string>& words);

@@ -79,9 +79,11 @@ Result<int> run_prove(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<std::uint32_t> text = load_text(context.sources, arguments.file);
     if (!text) return text.error();
-    const Result<syntax::File> file = syntax::parse(context.sources, *text);
+    Result<syntax::File> file = syntax::parse(context.sources, *text);
     if (!file) return file.error();
-    Result<Sizes> sizes = sizes_of_sets(arguments.sets);
+    const Result<Settings> settings = settings_of_sets(arguments.sets);
+    if (!settings) return settings.error();
+    const Result<Sizes> sizes = take_settings(*file, *settings);
     if (!sizes) return sizes.error();
     std::vector<Command> commands;
     if (!arguments.derivation.empty()) {

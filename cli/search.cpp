@@ -11,6 +11,8 @@
 namespace napkin::cli {
 namespace {
 
+constexpr std::size_t kShown = 5;
+
 std::string commands_text(const Candidate& candidate) {
     std::string text;
     for (const Command& command : candidate.commands)
@@ -46,7 +48,8 @@ Result<int> run_search(Context& context) {
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     const Result<SearchResult> result =
-        search(loaded->plain, *machine, static_cast<std::size_t>(arguments.top));
+        search(loaded->plain, *machine,
+               arguments.top > 0 ? static_cast<std::size_t>(arguments.top) : kShown);
     if (!result) return result.error();
     if (!arguments.output.empty() && !result->ranked.empty())
         if (const auto failure =

@@ -2,35 +2,52 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "cli/console.h"
 #include "cli/messages.h"
 
 namespace napkin::cli {
+namespace {
+
+/// Whole numbers below this are exact, as in the language.
+constexpr double kMostWhole = 0x1p53;
+
+}  // namespace
+
 Result<std::uint32_t> load_text(SourceMap& sources, const std::string& path) {
     Result<std::string> text = read_file(path);
     if (!text) return text.error();
     return sources.add(path, std::move(text).value());
 }
 
-Result<Sizes> sizes_of_sets(const std::vector<std::string>& sets) {
-    Sizes sizes;
+Result<Settings> settings_of_sets(const std::vector<std::string>& sets) {
+    Settings settings;
     for (const std::string& text : sets) {
         const std::size_t equals = text.find('=');
         if (equals == std::string::npos || equals == 0) return malformed_set(text);
-        std::int64_t size = 0;
+        double value = 0;
         const char* const end = text.data() + text.size();
-        const auto parsed = std::from_chars(text.data() + equals + 1, end, size);
-        if (parsed.ec != std::errc{} || parsed.ptr != end || size < 1) return malformed_set(text);
-        sizes[text.substr(0, equals)] = size;
+        const auto parsed = std::from_chars(text.data() + equals + 1, end, value);
+        if (parsed.ec != std::errc{} || parsed.ptr != end || std::isnan(value))
+            return malformed_set(text);
+        settings[text.substr(0, equals)] = value;
     }
-    return sizes;
+    return settings;
+}
+
+std::string value_text(double value) {
+    char buffer[400];  // a whole number is written out
+    const auto end =
+        value == std::floor(value) && std::abs(value) < kMostWhole
+            ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::fixed)
+            : std::to_chars(buffer, buffer + sizeof buffer, value);
+    return std::string(buffer, end.ptr);
 }
 
 namespace {
 
-/// As if the axes were declared `dynamic`: the checker then proves what it proves for every size.
-std::optional<Diagnostic> make_dynamic(syntax::File& file, const std::vector<std::string>& axes) {
+std::vector<syntax::AxisItem*> axis_items(syntax::File& file) {
     std::vector<syntax::AxisItem*> items;
     for (syntax::Line& line : file.lines) {
         if (auto* declared = std::get_if<syntax::AxisLine>(&line.body))
@@ -38,6 +55,33 @@ std::optional<Diagnostic> make_dynamic(syntax::File& file, const std::vector<std
         if (auto* woven = std::get_if<syntax::WeaveLine>(&line.body))
             for (syntax::AxisItem& item : woven->axes) items.push_back(&item);
     }
+    return items;
+}
+
+std::map<std::string, syntax::ParamLine*> parameters_of(syntax::File& file) {
+    std::map<std::string, syntax::ParamLine*> parameters;
+    for (syntax::Line& line : file.lines)
+        if (auto* parameter = std::get_if<syntax::ParamLine>(&line.body))
+            parameters[parameter->param.name.text] = parameter;
+    return parameters;
+}
+
+/// A number as the language writes it, at the place of what it replaces.
+syntax::Expression constant(double value, Span span) {
+    syntax::Expression expression;
+    expression.span = span;
+    if (std::signbit(value))
+        expression.node = syntax::Unary{"-", {constant(-value, span)}};
+    else if (std::isinf(value))
+        expression.node = syntax::Reference{{"inf", span}};
+    else
+        expression.node = syntax::Literal{value, value == std::floor(value) && value < kMostWhole};
+    return expression;
+}
+
+/// As if the axes were declared `dynamic`: the checker then proves what it proves for every size.
+std::optional<Diagnostic> make_dynamic(syntax::File& file, const std::vector<std::string>& axes) {
+    const std::vector<syntax::AxisItem*> items = axis_items(file);
     for (const std::string& axis : axes) {
         const auto item =
             std::find_if(items.begin(), items.end(),
@@ -54,17 +98,42 @@ std::optional<Diagnostic> make_dynamic(syntax::File& file, const std::vector<std
 
 }  // namespace
 
-Result<Checked> check_text(Context& context, std::uint32_t file, const Sizes& sizes) {
-    Result<syntax::File> tree = syntax::parse(context.sources, file);
-    if (!tree) return tree.error();
-    if (const auto wrong = make_dynamic(*tree, context.arguments.dynamic)) return *wrong;
-    return check(context.sources, *tree, sizes);
+Result<Sizes> take_settings(syntax::File& file, const Settings& settings) {
+    const std::map<std::string, syntax::ParamLine*> parameters = parameters_of(file);
+    std::vector<std::string> known;
+    for (const syntax::AxisItem* item : axis_items(file)) known.push_back(item->name.text);
+    std::vector<std::string> names;
+    for (const auto& [name, line] : parameters) names.push_back(name);
+    Diagnostics errors;
+    Sizes sizes;
+    for (const auto& [name, value] : settings) {
+        const bool is_axis = std::find(known.begin(), known.end(), name) != known.end();
+        if (const auto found = parameters.find(name); found != parameters.end())
+            found->second->value = constant(value, found->second->value.span);
+        else if (!is_axis)
+            errors.add(unknown_setting(name, known, names));
+        else if (value < 1 || value != std::floor(value) || value >= kMostWhole)
+            errors.add(set_no_size(name, value_text(value)));
+        else
+            sizes[name] = static_cast<std::int64_t>(value);
+    }
+    if (errors.has_errors()) return errors;
+    return sizes;
 }
 
-Result<Checked> load_checked(Context& context, const Sizes& sizes) {
+Result<Checked> check_text(Context& context, std::uint32_t file, const Settings& settings) {
+    Result<syntax::File> tree = syntax::parse(context.sources, file);
+    if (!tree) return tree.error();
+    const Result<Sizes> sizes = take_settings(*tree, settings);
+    if (!sizes) return sizes.error();
+    if (const auto wrong = make_dynamic(*tree, context.arguments.dynamic)) return *wrong;
+    return check(context.sources, *tree, *sizes);
+}
+
+Result<Checked> load_checked(Context& context, const Settings& settings) {
     const Result<std::uint32_t> file = load_text(context.sources, context.arguments.file);
     if (!file) return file.error();
-    return check_text(context, *file, sizes);
+    return check_text(context, *file, settings);
 }
 
 }  // namespace napkin::cli

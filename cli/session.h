@@ -1,31 +1,41 @@
 // From files to a derivation state: read, check, apply sizes, replay.
 #pragma once
 
+#include <map>
 #include <string>
+#include <vector>
 
 #include "cli/commands.h"
 #include "derive/state.h"
 #include "diagrams/check.h"
+#include "diagrams/syntax.h"
 
 namespace napkin::cli {
 
 /// A text added to the source map, by its index there.
 [[nodiscard]] Result<std::uint32_t> load_text(SourceMap& sources, const std::string& path);
 
-/// `--set` as sizes; a later one wins.
-[[nodiscard]] Result<Sizes> sizes_of_sets(const std::vector<std::string>& sets);
+/// What replaces the defaults of a file: sizes of axes and values of parameters, by name.
+using Settings = std::map<std::string, double>;
+/// `--set` as settings; a later one wins.
+[[nodiscard]] Result<Settings> settings_of_sets(const std::vector<std::string>& sets);
+/// A setting's value as it is typed.
+[[nodiscard]] std::string value_text(double value);
+/// Puts the settings of parameters into the file, and returns those of axes.
+[[nodiscard]] Result<Sizes> take_settings(syntax::File& file, const Settings& settings);
 
-/// The diagram of a text in the source map at the given sizes, with the axes of `--dynamic` at run
-/// time; warnings included.
-[[nodiscard]] Result<Checked> check_text(Context& context, std::uint32_t file, const Sizes& sizes);
-/// The diagram of FILE at the given sizes, warnings included.
-[[nodiscard]] Result<Checked> load_checked(Context& context, const Sizes& sizes);
+/// The diagram of a text in the source map with the given settings, with the axes of `--dynamic` at
+/// run time; warnings included.
+[[nodiscard]] Result<Checked> check_text(Context& context, std::uint32_t file,
+                                         const Settings& settings);
+/// The diagram of FILE with the given settings, warnings included.
+[[nodiscard]] Result<Checked> load_checked(Context& context, const Settings& settings);
 
 /// A derivation and where it starts.
 struct Loaded {
     Diagram plain;
     State state;
-    Sizes sizes;  ///< sizes that differ from the file's, by `set` or `--set`
+    Settings settings;  ///< what differs from the file's defaults, by `set` or `--set`
 };
 /// The state that FILE, `--drv` and `--set` lead to; `--set` overrides the derivation's own `set`.
 /// Warnings of the checker are printed.

@@ -1,148 +1,93 @@
+// suggest: the legal moves from where a derivation stands, ranked by what they save.
 #include "cli/suggest.h"
 
 #include <algorithm>
-#include <optional>
-#include <set>
+#include <nlohmann/json.hpp>
 
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/json.h"
 #include "cli/numbers.h"
-#include "cli/picture.h"
-#include "perfmodel/time.h"
+#include "cli/session.h"
 
 namespace napkin::cli {
 namespace {
 
-constexpr std::int64_t kSizes[] = {16, 32, 64, 128, 256};
+constexpr const char* kDefaultMachine = "H200";
 
-/// Commands of one kind, of which only the best is shown.
-using Family = std::vector<std::string>;
-
-std::string in_region(const State& state, const Region& region) {
-    return state.relabelling.regions.size() == 1 ? "" : " in " + region_name(state.diagram, region);
+Json json_of(const MoveFigures& figures) {
+    constexpr double kMicroseconds = 1e6;
+    return Json{{"H_bytes", figures.transferred},
+                {"M_bytes", figures.memory},
+                {"time_us", Json{{"low", figures.time_low * kMicroseconds},
+                                 {"high", figures.time_high * kMicroseconds}}},
+                {"fits", figures.fits}};
 }
 
-void add_sizes(const std::string& start, const std::string& end, std::int64_t extent,
-               std::vector<Family>& families) {
-    Family family;
-    for (const std::int64_t size : kSizes)
-        if (size < extent) family.push_back(start + std::to_string(size) + end);
-    if (!family.empty()) families.push_back(std::move(family));
+Json json_of(const Move& move) {
+    Json commands = Json::array();
+    for (const Command& command : move) commands.push_back(print(command));
+    return commands;
 }
 
-/// Every fusion of a producer with a reader of its output, every group and stream of an axis.
-std::vector<Family> families_of(const State& state) {
-    const Diagram& diagram = state.diagram;
-    std::vector<Family> families;
-    std::set<std::string> pairs;
-    for (const Region& region : state.relabelling.regions)
-        for (const ArrayId array : loads_of(diagram, region))
-            if (producer(diagram, array))
-                for (const Region& source : state.relabelling.regions)
-                    for (const ArrayId saved : saves_of(diagram, source))
-                        if (saved == array)
-                            pairs.insert("fuse " + region_name(diagram, source) + ", " +
-                                         region_name(diagram, region));
-    for (const std::string& pair : pairs) families.push_back({pair});
-    if (pairs.size() > 1) families.push_back({"fuse all"});
-    for (const Region& region : state.relabelling.regions) {
-        std::set<AxisId> axes;
-        for (const StatementId id : region.statements)
-            for (const AxisId axis : axes_of(diagram, diagram[id])) axes.insert(axis);
-        for (const AxisId axis : axes) {
-            const std::string& name = diagram[axis].name;
-            const std::string end = " at l1" + in_region(state, region);
-            const auto here = [&](const auto& item) {
-                return item.axis == axis && item.level == Level::Block;
-            };
-            if (std::any_of(region.groups.begin(), region.groups.end(), here) ||
-                std::any_of(region.streams.begin(), region.streams.end(), here))
-                continue;
-            add_sizes("group " + name + " by ", end, diagram[axis].extent, families);
-            add_sizes("stream " + name + " by ", end, diagram[axis].extent, families);
-        }
-    }
-    return families;
-}
-
-Outcome apply_text(const State& state, const std::string& text) {
-    SourceMap sources;
-    const Result<Command> command = parse_command(sources, sources.add("suggestion", text));
-    invariant(command.has_value(), "a suggestion that is no command");
-    return apply(state, *command);
-}
-
-bool fits(const Cost& cost, const Machine& machine) {
-    return std::all_of(cost.regions.begin(), cost.regions.end(), [&](const RegionCost& region) {
-        return excesses_of(region, machine).empty();
-    });
-}
-
-/// What fits first, then what saves most time, then transfers.
-bool saves_more(const Suggestion& a, const Suggestion& b) {
-    if (a.fits != b.fits) return a.fits;
-    const double time_a = a.figures.time_low + a.figures.time_high;
-    const double time_b = b.figures.time_low + b.figures.time_high;
-    if (time_a != time_b) return time_a < time_b;
-    return a.figures.transferred < b.figures.transferred;
-}
-
-/// Which size of one family to show: while nothing fits, the one that needs least memory.
-bool better(const Suggestion& a, const Suggestion& b) {
-    if (!a.fits && !b.fits && a.figures.memory != b.figures.memory)
-        return a.figures.memory < b.figures.memory;
-    return saves_more(a, b);
+Json json_of(const Suggestions& suggestions, const Machine& machine) {
+    Json json{{"ok", true}, {"machine", machine.name}, {"now", json_of(suggestions.now)}};
+    json["legal"] = Json::array();
+    for (const Suggestion& each : suggestions.legal)
+        json["legal"].push_back(
+            Json{{"commands", json_of(each.move)}, {"figures", json_of(each.figures)}});
+    json["refused"] = Json::array();
+    for (const Refusal& each : suggestions.refused)
+        json["refused"].push_back(Json{{"commands", json_of(each.move)}, {"reason", each.reason}});
+    json["unshown"] = suggestions.unshown;
+    return json;
 }
 
 }  // namespace
 
-Result<Suggestions> suggest(const State& state, const Machine& machine) {
-    const Result<Cost> cost = cost_of_state(state);
-    if (!cost) return cost.error();
-    Suggestions suggestions;
-    suggestions.now = figures_of(*cost, machine);
-    for (const Family& family : families_of(state)) {
-        std::optional<Suggestion> best;
-        for (const std::string& command : family) {
-            const Outcome outcome = apply_text(state, command);
-            if (const NotApplicable* refusal = std::get_if<NotApplicable>(&outcome)) {
-                if (command == family.front())
-                    suggestions.refused.push_back({command, refusal->reason});
-                continue;
-            }
-            const State& next = std::get<State>(outcome);
-            const Result<Cost> next_cost = cost_of_state(next);
-            if (!next_cost) continue;
-            Suggestion candidate{command, figures_of(*next_cost, machine),
-                                 fits(*next_cost, machine)};
-            if (!best || better(candidate, *best)) best = std::move(candidate);
-        }
-        if (best) suggestions.legal.push_back(std::move(*best));
-    }
-    std::stable_sort(suggestions.legal.begin(), suggestions.legal.end(), saves_more);
-    return suggestions;
-}
-
 std::string text_of(const Suggestions& suggestions) {
     std::size_t width = 0;
-    for (const Suggestion& move : suggestions.legal) width = std::max(width, move.command.size());
-    for (const Refusal& move : suggestions.refused) width = std::max(width, move.command.size());
+    for (const Suggestion& move : suggestions.legal)
+        width = std::max(width, print(move.move).size());
+    for (const Refusal& move : suggestions.refused)
+        width = std::max(width, print(move.move).size());
     const auto field = [](const std::string& name, double before, double now) {
         return padded(name + " " + change_text(before, now), 14);
     };
     std::string text;
     for (const Suggestion& move : suggestions.legal) {
-        const Figures& figures = move.figures;
-        text += "  " + padded(move.command, width) + "   " +
+        const MoveFigures& figures = move.figures;
+        text += "  " + padded(print(move.move), width) + "   " +
                 field("H", suggestions.now.transferred, figures.transferred) +
                 field("M", suggestions.now.memory, figures.memory) +
                 field("time", suggestions.now.time_high, figures.time_high) +
-                (move.fits ? "" : "still too large");
+                (figures.fits ? "" : "still too large");
         while (text.back() == ' ') text.pop_back();
         text += "\n";
     }
+    if (suggestions.unshown > 0)
+        text += "  and " + std::to_string(suggestions.unshown) + " that save less\n";
     if (suggestions.legal.empty()) text += "  no rule applies here\n";
     for (const Refusal& move : suggestions.refused)
-        text += "  " + padded(move.command, width) + "   refused: " + move.reason + "\n";
+        text += "  " + padded(print(move.move), width) + "   refused: " + move.reason + "\n";
     return text;
+}
+
+Result<int> run_suggest(Context& context) {
+    const Arguments& arguments = context.arguments;
+    const Result<Loaded> loaded = load_state(context);
+    if (!loaded) return loaded.error();
+    const Result<Machine> machine = load_machine(
+        context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
+    if (!machine) return machine.error();
+    const Result<Suggestions> suggestions =
+        suggest(loaded->state, *machine,
+                arguments.top > 0 ? static_cast<std::size_t>(arguments.top) : kMovesShown);
+    if (!suggestions) return suggestions.error();
+    print_data(arguments.json
+                   ? text_of(json_of(*suggestions, *machine))
+                   : loaded->plain.name + " on " + machine->name + "\n" + text_of(*suggestions));
+    return kOk;
 }
 
 }  // namespace napkin::cli

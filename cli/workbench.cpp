@@ -52,10 +52,11 @@ std::optional<Diagnostics> Workbench::restart(const Diagram& diagram) {
     return std::nullopt;
 }
 
-std::string derivation_text(const State& state, const Sizes& sizes) {
+std::string derivation_text(const State& state, const Settings& settings) {
     std::string text = "# " + state.diagram.name + "\n";
-    for (const auto& [name, size] : sizes)
-        text += "set " + name + " = " + std::to_string(size) + "\n";
+    for (const auto& [name, value] : settings)
+        text += find_axis(state.diagram, name) ? "set " + name + " = " + value_text(value) + "\n"
+                                               : "# --set " + name + "=" + value_text(value) + "\n";
     for (const Step& step : state.steps)
         if (step.command.rule != "set") text += print(step.command) + "\n";
     return text;

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/session.h"
 #include "derive/state.h"
 #include "diagrams/check.h"
 
@@ -37,7 +38,8 @@ private:
     std::size_t at_ = 0;
 };
 
-/// The derivation that leads to a state, as a `.drv` file; `sizes` are its `set` commands.
-[[nodiscard]] std::string derivation_text(const State& state, const Sizes& sizes);
+/// The derivation that leads to a state, as a `.drv` file; settings of sizes are its `set`
+/// commands, those of parameters, which no derivation depends on, a comment.
+[[nodiscard]] std::string derivation_text(const State& state, const Settings& settings);
 
 }  // namespace napkin::cli

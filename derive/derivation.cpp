@@ -178,7 +178,13 @@ Outcome set_size(const State& state, const Command& command) {
     if (command.names.size() != 1 || !command.size)
         return NotApplicable{"it takes an axis and a size", "write `set AXIS = SIZE`"};
     const std::optional<AxisId> axis = find_axis(state.diagram, command.names.front());
-    if (!axis) return NotApplicable{"there is no axis `" + command.names.front() + "`", ""};
+    if (!axis) {
+        const std::optional<ArrayId> array = find_array(state.diagram, command.names.front());
+        if (array && state.diagram[*array].role == ArrayRole::Parameter)
+            return NotApplicable{"`" + command.names.front() + "` is a parameter, not a size",
+                                 "no derivation depends on it: give it with `--set`"};
+        return NotApplicable{"there is no axis `" + command.names.front() + "`", ""};
+    }
     return with_step(state, command, {});
 }
 

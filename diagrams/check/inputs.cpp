@@ -26,6 +26,10 @@ void declare_parameter(Context& context, const syntax::ParamLine& line) {
     if (!array.axes.empty()) context.report(messages::parameter_with_axes(array.span, array.name));
     array.axes.clear();
     array.value = round_to(array.type, value.value_or(Number{}).value);
+    if (value && !is_floating(array.type) && *array.value != value->value)
+        context.report(messages::value_of_other_type(
+            line.value.span, array.name, name_of(array.type),
+            napkin::print(context.diagram, number(value->value, value->is_integer))));
     const std::string name = array.name;
     context.arrays[name] = context.add_array(std::move(array));
 }

@@ -102,6 +102,9 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic let_with_type(Span place, std::string_view name);        // E0420
 [[nodiscard]] Diagnostic no_operand(Span place, std::string_view name);           // E0421
 [[nodiscard]] Diagnostic parameter_with_axes(Span place, std::string_view name);  // E0422
+[[nodiscard]] Diagnostic value_of_other_type(Span place, std::string_view name,
+                                             std::string_view type,
+                                             std::string_view value);  // E0424
 [[nodiscard]] Diagnostic captured_axis(Span place, std::string_view axis,
                                        std::string_view index);  // E0423
 

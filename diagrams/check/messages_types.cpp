@@ -154,6 +154,14 @@ Diagnostic parameter_with_axes(Span place, std::string_view name) {
                       "a parameter is one number", join({"declare `input ", name, "[...]`"}));
 }
 
+Diagnostic value_of_other_type(Span place, std::string_view name, std::string_view type,
+                               std::string_view value) {
+    return make_error(
+        "E0424", place,
+        join({value, " is no value of the parameter ", quoted(name), ", which is ", type}),
+        "the default", "give a whole number in range, or declare it `: f32`");
+}
+
 Diagnostic captured_axis(Span place, std::string_view axis, std::string_view index) {
     return make_error("E0423", place,
                       join({"the reduction over ", quoted(axis), " would bind the ", quoted(axis),

@@ -1,0 +1,201 @@
+#include "search/suggest.h"
+
+#include <algorithm>
+#include <list>
+#include <optional>
+#include <utility>
+
+#include "derive/tile_program.h"
+#include "perfmodel/cost.h"
+#include "perfmodel/time.h"
+
+namespace napkin {
+namespace {
+
+/// What ranking needs, in numbers.
+struct Quick {
+    double transferred = 0;
+    double held = 0;  ///< A at block level, bytes: the most of any region
+    double time_low = 0;
+    double time_high = 0;
+    bool fits = true;
+    [[nodiscard]] double time() const { return time_low + time_high; }
+};
+
+struct Candidate {
+    Move move;
+    State state;
+    Quick quick;
+};
+
+/// What fits first, then what saves most time, then transfers.
+bool saves_more(const Candidate& a, const Candidate& b) {
+    if (a.quick.fits != b.quick.fits) return a.quick.fits;
+    if (a.quick.time() != b.quick.time()) return a.quick.time() < b.quick.time();
+    return a.quick.transferred < b.quick.transferred;
+}
+
+/// Which size of one family to show: while nothing fits, the one that needs least memory.
+bool better(const Candidate& a, const Candidate& b) {
+    if (!a.quick.fits && !b.quick.fits && a.quick.held != b.quick.held)
+        return a.quick.held < b.quick.held;
+    return saves_more(a, b);
+}
+
+/// Whether a move gains something by itself: room where there is too little, time, or transfers in
+/// the same time.
+bool helps(const Quick& next, const Quick& now) {
+    constexpr double kLess = 0.999;
+    if (next.fits != now.fits) return next.fits;
+    if (!now.fits) return next.held < kLess * now.held;
+    if (next.time() < kLess * now.time()) return true;
+    return next.time() <= now.time() && next.transferred < kLess * now.transferred;
+}
+
+/// Costs regions, each once: a move leaves most of them as they were.
+class Scout {
+public:
+    Scout(const State& now, const Machine& machine) : now_(now), machine_(machine) {}
+
+    Result<Quick> quick(const State& state) {
+        Quick total;
+        std::list<Known>& known = known_for(state);
+        for (const Region& region : state.relabelling.regions) {
+            const Result<Known*> part = costed(known, state, region);
+            if (!part) return part.error();
+            const Quick& figures = (*part)->quick;
+            total.transferred += figures.transferred;
+            total.held = std::max(total.held, figures.held);
+            total.time_low += figures.time_low;
+            total.time_high += figures.time_high;
+            total.fits = total.fits && figures.fits;
+        }
+        return total;
+    }
+
+    /// With M and the levels within a block, which takes longer.
+    Result<MoveFigures> figures(const State& state) {
+        MoveFigures total;
+        std::list<Known>& known = known_for(state);
+        for (const Region& region : state.relabelling.regions) {
+            const Result<Known*> part = costed(known, state, region);
+            if (!part) return part.error();
+            std::optional<RegionCost>& cost = (*part)->cost;
+            if (!cost) {
+                Result<RegionCost> full = cost_of((*part)->program);
+                if (!full) return full.error();
+                cost = std::move(full).value();
+            }
+            const Quick& figures = (*part)->quick;
+            const Amount& memory = cost->levels.at(Level::Block).memory;
+            total.transferred += figures.transferred;
+            total.memory = std::max(total.memory, static_cast<double>(memory.bytes()));
+            total.time_low += figures.time_low;
+            total.time_high += figures.time_high;
+            total.fits = total.fits && excesses_of(*cost, machine_).empty();
+        }
+        return total;
+    }
+
+private:
+    struct Known {
+        Region region;
+        RegionProgram program;
+        Quick quick;
+        std::optional<RegionCost> cost;  ///< where it was asked for
+    };
+
+    /// Regions of the same diagram are remembered, those of another one only while it is looked at.
+    std::list<Known>& known_for(const State& state) {
+        if (state.diagram == now_.diagram) return known_;
+        others_.clear();
+        return others_;
+    }
+
+    Result<Known*> costed(std::list<Known>& known, const State& state, const Region& region) {
+        for (Known& each : known)
+            if (each.region == region) return &each;
+        Result<RegionProgram> program = program_of(state, region);
+        if (!program) return program.error();
+        const Result<RegionCost> cost = quick_cost_of(*program);
+        if (!cost) return cost.error();
+        const TimeEstimate time = time_of(*cost, machine_);
+        const LevelCost& block = cost->levels.at(Level::Block);
+        const Quick quick{static_cast<double>(block.transferred.bytes()),
+                          static_cast<double>(block.allocated.bytes()), time.low.value,
+                          time.high.value, excesses_of(*cost, machine_).empty()};
+        known.push_back({region, std::move(program).value(), quick, std::nullopt});
+        return &known.back();
+    }
+
+    /// What a region loads and saves does not depend on how the others are tiled.
+    static Result<RegionProgram> program_of(const State& state, const Region& region) {
+        State alone{state.diagram, state.relabelling, {}};
+        alone.relabelling.regions = {region};
+        Result<TileProgram> program = expand(alone, OpaqueBoxes::Keep);
+        if (!program) return program.error();
+        return std::move(program->regions.front());
+    }
+
+    const State& now_;
+    const Machine& machine_;
+    std::list<Known> known_;
+    std::list<Known> others_;
+};
+
+Outcome apply_move(const State& state, const Move& move) {
+    State next = state;
+    for (const Command& command : move) {
+        Outcome outcome = apply(next, command);
+        if (std::holds_alternative<NotApplicable>(outcome)) return outcome;
+        next = std::get<State>(std::move(outcome));
+    }
+    return next;
+}
+
+/// The best of a family, where there is one; a refusal that is worth telling is noted.
+std::optional<Candidate> best_of(const MoveFamily& family, const State& state, const Quick& now,
+                                 Scout& scout, std::vector<Refusal>& refused) {
+    std::optional<Candidate> best;
+    for (const Move& move : family.variants) {
+        Outcome outcome = apply_move(state, move);
+        if (const NotApplicable* refusal = std::get_if<NotApplicable>(&outcome)) {
+            if (family.tells_why_not && &move == &family.variants.front())
+                refused.push_back({move, refusal->reason});
+            continue;
+        }
+        State& next = std::get<State>(outcome);
+        const Result<Quick> quick = scout.quick(next);
+        if (!quick || (family.must_help && !helps(*quick, now))) continue;
+        Candidate candidate{move, std::move(next), *quick};
+        if (!best || better(candidate, *best)) best = std::move(candidate);
+    }
+    return best;
+}
+
+}  // namespace
+
+Result<Suggestions> suggest(const State& state, const Machine& machine, std::size_t top) {
+    Scout scout(state, machine);
+    const Result<Quick> now = scout.quick(state);
+    if (!now) return now.error();
+    Suggestions suggestions;
+    std::vector<Candidate> candidates;
+    for (const MoveFamily& family : moves_from(state))
+        if (auto best = best_of(family, state, *now, scout, suggestions.refused))
+            candidates.push_back(std::move(*best));
+    std::stable_sort(candidates.begin(), candidates.end(), saves_more);
+    suggestions.unshown = candidates.size() - std::min(candidates.size(), top);
+    candidates.resize(candidates.size() - suggestions.unshown);
+    const Result<MoveFigures> figures = scout.figures(state);
+    if (!figures) return figures.error();
+    suggestions.now = *figures;
+    for (Candidate& candidate : candidates) {
+        const Result<MoveFigures> found = scout.figures(candidate.state);
+        if (!found) return found.error();
+        suggestions.legal.push_back({std::move(candidate.move), *found});
+    }
+    return suggestions;
+}
+
+}  // namespace napkin
