@@ -8,6 +8,9 @@
 
 namespace napkin::cli {
 
+/// The machine that costs and bounds are shown for where none is named.
+inline constexpr const char* kDefaultMachine = "H200";
+
 /// Every option of every subcommand; a subcommand reads those that it declares.
 struct Arguments {
     std::string command;

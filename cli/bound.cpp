@@ -13,8 +13,6 @@
 namespace napkin::cli {
 namespace {
 
-constexpr const char* kDefaultMachine = "H200";
-
 std::string text_of(const Ratios& ratios, const std::optional<TransferBound>& bound,
                     const std::string& machine) {
     std::string text;

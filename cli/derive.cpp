@@ -14,8 +14,6 @@
 namespace napkin::cli {
 namespace {
 
-constexpr const char* kDefaultMachine = "H200";
-
 Json json_of(const Figures& figures) {
     constexpr double kMicroseconds = 1e6;
     return Json{{"H_bytes", figures.transferred},

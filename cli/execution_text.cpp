@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/execution.h"
+#include "cli/numbers.h"
 
 namespace napkin::cli {
 namespace {
@@ -17,12 +18,6 @@ Json json_of(const LevelTraffic& traffic) {
     for (const auto& [level, values] : traffic)
         json[std::string(name_of(level))] = Json{{"H", values.transferred}, {"A", values.peak}};
     return json;
-}
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
 }
 
 std::string line_of(Level level, const Traffic& counted, const Traffic& modelled) {

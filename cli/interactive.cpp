@@ -17,7 +17,6 @@
 namespace napkin::cli {
 namespace {
 
-constexpr const char* kDefaultMachine = "H200";
 constexpr const char* kPrompt = "napkin> ";
 
 /// One interactive session.
@@ -109,7 +108,7 @@ std::vector<std::string> words_of(std::string_view text) {
     return words;
 }
 
-std::string text_of(Command command) {
+std::string command_text(Command command) {
     command.comment.clear();
     return print(command);
 }
@@ -221,7 +220,7 @@ void Session::suggest_moves(const std::string& rest) {
         return say("  write `suggest` or `suggest N`\n");
     const Result<Suggestions> suggestions = suggest(bench_.current(), machine_, top);
     if (suggestions)
-        say(napkin::cli::text_of(*suggestions));
+        say(text_of(*suggestions));
     else
         print_diagnostics(suggestions.error(), context_.sources);
 }
@@ -270,7 +269,7 @@ void Session::why(const std::string& rest) {
         return;
     }
     const Step& last = state.steps.back();
-    say("  " + text_of(last.command) + "\n  law: " + last.law + "\n");
+    say("  " + command_text(last.command) + "\n  law: " + last.law + "\n");
     for (const std::string& condition : last.conditions) say("  checked: " + condition + "\n");
     say(accumulators_text(state));
 }
@@ -280,7 +279,7 @@ void Session::show(const std::string& rest) {
     if (rest.empty()) return report(nullptr);
     if (rest == "steps") {
         for (std::size_t i = 0; i < state.steps.size(); ++i)
-            say("  " + std::to_string(i + 1) + "  " + text_of(state.steps[i].command) + "\n");
+            say("  " + std::to_string(i + 1) + "  " + command_text(state.steps[i].command) + "\n");
         if (state.steps.empty()) say("  no step was taken yet\n");
     } else if (rest == "cost") {
         const Result<Cost> cost = cost_of_state(state);

@@ -79,4 +79,10 @@ std::string padded_left(const std::string& text, std::size_t width) {
     return has < width ? std::string(width - has, ' ') + text : text;
 }
 
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+    return text;
+}
+
 }  // namespace napkin::cli

@@ -1,8 +1,9 @@
-// Numbers as people read them.
+// Numbers and lists as people read them.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace napkin::cli {
 
@@ -21,5 +22,8 @@ namespace napkin::cli {
 /// Text filled with blanks to a width, counted in code points.
 [[nodiscard]] std::string padded(std::string text, std::size_t width);
 [[nodiscard]] std::string padded_left(const std::string& text, std::size_t width);
+
+/// With commas between.
+[[nodiscard]] std::string joined(const std::vector<std::string>& words);
 
 }  // namespace napkin::cli

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/json.h"
+#include "cli/numbers.h"
 #include "cli/session.h"
 #include "derive/proof/certificate.h"
 #include "derive/proof/messages.h"
@@ -12,12 +13,6 @@
 
 namespace napkin::cli {
 namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-    return text;
-}
 
 std::string shape_text(const proof::Shape& shape) {
     std::string text;

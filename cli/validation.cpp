@@ -9,7 +9,7 @@ namespace {
 
 // Indices that the reference may visit in a validation: up to the first number everything is
 // compared, above it samples that cost the second. A few seconds in Release, bounds included.
-constexpr double kMostWork = 3e7;
+constexpr double kMostSampleWork = 3e7;
 constexpr double kSampleWork = 1.5e8;
 // An element that costs more is not computed from the inputs: it is compared with what follows from
 // the outputs that it reads, which are compared for themselves.
@@ -71,7 +71,7 @@ Result<Validation> validate(const Diagram& diagram, const Relabelling& relabelli
                             const Tensors& inputs, const Tensors& outputs,
                             const Precision& precision, std::uint64_t seed) {
     const std::vector<ArrayId> arrays = outputs_of(diagram);
-    const bool all = work_of(diagram) <= kMostWork;
+    const bool all = work_of(diagram) <= kMostSampleWork;
     Sampling sampling;
     sampling.tiles = tiles_of(relabelling);
     sampling.budget = kSampleWork / static_cast<double>(arrays.size());

@@ -35,7 +35,7 @@ bool is_arithmetic(Function function) {
 
 /// Adds the operations of an expression; parts that do not vary along `folded` are done once.
 void add_operations(const Expression& expression, const std::vector<AxisId>& folded,
-                    Operations& total) {
+                    OperationCounts& total) {
     const Apply* call = std::get_if<Apply>(&expression.node);
     if (call == nullptr) {
         if (const Convert* convert = std::get_if<Convert>(&expression.node))
@@ -61,8 +61,8 @@ void flatten_product(const Expression& expression, std::vector<const Expression*
 }
 
 /// A sum of a product: factors that do not vary along the folded axes are taken out of the sum.
-Operations sum_operations(const Fold& fold) {
-    Operations total;
+OperationCounts sum_operations(const Fold& fold) {
+    OperationCounts total;
     std::vector<const Expression*> factors;
     flatten_product(fold.values.front(), factors);
     std::int64_t inside = 0;
@@ -80,36 +80,36 @@ Operations sum_operations(const Fold& fold) {
 
 }  // namespace
 
-Operations operations_of(const Statement& statement) {
-    return std::visit(overloaded{
-                          [](const Map& map) {
-                              Operations total;
-                              add_operations(map.value, {}, total);
-                              return Operations{0, total.flops_once, 0, total.exponentials_once};
-                          },
-                          [](const Fold& fold) {
-                              Operations total;
-                              if (fold.monoid == kSum && fold.values.size() == 1) {
-                                  total = sum_operations(fold);
-                              } else {
-                                  for (const Expression& value : fold.values)
-                                      add_operations(value, fold.over, total);
-                                  total.flops_each += static_cast<std::int64_t>(fold.values.size());
-                              }
-                              for (const Expression& seed : fold.seed)
-                                  add_operations(seed, fold.over, total);
-                              total.flops_once += static_cast<std::int64_t>(fold.seed.size());
-                              return total;
-                          },
-                          [](const Select& select) {
-                              Operations total;
-                              add_operations(select.value, {select.over}, total);
-                              ++total.flops_each;
-                              return total;
-                          },
-                          [](const Opaque&) { return Operations{}; },
-                      },
-                      statement.body);
+OperationCounts operations_of(const Statement& statement) {
+    return std::visit(
+        overloaded{
+            [](const Map& map) {
+                OperationCounts total;
+                add_operations(map.value, {}, total);
+                return OperationCounts{0, total.flops_once, 0, total.exponentials_once};
+            },
+            [](const Fold& fold) {
+                OperationCounts total;
+                if (fold.monoid == kSum && fold.values.size() == 1) {
+                    total = sum_operations(fold);
+                } else {
+                    for (const Expression& value : fold.values)
+                        add_operations(value, fold.over, total);
+                    total.flops_each += static_cast<std::int64_t>(fold.values.size());
+                }
+                for (const Expression& seed : fold.seed) add_operations(seed, fold.over, total);
+                total.flops_once += static_cast<std::int64_t>(fold.seed.size());
+                return total;
+            },
+            [](const Select& select) {
+                OperationCounts total;
+                add_operations(select.value, {select.over}, total);
+                ++total.flops_each;
+                return total;
+            },
+            [](const Opaque&) { return OperationCounts{}; },
+        },
+        statement.body);
 }
 
 }  // namespace napkin

@@ -9,14 +9,14 @@ namespace napkin {
 /// folded axes (`each`), and what does not vary along the folded axes once for every index of its
 /// targets (`once`). A contraction of two arrays is 2 flops in `each`: one multiplication, one
 /// addition.
-struct Operations {
+struct OperationCounts {
     std::int64_t flops_each = 0;
     std::int64_t flops_once = 0;
     std::int64_t exponentials_each =
         0;  ///< exp, log, tanh, erf, rsqrt, sqrt: the special-function unit's work
     std::int64_t exponentials_once = 0;
-    bool operator==(const Operations&) const = default;
+    bool operator==(const OperationCounts&) const = default;
 };
-[[nodiscard]] Operations operations_of(const Statement& statement);
+[[nodiscard]] OperationCounts operations_of(const Statement& statement);
 
 }  // namespace napkin

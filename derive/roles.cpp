@@ -4,21 +4,23 @@
 #include <map>
 #include <utility>
 
+#include "diagrams/contains.h"
+
 namespace napkin {
 
 namespace {
 
 /// A statement's use of an axis, or a dimension of an array; the nodes that data flow joins.
-struct Place {
+struct Slot {
     bool is_array = false;
     std::uint32_t owner = 0;
     std::uint32_t which = 0;  ///< axis id or dimension
-    auto operator<=>(const Place&) const = default;
+    auto operator<=>(const Slot&) const = default;
 };
 
 class UnionFind {
 public:
-    std::size_t node(Place place) {
+    std::size_t node(Slot place) {
         const auto [entry, fresh] = numbers_.try_emplace(place, parents_.size());
         if (fresh) parents_.push_back(entry->second);
         return entry->second;
@@ -27,10 +29,10 @@ public:
         while (parents_[at] != at) at = parents_[at];
         return at;
     }
-    void join(Place a, Place b) { parents_[root(node(a))] = root(node(b)); }
+    void join(Slot a, Slot b) { parents_[root(node(a))] = root(node(b)); }
 
 private:
-    std::map<Place, std::size_t> numbers_;
+    std::map<Slot, std::size_t> numbers_;
     std::vector<std::size_t> parents_;
 };
 
@@ -50,10 +52,6 @@ void link_targets(const Diagram& diagram, StatementId id, UnionFind& uses) {
     for (ArrayId target : diagram[id].targets)
         for (std::uint32_t k = 0; k < diagram[target].axes.size(); ++k)
             uses.join({false, id.value, diagram[target].axes[k].value}, {true, target.value, k});
-}
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
 }
 
 bool contains_array(const std::vector<ArrayId>& arrays, ArrayId array) {

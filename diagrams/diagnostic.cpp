@@ -29,10 +29,6 @@ struct Painter {
     }
 };
 
-bool starts_code_point(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
-}
-
 /// Bytes that a terminal can be shown as they are; control characters and broken UTF-8 are not.
 bool is_plain(std::string_view character) {
     const auto lead = static_cast<unsigned char>(character.front());

@@ -1,9 +1,10 @@
 #include "diagrams/diagram.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
+#include "diagrams/contains.h"
+#include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin {
@@ -22,11 +23,6 @@ Monoid builtin(std::string name, double identity, bool integer_identity, Functio
             .combine = {apply(combine, {operand(0), operand(1)})},
             .commutative = true,
             .span = {}};
-}
-
-template <class Item>
-bool contains(const std::vector<Item>& items, Item item) {
-    return std::find(items.begin(), items.end(), item) != items.end();
 }
 
 void append(std::vector<const Expression*>& list, const std::vector<Expression>& expressions) {
@@ -119,7 +115,6 @@ Sizes sizes_of(const Diagram& diagram) {
 }
 
 std::vector<Monoid> builtin_monoids() {
-    constexpr double kInfinity = std::numeric_limits<double>::infinity();
     return {builtin("sum", 0, true, Function::Add), builtin("prod", 1, true, Function::Multiply),
             builtin("max", -kInfinity, false, Function::Max),
             builtin("min", kInfinity, false, Function::Min)};

@@ -3,31 +3,11 @@
 #include <array>
 #include <utility>
 
+#include "diagrams/message_text.h"
+
 namespace napkin::messages {
 
 namespace {
-
-Diagnostic error(std::string code, Span place, std::string message, std::string remark = "",
-                 std::string help = "") {
-    Diagnostic diagnostic;
-    diagnostic.code = std::move(code);
-    diagnostic.message = std::move(message);
-    diagnostic.primary = {place, std::move(remark)};
-    diagnostic.help = std::move(help);
-    return diagnostic;
-}
-
-std::string quoted(std::string_view text) {
-    // Concatenation in steps: GCC 12 warns falsely about `"`" + std::string(...)` at -O1 and above.
-    std::string result = "`";
-    result += text;
-    result += '`';
-    return result;
-}
-
-std::string did_you_mean(std::string_view meant) {
-    return meant.empty() ? "" : "did you mean " + quoted(meant) + "?";
-}
 
 std::string hexadecimal(unsigned value) {
     constexpr std::string_view kDigits = "0123456789abcdef";
@@ -92,9 +72,9 @@ std::string shown(std::string_view text) {
 }  // namespace
 
 Diagnostic not_utf8(Span place, unsigned char byte) {
-    return error("E0101", place,
-                 "the text is not UTF-8: byte " + hexadecimal(byte) + " begins no character", "",
-                 "save the file as UTF-8; outside comments only ASCII is used");
+    return make_error("E0101", place,
+                      "the text is not UTF-8: byte " + hexadecimal(byte) + " begins no character",
+                      "", "save the file as UTF-8; outside comments only ASCII is used");
 }
 
 Diagnostic file_too_large(const std::string& name, std::size_t size, std::size_t most) {
@@ -105,74 +85,79 @@ Diagnostic file_too_large(const std::string& name, std::size_t size, std::size_t
 }
 
 Diagnostic empty_file(Span place) {
-    return error("E0103", place, "the file holds no diagram and no definition", "",
-                 "a diagram is written `diagram name { ... }`");
+    return make_error("E0103", place, "the file holds no diagram and no definition", "",
+                      "a diagram is written `diagram name { ... }`");
 }
 
 Diagnostic too_many_errors(Span place, std::size_t most) {
-    return error("E0104", place,
-                 "more than " + std::to_string(most) + " errors; the rest of the file is not read");
+    return make_error(
+        "E0104", place,
+        "more than " + std::to_string(most) + " errors; the rest of the file is not read");
 }
 
 Diagnostic unknown_character(Span place, std::string_view text) {
-    return error("E0105", place, shown(text) + " means nothing here", "", replacement_for(text));
+    return make_error("E0105", place, shown(text) + " means nothing here", "",
+                      replacement_for(text));
 }
 
 Diagnostic malformed_number(Span place, std::string_view text) {
     std::string help = "numbers are written `4096`, `0.5` or `1e-6`";
     if (text.starts_with('.') && text.find_first_not_of(".0123456789") == std::string_view::npos)
         help = "write `0" + std::string(text) + "`";
-    return error("E0106", place, shown(text) + " is not a number", "", std::move(help));
+    return make_error("E0106", place, shown(text) + " is not a number", "", std::move(help));
 }
 
 Diagnostic number_too_large(Span place, std::string_view text) {
     const bool real = text.find_first_of(".eE") != std::string_view::npos;
-    return error("E0107", place, "the number " + shown(text) + " is too large", "",
-                 real
-                     ? "the largest real number is about 1.8e308; infinity is written `inf`"
-                     : "integers go up to 2^53 = 9007199254740992; write `1e20` for a real number");
+    return make_error(
+        "E0107", place, "the number " + shown(text) + " is too large", "",
+        real ? "the largest real number is about 1.8e308; infinity is written `inf`"
+             : "integers go up to 2^53 = 9007199254740992; write `1e20` for a real number");
 }
 
 Diagnostic reserved_word(Span place, std::string_view word) {
-    return error("E0108", place, quoted(word) + " is a word of the language and cannot be a name",
-                 "", "choose another name, such as " + quoted(std::string(word) + "_"));
+    return make_error("E0108", place,
+                      quoted(word) + " is a word of the language and cannot be a name", "",
+                      "choose another name, such as " + quoted(std::string(word) + "_"));
 }
 
 Diagnostic expected(Span place, std::string_view what, std::string_view found, std::string help) {
-    return error("E0109", place, "expected " + std::string(what) + ", found " + std::string(found),
-                 "", std::move(help));
+    return make_error("E0109", place,
+                      "expected " + std::string(what) + ", found " + std::string(found), "",
+                      std::move(help));
 }
 
 Diagnostic expected_expression(Span place, std::string_view found, std::string help) {
-    return error("E0110", place, "expected an expression, found " + std::string(found), "",
-                 std::move(help));
+    return make_error("E0110", place, "expected an expression, found " + std::string(found), "",
+                      std::move(help));
 }
 
 Diagnostic missing_assign(Span place, std::string_view found, std::string help) {
-    return error("E0111", place, "expected `=`, found " + std::string(found), "", std::move(help));
+    return make_error("E0111", place, "expected `=`, found " + std::string(found), "",
+                      std::move(help));
 }
 
 Diagnostic unclosed_bracket(Span place, std::string_view opener, Span opened,
                             std::string_view found) {
     const std::string_view closer = opener == "(" ? ")" : "]";
     Diagnostic diagnostic =
-        error("E0112", place, "expected " + quoted(closer) + ", found " + std::string(found), "",
-              "close the bracket with " + quoted(closer));
+        make_error("E0112", place, "expected " + quoted(closer) + ", found " + std::string(found),
+                   "", "close the bracket with " + quoted(closer));
     diagnostic.related.push_back({opened, quoted(opener) + " is opened here"});
     return diagnostic;
 }
 
 Diagnostic unopened_bracket(Span place, std::string_view closer) {
-    return error("E0113", place, quoted(closer) + " closes nothing", "", "remove it");
+    return make_error("E0113", place, quoted(closer) + " closes nothing", "", "remove it");
 }
 
 Diagnostic empty_brackets(Span place, std::string_view name) {
-    return error("E0114", place, "there is nothing in the brackets of " + quoted(name), "",
-                 "a scalar has no brackets: " + quoted(name));
+    return make_error("E0114", place, "there is nothing in the brackets of " + quoted(name), "",
+                      "a scalar has no brackets: " + quoted(name));
 }
 
 Diagnostic unknown_item(Span place, std::string_view word, std::string_view meant) {
-    return error(
+    return make_error(
         "E0115", place, "no line begins with " + quoted(word), "",
         meant.empty() ? "a statement is `target[axes] = expression`" : did_you_mean(meant));
 }
@@ -181,17 +166,18 @@ Diagnostic unknown_type(Span place, std::string_view name, std::string_view mean
     std::string help = did_you_mean(meant);
     if (help.empty())
         help = "the types are f32, tf32, bf16, f16, e4m3, e5m2, i8, i4, i32, i64 and bool";
-    return error("E0116", place, "there is no type " + quoted(name), "", std::move(help));
+    return make_error("E0116", place, "there is no type " + quoted(name), "", std::move(help));
 }
 
 Diagnostic chained_comparison(Span place, Span first, std::string help) {
-    Diagnostic diagnostic = error("E0117", place, "comparisons do not chain", "", std::move(help));
+    Diagnostic diagnostic =
+        make_error("E0117", place, "comparisons do not chain", "", std::move(help));
     diagnostic.related.push_back({first, "the first comparison"});
     return diagnostic;
 }
 
 Diagnostic missing_branch(Span place, std::string_view word, Span opened, std::string_view found) {
-    Diagnostic diagnostic = error(
+    Diagnostic diagnostic = make_error(
         "E0118", place, "expected " + quoted(word) + ", found " + std::string(found), "",
         found == "`=`" ? "`==` compares" : "every `if` has both branches: `if c then a else b`");
     diagnostic.related.push_back({opened, "of this `if`"});
@@ -199,57 +185,57 @@ Diagnostic missing_branch(Span place, std::string_view word, Span opened, std::s
 }
 
 Diagnostic missing_operator(Span place, std::string_view found, std::string help) {
-    return error("E0119", place, "expected an operator before " + std::string(found), "",
-                 std::move(help));
+    return make_error("E0119", place, "expected an operator before " + std::string(found), "",
+                      std::move(help));
 }
 
 Diagnostic nested_too_deep(Span place, std::size_t most) {
-    return error("E0120", place,
-                 "the expression is nested deeper than " + std::to_string(most) + " levels", "",
-                 "name a part of it in a statement of its own");
+    return make_error("E0120", place,
+                      "the expression is nested deeper than " + std::to_string(most) + " levels",
+                      "", "name a part of it in a statement of its own");
 }
 
 Diagnostic not_an_axis(Span place, std::string_view where) {
-    return error("E0121", place, "expected the name of an axis " + std::string(where), "",
-                 "an index that is computed belongs to the array that is read, `X[p + r]`");
+    return make_error("E0121", place, "expected the name of an axis " + std::string(where), "",
+                      "an index that is computed belongs to the array that is read, `X[p + r]`");
 }
 
 Diagnostic missing_brace(Span place, Span opened, std::string_view diagram) {
     Diagnostic diagnostic =
-        error("E0122", place, "the diagram " + quoted(diagram) + " is not closed", "",
-              "close it with `}` on a line of its own");
+        make_error("E0122", place, "the diagram " + quoted(diagram) + " is not closed", "",
+                   "close it with `}` on a line of its own");
     diagnostic.related.push_back({opened, "`{` is opened here"});
     return diagnostic;
 }
 
 Diagnostic second_diagram(Span place, Span first) {
     Diagnostic diagnostic =
-        error("E0123", place, "a file holds one diagram, and this is the second", "",
-              "move it into a file of its own");
+        make_error("E0123", place, "a file holds one diagram, and this is the second", "",
+                   "move it into a file of its own");
     diagnostic.related.push_back({first, "the first one"});
     return diagnostic;
 }
 
 Diagnostic text_outside(Span place, std::string_view found, bool after_diagram) {
-    return error("E0124", place, std::string(found) + " stands outside the diagram", "",
-                 after_diagram
-                     ? "nothing but comments follows the closing `}`"
-                     : "a file holds `def` and `monoid` lines, then `diagram name { ... }`");
+    return make_error("E0124", place, std::string(found) + " stands outside the diagram", "",
+                      after_diagram
+                          ? "nothing but comments follows the closing `}`"
+                          : "a file holds `def` and `monoid` lines, then `diagram name { ... }`");
 }
 
 Diagnostic definition_inside(Span place, std::string_view word) {
-    return error("E0125", place, quoted(word) + " stands inside the diagram", "",
-                 "definitions come before the line `diagram name {`");
+    return make_error("E0125", place, quoted(word) + " stands inside the diagram", "",
+                      "definitions come before the line `diagram name {`");
 }
 
 Diagnostic component_mismatch(Span place, std::string_view what, std::size_t count,
                               std::size_t components, std::string_view monoid) {
-    return error("E0126", place,
-                 "the " + std::string(what) + " of " + quoted(monoid) + " has " +
-                     std::to_string(count) + (count == 1 ? " component" : " components") +
-                     ", its elements have " + std::to_string(components),
-                 "",
-                 "give both elements, the result and the identity the same number of components");
+    return make_error(
+        "E0126", place,
+        "the " + std::string(what) + " of " + quoted(monoid) + " has " + std::to_string(count) +
+            (count == 1 ? " component" : " components") + ", its elements have " +
+            std::to_string(components),
+        "", "give both elements, the result and the identity the same number of components");
 }
 
 }  // namespace napkin::messages

@@ -24,10 +24,6 @@ std::size_t line_begin(const std::string& text, std::size_t offset) {
     return newline == std::string::npos ? 0 : newline + 1;
 }
 
-bool starts_code_point(char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
-}
-
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace

@@ -9,6 +9,11 @@
 
 namespace napkin {
 
+/// Whether a byte of UTF-8 begins a character.
+inline bool starts_code_point(char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+}
+
 /// Half-open byte range of a source text. Where a thing was written is not part of what it is:
 /// spans compare equal.
 struct Span {

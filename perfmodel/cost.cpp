@@ -207,7 +207,7 @@ void RegionCoster::transfer(Transfer transfer, const std::vector<Footprint>& dim
 }
 
 void RegionCoster::compute(const Compute& compute) {
-    const Operations operations = operations_of(compute.statement);
+    const OperationCounts operations = operations_of(compute.statement);
     const std::vector<AxisId>& axes =
         region_.arrays[compute.statement.targets.front().index()].axes;
     std::vector<AxisId> all = axes;

@@ -9,6 +9,13 @@
 
 namespace napkin {
 
+/// A component's sum in all forms.
+struct ComponentCount {
+    std::int64_t value = 0;
+    Formula formula;
+    std::optional<Polynomial> ideal;
+};
+
 namespace {
 
 /// Tiles visited to check a formula against; beyond it the formula stands alone.
@@ -75,15 +82,9 @@ std::vector<Component> components_of(const std::vector<Partition>& path,
     return constant;
 }
 
-/// A component's sum in all forms.
-struct Counted {
-    std::int64_t value = 0;
-    Formula formula;
-    std::optional<Polynomial> ideal;
-};
-
-std::optional<Counted> count_exactly(const std::vector<Axis>& axes, const Component& component,
-                                     const Sizes& sizes, bool quick) {
+std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
+                                            const Component& component, const Sizes& sizes,
+                                            bool quick) {
     const std::optional<Formula> formula = component_formula(axes, component, false);
     std::optional<std::int64_t> said;
     if (formula) {
@@ -93,15 +94,16 @@ std::optional<Counted> count_exactly(const std::vector<Axis>& axes, const Compon
     }
     const bool trusted = said && (quick || is_closed(axes, component) ||
                                   instances_of(axes, component) > kMostInstances);
-    if (trusted) return Counted{*said, *formula, {}};
+    if (trusted) return ComponentCount{*said, *formula, {}};
     const std::optional<std::int64_t> seen = component_value(axes, component);
     if (!seen) return std::nullopt;
-    return Counted{*seen, said == seen ? *formula : Formula(*seen), {}};
+    return ComponentCount{*seen, said == seen ? *formula : Formula(*seen), {}};
 }
 
-std::optional<Counted> count_component(const std::vector<Axis>& axes, const Component& component,
-                                       const Sizes& sizes, bool quick) {
-    std::optional<Counted> counted = count_exactly(axes, component, sizes, quick);
+std::optional<ComponentCount> count_component(const std::vector<Axis>& axes,
+                                              const Component& component, const Sizes& sizes,
+                                              bool quick) {
+    std::optional<ComponentCount> counted = count_exactly(axes, component, sizes, quick);
     if (!counted || quick) return counted;
     const std::optional<Formula> ideal = component_formula(axes, component, true);
     if (ideal) counted->ideal = idealise(*ideal);
@@ -202,7 +204,7 @@ Sizes sizes_of(const RegionProgram& region) {
 struct TileCounter::Known {
     std::vector<Partition> path;
     std::vector<Footprint> dimensions;
-    std::optional<Counted> counted;
+    std::optional<ComponentCount> counted;
 
     [[nodiscard]] bool is(const Component& component) const {
         const auto same = [](const auto& value, const auto* pointer) { return value == *pointer; };
@@ -235,7 +237,7 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
             known_.push_back(std::make_unique<Known>(std::move(fresh)));
             known = std::prev(known_.end());
         }
-        const std::optional<Counted>& counted = (*known)->counted;
+        const std::optional<ComponentCount>& counted = (*known)->counted;
         if (!counted || __builtin_mul_overflow(total.values, counted->value, &total.values))
             return std::nullopt;
         total.formula = total.formula * counted->formula;

@@ -36,7 +36,7 @@ Command ungroup(const std::string& axis, const std::string& region) {
 }
 
 /// An axis whose size is searched.
-struct Choice {
+struct SizeChoice {
     AxisId axis;
     bool is_stream = false;
     bool regroups = false;  ///< a woven axis, grouped by 1 so far
@@ -62,17 +62,18 @@ std::vector<std::int64_t> stream_sizes(std::int64_t extent) {
 }
 
 /// Thins the longest lists, first and last kept, until few enough combinations remain.
-void thin(std::vector<Choice>& choices) {
+void thin(std::vector<SizeChoice>& choices) {
     const auto combinations = [&] {
         double count = 1;
-        for (const Choice& choice : choices)
+        for (const SizeChoice& choice : choices)
             if (!choice.is_stream) count *= static_cast<double>(choice.sizes.size());
         return count;
     };
     while (combinations() > static_cast<double>(kMostCombinations)) {
-        Choice& longest = *std::max_element(
-            choices.begin(), choices.end(),
-            [](const Choice& a, const Choice& b) { return a.sizes.size() < b.sizes.size(); });
+        SizeChoice& longest = *std::max_element(choices.begin(), choices.end(),
+                                                [](const SizeChoice& a, const SizeChoice& b) {
+                                                    return a.sizes.size() < b.sizes.size();
+                                                });
         if (longest.sizes.size() <= 2) return;
         std::vector<std::int64_t> kept;
         for (std::size_t k = 0; k < longest.sizes.size(); ++k)
@@ -98,9 +99,9 @@ public:
 
 private:
     void with_stream(std::optional<AxisId> streamed, bool small);
-    void evaluate(const RegionProgram& nominal, const std::vector<Choice>& choices);
+    void evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices);
     /// False where the tiling does not fit.
-    bool evaluate_one(const RegionProgram& nominal, const std::vector<Choice>& choices,
+    bool evaluate_one(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
                       const std::vector<std::size_t>& picks);
     [[nodiscard]] std::vector<AxisId> axes() const;
     [[nodiscard]] bool is_shared(AxisId axis) const;
@@ -108,7 +109,7 @@ private:
     [[nodiscard]] std::string in() const {
         return plain_.relabelling.regions.size() == 1 ? "" : region_;
     }
-    [[nodiscard]] std::vector<Command> commands(const std::vector<Choice>& choices,
+    [[nodiscard]] std::vector<Command> commands(const std::vector<SizeChoice>& choices,
                                                 const std::vector<std::size_t>& picks) const;
 
     const State& plain_;
@@ -137,7 +138,7 @@ bool RegionSearch::is_shared(AxisId axis) const {
 
 void RegionSearch::with_stream(std::optional<AxisId> streamed, bool small) {
     State state = plain_;
-    std::vector<Choice> choices;
+    std::vector<SizeChoice> choices;
     if (streamed) {
         const std::int64_t extent = state.diagram[*streamed].extent;
         Outcome next = apply(state, sized("stream", name_of_axis(*streamed), 1, in()));
@@ -166,7 +167,7 @@ void RegionSearch::with_stream(std::optional<AxisId> streamed, bool small) {
         if (region.name == region_) evaluate(region, choices);
 }
 
-void RegionSearch::evaluate(const RegionProgram& nominal, const std::vector<Choice>& choices) {
+void RegionSearch::evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices) {
     const bool streams = !choices.empty() && choices.front().is_stream;
     std::vector<std::size_t> picks(choices.size(), 0);
     while (true) {
@@ -183,7 +184,8 @@ void RegionSearch::evaluate(const RegionProgram& nominal, const std::vector<Choi
     }
 }
 
-bool RegionSearch::evaluate_one(const RegionProgram& nominal, const std::vector<Choice>& choices,
+bool RegionSearch::evaluate_one(const RegionProgram& nominal,
+                                const std::vector<SizeChoice>& choices,
                                 const std::vector<std::size_t>& picks) {
     Sizes sizes;
     for (std::size_t k = 0; k < choices.size(); ++k) {
@@ -207,11 +209,11 @@ bool RegionSearch::evaluate_one(const RegionProgram& nominal, const std::vector<
     return true;
 }
 
-std::vector<Command> RegionSearch::commands(const std::vector<Choice>& choices,
+std::vector<Command> RegionSearch::commands(const std::vector<SizeChoice>& choices,
                                             const std::vector<std::size_t>& picks) const {
     std::vector<Command> result;
     for (std::size_t k = 0; k < choices.size(); ++k) {
-        const Choice& choice = choices[k];
+        const SizeChoice& choice = choices[k];
         const std::string name = name_of_axis(choice.axis);
         const std::int64_t size = choice.sizes[picks[k]];
         const bool is_whole = size == plain_.diagram[choice.axis].extent;

@@ -92,7 +92,7 @@ std::string array_row(const Contract& contract, const ContractArray& array, bool
                        array.alignment, array.multiple);
 }
 
-std::string derived_sizes(const Contract& contract) {
+std::string launcher_sizes(const Contract& contract) {
     const auto size = [&](const std::string& name) {
         return "size[AXIS_" + contract.axis_named(name).identifier + "]";
     };
@@ -267,7 +267,7 @@ std::string print_launcher(const Contract& contract, const EmittedProgram& progr
     places["callers"] = std::to_string(callers_of(contract).size());
     places["kernel_number"] = std::to_string(program.kernels.size());
     places["capability"] = std::to_string(contract.capability);
-    places["derived_sizes"] = derived_sizes(contract);
+    places["derived_sizes"] = launcher_sizes(contract);
     places["blocks"] = blocks(contract, program);
     places["defaults"] = defaults(contract);
     places["makers"] = makers(contract);

@@ -101,7 +101,7 @@ std::string kernel_row(const Contract& contract, const EmittedKernel& kernel) {
     return text + "        ),\n    ),\n";
 }
 
-std::string derived_sizes(const Contract& contract) {
+std::string operator_sizes(const Contract& contract) {
     const auto size = [](const std::string& name) { return "size[" + quoted(name) + "]"; };
     std::string code;
     for (const ContractAxis& axis : contract.axes) {
@@ -202,7 +202,7 @@ std::string print_operator(const Contract& contract, const EmittedProgram& progr
     places["capability"] =
         fmt::format("{}, {}", contract.capability / 10, contract.capability % 10);
     places["schema"] = schema(contract, values);
-    places["derived_sizes"] = derived_sizes(contract);
+    places["derived_sizes"] = operator_sizes(contract);
     places["blocks"] = blocks(program, contract);
     places["parameters"] = joined(parameters, false);
     places["arguments"] = joined(arguments, false);

@@ -108,7 +108,7 @@ void write_all(int file, const void* data, std::size_t size) {
 std::string read_all(int file) {
     std::string text;
     std::string buffer(1 << 16, '\0');
-    for (ssize_t count = 0; (count = read(file, buffer.data(), buffer.size())) > 0;)
+    for (ssize_t count = 0; (count = ::read(file, buffer.data(), buffer.size())) > 0;)
         text.append(buffer, 0, static_cast<std::size_t>(count));
     return text;
 }

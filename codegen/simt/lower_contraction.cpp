@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/rounding.h"
 #include "codegen/simt/contraction_lowering.h"
 
 namespace napkin::lowering {
@@ -22,10 +23,6 @@ using kernel::Call;
 using kernel::Declare;
 using kernel::For;
 using kernel::If;
-
-std::int64_t ceil_quotient(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/rounding.h"
 #include "codegen/simt/contraction_lowering.h"
 
 namespace napkin::lowering {
@@ -23,10 +24,6 @@ void collect_factors(const Expression& expression, Factors& factors) {
 
 bool within(const std::set<AxisId>& part, const std::set<AxisId>& whole) {
     return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
-}
-
-std::int64_t ceil_quotient(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
 }
 
 }  // namespace

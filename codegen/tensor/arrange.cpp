@@ -7,16 +7,8 @@
 namespace napkin::tensor {
 namespace {
 
-constexpr std::int64_t kRowsOfTile = 16;
 /// Floats of fragments that a thread may hold beside everything else.
 constexpr std::int64_t kFragmentRegisters = 200;
-
-std::int64_t ceil_quotient(std::int64_t a, std::int64_t b) {
-    return (a + b - 1) / b;
-}
-std::int64_t padded(std::int64_t extent, std::int64_t unit) {
-    return ceil_quotient(extent, unit) * unit;
-}
 
 /// The column axis that several warps may share: every product's results run along it, and nothing
 /// needs a whole row of it.
@@ -48,7 +40,7 @@ bool folded(const RegionProgram& region, const std::vector<TileStatement>& body,
 }
 
 std::int64_t extent_of(const Plan& plan, AxisId axis) {
-    return padded(plan.extents.at(axis), kRowsOfTile);
+    return padded(plan.extents.at(axis), kTile);
 }
 
 /// Columns of results and of other fragments that live at the same time, at most.
@@ -74,8 +66,8 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
     for (const std::int64_t down : {1, 2, 4, 8, 16}) {
         for (const std::int64_t across : {1, 2, 4, 8}) {
             const std::int64_t warps = down * across;
-            if (across > 1 && (!split || columns % (across * kRowsOfTile) != 0)) continue;
-            const std::int64_t rows = padded(wanted, down * kRowsOfTile);
+            if (across > 1 && (!split || columns % (across * kTile) != 0)) continue;
+            const std::int64_t rows = padded(wanted, down * kTile);
             if (warps > 16 || (down > 1 && rows - wanted >= rows / 2)) continue;
             if (options.threads > 0 && warps * 32 != options.threads) continue;
             const std::int64_t of_warp = rows / down;

@@ -13,12 +13,6 @@ using kernel::Declare;
 using kernel::For;
 using tensor::Home;
 
-constexpr std::int64_t kTile = 16;
-
-std::int64_t padded(std::int64_t extent, std::int64_t unit) {
-    return (extent + unit - 1) / unit * unit;
-}
-
 bool is_trivial(const Expression& expression) {
     return std::holds_alternative<Number>(expression.node) ||
            std::holds_alternative<SizeOf>(expression.node) ||
@@ -32,11 +26,11 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
     Columns columns;
     if (plan_.has_products()) {
         constexpr std::int64_t kColumnsOfTile = 8;
-        columns.padded = padded(extent, kTile);
+        columns.padded = padded(extent, tensor::kTile);
         columns.split = plan_.split == axis;
         const std::int64_t across =
             columns.padded / (columns.split ? plan_.warps_across : 1) / kColumnsOfTile;
-        columns.type = fmt::format("Fragment<{}, {}>", plan_.rows_of_warp / kTile, across);
+        columns.type = fmt::format("Fragment<{}, {}>", plan_.rows_of_warp / tensor::kTile, across);
         columns.count = across * 2;
         return columns;
     }
@@ -49,7 +43,8 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
 }
 
 std::string TensorLowering::rows_type() const {
-    if (plan_.has_products()) return fmt::format("Fragment<{}, 1>", plan_.rows_of_warp / kTile);
+    if (plan_.has_products())
+        return fmt::format("Fragment<{}, 1>", plan_.rows_of_warp / tensor::kTile);
     return fmt::format("RowFragment<{}, 1, {}, {}>", plan_.rows_of_thread(), plan_.vector,
                        plan_.lanes_per_row);
 }

@@ -17,11 +17,6 @@ using tensor::Home;
 using tensor::Operand;
 using tensor::Product;
 
-std::int64_t padded(std::int64_t extent) {
-    constexpr std::int64_t kTile = 16;
-    return (extent + kTile - 1) / kTile * kTile;
-}
-
 }  // namespace
 
 /// The axis along a dimension of a matrix.
@@ -39,8 +34,8 @@ void TensorLowering::compute_matrix(const Expression& value, const Compute& comp
     ExpressionScope scope = scope_for(compute);
     const std::string& row = axis_names_[rows.index()].local;
     const std::string& column = axis_names_[columns.index()].local;
-    const std::int64_t down = padded(plan_.extents.at(rows));
-    const std::int64_t across = padded(plan_.extents.at(columns));
+    const std::int64_t down = padded(plan_.extents.at(rows), tensor::kTile);
+    const std::int64_t across = padded(plan_.extents.at(columns), tensor::kTile);
     ElementScope element = element_of({});
     element.index[rows] = ranges_.at(rows).start + index_atom(row);
     element.index[columns] = ranges_.at(columns).start + index_atom(column);
@@ -132,7 +127,8 @@ std::string TensorLowering::orders_of(const Product& product) const {
     const tensor::Tile& tile = plan_.tiles.at(*product.left.direct);
     const bool as_stored = axis_along(*product.left.direct, tile.row_dimension) == *plan_.row;
     return fmt::format("Order::{}, Order::{}, {}", as_stored ? "AsStored" : "Transposed",
-                       right_order(product), padded(plan_.extents.at(product.depth)));
+                       right_order(product),
+                       padded(plan_.extents.at(product.depth), tensor::kTile));
 }
 
 std::string TensorLowering::first_column(AxisId axis) const {

@@ -9,12 +9,6 @@
 namespace napkin::tensor {
 namespace {
 
-constexpr std::int64_t kTile = 16;  // every padded extent is a multiple of it
-
-std::int64_t padded(std::int64_t extent) {
-    return (extent + kTile - 1) / kTile * kTile;
-}
-
 /// Whether neighbours along a dimension are neighbours in device memory.
 bool contiguous(const Array& array, std::size_t dimension) {
     return dimension == (array.layout.empty() ? array.axes.size() - 1 : array.layout.back());
@@ -63,8 +57,8 @@ void Planner::shape_matrix(VariableId variable, Tile& tile) {
     tile.home = Home::Matrix;
     tile.row_dimension = dims[0];
     tile.column_dimension = dims[1];
-    tile.rows = padded(info.capacity_extent[dims[0]]);
-    tile.columns = padded(info.capacity_extent[dims[1]]);
+    tile.rows = padded(info.capacity_extent[dims[0]], kTile);
+    tile.columns = padded(info.capacity_extent[dims[1]], kTile);
 }
 
 /// Axes along the dimensions of a load, where every reader agrees on one.

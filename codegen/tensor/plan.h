@@ -24,9 +24,13 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "codegen/rounding.h"
 #include "derive/tile_program.h"
 
 namespace napkin::tensor {
+
+/// Extents of tiles in shared memory and of fragments are padded to multiples of it.
+inline constexpr std::int64_t kTile = 16;
 
 /// Where a variable's tile lives.
 enum class Home {

@@ -5,15 +5,12 @@
 #include <utility>
 
 #include "derive/streams.h"
+#include "diagrams/contains.h"
 #include "diagrams/interval.h"
 
 namespace napkin {
 
 namespace {
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 std::vector<Expression> conjuncts(const Expression& condition) {
     const Apply* call = std::get_if<Apply>(&condition.node);

@@ -219,7 +219,7 @@ void Walker::compute(const Compute& compute) {
         const Interval range = ranges_.at(compute.level, axis);
         each *= range.high - range.low + 1;
     }
-    const Operations operations = operations_of(compute.statement);
+    const OperationCounts operations = operations_of(compute.statement);
     counters_.flops += weight_ * (operations.flops_each * each + operations.flops_once * once);
     counters_.exponentials +=
         weight_ * (operations.exponentials_each * each + operations.exponentials_once * once);

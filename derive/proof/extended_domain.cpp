@@ -7,10 +7,10 @@
 namespace napkin::proof {
 namespace {
 
-constexpr long double kInfinity = std::numeric_limits<long double>::infinity();
+constexpr long double kWideInfinity = std::numeric_limits<long double>::infinity();
 constexpr long double kLn2 = std::numbers::ln2_v<long double>;
 // Beyond these an exponential is taken as infinite or zero.
-constexpr long double kLargestExponent = 1e15L;
+constexpr long double kLargestWideExponent = 1e15L;
 constexpr int kDigits = std::numeric_limits<long double>::digits;
 
 WideReal truth(bool value) {
@@ -90,8 +90,8 @@ bool operator<(const WideReal& a, const WideReal& b) {
 WideReal WideReal::exp(const WideReal& a) {
     const long double x = a.value();
     if (std::isnan(x)) return a;
-    if (x > kLargestExponent) return WideReal(kInfinity);
-    if (x < -kLargestExponent) return {};
+    if (x > kLargestWideExponent) return WideReal(kWideInfinity);
+    if (x < -kLargestWideExponent) return {};
     const long double doublings = std::round(x / kLn2);
     return {std::exp(x - doublings * kLn2), static_cast<std::int64_t>(doublings)};
 }
@@ -111,8 +111,8 @@ WideReal ExtendedDomain::apply(Function function, std::span<const WideReal> argu
     const WideReal& b = arguments.back();
     switch (function) {
     case Function::Negate: return -a;
-    case Function::Add: return settled(a + b, a, b, -kInfinity);
-    case Function::Subtract: return settled(a + -b, a, b, -kInfinity);
+    case Function::Add: return settled(a + b, a, b, -kWideInfinity);
+    case Function::Subtract: return settled(a + -b, a, b, -kWideInfinity);
     case Function::Multiply: return settled(a * b, a, b, 0);
     case Function::Divide: return a.is_zero() && b.is_zero() ? WideReal() : a / b;
     case Function::FloorDivide: return floor_divide(a, b);
@@ -137,7 +137,7 @@ std::vector<std::pair<WideReal, WideReal>> ExtendedDomain::select(Candidates<Wid
                                                                   std::int64_t ranks) {
     std::stable_sort(elements.begin(), elements.end(),
                      [](const auto& a, const auto& b) { return b.first < a.first; });
-    elements.resize(static_cast<std::size_t>(ranks), {WideReal(-kInfinity), 0});
+    elements.resize(static_cast<std::size_t>(ranks), {WideReal(-kWideInfinity), 0});
     std::vector<std::pair<WideReal, WideReal>> best;
     for (const auto& [value, at] : elements)
         best.emplace_back(value, WideReal(static_cast<long double>(at)));

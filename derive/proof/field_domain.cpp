@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "diagrams/infinity.h"
+
 namespace napkin::proof {
 namespace {
 
@@ -95,8 +97,6 @@ Degree sum_degree(const Degree& a, const Degree& b) {
 Degree product_degree(const Degree& a, const Degree& b) {
     return {a.above + b.above, a.below + b.below};
 }
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 double tame(double real) {
     if (std::isnan(real)) return 0;

@@ -8,6 +8,7 @@
 #include "derive/interpret/tile_machine.h"
 #include "derive/proof/evaluate_plain.h"
 #include "derive/proof/renamed_grids.h"
+#include "diagrams/infinity.h"
 
 namespace napkin::proof {
 
@@ -67,8 +68,8 @@ TracedValue ProvenanceDomain::apply(Function function, std::span<const TracedVal
         }
     };
     const auto identity = [&](std::size_t i) {
-        return (function == Function::Max && arguments[i].real == -arithmetic::kInfinity) ||
-               (function == Function::Min && arguments[i].real == arithmetic::kInfinity);
+        return (function == Function::Max && arguments[i].real == -kInfinity) ||
+               (function == Function::Min && arguments[i].real == kInfinity);
     };
     for (std::size_t i = 0; i < arguments.size() && arguments.size() == 2; ++i)
         if ((absorbs(i) && !absorbs(1 - i)) || identity(1 - i)) result.inputs = arguments[i].inputs;
@@ -87,7 +88,7 @@ std::vector<std::pair<TracedValue, TracedValue>> ProvenanceDomain::select(
     InputSet all;
     Candidates<double> reals;
     for (const auto& [value, at] : elements) {
-        if (value.real != -arithmetic::kInfinity) all = sets_.unite(all, value.inputs);
+        if (value.real != -kInfinity) all = sets_.unite(all, value.inputs);
         reals.emplace_back(value.real, at);
     }
     std::vector<std::pair<TracedValue, TracedValue>> best;

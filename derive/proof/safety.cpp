@@ -4,12 +4,12 @@
 #include <set>
 
 #include "derive/proof/value_range.h"
+#include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::proof {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 // A state that does not settle within this many passes grows.
 constexpr int kMostPasses = 6;
 // Elements that a fold of a user's monoid is followed for.

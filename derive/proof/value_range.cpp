@@ -2,10 +2,10 @@
 
 #include <array>
 
+#include "diagrams/infinity.h"
+
 namespace napkin::proof {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// The hull of the four corners; a NaN corner (0 times unbounded) counts as 0.
 template <class Operation>

@@ -6,17 +6,13 @@
 
 #include "derive/rewriting/statements.h"
 #include "derive/rules/region_graph.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
 namespace {
 
 constexpr std::size_t kOriginal = static_cast<std::size_t>(-1);
-
-template <class Value>
-bool contains(const std::vector<Value>& list, const Value& value) {
-    return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// Statements that outputs and `others` depend on, among those that `is_there`.
 template <class Predicate>

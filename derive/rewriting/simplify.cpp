@@ -1,15 +1,13 @@
 #include "derive/rewriting/simplify.h"
 
-#include <limits>
 #include <utility>
 
 #include "diagrams/evaluate.h"
+#include "diagrams/infinity.h"
 
 namespace napkin::rules {
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool all_integers(const Apply& call) {
     for (const Expression& argument : call.arguments)

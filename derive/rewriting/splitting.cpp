@@ -4,15 +4,11 @@
 
 #include "derive/rewriting/simplify.h"
 #include "derive/rewriting/statements.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
 namespace {
-
-template <class Value>
-bool contains(const std::vector<Value>& list, const Value& value) {
-    return std::find(list.begin(), list.end(), value) != list.end();
-}
 
 /// The array whose own element the expression is.
 std::optional<ArrayId> plain_read(const Expression& expression, const std::vector<AxisId>& axes) {

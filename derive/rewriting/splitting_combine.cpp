@@ -4,16 +4,11 @@
 #include "derive/rewriting/simplify.h"
 #include "derive/rewriting/splitting.h"
 #include "derive/rewriting/statements.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
-namespace {
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 /// A saved value of a part, the part given by an index.
 Expression Splitting::saved_read(ArrayId old, std::vector<Expression> index) {

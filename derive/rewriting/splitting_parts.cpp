@@ -10,14 +10,11 @@
 #include "derive/rewriting/simplify.h"
 #include "derive/rewriting/splitting.h"
 #include "derive/rewriting/statements.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
 namespace {
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 /// Whether a condition decides what is read.
 bool decides(const Expression& expression) {

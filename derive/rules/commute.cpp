@@ -11,14 +11,11 @@
 
 #include "derive/rewriting/draft.h"
 #include "derive/rewriting/unify.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
 namespace {
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 /// The statement that the command rewrites.
 std::variant<StatementId, NotApplicable> statement_named(const State& state,

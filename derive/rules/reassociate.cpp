@@ -16,14 +16,11 @@
 #include "derive/rewriting/draft.h"
 #include "derive/rewriting/products.h"
 #include "derive/rewriting/unify.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
 namespace {
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 bool among(const std::vector<std::size_t>& list, std::size_t value) {
     return std::find(list.begin(), list.end(), value) != list.end();

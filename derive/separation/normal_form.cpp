@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "diagrams/infinity.h"
 
 namespace napkin::separation {
 namespace {
 
 constexpr std::size_t kMostMonomials = 64;
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 bool is_unary_function(Function function) {
     switch (function) {
@@ -142,8 +142,8 @@ TermId NormalForm::lifted(TermId id) {
     for (std::size_t i = 0; i < term.parts.size(); ++i) {
         const Term argument = algebra_[lifted(term.parts[i])];
         if (argument.kind != Kind::Apply || argument.function != Function::Select) continue;
-        if (algebra_.is_number(argument.parts[1], kMinusInfinity) ||
-            algebra_.is_number(argument.parts[2], kMinusInfinity))
+        if (algebra_.is_number(argument.parts[1], -kInfinity) ||
+            algebra_.is_number(argument.parts[2], -kInfinity))
             continue;
         Term then = term;
         Term otherwise = term;

@@ -2,14 +2,13 @@
 // folds over other axes.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "derive/separation/normal_form.h"
 
+#include "diagrams/infinity.h"
+
 namespace napkin::separation {
 namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
 bool is_call(const Term& term, Function function) {
     return term.kind == Kind::Apply && term.function == function;
@@ -195,8 +194,8 @@ Form NormalForm::select(TermId id, const Term& term) {
         const Form form = of(condition);
         if (!form) return std::nullopt;
     }
-    const bool otherwise_masked = algebra_.is_number(term.parts[2], kMinusInfinity);
-    const bool then_masked = algebra_.is_number(term.parts[1], kMinusInfinity);
+    const bool otherwise_masked = algebra_.is_number(term.parts[2], -kInfinity);
+    const bool then_masked = algebra_.is_number(term.parts[1], -kInfinity);
     const Class of_all = algebra_.class_of(id);
     const bool streams = algebra_.class_of(condition).folded;
     if ((otherwise_masked || then_masked) && !streams) {

@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "derive/separation/formula_text.h"
 #include "derive/separation/rank.h"
+#include "diagrams/infinity.h"
 
 namespace napkin::separation {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// Terms as expressions that read every array by its name, final or not.
 class Namer {

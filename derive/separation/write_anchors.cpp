@@ -1,15 +1,11 @@
 // Anchors: the mean of the first chunk, which later chunks keep.
-#include <limits>
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
+#include "diagrams/infinity.h"
 
 namespace napkin::separation {
-namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 void Builder::find_anchors(TermId id) {
     const Term term = algebra_[id];

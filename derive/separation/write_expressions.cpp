@@ -2,14 +2,13 @@
 // same value.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "derive/separation/accumulator_builder.h"
 
+#include "diagrams/infinity.h"
+
 namespace napkin::separation {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 bool is_bare_mask(const Algebra& algebra, const Monomial& mono) {
     return mono.exponent == kZero && mono.guards.empty() && mono.powers.size() == 1 &&

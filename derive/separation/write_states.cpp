@@ -5,17 +5,13 @@
 //   g     = g_new
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
+#include "diagrams/infinity.h"
 
 namespace napkin::separation {
-namespace {
-
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-}  // namespace
+namespace {}  // namespace
 
 Expression identity_of(const Diagram& diagram, MonoidId monoid, std::uint32_t component) {
     return diagram[monoid].identity.at(component);
@@ -115,7 +111,7 @@ Expression Builder::relative(PolynomialId varying, PolynomialId gauge) {
     }
     Expression reference = apply(Function::Guard, {expression(gauge, Where::After)});
     Expression difference = apply(Function::Subtract, {std::move(*whole), std::move(reference)});
-    return guarded(std::move(difference), visible, kMinusInfinity, Where::Chunk);
+    return guarded(std::move(difference), visible, -kInfinity, Where::Chunk);
 }
 
 ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
@@ -222,8 +218,8 @@ Expression Builder::seed(std::uint32_t state, const StateVariable& variable) {
     Expression scaled = apply(Function::Multiply, {old, read_array(repair(variable.gauge))});
     if (variable.monoid == kSum) return scaled;
     // A maximum over nothing is -inf, which a repair of zero must not change.
-    Expression seen = apply(Function::Greater,
-                            {expression(variable.gauge, Where::Before), number(kMinusInfinity)});
+    Expression seen =
+        apply(Function::Greater, {expression(variable.gauge, Where::Before), number(-kInfinity)});
     return apply(Function::Select, {std::move(seen), std::move(scaled), std::move(old)});
 }
 

@@ -2,15 +2,11 @@
 
 #include <utility>
 
-#include "diagrams/check/message_text.h"
+#include "diagrams/message_text.h"
 
 namespace napkin::messages {
 
 namespace {
-
-std::string did_you_mean(std::string_view meant, std::string otherwise = "") {
-    return meant.empty() ? std::move(otherwise) : join({"did you mean ", quoted(meant), "?"});
-}
 
 std::string listed(const std::vector<std::string>& names) {
     std::string text;

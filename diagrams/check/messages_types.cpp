@@ -1,8 +1,8 @@
 // The second half of the catalogue: types, bounds, structure, warnings.
 #include <utility>
 
-#include "diagrams/check/message_text.h"
 #include "diagrams/check/messages.h"
+#include "diagrams/message_text.h"
 
 namespace napkin::messages {
 

@@ -7,16 +7,12 @@
 #include "diagrams/check/messages.h"
 #include "diagrams/check/resolve.h"
 #include "diagrams/check/types.h"
+#include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::checking {
 
 namespace {
-
-template <class Item>
-bool contains(const std::vector<Item>& items, const Item& item) {
-    return std::find(items.begin(), items.end(), item) != items.end();
-}
 
 /// The reduction's values, and what each gives where it adds nothing.
 std::vector<std::pair<Expression*, Expression>> values_with_identity(const Diagram& diagram,

@@ -5,16 +5,12 @@
 #include "diagrams/check/messages.h"
 #include "diagrams/check/resolve.h"
 #include "diagrams/check/types.h"
+#include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::checking {
 
 namespace {
-
-template <class Item>
-bool contains(const std::vector<Item>& items, const Item& item) {
-    return std::find(items.begin(), items.end(), item) != items.end();
-}
 
 const std::vector<syntax::Target>* targets_of(const syntax::Line& line) {
     if (const auto* statement = std::get_if<syntax::StatementLine>(&line.body))

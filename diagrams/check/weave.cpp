@@ -8,16 +8,12 @@
 
 #include "diagrams/check/context.h"
 #include "diagrams/check/messages.h"
+#include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::checking {
 
 namespace {
-
-template <class Item>
-bool contains(const std::vector<Item>& items, const Item& item) {
-    return std::find(items.begin(), items.end(), item) != items.end();
-}
 
 class Weaver {
 public:

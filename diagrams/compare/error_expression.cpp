@@ -6,12 +6,12 @@
 #include <numbers>
 #include <optional>
 
+#include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::error_bounds {
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Roundings granted to a division, an exponential and the like on a device.
 constexpr double kFunctionRoundings = 4;
 

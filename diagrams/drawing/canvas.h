@@ -50,6 +50,11 @@ struct Stroke {
     bool operator==(const Stroke&) const = default;
 };
 
+/// How wires are drawn.
+inline Stroke wire(Color color) {
+    return {color, 1.2, Dash::Solid};
+}
+
 /// What a shape stands for: the terminal rendering and the tests go by it.
 enum class Part { Wire, Separator, Cup, Glyph, Region, Rule, Arrow };
 
@@ -130,6 +135,7 @@ void join_lines(Canvas& canvas);
 void translate(Canvas& canvas, double dx, double dy);
 /// Adds `other`, moved by a vector, to `canvas`; the size is not changed.
 void add(Canvas& canvas, const Canvas& other, double dx, double dy);
+inline constexpr double kMargin = 8;  ///< around every picture
 /// Moves the drawing to the margin and sets the canvas' size around it.
 void fit(Canvas& canvas, double margin);
 

@@ -7,9 +7,8 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr double kMargin = 8;
 constexpr double kRowGap = 26;
-constexpr double kTitleSize = 14;
+constexpr double kDiagramTitleSize = 14;
 constexpr double kNoteSize = 12;
 constexpr double kNoteGap = 24;
 constexpr double kLineHeight = 19;
@@ -169,7 +168,7 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
         picture.text(legend, {bounds_of(picture).left, y}, Anchor::Left, kNoteSize, kGrey);
     if (!options.title.empty())
         picture.text(plain_text(options.title), {bounds_of(picture).left, -14}, Anchor::Left,
-                     kTitleSize);
+                     kDiagramTitleSize);
     fit(picture, kMargin);
     if (options.medium == Medium::Terminal) {
         // Wires stand on whole rows again.

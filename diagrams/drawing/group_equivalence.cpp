@@ -15,12 +15,7 @@ constexpr double kLead = 30;  // of wires inside a sub-algorithm, with room for 
 constexpr double kBoxWidth = 30;
 constexpr double kSubGap = 22;
 constexpr double kOpenRadius = 5;
-constexpr double kDotRadius = 3;
-constexpr double kMargin = 8;
-
-Stroke wire(Color color) {
-    return {color, 1.2, Dash::Solid};
-}
+constexpr double kPointRadius = 3;
 
 /// A wire of a stack: its height under the top of the stack and whether it is the weaved axis.
 struct Row {
@@ -156,7 +151,7 @@ private:
         if (weaved)
             canvas_.dot(at, kOpenRadius, std::nullopt, kBlack);
         else
-            canvas_.dot(at, kDotRadius, kBlack, kBlack);
+            canvas_.dot(at, kPointRadius, kBlack, kBlack);
     }
     void parts(double x, double span) {
         const double split = x + kStub;

@@ -10,12 +10,11 @@ namespace {
 constexpr double kRadius = 9;
 constexpr double kStep = 46;  // between depths
 constexpr double kTextSize = 11;
-constexpr double kTitleSize = 13;
+constexpr double kFormulaSize = 13;
 constexpr double kLine = 13;
 constexpr double kTitleLine = 16;
 constexpr double kGap = 8;
-constexpr double kApart = 30;  // between hierarchies
-constexpr double kMargin = 8;
+constexpr double kHierarchiesApart = 30;  // between hierarchies
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines(1);
@@ -143,7 +142,7 @@ Canvas draw_one(const Hierarchy& hierarchy, double title_lines) {
     label(canvas, hierarchy, places);
     double y = -kRadius - 10 - kTitleLine * (title_lines - 1);
     for (const std::string& line : hierarchy.title) {
-        canvas.text(plain_text(line), {0, y}, Anchor::Middle, kTitleSize);
+        canvas.text(plain_text(line), {0, y}, Anchor::Middle, kFormulaSize);
         y += kTitleLine;
     }
     return canvas;
@@ -161,7 +160,7 @@ Canvas draw_hierarchies(const std::vector<Hierarchy>& hierarchies) {
         if (canvas.operations.empty()) continue;
         const Box2 box = bounds_of(canvas);
         add(picture, canvas, x - box.left, 0);
-        x += box.right - box.left + kApart;
+        x += box.right - box.left + kHierarchiesApart;
     }
     fit(picture, kMargin);
     return picture;

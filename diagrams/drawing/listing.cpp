@@ -17,9 +17,8 @@ constexpr double kIndent = 16;
 constexpr double kPad = 5;
 constexpr double kColumnGap = 16;
 constexpr double kTitle = 14;
-constexpr double kMargin = 8;
-constexpr double kApart = 24;
-constexpr double kCellWidth = 0.6 * kCode;
+constexpr double kListingsApart = 24;
+constexpr double kCodeWidth = 0.6 * kCode;
 
 /// Lines of at most `columns` characters, broken at spaces; continuations are indented.
 std::vector<std::string> broken(const std::string& text, std::size_t columns) {
@@ -56,7 +55,7 @@ void measure(const std::vector<ListingItem>& items, double indent, Medium medium
         columns.level =
             std::max(columns.level, label_width(plain_text(item.level), kText, medium) + 12);
         columns.code = std::max(
-            columns.code, indent + kCellWidth * static_cast<double>(columns_in(item.text)) + kPad);
+            columns.code, indent + kCodeWidth * static_cast<double>(columns_in(item.text)) + kPad);
         measure(item.body, indent + kIndent, medium, columns);
     }
 }
@@ -87,12 +86,12 @@ private:
     [[nodiscard]] double right_of_code() const { return width_ - columns_.right(); }
 
     void code(const std::string& text, double indent) {
-        const double room = std::max(right_of_code() - indent - kPad, 20 * kCellWidth);
-        for (const std::string& part : broken(text, static_cast<std::size_t>(room / kCellWidth))) {
+        const double room = std::max(right_of_code() - indent - kPad, 20 * kCodeWidth);
+        for (const std::string& part : broken(text, static_cast<std::size_t>(room / kCodeWidth))) {
             y += line_;
             const std::size_t lead = part.find_first_not_of(' ');
             const double skip =
-                lead == std::string::npos ? 0 : kCellWidth * static_cast<double>(lead);
+                lead == std::string::npos ? 0 : kCodeWidth * static_cast<double>(lead);
             texts_.text(plain_text(part.substr(std::min(lead, part.size())), Face::Mono),
                         {indent + skip + kPad, y - 5}, Anchor::Left, kCode);
         }
@@ -220,7 +219,7 @@ Canvas draw_listings(const std::vector<Listing>& listings, double max_width, Med
         Writer writer(columns, width, medium);
         writer.y = y;
         writer.items(listing.items, 0);
-        y = writer.y + (medium == Medium::Page ? kApart : 2 * kTerminalLine);
+        y = writer.y + (medium == Medium::Page ? kListingsApart : 2 * kTerminalLine);
         add(picture, writer.take(), 0, 0);
     }
     fit(picture, kMargin);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kRegionAbove = 17;  // of a border over its first wire, with room for a label
 constexpr double kRegionBelow = 7;
-constexpr double kTitleSize = 11;
+constexpr double kBorderTitleSize = 11;
 constexpr double kTitleHeight = 16;
 constexpr double kTagGap = 7;
 constexpr Color kTagColor = 0x555555;
@@ -114,7 +114,7 @@ void SystemPainter::paint_titles() {
     for (const Border& border : borders_) {
         const std::string text = to_unicode(border.title);
         if (std::find(shown.begin(), shown.end(), text) != shown.end()) continue;
-        const double width = label_width(border.title, kTitleSize, options_.medium) + 8;
+        const double width = label_width(border.title, kBorderTitleSize, options_.medium) + 8;
         for (const bool above : {true, false}) {
             if (above ? !border.topmost : !border.lowest) continue;
             const double bottom = above ? border.box.top : border.box.bottom + kTitleHeight;
@@ -127,7 +127,7 @@ void SystemPainter::paint_titles() {
             shown.push_back(text);
             regions_.rectangle(box, border.fill, {kBlack, 0.7, Dash::Dotted}, Part::Region);
             texts_.text(border.title, {(box.left + box.right) / 2, bottom - 4.5}, Anchor::Middle,
-                        kTitleSize);
+                        kBorderTitleSize);
             break;
         }
     }

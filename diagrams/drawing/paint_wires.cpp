@@ -8,13 +8,9 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr double kDotRadius = 2.6;
-constexpr double kRound = 0.5523;  // of a quarter circle as a cubic curve
+constexpr double kJointRadius = 2.6;
+constexpr double kQuarterCurve = 0.5523;  // of a quarter circle as a cubic curve
 constexpr double kSeparatorTail = 10;
-
-Stroke wire(Color color) {
-    return {color, 1.2, Dash::Solid};
-}
 
 /// Half an ellipse that closes to the right.
 void add_cup(Canvas& canvas, Point upper, Point lower, double depth, Color color) {
@@ -22,11 +18,11 @@ void add_cup(Canvas& canvas, Point upper, Point lower, double depth, Color color
     const double radius = (lower.y - upper.y) / 2;
     const Point tip{upper.x + depth, middle};
     canvas.operations.push_back({Line{{upper,
-                                       {upper.x + kRound * depth, upper.y},
-                                       {tip.x, middle - kRound * radius},
+                                       {upper.x + kQuarterCurve * depth, upper.y},
+                                       {tip.x, middle - kQuarterCurve * radius},
                                        tip,
-                                       {tip.x, middle + kRound * radius},
-                                       {lower.x + kRound * depth, lower.y},
+                                       {tip.x, middle + kQuarterCurve * radius},
+                                       {lower.x + kQuarterCurve * depth, lower.y},
                                        lower},
                                       true,
                                       wire(color),
@@ -85,11 +81,11 @@ void SystemPainter::paint_links(std::size_t s) {
                          Part::Wire);
             ++joined;
             if (++uses[key] == 2)
-                glyphs_.dot({from.x + from.right, source.y}, kDotRadius, stroke.color,
+                glyphs_.dot({from.x + from.right, source.y}, kJointRadius, stroke.color,
                             stroke.color);
         }
         if (joined > 1)
-            glyphs_.dot({left_of(s + 1), track.y}, kDotRadius, track.color_in, track.color_in);
+            glyphs_.dot({left_of(s + 1), track.y}, kJointRadius, track.color_in, track.color_in);
     }
 }
 
@@ -110,7 +106,7 @@ void SystemPainter::paint_cups(std::size_t s) {
                          (first.y + last.y) / 2};
         for (std::size_t i : cup)
             wires_.curve({at.x, at.tracks[i].y}, meet, wire(first.color_out), Part::Wire);
-        glyphs_.dot(meet, kDotRadius, first.color_out, first.color_out);
+        glyphs_.dot(meet, kJointRadius, first.color_out, first.color_out);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagrams/contains.h"
 #include "diagrams/drawing/glyphs.h"
 #include "diagrams/drawing/stage_builder.h"
 
@@ -12,10 +13,6 @@ namespace {
 // Short diagrams show every input from the left; longer ones let an array in where it is needed.
 constexpr std::size_t kShort = 6;
 constexpr std::size_t kEarly = 2;
-
-bool contains(const std::vector<ArrayId>& arrays, ArrayId array) {
-    return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
-}
 
 }  // namespace
 

@@ -7,6 +7,8 @@
 
 #include "diagrams/drawing/stage_builder.h"
 
+#include "diagrams/contains.h"
+
 namespace napkin::drawing {
 
 inline Key key_of(const Slot& slot, std::size_t wire) {
@@ -20,7 +22,7 @@ inline std::optional<AxisId> read_as(const UnitInput& input, const Slot::Wire& w
 }
 
 inline bool contains(const std::vector<AxisId>& axes, std::optional<AxisId> axis) {
-    return axis && std::find(axes.begin(), axes.end(), *axis) != axes.end();
+    return axis && contains(axes, *axis);
 }
 
 inline Block block_at(const Stage& stage, double gap) {

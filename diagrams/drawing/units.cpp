@@ -4,15 +4,12 @@
 #include <map>
 #include <set>
 
+#include "diagrams/contains.h"
 #include "diagrams/drawing/glyphs.h"
 
 namespace napkin::drawing {
 
 namespace {
-
-bool contains(const std::vector<AxisId>& axes, AxisId axis) {
-    return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
 
 /// Arrays that leave a unit: outputs of the diagram and whatever others read.
 std::vector<ArrayId> outputs_of_unit(const Diagram& diagram, const Unit& unit) {

@@ -11,11 +11,10 @@
 #pragma once
 
 #include <cmath>
-#include <limits>
+
+#include "diagrams/infinity.h"
 
 namespace napkin::arithmetic {
-
-inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 inline bool any_nan(double a, double b) {
     return std::isnan(a) || std::isnan(b);

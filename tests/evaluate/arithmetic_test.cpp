@@ -3,17 +3,18 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "diagrams/evaluate.h"
 
+#include "diagrams/infinity.h"
+
 using napkin::apply_function;
 using napkin::Function;
+using napkin::kInfinity;
 
 namespace {
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 const double kNan = std::nan("");
 
 struct Case {

@@ -1,10 +1,12 @@
 // The attention examples at small sizes, against attention by plain loops.
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "examples.h"
 
+#include "diagrams/infinity.h"
+
+using napkin::kInfinity;
 using napkin::Sizes;
 using napkin::Tensor;
 using napkin::test::Run;
@@ -12,8 +14,6 @@ using napkin::test::run_example;
 using napkin::test::View;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// A row of softmax(scores) times values, and its log-sum-exp; nothing visible gives zeros.
 struct Row {

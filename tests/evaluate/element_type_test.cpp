@@ -7,16 +7,16 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <random>
 #include <vector>
 
+#include "diagrams/infinity.h"
+
 using napkin::ElementType;
+using napkin::kInfinity;
 using napkin::round_to;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Case {
     ElementType type = ElementType::F32;

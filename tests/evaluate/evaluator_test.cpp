@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include "builder.h"
 #include "diagrams/evaluate.h"
+#include "diagrams/infinity.h"
 
 using namespace std::string_literals;
 using napkin::ArrayId;
@@ -18,6 +18,7 @@ using napkin::Evaluator;
 using napkin::Expression;
 using napkin::Fold;
 using napkin::Function;
+using napkin::kInfinity;
 using napkin::Map;
 using napkin::Select;
 using napkin::Tensor;
@@ -30,8 +31,6 @@ using napkin::test::operator*;
 using napkin::test::operator/;
 
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::size_t flat(std::int64_t value) {
     return static_cast<std::size_t>(value);

@@ -1,13 +1,12 @@
 #include "tests/proof/mutations.h"
 
 #include <algorithm>
-#include <limits>
 #include <stdexcept>
+
+#include "diagrams/infinity.h"
 
 namespace napkin::test {
 namespace {
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 Region& region_of(State& state, std::size_t nth = 0) {
     return state.relabelling.regions.at(nth);

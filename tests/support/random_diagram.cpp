@@ -4,15 +4,13 @@
 #include <random>
 #include <vector>
 
+#include "diagrams/contains.h"
+
 namespace napkin::test {
 
 namespace {
 
 using Names = std::vector<std::string>;
-
-bool contains(const Names& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 std::string listed(const Names& names) {
     std::string text;

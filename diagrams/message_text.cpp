@@ -1,4 +1,4 @@
-#include "diagrams/check/message_text.h"
+#include "diagrams/message_text.h"
 
 #include <utility>
 
@@ -34,6 +34,10 @@ std::string join(std::initializer_list<std::string_view> parts) {
     std::string text;
     for (std::string_view part : parts) text += part;
     return text;
+}
+
+std::string did_you_mean(std::string_view meant, std::string otherwise) {
+    return meant.empty() ? std::move(otherwise) : join({"did you mean ", quoted(meant), "?"});
 }
 
 std::string counted(std::size_t count, std::string_view one, std::string_view many) {

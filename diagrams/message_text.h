@@ -1,4 +1,4 @@
-// Pieces of wording that the checker's messages share.
+// Pieces of wording that messages share.
 #pragma once
 
 #include <initializer_list>
@@ -16,6 +16,8 @@ namespace napkin::messages {
                                       std::string remark = "", std::string help = "");
 /// The text in backquotes.
 [[nodiscard]] std::string quoted(std::string_view text);
+/// The question, or `otherwise` where nothing near is known.
+[[nodiscard]] std::string did_you_mean(std::string_view meant, std::string otherwise = "");
 [[nodiscard]] std::string join(std::initializer_list<std::string_view> parts);
 /// `3 axes`: the number with the right form of the noun.
 [[nodiscard]] std::string counted(std::size_t count, std::string_view one, std::string_view many);
