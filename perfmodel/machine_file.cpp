@@ -48,6 +48,28 @@ std::string nearest_key(std::string_view key) {
     return best;
 }
 
+/// Byte offset of a line and column; columns count code points.
+std::uint32_t offset_of(std::string_view text, const toml::source_position& position) {
+    std::size_t at = 0;
+    for (std::uint32_t line = 1; line < position.line; ++line) {
+        const std::size_t end = text.find('\n', at);
+        if (end == std::string_view::npos) break;
+        at = end + 1;
+    }
+    for (std::uint32_t column = 1; column < position.column && at < text.size(); ++column) {
+        ++at;
+        while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
+    }
+    return static_cast<std::uint32_t>(std::min(at, text.size()));
+}
+
+/// At least one character wide, unless the text ends there.
+Span place_of(std::string_view text, const toml::source_region& region, std::uint32_t file) {
+    const std::uint32_t begin = offset_of(text, region.begin);
+    const std::uint32_t end = std::max(offset_of(text, region.end), begin + 1);
+    return {begin, std::min(end, static_cast<std::uint32_t>(text.size())), file};
+}
+
 /// Reads one parsed file into a machine, collecting every mistake.
 class MachineReader {
 public:
@@ -58,10 +80,8 @@ public:
 private:
     [[nodiscard]] Span place(const toml::node& node) const { return place(node.source()); }
     [[nodiscard]] Span place(const toml::source_region& region) const {
-        return {offset(region.begin), std::max(offset(region.end), offset(region.begin) + 1),
-                file_};
+        return place_of(sources_.files[file_].text, region, file_);
     }
-    [[nodiscard]] std::uint32_t offset(const toml::source_position& position) const;
     void take_base(const toml::node& node);
     void take_text(const std::string& key, const toml::node& node, std::string& slot);
     void take_table(const std::string& name, const toml::table& table);
@@ -72,22 +92,6 @@ private:
     Machine machine_;
     Diagnostics problems_;
 };
-
-/// Byte offset of a line and column; columns count code points.
-std::uint32_t MachineReader::offset(const toml::source_position& position) const {
-    const std::string& text = sources_.files[file_].text;
-    std::size_t at = 0;
-    for (std::uint32_t line = 1; line < position.line; ++line) {
-        const std::size_t end = text.find('\n', at);
-        if (end == std::string::npos) break;
-        at = end + 1;
-    }
-    for (std::uint32_t column = 1; column < position.column && at < text.size(); ++column) {
-        ++at;
-        while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
-    }
-    return static_cast<std::uint32_t>(std::min(at, text.size()));
-}
 
 void MachineReader::take_base(const toml::node& node) {
     const auto* text = node.as_string();
@@ -182,10 +186,11 @@ Result<Machine> MachineReader::read(const toml::table& root) {
             problems_.add(messages::unknown_figure(place(key.source()), name, nearest_key(name)));
     }
     const bool complete = problems_.list.empty();
+    const Span start{0, sources_.files[file_].text.empty() ? 0U : 1U, file_};
     for (const auto& [missing, what] : {std::pair{machine_.name.empty(), "name"},
                                         std::pair{!machine_.has(Level::Device), "[device]"},
                                         std::pair{!machine_.has(Level::Block), "[block]"}})
-        if (missing && complete) problems_.add(messages::machine_lacks({0, 1, file_}, what));
+        if (missing && complete) problems_.add(messages::machine_lacks(start, what));
     std::stable_sort(problems_.list.begin(), problems_.list.end(),
                      [](const Diagnostic& a, const Diagnostic& b) {
                          return a.primary.span.begin < b.primary.span.begin;
@@ -262,15 +267,7 @@ Result<Machine> parse_machine(SourceMap& sources, const std::string& name,
         const toml::table root = toml::parse(text, name);
         return MachineReader(sources, file).read(root);
     } catch (const toml::parse_error& error) {
-        toml::source_position begin = error.source().begin;
-        std::size_t at = 0;
-        for (std::uint32_t line = 1; line < begin.line && at != std::string::npos; ++line)
-            at = text.find('\n', at == 0 && line == 1 ? 0 : at + 1);
-        const std::size_t start = at == std::string::npos || begin.line <= 1 ? 0 : at + 1;
-        const std::size_t place =
-            std::min(start + (begin.column > 0 ? begin.column - 1 : 0), text.size());
-        const std::uint32_t offset = static_cast<std::uint32_t>(place);
-        return messages::machine_syntax({offset, offset + 1, file},
+        return messages::machine_syntax(place_of(text, error.source(), file),
                                         std::string(error.description()));
     }
 }

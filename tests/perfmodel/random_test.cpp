@@ -46,12 +46,16 @@ TEST_CASE("random derivations of random diagrams cost what they count") {
     Met met;
     for (std::uint32_t seed = 0; seed < trials(300); ++seed) {
         const std::string text = test::random_diagram(seed);
-        const State state = test::random_derivation(test::derived(text).diagram, random, 12);
-        std::string steps;
-        for (const Step& step : state.steps) steps += print(step.command) + "\n";
-        INFO(text, steps);
-        test::check_counted("seed " + std::to_string(seed), state);
-        note(state, met);
+        State state;
+        try {
+            state = test::random_derivation(test::derived(text).diagram, random, 12);
+            INFO(text, test::steps_text(state));
+            test::check_counted("seed " + std::to_string(seed), state);
+            note(state, met);
+        } catch (const InternalError& bug) {
+            FAIL_CHECK(std::string(bug.what()), "\nseed ", seed, "\n", text,
+                       test::steps_text(state));
+        }
     }
     CHECK_GT(met.nested, 20);
     CHECK_GT(met.streamed, 20);

@@ -250,10 +250,24 @@ Command random_command(const State& state, std::mt19937_64& random) {
     return CommandDrawer(state, random).draw();
 }
 
+std::string steps_text(const State& state) {
+    std::string text;
+    for (const Step& step : state.steps) text += print(step.command) + "\n";
+    return text;
+}
+
 State random_derivation(const Diagram& diagram, std::mt19937_64& random, int steps) {
     State state = initial_state(diagram);
     for (int i = 0; i < steps; ++i) {
-        Outcome outcome = apply(state, random_command(state, random));
+        const Command command = random_command(state, random);
+        Outcome outcome = [&]() -> Outcome {
+            try {
+                return apply(state, command);
+            } catch (const InternalError& bug) {  // say what led here
+                throw InternalError(std::string(bug.what()) + "\n" + steps_text(state) +
+                                    print(command));
+            }
+        }();
         if (State* next = std::get_if<State>(&outcome)) state = std::move(*next);
     }
     return state;

@@ -14,4 +14,7 @@ namespace napkin::test {
 /// Draws `steps` commands and applies those that the rules allow.
 [[nodiscard]] State random_derivation(const Diagram& diagram, std::mt19937_64& random, int steps);
 
+/// The commands of a state's steps, one a line.
+[[nodiscard]] std::string steps_text(const State& state);
+
 }  // namespace napkin::test
