@@ -13,7 +13,6 @@
 namespace napkin::cli {
 namespace {
 
-constexpr const char* kDefaultMachine = "H200";
 
 Json json_of(const MoveFigures& figures) {
     constexpr double kMicroseconds = 1e6;

@@ -22,21 +22,21 @@ struct Quick {
     [[nodiscard]] double time() const { return time_low + time_high; }
 };
 
-struct Candidate {
+struct Proposal {
     Move move;
     State state;
     Quick quick;
 };
 
 /// What fits first, then what saves most time, then transfers.
-bool saves_more(const Candidate& a, const Candidate& b) {
+bool saves_more(const Proposal& a, const Proposal& b) {
     if (a.quick.fits != b.quick.fits) return a.quick.fits;
     if (a.quick.time() != b.quick.time()) return a.quick.time() < b.quick.time();
     return a.quick.transferred < b.quick.transferred;
 }
 
 /// Which size of one family to show: while nothing fits, the one that needs least memory.
-bool better(const Candidate& a, const Candidate& b) {
+bool better(const Proposal& a, const Proposal& b) {
     if (!a.quick.fits && !b.quick.fits && a.quick.held != b.quick.held)
         return a.quick.held < b.quick.held;
     return saves_more(a, b);
@@ -154,9 +154,9 @@ Outcome apply_move(const State& state, const Move& move) {
 }
 
 /// The best of a family, where there is one; a refusal that is worth telling is noted.
-std::optional<Candidate> best_of(const MoveFamily& family, const State& state, const Quick& now,
-                                 Scout& scout, std::vector<Refusal>& refused) {
-    std::optional<Candidate> best;
+std::optional<Proposal> best_of(const MoveFamily& family, const State& state, const Quick& now,
+                                Scout& scout, std::vector<Refusal>& refused) {
+    std::optional<Proposal> best;
     for (const Move& move : family.variants) {
         Outcome outcome = apply_move(state, move);
         if (const NotApplicable* refusal = std::get_if<NotApplicable>(&outcome)) {
@@ -167,7 +167,7 @@ std::optional<Candidate> best_of(const MoveFamily& family, const State& state, c
         State& next = std::get<State>(outcome);
         const Result<Quick> quick = scout.quick(next);
         if (!quick || (family.must_help && !helps(*quick, now))) continue;
-        Candidate candidate{move, std::move(next), *quick};
+        Proposal candidate{move, std::move(next), *quick};
         if (!best || better(candidate, *best)) best = std::move(candidate);
     }
     return best;
@@ -180,7 +180,7 @@ Result<Suggestions> suggest(const State& state, const Machine& machine, std::siz
     const Result<Quick> now = scout.quick(state);
     if (!now) return now.error();
     Suggestions suggestions;
-    std::vector<Candidate> candidates;
+    std::vector<Proposal> candidates;
     for (const MoveFamily& family : moves_from(state))
         if (auto best = best_of(family, state, *now, scout, suggestions.refused))
             candidates.push_back(std::move(*best));
@@ -190,7 +190,7 @@ Result<Suggestions> suggest(const State& state, const Machine& machine, std::siz
     const Result<MoveFigures> figures = scout.figures(state);
     if (!figures) return figures.error();
     suggestions.now = *figures;
-    for (Candidate& candidate : candidates) {
+    for (Proposal& candidate : candidates) {
         const Result<MoveFigures> found = scout.figures(candidate.state);
         if (!found) return found.error();
         suggestions.legal.push_back({std::move(candidate.move), *found});
