@@ -13,7 +13,6 @@
 namespace napkin::cli {
 namespace {
 
-
 Json json_of(const MoveFigures& figures) {
     constexpr double kMicroseconds = 1e6;
     return Json{{"H_bytes", figures.transferred},
