@@ -142,8 +142,9 @@ void Draft::drop_dead() {
         if (now.count(StatementId{i}) == 0) lines_[i].erased = true;
 }
 
-/// Ready statements in the order of the source.
-std::vector<StatementId> Draft::in_order() const {
+/// Ready statements in the order of the source; what a statement needs may come of it only where it
+/// keeps a fold up from a seed.
+std::variant<std::vector<StatementId>, NotApplicable> Draft::in_order() const {
     std::vector<StatementId> left;
     std::set<ArrayId> missing;
     for (std::uint32_t i = 0; i < lines_.size(); ++i) {
@@ -160,11 +161,17 @@ std::vector<StatementId> Draft::in_order() const {
     while (!left.empty()) {
         const auto ready = std::find_if(left.begin(), left.end(), [&](StatementId id) {
             const std::vector<ArrayId> inputs = inputs_of(diagram[id]);
+            const Fold* fold = std::get_if<Fold>(&diagram[id].body);
+            const bool seeded = fold != nullptr && !fold->seed.empty();
             return std::none_of(inputs.begin(), inputs.end(), [&](ArrayId input) {
-                return missing.count(input) != 0 && !contains(diagram[id].targets, input);
+                return missing.count(input) != 0 &&
+                       !(seeded && contains(diagram[id].targets, input));
             });
         });
-        invariant(ready != left.end(), "a rewriting made data flow in a circle");
+        if (ready == left.end())
+            return NotApplicable{"`" + diagram[diagram[left.front()].targets.front()].name +
+                                     "` would be needed before it can be computed",
+                                 "keep it in a region of its own"};
         for (ArrayId target : diagram[*ready].targets) missing.erase(target);
         order.push_back(*ready);
         left.erase(ready);
@@ -267,7 +274,9 @@ Outcome Draft::finish(const Command& command, std::vector<std::string> condition
     drop_dead();
     State next{diagram, relabelling_, before_.steps};
     next.relabelling.regions = regions;
-    number_statements(in_order(), next);
+    const auto order = in_order();
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&order)) return *refusal;
+    number_statements(std::get<std::vector<StatementId>>(order), next);
     number_arrays(next);
     number_boxes(next);
     verify(next.diagram);

@@ -66,7 +66,7 @@ private:
     std::vector<std::pair<ArrayId, std::string>> wanted_;
 
     void drop_dead();
-    [[nodiscard]] std::vector<StatementId> in_order() const;
+    [[nodiscard]] std::variant<std::vector<StatementId>, NotApplicable> in_order() const;
     void number_statements(const std::vector<StatementId>& order, State& state) const;
     void number_arrays(State& state) const;
     void number_boxes(State& state) const;

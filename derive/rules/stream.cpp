@@ -7,8 +7,10 @@
 //
 // Side conditions: (i) the axis comes from a load; (ii) every statement of the region maps over it
 // or folds it; (iii) the folds have an accumulator, which derive_accumulator finds or refuses with
-// its reason. Citation: arXiv 2412.03317, section 2.4 (streamability, fusion theorem).
+// its reason; (iv) what is computed along the axis is read where it is computed. Citation: arXiv
+// 2412.03317, section 2.4 (streamability, fusion theorem).
 #include <algorithm>
+#include <set>
 
 #include "derive/divisors.h"
 #include "derive/rules/rule_support.h"
@@ -49,6 +51,36 @@ std::optional<NotApplicable> why_not_fed(const Diagram& diagram, const Region& r
     return std::nullopt;
 }
 
+/// What the region computes along a streamed axis is there a chunk at a time, so nothing that the
+/// accumulator does may read it at an index of its own.
+std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Region& region,
+                                             const Accumulator& accumulator) {
+    std::set<ArrayId> computed;
+    for (const StatementId id : region.statements)
+        computed.insert(diagram[id].targets.begin(), diagram[id].targets.end());
+    std::optional<NotApplicable> refusal;
+    const auto look_at = [&](const Expression& node) {
+        const Read* element = std::get_if<Read>(&node.node);
+        if (element == nullptr || !computed.contains(element->array)) return;
+        const Array& array = diagram[element->array];
+        for (std::size_t k = 0; k < array.axes.size(); ++k) {
+            const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node);
+            const bool streamed = std::find(accumulator.axes.begin(), accumulator.axes.end(),
+                                            array.axes[k]) != accumulator.axes.end();
+            if (!streamed || (index != nullptr && index->axis == array.axes[k])) continue;
+            refusal = NotApplicable{
+                "`" + array.name + "` is read at other indices than it is computed at along `" +
+                    diagram[array.axes[k]].name + "`, so one chunk would need values of another",
+                "keep `" + array.name + "` in a region of its own"};
+        }
+    };
+    for (const auto* statements : {&accumulator.initial, &accumulator.body, &accumulator.tail})
+        for (const Statement& statement : *statements)
+            for (const Expression* expression : expressions_of(statement))
+                walk(*expression, look_at);
+    return refusal;
+}
+
 }  // namespace
 
 std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, const Region& region) {
@@ -63,6 +95,9 @@ std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, cons
             if (std::optional<NotApplicable> mixed =
                     mixed_roles(state.diagram, roles_of(state.diagram, region, axis), "stream"))
                 return *mixed;
+    if (const Accumulator* found = std::get_if<Accumulator>(&accumulator))
+        if (std::optional<NotApplicable> refusal = why_not_chunked(state.diagram, region, *found))
+            return *refusal;
     return accumulator;
 }
 
