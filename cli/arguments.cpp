@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
 
 #include "cli/commands.h"
 #include "cli/console.h"
@@ -45,6 +46,25 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.top) app.add_option("--top", out.top, "how many to show")->check(CLI::Range(1, 1000));
 }
 
+/// Empty for `sm_90`, `sm_90a` and the like.
+std::string why_no_architecture(const std::string& text) {
+    const std::size_t end =
+        text.find_first_not_of("0123456789", std::min<std::size_t>(3, text.size()));
+    const std::string rest = end == std::string::npos ? "" : text.substr(end);
+    const bool fits = text.substr(0, 3) == "sm_" && text.size() > 3 && end != 3 &&
+                      (rest.empty() || rest == "a" || rest == "f");
+    return fits ? "" : "`" + text + "` is no architecture: write it as `sm_90`";
+}
+
+/// The library takes -1 for the largest number, and what is larger too.
+std::string why_no_seed(const std::string& text) {
+    std::uint64_t seed = 0;
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, seed);
+    const bool fits = parsed.ec == std::errc{} && parsed.ptr == end;
+    return fits ? "" : "`" + text + "` is no whole number below 2^64";
+}
+
 void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.as)
         app.add_option("--as", out.as, "what to write")
@@ -56,7 +76,8 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given");
     if (takes.arch)
         app.add_option("--arch", out.arch, "the GPU architecture to compile for")
-            ->capture_default_str();
+            ->capture_default_str()
+            ->check(CLI::Validator(why_no_architecture, "ARCH"));
     if (takes.device)
         app.add_option("--device", out.device, "where to run: cpu, emulator or cuda")
             ->capture_default_str()
@@ -81,7 +102,9 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
                        "of the files, functions and the operator, instead of the diagram's");
     }
     if (takes.seed)
-        app.add_option("--seed", out.seed, "of the random inputs")->capture_default_str();
+        app.add_option("--seed", out.seed, "of the random inputs")
+            ->capture_default_str()
+            ->check(CLI::Validator(why_no_seed, "NUMBER"));
 }
 
 bool is_subcommand(std::string_view word) {

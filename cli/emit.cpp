@@ -136,11 +136,10 @@ Result<int> run_emit(Context& context) {
     if (!tiles) return tiles.error();
     if (arguments.as != "tile") return emit_kernels(context, loaded->state, *tiles);
     const std::string text = print(*tiles, context.sources);
-    if (arguments.json) {
-        print_data(text_of(Json{{"ok", true}, {"as", "tile"}, {"text", text}}));
-        if (arguments.output.empty()) return kOk;
-    }
-    if (const auto failure = write_data(arguments.output, text)) return *failure;
+    const bool to_standard_output = arguments.output.empty() || arguments.output == "-";
+    if (!arguments.json || !to_standard_output)
+        if (const auto failure = write_data(arguments.output, text)) return *failure;
+    if (arguments.json) print_data(text_of(Json{{"ok", true}, {"as", "tile"}, {"text", text}}));
     return kOk;
 }
 

@@ -3,6 +3,7 @@
 #include <histedit.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -63,6 +64,25 @@ unsigned char complete(EditLine* line, const Completer& completer) {
     return CC_REDISPLAY;
 }
 
+/// What ^C does: the line is given up, the session is not.
+unsigned char give_up(EditLine* line, int /*key*/) {
+    const LineInfo* info = el_line(line);
+    const auto length = static_cast<int>(info->lastchar - info->buffer);
+    print_data("^C\n");
+    std::fflush(stdout);
+    el_cursor(line, length);
+    el_deletestr(line, length);
+    return CC_REDISPLAY;
+}
+
+/// What ^Z does, with the terminal as the shell wants it.
+unsigned char suspend(EditLine* line, int /*key*/) {
+    el_set(line, EL_PREP_TERM, 0);
+    ::raise(SIGTSTP);
+    el_set(line, EL_PREP_TERM, 1);
+    return CC_REDISPLAY;
+}
+
 }  // namespace
 
 LineReader::LineReader(std::string prompt, std::string history, Completer completer)
@@ -95,10 +115,16 @@ LineReader::LineReader(std::string prompt, std::string history, Completer comple
     el_set(editor.line, EL_PROMPT, prompt_of);
     el_set(editor.line, EL_EDITOR, "emacs");
     el_set(editor.line, EL_SIGNAL, 1);
+    // While a line is edited ^C and ^Z are keys; while a command runs they are signals.
+    el_set(editor.line, EL_SETTY, "-d", "-isig", nullptr);
     el_set(editor.line, EL_HIST, ::history, editor.history);
     el_set(editor.line, EL_ADDFN, "napkin-complete", "complete the word", tab);
     el_set(editor.line, EL_BIND, "^I", "napkin-complete", nullptr);
     el_set(editor.line, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    el_set(editor.line, EL_ADDFN, "napkin-give-up", "give the line up", give_up);
+    el_set(editor.line, EL_BIND, "^C", "napkin-give-up", nullptr);
+    el_set(editor.line, EL_ADDFN, "napkin-suspend", "back to the shell", suspend);
+    el_set(editor.line, EL_BIND, "^Z", "napkin-suspend", nullptr);
     el_source(editor.line, nullptr);
 }
 

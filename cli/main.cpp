@@ -49,7 +49,7 @@ int start(int count, char** words) {
         if (const int* code = std::get_if<int>(&arguments)) return *code;
         return run(std::get<Arguments>(arguments));
     } catch (const std::bad_alloc&) {
-        print_talk("napkin: out of memory\n");
+        print_talk("napkin: out of memory; `--set` makes a diagram smaller\n");
         return kUserInput;
     } catch (const std::exception& bug) {
         return report_bug(bug.what());

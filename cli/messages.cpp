@@ -112,6 +112,15 @@ Diagnostic unknown_setting(const std::string& name, const std::vector<std::strin
                    (parameters.empty() ? "" : ", the parameters " + listed(parameters)));
 }
 
+Diagnostic inputs_too_large(double values) {
+    char amount[32];
+    std::snprintf(amount, sizeof amount, "%.1e", values);
+    return plain_error(
+        "E9017",
+        std::string("the inputs hold ") + amount + " values, too many to execute anything here",
+        "`--set` makes the diagram smaller");
+}
+
 Diagnostic set_no_size(const std::string& axis, const std::string& value) {
     return plain_error("E9016", "cannot set axis `" + axis + "` to " + value,
                        "a size is a whole number of at least 1 and less than 2^53");

@@ -30,6 +30,7 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic unknown_setting(const std::string& name,
                                          const std::vector<std::string>& axes,
                                          const std::vector<std::string>& parameters);
+[[nodiscard]] Diagnostic inputs_too_large(double values);
 [[nodiscard]] Diagnostic set_no_size(const std::string& axis, const std::string& value);
 
 /// `a, b and c`, or `nothing`.

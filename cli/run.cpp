@@ -13,6 +13,9 @@
 namespace napkin::cli {
 namespace {
 
+/// Inputs are kept in double precision: 16 GB.
+constexpr double kMostValues = 0x1p31;
+
 /// `Q=q.npy` as its two halves, the first one of the named arrays.
 struct NamedFile {
     ArrayId array;
@@ -41,6 +44,13 @@ Result<std::vector<NamedFile>> named_files(const Diagram& diagram, const std::st
 }
 
 Result<Tensors> inputs_of(const Arguments& arguments, const Diagram& diagram) {
+    double values = 0;
+    for (const Array& array : diagram.arrays) {
+        double count = array.role == ArrayRole::Input ? 1 : 0;
+        for (const AxisId axis : array.axes) count *= static_cast<double>(diagram[axis].extent);
+        values += count;
+    }
+    if (values > kMostValues) return inputs_too_large(values);
     Tensors inputs = random_inputs(diagram, arguments.seed);
     const auto files =
         named_files(diagram, "input", arguments.inputs, {ArrayRole::Input, ArrayRole::Parameter});

@@ -8,7 +8,7 @@ namespace napkin {
 namespace {
 
 constexpr std::int64_t kSizes[] = {16, 32, 64, 128, 256};
-constexpr std::int64_t kParts[] = {2, 4, 8, 16, 32};
+constexpr std::int64_t kParts[] = {4, 16};
 /// More factors than this are not paired for `reassociate`.
 constexpr std::size_t kMostFactors = 6;
 
@@ -27,19 +27,23 @@ std::string level_text(Level level) {
 
 class MoveFinder {
 public:
-    explicit MoveFinder(const State& state) : state_(state), diagram_(state.diagram) {}
+    MoveFinder(const State& state, const std::vector<std::size_t>& regions)
+        : state_(state), diagram_(state.diagram) {
+        for (const std::size_t at : regions) regions_.push_back(&state.relabelling.regions[at]);
+    }
 
     std::vector<MoveFamily> run() {
         fusions();
-        for (const Region& region : state_.relabelling.regions) {
+        for (const Region* about : regions_) {
+            const Region& region = *about;
             in_ = state_.relabelling.regions.size() == 1 ? "" : region_name(diagram_, region);
             for (const AxisId axis : axes_in(region)) tilings(region, axis);
             for (const Group& group : region.groups) resize("group", group);
             for (const Stream& stream : region.streams) resize("stream", stream);
             inverses(region);
             recomputations(region);
+            for (const StatementId id : region.statements) rewritings(diagram_[id]);
         }
-        rewritings();
         return std::move(families_);
     }
 
@@ -67,20 +71,27 @@ private:
     }
     void add_helpful(Move move) { add({{std::move(move)}, true, false}); }
 
-    /// Every producer with each reader of its output, and all at once.
+    /// Every reader with what computes what it loads, and all at once.
     void fusions() {
         std::set<std::pair<std::string, std::string>> pairs;
-        const std::vector<Region>& regions = state_.relabelling.regions;
-        for (const Region& reader : regions)
-            for (const ArrayId array : loads_of(diagram_, reader))
-                for (const Region& source : regions) {
-                    const std::vector<ArrayId> saved = saves_of(diagram_, source);
-                    if (std::find(saved.begin(), saved.end(), array) != saved.end())
-                        pairs.emplace(region_name(diagram_, source), region_name(diagram_, reader));
-                }
+        for (const Region* reader : regions_)
+            for (const ArrayId array : loads_of(diagram_, *reader))
+                if (const std::optional<StatementId> source = producer(diagram_, array))
+                    pairs.emplace(region_name(diagram_, region_with(*source)),
+                                  region_name(diagram_, *reader));
         for (const auto& [source, reader] : pairs)
             add({{{command("fuse", {source, reader})}}, false, true});
         if (pairs.size() > 1) add({{{command("fuse", {"all"})}}, false, true});
+    }
+
+    [[nodiscard]] const Region& region_with(StatementId id) const {
+        const std::vector<Region>& regions = state_.relabelling.regions;
+        const auto found = std::find_if(regions.begin(), regions.end(), [&](const Region& region) {
+            return std::find(region.statements.begin(), region.statements.end(), id) !=
+                   region.statements.end();
+        });
+        invariant(found != regions.end(), "a statement in no region");
+        return *found;
     }
 
     void tilings(const Region& region, AxisId axis) {
@@ -162,18 +173,17 @@ private:
         return name;
     }
 
-    void rewritings() {
-        for (const Statement& statement : diagram_.statements)
-            for (const ArrayId target : statement.targets) {
-                const std::string& name = diagram_[target].name;
-                if (!diagram_[target].named) continue;
-                add_helpful({command("stabilise", {name})});
-                add_helpful({command("distribute", {name})});
-                Command absorbed = command("absorb-normaliser", {name});
-                absorbed.as = {fresh(name + "_log")};
-                add_helpful({std::move(absorbed)});
-                reassociations(statement, name);
-            }
+    void rewritings(const Statement& statement) {
+        for (const ArrayId target : statement.targets) {
+            const std::string& name = diagram_[target].name;
+            if (!diagram_[target].named) continue;
+            add_helpful({command("stabilise", {name})});
+            add_helpful({command("distribute", {name})});
+            Command absorbed = command("absorb-normaliser", {name});
+            absorbed.as = {fresh(name + "_log")};
+            add_helpful({std::move(absorbed)});
+            reassociations(statement, name);
+        }
     }
 
     void reassociations(const Statement& statement, const std::string& name) {
@@ -206,14 +216,15 @@ private:
 
     const State& state_;
     const Diagram& diagram_;
+    std::vector<const Region*> regions_;
     std::string in_;  ///< the region at hand, empty where it is the only one
     std::vector<MoveFamily> families_;
 };
 
 }  // namespace
 
-std::vector<MoveFamily> moves_from(const State& state) {
-    return MoveFinder(state).run();
+std::vector<MoveFamily> moves_from(const State& state, const std::vector<std::size_t>& regions) {
+    return MoveFinder(state, regions).run();
 }
 
 std::string print(const Move& move) {

@@ -21,8 +21,10 @@ struct MoveFamily {
 };
 
 /// Fusions, groups and streams at block level and within them, other sizes of those that are there,
-/// their inverses, and rewritings of the diagram.
-[[nodiscard]] std::vector<MoveFamily> moves_from(const State& state);
+/// their inverses, and rewritings of the diagram, all of them about these regions (by their places
+/// in the relabelling).
+[[nodiscard]] std::vector<MoveFamily> moves_from(const State& state,
+                                                 const std::vector<std::size_t>& regions);
 
 /// `ungroup q; group q by 64 at l1`, as it is typed.
 [[nodiscard]] std::string print(const Move& move);

@@ -52,6 +52,9 @@ bool helps(const Quick& next, const Quick& now) {
     return next.time() <= now.time() && next.transferred < kLess * now.transferred;
 }
 
+/// Moves are sought where the time goes: in so many regions.
+constexpr std::size_t kMostRegions = 6;
+
 /// Costs regions, each once: a move leaves most of them as they were.
 class Scout {
 public:
@@ -71,6 +74,21 @@ public:
             total.fits = total.fits && figures.fits;
         }
         return total;
+    }
+
+    /// The regions that take longest, in their own order.
+    std::vector<std::size_t> slowest(const State& state) {
+        std::vector<std::pair<double, std::size_t>> times;
+        std::list<Known>& known = known_for(state);
+        for (std::size_t at = 0; at < state.relabelling.regions.size(); ++at)
+            if (const auto part = costed(known, state, state.relabelling.regions[at]))
+                times.emplace_back(-(*part)->quick.time(), at);
+        std::sort(times.begin(), times.end());
+        times.resize(std::min(times.size(), kMostRegions));
+        std::vector<std::size_t> regions;
+        for (const auto& [time, at] : times) regions.push_back(at);
+        std::sort(regions.begin(), regions.end());
+        return regions;
     }
 
     /// With M and the levels within a block, which takes longer.
@@ -144,19 +162,20 @@ private:
 };
 
 Outcome apply_move(const State& state, const Move& move) {
-    State next = state;
-    for (const Command& command : move) {
-        Outcome outcome = apply(next, command);
-        if (std::holds_alternative<NotApplicable>(outcome)) return outcome;
-        next = std::get<State>(std::move(outcome));
+    Outcome outcome = apply(state, move.front());
+    for (std::size_t i = 1; i < move.size(); ++i) {
+        const State* next = std::get_if<State>(&outcome);
+        if (next == nullptr) return outcome;
+        outcome = Outcome(apply(*next, move[i]));
     }
-    return next;
+    return outcome;
 }
 
 /// The best of a family, where there is one; a refusal that is worth telling is noted.
 std::optional<Proposal> best_of(const MoveFamily& family, const State& state, const Quick& now,
                                 Scout& scout, std::vector<Refusal>& refused) {
     std::optional<Proposal> best;
+    std::optional<Quick> last;
     for (const Move& move : family.variants) {
         Outcome outcome = apply_move(state, move);
         if (const NotApplicable* refusal = std::get_if<NotApplicable>(&outcome)) {
@@ -166,7 +185,13 @@ std::optional<Proposal> best_of(const MoveFamily& family, const State& state, co
         }
         State& next = std::get<State>(outcome);
         const Result<Quick> quick = scout.quick(next);
-        if (!quick || (family.must_help && !helps(*quick, now))) continue;
+        if (!quick) continue;
+        // Chunks of other sizes move as much and take as long, but where a mask skips some.
+        if (last && last->fits == quick->fits && last->time() == quick->time() &&
+            last->transferred == quick->transferred && last->held <= quick->held)
+            break;
+        last = *quick;
+        if (family.must_help && !helps(*quick, now)) continue;
         Proposal candidate{move, std::move(next), *quick};
         if (!best || better(candidate, *best)) best = std::move(candidate);
     }
@@ -181,7 +206,7 @@ Result<Suggestions> suggest(const State& state, const Machine& machine, std::siz
     if (!now) return now.error();
     Suggestions suggestions;
     std::vector<Proposal> candidates;
-    for (const MoveFamily& family : moves_from(state))
+    for (const MoveFamily& family : moves_from(state, scout.slowest(state)))
         if (auto best = best_of(family, state, *now, scout, suggestions.refused))
             candidates.push_back(std::move(*best));
     std::stable_sort(candidates.begin(), candidates.end(), saves_more);

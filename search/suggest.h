@@ -3,7 +3,7 @@
 //
 // Asking the model for everything at every move would be slow. What a move leaves as it was is
 // costed once; moves are ranked by numbers alone; and memory in the paper's sense is worked out for
-// the moves that are shown.
+// the moves that are shown. Of many regions those that take longest are looked at.
 #pragma once
 
 #include "perfmodel/machine.h"

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 
 #include "derive/state.h"
@@ -41,6 +42,28 @@ void check_document(const std::filesystem::path& path, const std::string& now) {
 }
 
 }  // namespace
+
+TEST_CASE("the README names every command, and no other") {
+    const std::string readme = read_text(kRoot / "README.md");
+    const std::size_t begin = readme.find("## The commands");
+    REQUIRE(begin != std::string::npos);
+    const std::string table = readme.substr(begin, readme.find("\n## ", begin + 1) - begin);
+    std::istringstream help(run_command({"napkin --help | sed '1,/^Subcommands/d'", ""}));
+    std::size_t commands = 0;
+    for (std::string line; std::getline(help, line);) {
+        if (line.substr(0, 2) != "  " || line.substr(2, 1) == " ") continue;
+        const std::string name = line.substr(2, line.find(' ', 2) - 2);
+        INFO("command ", name);
+        CHECK_NE(table.find("\n| `" + name), std::string::npos);
+        ++commands;
+    }
+    CHECK_GT(commands, 10);
+    std::size_t rows = 0;
+    for (std::size_t at = table.find("\n| `"); at != std::string::npos;
+         at = table.find("\n| `", at + 1))
+        ++rows;
+    CHECK_EQ(rows, commands);
+}
 
 TEST_CASE("the README shows what its commands print") {
     constexpr std::string_view kOpen = "```console\n";
