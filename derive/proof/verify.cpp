@@ -114,8 +114,7 @@ Result<Verification> verify_certificate(const std::string& text) {
     } catch (const Json::exception& wrong) {
         const std::string what = wrong.what();  // begins with the library's own code in brackets
         const std::size_t end = what.find("] ");
-        return messages::no_certificate(end == std::string::npos ? what
-                                                                 : what.substr(end + 2));
+        return messages::no_certificate(end == std::string::npos ? what : what.substr(end + 2));
     } catch (const checker::MalformedCertificate& wrong) {
         return messages::no_certificate(wrong.what());
     } catch (const std::invalid_argument& wrong) {
