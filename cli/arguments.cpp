@@ -70,12 +70,14 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--as", out.as, "what to write")
             ->required()
             ->check(CLI::IsMember({"tile", "cuda", "ptx", "cubin"}));
+    if (takes.only_target)
+        app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
     if (takes.target)
         app.add_option("--target", out.target, "the code generator")->capture_default_str();
     if (takes.target)
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given");
     if (takes.arch)
-        app.add_option("--arch", out.arch, "the GPU architecture to compile for")
+        app.add_option("--arch", out.arch, "the GPU architecture that kernels are made for")
             ->capture_default_str()
             ->check(CLI::Validator(why_no_architecture, "ARCH"));
     if (takes.device)

@@ -21,7 +21,8 @@ struct Arguments {
     std::string machine;            ///< `--machine NAME|FILE[,key=value...]`
     std::string as;                 ///< `emit --as`
     std::string target = "simt";
-    int threads = 0;  ///< of a block; chosen when 0
+    std::string only_target;  ///< `search --target`; empty for any
+    int threads = 0;          ///< of a block; chosen when 0
     std::string arch = "sm_90";
     std::string device = "cpu";
     std::vector<std::string> inputs;   ///< `run --input`, each `Q=q.npy`

@@ -37,6 +37,7 @@ struct Takes {
     bool top = false;
     bool as = false;
     bool target = false;
+    bool only_target = false;  ///< one that a search keeps to
     bool arch = false;
     bool device = false;
     bool tensors = false;

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/emission.h"
 #include "cli/json.h"
 #include "cli/messages.h"
 #include "cli/session.h"
@@ -108,11 +109,9 @@ Result<std::vector<Artefact>> make(const Arguments& arguments, const State& stat
 
 Result<int> emit_kernels(Context& context, const State& state, const TileProgram& tiles) {
     const Arguments& arguments = context.arguments;
-    EmitOptions options;
-    options.target = arguments.target;
-    options.threads = arguments.threads;
-    options.sources = &context.sources;
-    const Result<EmittedProgram> program = emit(state, tiles, options);
+    const Result<EmitOptions> options = emit_options(context);
+    if (!options) return options.error();
+    const Result<EmittedProgram> program = emit(state, tiles, *options);
     if (!program) return program.error();
     Result<std::vector<Artefact>> artefacts = make(arguments, state, *program);
     if (!artefacts) return artefacts.error();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/emission.h"
 #include "cli/messages.h"
 #include "codegen/emit.h"
 #include "codegen/run/execute.h"
@@ -34,11 +35,10 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     const Arguments& arguments = context.arguments;
     const bool emulated = run.device == "emulator";
     if (emulated && report.work > kMostEmulatedWork) return too_large_to_emulate(report.work);
-    EmitOptions options;
-    options.target = arguments.target;
-    options.threads = arguments.threads;
-    options.sources = &context.sources;
-    const Result<EmittedProgram> kernels = emit(state, program, options);
+    const Result<EmitOptions> options =
+        emulated ? emit_options(context) : emit_options_for_device(context);
+    if (!options) return options.error();
+    const Result<EmittedProgram> kernels = emit(state, program, *options);
     if (!kernels) return kernels.error();
     ExecuteOptions how;
     how.seed = arguments.seed;

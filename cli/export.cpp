@@ -13,6 +13,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/emission.h"
 #include "cli/json.h"
 #include "cli/messages.h"
 #include "cli/session.h"
@@ -149,8 +150,10 @@ Result<int> run_export(Context& context) {
     if (const auto wrong = check_export_name(loaded->state.diagram.name)) return *wrong;
     const Result<TileProgram> tiles = expand(loaded->state);
     if (!tiles) return tiles.error();
+    const Result<EmitOptions> emission = emit_options(context);
+    if (!emission) return emission.error();
     const Result<EmittedProgram> program =
-        emit(loaded->state, *tiles, export_emit_options(arguments.target, &context.sources));
+        emit(loaded->state, *tiles, export_emit_options(*emission));
     if (!program) return program.error();
     const std::vector<SelfTestCase> cases = make_cases(context, file, *loaded, *program);
     const ExportOptions options{NAPKIN_VERSION, context.sources.files[file].text, ""};

@@ -7,6 +7,8 @@
 #include "cli/cost_text.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
+#include "codegen/emit.h"
+#include "derive/tile_program.h"
 
 namespace napkin::cli {
 namespace {
@@ -39,17 +41,34 @@ std::string line_of(std::size_t rank, const Candidate& candidate) {
            commands_text(candidate) + "\n";
 }
 
+/// Whether the target that was asked for makes kernels that fit the machine; any where none was.
+Serves served_by(const Arguments& arguments, const Machine& machine) {
+    if (arguments.only_target.empty()) return {};
+    EmitOptions options;
+    options.target = arguments.only_target;
+    options.architecture = machine.name;
+    if (const std::optional<Bytes> capacity = machine.capacity(Level::Block))
+        options.shared_memory = static_cast<std::int64_t>(capacity->value);
+    return [options](const State& state) {
+        const Result<TileProgram> tiles = expand(state);
+        return tiles && emit(state, *tiles, options);
+    };
+}
+
 }  // namespace
 
 Result<int> run_search(Context& context) {
     const Arguments& arguments = context.arguments;
+    if (!arguments.only_target.empty())
+        if (const auto wrong = check_target(arguments.only_target)) return *wrong;
     const Result<Machine> machine = load_machine(context.sources, arguments.machine);
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     const Result<SearchResult> result =
         search(loaded->plain, *machine,
-               arguments.top > 0 ? static_cast<std::size_t>(arguments.top) : kShown);
+               arguments.top > 0 ? static_cast<std::size_t>(arguments.top) : kShown,
+               served_by(arguments, *machine));
     if (!result) return result.error();
     if (!arguments.output.empty() && !result->ranked.empty())
         if (const auto failure =
@@ -59,7 +78,8 @@ Result<int> run_search(Context& context) {
         Json json{{"ok", true},
                   {"machine", machine->name},
                   {"evaluated", result->evaluated},
-                  {"too_large", result->too_large}};
+                  {"too_large", result->too_large},
+                  {"not_served", result->not_served}};
         json["ranked"] = Json::array();
         for (const Candidate& candidate : result->ranked)
             json["ranked"].push_back(json_of(candidate, *machine));
@@ -69,6 +89,9 @@ Result<int> run_search(Context& context) {
     std::string text = loaded->plain.name + " on " + machine->name + ": " +
                        grouped(result->evaluated) + " tilings costed, " +
                        grouped(result->too_large) + " too large\n";
+    if (result->not_served > 0)
+        text += "  " + arguments.only_target + " makes no kernels of " +
+                grouped(result->not_served) + " faster ones\n";
     for (std::size_t i = 0; i < result->ranked.size(); ++i)
         text += line_of(i + 1, result->ranked[i]);
     if (arguments.output != "-") print_data(text);

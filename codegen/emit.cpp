@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codegen/architecture.h"
+#include "codegen/drop_unused.h"
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
@@ -43,6 +45,7 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
     kernel::Program& program = lowered.program;
     kernel.name = program.name;
     kernel.region = region.name;
+    kernel::drop_unused(program.body);
     kernel.source = kernel::print(program);
     kernel.parameters = program.parameters;
     kernel.grid = std::move(lowered.grid);
@@ -66,17 +69,51 @@ Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& r
         .run();
 }
 
+/// What makes a region's tiles smaller.
+std::string fix_for(const State& state, const RegionProgram& program) {
+    std::string fix;
+    const auto add = [&](const char* rule, AxisId axis, std::int64_t size) {
+        if (size > 1)
+            fix += fmt::format("{}{} `{}` by less than {}", fix.empty() ? "" : " or ", rule,
+                               state.diagram[axis].name, size);
+    };
+    for (const Region& region : state.relabelling.regions) {
+        if (region_name(state.diagram, region) != program.name) continue;
+        for (const Group& group : region.groups)
+            if (group.level <= Level::Block) add("group", group.axis, group.size);
+        for (const Stream& stream : region.streams)
+            if (stream.level <= Level::Block) add("stream", stream.axis, stream.size);
+    }
+    return fix.empty() ? "group or stream an axis that a block holds whole" : fix;
+}
+
 }  // namespace
 
 std::vector<std::string> target_names() {
     return {"simt", "sm_80"};
 }
 
+std::optional<Diagnostic> check_target(const std::string& target) {
+    const std::vector<std::string> targets = target_names();
+    if (std::find(targets.begin(), targets.end(), target) != targets.end()) return std::nullopt;
+    return messages::unknown_target(target);
+}
+
+Result<EmitOptions> emit_options_for(const std::string& target, const std::string& architecture) {
+    const Result<Architecture> made_for = find_architecture(architecture);
+    if (!made_for) return made_for.error();
+    if (made_for->capability < least_capability(target))
+        return messages::architecture_too_old(target, architecture);
+    EmitOptions options;
+    options.target = target;
+    options.architecture = made_for->name;
+    options.shared_memory = made_for->shared_memory;
+    return options;
+}
+
 Result<EmittedProgram> emit(const State& state, const TileProgram& program,
                             const EmitOptions& options) {
-    const std::vector<std::string> targets = target_names();
-    if (std::find(targets.begin(), targets.end(), options.target) == targets.end())
-        return messages::unknown_target(options.target);
+    if (std::optional<Diagnostic> wrong = check_target(options.target)) return *wrong;
     if (options.threads < 0 || options.threads % 32 != 0 || options.threads > 1024)
         return messages::bad_thread_count(options.threads);
     EmittedProgram result;
@@ -86,6 +123,9 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         for (const auto& [array, type] : region.stored)
             if (type == ElementType::I4)
                 return messages::unsupported_save(region.arrays[array.index()].name, name_of(type));
+        for (const Axis& axis : region.axes)
+            if (axis.extent > kMostSize)
+                return messages::axis_too_long(region.name, axis.name, axis.extent);
         Result<lowering::LoweredRegion> made = lower(state, region, options);
         if (!made) return made.error();
         lowering::LoweredRegion lowered = std::move(made).value();
@@ -99,7 +139,7 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         result.operands.insert(lowered.operands.begin(), lowered.operands.end());
         EmittedKernel kernel = finish(std::move(lowered), region);
         if (kernel.shared_bytes > options.shared_memory)
-            return messages::shared_memory_exceeded(kernel, options.shared_memory);
+            return messages::shared_memory_exceeded(kernel, options, fix_for(state, region));
         result.kernels.push_back(std::move(kernel));
     }
     return result;

@@ -16,8 +16,13 @@
 
 namespace napkin {
 
+/// No axis may be longer: kernels compute indices, and a tile more, in 32 bits. Places in arrays
+/// are computed in 64 bits where an array has more than 2^31 - 1 elements or strides at run time.
+inline constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
+
 /// Targets by name; an unknown one is a diagnostic of `emit`.
 [[nodiscard]] std::vector<std::string> target_names();
+[[nodiscard]] std::optional<Diagnostic> check_target(const std::string& target);
 
 struct EmitOptions {
     std::string target = "simt";
@@ -27,12 +32,14 @@ struct EmitOptions {
     /// that it serves views of larger arrays; otherwise only those of woven axes and of dimensions
     /// outside a run-time size are.
     bool free_strides = false;
-    /// Shared memory that one block may have, in bytes; more is a diagnostic that lists the tiles.
+    /// What the kernels are for, for messages, and how much shared memory one block may have there,
+    /// in bytes: plans keep to it, and a kernel that needs more is a diagnostic.
+    std::string architecture = "sm_90";
     std::int64_t shared_memory = 232448;
     /// Threads of a block, a multiple of 32; chosen from the tiles when 0.
     int threads = 0;
     /// Lines for each region's header, by region name: predicted bytes, time.
-    std::map<std::string, std::vector<std::string>> remarks;
+    std::map<std::string, std::vector<std::string>> remarks = {};
     /// For `// attention.ncd:12:3` comments; none without it.
     const SourceMap* sources = nullptr;
 };
@@ -109,6 +116,10 @@ struct EmittedProgram {
     bool operator==(const EmittedProgram&) const = default;
 };
 
+/// Options for a target's kernels on an architecture such as `sm_86`; one that is unknown, or too
+/// old for the target, is a diagnostic.
+[[nodiscard]] Result<EmitOptions> emit_options_for(const std::string& target,
+                                                   const std::string& architecture);
 /// Emits all regions of an expanded state.
 [[nodiscard]] Result<EmittedProgram> emit(const State& state, const TileProgram& program,
                                           const EmitOptions& options = {});

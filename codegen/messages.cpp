@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codegen/architecture.h"
+
 namespace napkin::messages {
 
 Diagnostic unknown_target(const std::string& target) {
@@ -14,7 +16,8 @@ Diagnostic unknown_target(const std::string& target) {
                        "targets are " + known);
 }
 
-Diagnostic shared_memory_exceeded(const EmittedKernel& kernel, std::int64_t available) {
+Diagnostic shared_memory_exceeded(const EmittedKernel& kernel, const EmitOptions& options,
+                                  const std::string& fix) {
     std::vector<SharedTile> tiles = kernel.shared;
     std::stable_sort(tiles.begin(), tiles.end(),
                      [](const SharedTile& a, const SharedTile& b) { return a.bytes > b.bytes; });
@@ -24,9 +27,36 @@ Diagnostic shared_memory_exceeded(const EmittedKernel& kernel, std::int64_t avai
         list += fmt::format("{}`{}` {}", i > 0 ? ", " : "", tiles[i].name, tiles[i].bytes);
     return plain_error(
         "E0902",
-        fmt::format("region `{}` needs {} bytes of shared memory a block, and there are {}",
-                    kernel.region, kernel.shared_bytes, available),
-        fmt::format("choose smaller groups or chunks; the largest tiles are {}", list));
+        fmt::format("region `{}` needs {} bytes of shared memory a block, and {} has {}",
+                    kernel.region, kernel.shared_bytes, options.architecture,
+                    options.shared_memory),
+        fmt::format("{}; the largest tiles are {}", fix, list));
+}
+
+Diagnostic unknown_architecture(const std::string& architecture) {
+    std::string known;
+    for (const std::string& name : architecture_names())
+        known += (known.empty() ? "`" : ", `") + name + "`";
+    return plain_error("E0906",
+                       fmt::format("nothing is known of the architecture `{}`", architecture),
+                       "architectures are " + known);
+}
+
+Diagnostic architecture_too_old(const std::string& target, const std::string& architecture) {
+    return plain_error("E0907",
+                       fmt::format("kernels of target `{}` do not run on {}", target, architecture),
+                       fmt::format("use `--target simt`, or an architecture from `{}` on", target));
+}
+
+Diagnostic axis_too_long(const std::string& region, const std::string& axis, std::int64_t size) {
+    return plain_error(
+        "E0908",
+        fmt::format("region `{}`: `{}` is {} long, and kernels compute indices in 32 "
+                    "bits, up to {}",
+                    region, axis, size, kMostSize),
+        fmt::format("split it in the diagram into two axes, of which neither is "
+                    "longer, or choose a smaller `{}`",
+                    axis));
 }
 
 Diagnostic bad_thread_count(int threads) {

@@ -10,7 +10,12 @@ namespace napkin::messages {
 
 [[nodiscard]] Diagnostic unknown_target(const std::string& target);
 [[nodiscard]] Diagnostic shared_memory_exceeded(const EmittedKernel& kernel,
-                                                std::int64_t available);
+                                                const EmitOptions& options, const std::string& fix);
+[[nodiscard]] Diagnostic unknown_architecture(const std::string& architecture);
+[[nodiscard]] Diagnostic architecture_too_old(const std::string& target,
+                                              const std::string& architecture);
+[[nodiscard]] Diagnostic axis_too_long(const std::string& region, const std::string& axis,
+                                       std::int64_t size);
 [[nodiscard]] Diagnostic bad_thread_count(int threads);
 [[nodiscard]] Diagnostic unfit_region(const std::string& region, const std::string& target,
                                       const NotApplicable& why);

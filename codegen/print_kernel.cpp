@@ -46,6 +46,37 @@ void print_list(SourceWriter& writer, const std::string& head,
     writer.line(parts.empty() ? line + tail : line);
 }
 
+/// `f(a, b)` as `f(` and its arguments, where the call is the whole text; nothing otherwise.
+struct CallParts {
+    std::string head;
+    std::vector<std::string> arguments;
+};
+std::optional<CallParts> call_in(const std::string& text) {
+    const std::size_t open = text.find('(');
+    if (open == std::string::npos || text.back() != ')') return std::nullopt;
+    CallParts parts{text.substr(0, open + 1), {}};
+    int depth = 0;
+    std::size_t from = open + 1;
+    for (std::size_t i = open; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '(' || c == '[' || c == '{') ++depth;
+        if (c == ')' || c == ']' || c == '}') --depth;
+        if (depth == 0 && i + 1 < text.size()) return std::nullopt;
+        if ((c != ',' || depth != 1) && depth != 0) continue;
+        parts.arguments.push_back(text.substr(from, i - from));
+        from = i + 2;
+    }
+    return parts;
+}
+
+/// A statement that is a call, `before` in front of it, broken between its arguments.
+void print_call(SourceWriter& writer, const std::string& before, const std::string& text) {
+    const std::string whole = before + text + ";";
+    const std::optional<CallParts> parts = call_in(text);
+    if (writer.columns() + whole.size() <= kColumns || !parts) return writer.line(whole);
+    print_list(writer, before + parts->head, parts->arguments, ");");
+}
+
 /// Positions after which a text may be broken: its loosest operators outside parentheses.
 std::vector<std::size_t> operators_of(const std::string& text) {
     constexpr std::array<std::string_view, 4> kOperators = {"||", "&&", "+", "-"};
@@ -124,7 +155,7 @@ public:
             std::visit(
                 overloaded{[&](const Declare& s) { declare(s); },
                            [&](const Assign& s) { assign(s); },
-                           [&](const Call& s) { writer_.line(s.text + ";"); },
+                           [&](const Call& s) { print_call(writer_, "", s.text); },
                            [&](const For& s) { loop(s); }, [&](const If& s) { branch(s); },
                            [&](const Enclose& s) {
                                const auto scope = writer_.block(s.open, s.close);

@@ -146,7 +146,8 @@ std::string interval_text(const TimeEstimate& time) {
 
 }  // namespace
 
-Result<SearchResult> search(const Diagram& diagram, const Machine& machine, std::size_t top) {
+Result<SearchResult> search(const Diagram& diagram, const Machine& machine, std::size_t top,
+                            const Serves& serves) {
     const State plain = initial_state(diagram);
     if (plain.relabelling.regions.empty())
         return plain_error("E0931", "the diagram computes nothing");
@@ -165,9 +166,20 @@ Result<SearchResult> search(const Diagram& diagram, const Machine& machine, std:
     result.too_large = counts.too_large;
     for (const Choice& choice : choices) {
         if (result.ranked.size() >= top) break;
-        if (std::optional<Candidate> candidate = derive(plain, choice, machine))
+        std::optional<Candidate> candidate = derive(plain, choice, machine);
+        if (!candidate) continue;
+        if (serves && !serves(candidate->state))
+            ++result.not_served;
+        else
             result.ranked.push_back(std::move(*candidate));
     }
+    if (result.ranked.empty() && result.not_served > 0)
+        return plain_error(
+            "E0933",
+            fmt::format(
+                "the target makes kernels of none of the {} derivations of `{}` that fit {}",
+                result.not_served, diagram.name, machine.name),
+            "`emit` says why; leave out `--target`, or choose `--target simt`");
     if (result.ranked.empty())
         return plain_error(
             "E0932",

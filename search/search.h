@@ -8,6 +8,7 @@
 // derived again, command by command, and costed from their own tile programs.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "derive/state.h"
@@ -29,11 +30,16 @@ struct SearchResult {
     std::vector<Candidate> ranked;  ///< fastest first; all fit the machine
     std::int64_t evaluated = 0;     ///< tilings costed
     std::int64_t too_large = 0;     ///< tilings that exceed a capacity
+    std::int64_t not_served = 0;    ///< derivations that fit, and of which no kernels are made
 };
 
-/// The best `top` derivations of a diagram for a machine; a diagnostic where none fits.
+/// Whether kernels can be made of a state.
+using Serves = std::function<bool(const State&)>;
+
+/// The best `top` derivations of a diagram for a machine, of those that `serves` takes where it is
+/// given; a diagnostic where none fits.
 [[nodiscard]] Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
-                                          std::size_t top = 5);
+                                          std::size_t top = 5, const Serves& serves = {});
 /// The commands as a `.drv` text, headed by what the model predicts.
 [[nodiscard]] std::string print(const Candidate& candidate, const Machine& machine);
 

@@ -8,6 +8,7 @@
 #include <set>
 #include <string_view>
 
+#include "codegen/architecture.h"
 #include "codegen/kernel_program.h"
 #include "codegen/lowering/scope.h"
 
@@ -331,9 +332,7 @@ Contract contract_of(const Diagram& diagram, const EmittedProgram& program) {
     add_axes(diagram, program, identifiers, contract);
     for (const EmittedKernel& kernel : program.kernels)
         contract.shared_bytes = std::max(contract.shared_bytes, kernel.shared_bytes);
-    constexpr int kLeast = 70;
-    constexpr int kTensorCore = 80;
-    contract.capability = program.target == "simt" ? kLeast : kTensorCore;
+    contract.capability = least_capability(program.target);
     return contract;
 }
 

@@ -13,9 +13,6 @@
 
 namespace napkin::exporting {
 
-/// No size may be larger: kernels compute indices, and a tile more, in 32 bits.
-inline constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
-
 struct ContractAxis {
     AxisId axis;
     std::string name;                   ///< the diagram's

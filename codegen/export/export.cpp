@@ -105,10 +105,7 @@ std::optional<Diagnostic> check_export_name(const std::string& name) {
     return messages::bad_export_name(name);
 }
 
-EmitOptions export_emit_options(std::string target, const SourceMap* sources) {
-    EmitOptions options;
-    options.target = std::move(target);
-    options.sources = sources;
+EmitOptions export_emit_options(EmitOptions options) {
     options.free_strides = true;
     return options;
 }

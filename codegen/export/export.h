@@ -39,8 +39,8 @@ inline constexpr std::string_view kExportMark = "Written by napkin export";
 /// keyword. A diagnostic otherwise.
 [[nodiscard]] std::optional<Diagnostic> check_export_name(const std::string& name);
 
-/// The options that kernels for export are emitted with.
-[[nodiscard]] EmitOptions export_emit_options(std::string target, const SourceMap* sources);
+/// The options as kernels for export need them.
+[[nodiscard]] EmitOptions export_emit_options(EmitOptions options);
 
 /// All files. `program` was emitted from `state` with `export_emit_options`; the diagram's name
 /// names everything.

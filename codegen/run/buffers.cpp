@@ -160,6 +160,20 @@ Buffer make_buffer(const Diagram& diagram, const DeviceArray& device) {
     return buffer;
 }
 
+/// Vectors start at multiples of their size in every row.
+std::optional<Diagnostic> check_strides(const Diagram& diagram, const EmittedKernel& kernel) {
+    for (const KernelParameter& parameter : kernel.parameters) {
+        if (parameter.kind != KernelParameter::Kind::Stride) continue;
+        const Array& array = diagram[parameter.array];
+        const Axis& axis = diagram[array.axes[parameter.dimension]];
+        const std::int64_t stride = strides_of(array, extents_of(diagram))[parameter.dimension];
+        if (axis.extent > 1 && stride % parameter.multiple != 0)
+            return messages::stride_is_no_multiple(kernel.name, array.name, axis.name, stride,
+                                                   parameter.multiple);
+    }
+    return std::nullopt;
+}
+
 }  // namespace
 
 std::int64_t bytes_for(ElementType type, std::int64_t elements) {
@@ -225,6 +239,8 @@ std::vector<std::int64_t> extents_of(const Diagram& diagram) {
 
 std::optional<Diagnostic> check_contract(const Diagram& diagram, const EmittedKernel& kernel) {
     for (const Axis& axis : diagram.axes) {
+        if (axis.extent > kMostSize)
+            return messages::size_too_large(kernel.name, axis.name, kMostSize, axis.extent);
         const auto fixed = kernel.fixed.find(axis.name);
         if (fixed != kernel.fixed.end() && fixed->second != axis.extent)
             return messages::size_is_fixed(kernel.name, axis.name, fixed->second, axis.extent);
@@ -232,6 +248,7 @@ std::optional<Diagnostic> check_contract(const Diagram& diagram, const EmittedKe
         if (limit != kernel.at_most.end() && axis.extent > limit->second)
             return messages::size_above_limit(kernel.name, axis.name, limit->second, axis.extent);
     }
+    if (std::optional<Diagnostic> wrong = check_strides(diagram, kernel)) return wrong;
     const std::int64_t blocks = blocks_of(kernel, extents_of(diagram));
     if (blocks > std::numeric_limits<std::int32_t>::max())
         return messages::grid_too_large(kernel.name, blocks);

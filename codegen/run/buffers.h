@@ -37,8 +37,8 @@ inline constexpr std::int64_t kGuardBytes = 256;
 [[nodiscard]] std::int64_t count_broken_canaries(const Buffer& buffer);
 /// The extents of every axis, by axis.
 [[nodiscard]] std::vector<std::int64_t> extents_of(const Diagram& diagram);
-/// A diagnostic where the diagram's sizes are not those that the kernel was made for, or the grid
-/// is too large.
+/// A diagnostic where the diagram's sizes are not those that the kernel was made for, leave the
+/// range of its indices or of a grid, or give strides that its vectors do not divide.
 [[nodiscard]] std::optional<Diagnostic> check_contract(const Diagram& diagram,
                                                        const EmittedKernel& kernel);
 

@@ -106,8 +106,6 @@ std::optional<Diagnostics> CudaRun::prepare(Execution& execution) {
     CompileOptions how = options_.compile;
     how.architecture = driver_.status().architecture;
     for (const EmittedKernel& kernel : program_.kernels) {
-        if (std::optional<Diagnostic> refused = check_contract(diagram_, kernel))
-            return Diagnostics{{*refused}};
         if (kernel.shared_bytes > driver_.status().shared_memory)
             return Diagnostics{{messages::shared_memory_of_device(kernel.name, kernel.shared_bytes,
                                                                   driver_.status().shared_memory,
@@ -121,8 +119,11 @@ std::optional<Diagnostics> CudaRun::prepare(Execution& execution) {
         for (const KernelParameter& parameter : kernel.parameters) {
             if (parameter.kind == KernelParameter::Kind::Buffer) {
                 const Buffer& buffer = buffer_of(before_, parameter.array);
-                launch.values.push_back(
-                    memory_.values(static_cast<std::size_t>(&buffer - before_.data())));
+                const DeviceAddress values =
+                    memory_.values(static_cast<std::size_t>(&buffer - before_.data()));
+                invariant(values % static_cast<DeviceAddress>(parameter.multiple) == 0,
+                          "a buffer is not aligned as its kernel needs it");
+                launch.values.push_back(values);
             } else {
                 launch.values.push_back(argument_bits(diagram_, parameter, inputs_));
             }
@@ -200,6 +201,8 @@ void CudaRun::measure(Execution& execution) {
 
 Result<Execution> execute_cuda(const Diagram& diagram, const EmittedProgram& program,
                                const Tensors& inputs, const ExecuteOptions& options) {
+    for (const EmittedKernel& kernel : program.kernels)
+        if (std::optional<Diagnostic> refused = check_contract(diagram, kernel)) return *refused;
     const Result<Driver> driver = Driver::open(options.device);
     if (!driver) return driver.error();
     try {

@@ -25,7 +25,12 @@ Argument argument_for(const Diagram& diagram, const KernelParameter& parameter,
     argument.name = parameter.name.c_str();
     if (parameter.kind == KernelParameter::Kind::Buffer) {
         Buffer& buffer = buffer_of(buffers, parameter.array);
-        argument.data = buffer.bytes.data() + kGuardBytes;
+        unsigned char* values = buffer.bytes.data() + kGuardBytes;
+        invariant(reinterpret_cast<std::uintptr_t>(values) %
+                          static_cast<std::uintptr_t>(parameter.multiple) ==
+                      0,
+                  "a buffer is not aligned as its kernel needs it");
+        argument.data = values;
         argument.integer = buffer.type == ElementType::I4 ? bytes_for(buffer.type, buffer.elements)
                                                           : buffer.elements;
         return argument;
@@ -40,12 +45,13 @@ Argument argument_for(const Diagram& diagram, const KernelParameter& parameter,
 
 Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram& program,
                                    const Tensors& inputs, const ExecuteOptions& options) {
+    for (const EmittedKernel& kernel : program.kernels)
+        if (std::optional<Diagnostic> refused = check_contract(diagram, kernel)) return *refused;
     std::vector<Buffer> buffers = make_buffers(diagram, program, inputs);
     const std::vector<Buffer> before = buffers;
     Execution execution;
     execution.device = "emulator";
     for (const EmittedKernel& kernel : program.kernels) {
-        if (std::optional<Diagnostic> refused = check_contract(diagram, kernel)) return *refused;
         const Result<HostKernel> compiled = compile_for_host(kernel, options.emulator_cache);
         if (!compiled) return compiled.error();
         EmulatedLaunch launch;

@@ -64,6 +64,27 @@ Diagnostic size_above_limit(const std::string& kernel, const std::string& axis, 
         fmt::format("emit it again with a larger `{0}`, or group or stream `{0}`", axis));
 }
 
+Diagnostic size_too_large(const std::string& kernel, const std::string& axis, std::int64_t limit,
+                          std::int64_t given) {
+    return plain_error(
+        "E0922",
+        fmt::format("kernel `{}` computes indices in 32 bits: `{}` may be up to {}, and is {}",
+                    kernel, axis, limit, given),
+        fmt::format("split `{}` in the diagram into two axes", axis));
+}
+
+Diagnostic stride_is_no_multiple(const std::string& kernel, const std::string& array,
+                                 const std::string& axis, std::int64_t stride,
+                                 std::int64_t multiple) {
+    return plain_error(
+        "E0923",
+        fmt::format("kernel `{}` copies `{}` in vectors of {} elements, and its stride along `{}` "
+                    "is {}",
+                    kernel, array, multiple, axis, stride),
+        fmt::format("choose sizes that {} divides, or emit the kernel again for this size",
+                    multiple));
+}
+
 Diagnostic grid_too_large(const std::string& kernel, std::int64_t blocks) {
     return plain_error(
         "E0920",

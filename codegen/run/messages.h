@@ -20,6 +20,11 @@ namespace napkin::messages {
                                        std::int64_t fixed, std::int64_t given);
 [[nodiscard]] Diagnostic size_above_limit(const std::string& kernel, const std::string& axis,
                                           std::int64_t limit, std::int64_t given);
+[[nodiscard]] Diagnostic size_too_large(const std::string& kernel, const std::string& axis,
+                                        std::int64_t limit, std::int64_t given);
+[[nodiscard]] Diagnostic stride_is_no_multiple(const std::string& kernel, const std::string& array,
+                                               const std::string& axis, std::int64_t stride,
+                                               std::int64_t multiple);
 [[nodiscard]] Diagnostic grid_too_large(const std::string& kernel, std::int64_t blocks);
 
 }  // namespace napkin::messages

@@ -214,7 +214,7 @@ std::optional<std::int64_t> TensorLowering::place_staging(const Save& save, std:
         final_saves_.contains(&save)
             ? 0
             : (program_.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
-    if (start > 0 && start + bytes > options_.shared_memory) return std::nullopt;
+    if (start + bytes > options_.shared_memory) return std::nullopt;
     program_.shared_bytes = std::max(program_.shared_bytes, start + bytes);
     return start;
 }

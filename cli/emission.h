@@ -1,0 +1,14 @@
+// What the arguments ask of kernels.
+#pragma once
+
+#include "cli/commands.h"
+#include "codegen/emit.h"
+
+namespace napkin::cli {
+
+/// Target, threads and architecture as given.
+[[nodiscard]] Result<EmitOptions> emit_options(const Context& context);
+/// The same for the CUDA device that is there; as given where there is none.
+[[nodiscard]] Result<EmitOptions> emit_options_for_device(const Context& context);
+
+}  // namespace napkin::cli

@@ -1,0 +1,25 @@
+// What GPUs offer a kernel, by their architecture.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagrams/result.h"
+
+namespace napkin {
+
+struct Architecture {
+    std::string name;                ///< `sm_90`
+    int capability = 0;              ///< ten times the compute capability
+    std::int64_t shared_memory = 0;  ///< bytes that one block may opt in to
+};
+
+/// `sm_86`, or with the letter of a variant `sm_90a`; another name is a diagnostic.
+[[nodiscard]] Result<Architecture> find_architecture(const std::string& name);
+[[nodiscard]] std::vector<std::string> architecture_names();
+/// Ten times the least compute capability that runs a target's kernels.
+[[nodiscard]] int least_capability(const std::string& target);
+
+}  // namespace napkin
