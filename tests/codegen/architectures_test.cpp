@@ -1,0 +1,171 @@
+// Kernels of target sm_80 keep to the shared memory of the machine that they are made for, or are
+// refused with the numbers; and they compile for every machine since Ampere.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "codegen/architecture.h"
+#include "codegen/run/compile.h"
+#include "tests/derive/programs.h"
+
+namespace napkin {
+namespace {
+
+constexpr const char* kMachines[] = {"sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120"};
+
+/// Causal attention with heads of `head`, that many queries a block and keys a chunk.
+State attention(int head, int queries, int keys) {
+    return test::derive(
+        test::load(
+            fmt::format("diagram attention {{ axis q = 1024, x = q, d = {}, e = d\n"
+                        "input Q[q, d], K[x, d], V[x, e] : bf16\n"
+                        "S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
+                        "P[q, x] = softmax[x](if x <= q then S[q, x] else -inf)\n"
+                        "output O[q, e] : bf16 = sum(x) P[q, x] * V[x, e]\nweave b = 2, h = 4 }}",
+                        head)),
+        fmt::format("fuse all\ngroup q by {}\nstream x by {}", queries, keys));
+}
+
+State product(int rows, int columns, int depth) {
+    return test::derive(
+        test::load("diagram product { axis m = 1024, n = 1024, k = 1024\n"
+                   "input A[m, k], B[n, k], bias[n] : bf16\n"
+                   "output C[m, n] : bf16 = gelu((sum(k) A[m, k] * B[n, k]) + bias[n]) }"),
+        fmt::format("fuse all\ngroup m by {}\ngroup n by {}\nstream k by {}", rows, columns,
+                    depth));
+}
+
+State norm() {
+    return test::derive(test::load("diagram norm { axis n = 4096, d = 2048\n input X[n, d], G[d] : "
+                                   "bf16\n param eps : f32 = 1e-6\n"
+                                   "output Y[n, d] : bf16 = rmsnorm[d](X[n, d], G[d], eps) }"),
+                        "fuse all\ngroup n by 4");
+}
+
+struct Sized {
+    std::string name;
+    State state;
+    int machines = 6;  ///< of the list, that take it
+};
+
+/// Largest last; an A100 has 166912 bytes a block, an RTX 4090 101376, an H100 232448.
+std::vector<Sized> sized_kernels() {
+    std::vector<Sized> list;
+    list.push_back({"attention, head 64, 128 x 64", attention(64, 128, 64), 6});
+    list.push_back({"attention, head 128, 128 x 64", attention(128, 128, 64), 6});
+    list.push_back({"attention, head 256, 64 x 32", attention(256, 64, 32), 6});
+    list.push_back({"attention, head 256, 128 x 64", attention(256, 128, 64), 3});
+    list.push_back({"attention, head 256, 128 x 96", attention(256, 128, 96), 2});
+    list.push_back({"attention, head 512, 64 x 128", attention(512, 64, 128), 0});
+    list.push_back({"product, 128 x 128 x 64", product(128, 128, 64), 6});
+    list.push_back({"product, 128 x 256 x 64", product(128, 256, 64), 6});
+    list.push_back({"RMSNorm, 4 rows", norm(), 6});
+    return list;
+}
+
+Result<EmittedProgram> emitted(const State& state, const std::string& machine) {
+    const Result<EmitOptions> options = emit_options_for("sm_80", machine);
+    REQUIRE(options.has_value());
+    return emit(state, test::program_of(state), *options);
+}
+
+std::string number(const std::optional<std::int64_t>& value) {
+    return value ? std::to_string(*value) : "?";
+}
+
+}  // namespace
+
+TEST_CASE("architectures: what a block may have") {
+    const auto bytes = [](const char* name) {
+        const Result<Architecture> found = find_architecture(name);
+        return found ? found->shared_memory : 0;
+    };
+    CHECK_EQ(bytes("sm_80"), 166912);
+    for (const char* small : {"sm_86", "sm_89", "sm_120"}) CHECK_EQ(bytes(small), 101376);
+    for (const char* large : {"sm_90", "sm_90a", "sm_100", "sm_100f"})
+        CHECK_EQ(bytes(large), 232448);
+    for (const char* wrong : {"sm_81", "90", "", "sm_", "sm_90b", "a"}) {
+        const Result<Architecture> none = find_architecture(wrong);
+        REQUIRE_FALSE(none.has_value());
+        CHECK_EQ(none.error().list.front().code, "E0906");
+        CHECK_NE(none.error().list.front().help.find("sm_90"), std::string::npos);
+    }
+    const Result<EmitOptions> old = emit_options_for("sm_80", "sm_75");
+    REQUIRE_FALSE(old.has_value());
+    CHECK_EQ(old.error().list.front().code, "E0907");
+    CHECK(emit_options_for("simt", "sm_75").has_value());
+}
+
+TEST_CASE("sm_80: kernels keep to the shared memory of their machine, or are refused") {
+    std::string table;
+    for (const Sized& sized : sized_kernels()) {
+        INFO(sized.name);
+        int taken = 0;
+        table += fmt::format("{:32}", sized.name);
+        for (const char* machine : kMachines) {
+            INFO(machine);
+            const std::int64_t limit = find_architecture(machine)->shared_memory;
+            const Result<EmittedProgram> program = emitted(sized.state, machine);
+            if (program) {
+                const std::int64_t bytes = program->kernels.front().shared_bytes;
+                CHECK_LE(bytes, limit);
+                table += fmt::format("  {}: {}", machine, bytes);
+                ++taken;
+                continue;
+            }
+            const Diagnostic& refusal = program.error().list.front();
+            table += fmt::format("  {}: {}", machine, refusal.code);
+            if (refusal.code == "E0905") continue;  // registers
+            CHECK_EQ(refusal.code, "E0902");
+            for (const std::string& said : {std::to_string(limit), std::string(machine)})
+                CHECK_NE(refusal.message.find(said), std::string::npos);
+            CHECK_NE(refusal.help.find("by less than"), std::string::npos);
+        }
+        table += "\n";
+        CHECK_EQ(taken, sized.machines);
+    }
+    MESSAGE("bytes of shared memory a block:\n" << table);
+}
+
+TEST_CASE("nvrtc: kernels of target sm_80 compile for every machine without spills") {
+    if (!nvrtc_status().missing.empty()) {
+        MESSAGE("skipped: " << nvrtc_status().missing);
+        return;
+    }
+    struct Compiled {
+        Sized sized;
+        std::vector<std::string> machines;
+    };
+    const std::vector<Compiled> list = {
+        {{"attention, head 64, 128 x 64", attention(64, 128, 64)},
+         {std::begin(kMachines), std::end(kMachines)}},
+        {{"product, 128 x 128 x 64", product(128, 128, 64)}, {"sm_80", "sm_86", "sm_120"}},
+        {{"RMSNorm, 4 rows", norm()}, {"sm_80", "sm_100"}}};
+    std::string table;
+    for (const Compiled& entry : list)
+        for (const std::string& machine : entry.machines) {
+            INFO(entry.sized.name, " ", machine);
+            const Result<EmittedProgram> program = emitted(entry.sized.state, machine);
+            REQUIRE(program.has_value());
+            CompileOptions how;
+            how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+            how.architecture = machine;
+            const Result<CompiledKernel> compiled = compile(program->kernels.front(), how);
+            if (!compiled && compiled.error().list.front().code == "E0912") {
+                MESSAGE("skipped: this NVRTC does not know " << machine);
+                continue;
+            }
+            REQUIRE(compiled.has_value());
+            CHECK_EQ(compiled->image, KernelImage::Cubin);
+            CHECK_EQ(compiled->spill_stores.value_or(-1), 0);
+            CHECK_EQ(compiled->spill_loads.value_or(-1), 0);
+            table += fmt::format("{:32} {:7} {:>4} registers, {} bytes of spills, {} of stack\n",
+                                 entry.sized.name, machine, number(compiled->registers),
+                                 number(compiled->spill_stores), number(compiled->stack));
+        }
+    MESSAGE("compiled:\n" << table);
+}
+
+}  // namespace napkin
