@@ -36,6 +36,23 @@ std::string without_code(const std::string& text) {
     return prose + text.substr(at);
 }
 
+/// The text with what the commands of its console blocks print now.
+std::string with_output(const std::string& text, const std::string& folder, int& blocks) {
+    constexpr std::string_view kOpen = "```console\n";
+    std::string now;
+    std::size_t at = 0;
+    for (std::size_t open = text.find(kOpen); open != std::string::npos;
+         open = text.find(kOpen, at)) {
+        const std::size_t begin = open + kOpen.size();
+        const std::size_t end = text.find("```", begin);
+        REQUIRE(end != std::string::npos);
+        now += text.substr(at, begin - at) + rerun(text.substr(begin, end - begin), folder);
+        at = end;
+        ++blocks;
+    }
+    return now + text.substr(at);
+}
+
 void check_document(const std::filesystem::path& path, const std::string& now) {
     if (updating()) std::ofstream(path, std::ios::binary) << now;
     CHECK_EQ(read_text(path), now);
@@ -66,26 +83,27 @@ TEST_CASE("the README names every command, and no other") {
 }
 
 TEST_CASE("the README shows what its commands print") {
-    constexpr std::string_view kOpen = "```console\n";
-    const std::string text = read_text(kRoot / "README.md");
-    std::string now;
-    std::size_t at = 0;
     int blocks = 0;
-    for (std::size_t open = text.find(kOpen); open != std::string::npos;
-         open = text.find(kOpen, at)) {
-        const std::size_t begin = open + kOpen.size();
-        const std::size_t end = text.find("```", begin);
-        REQUIRE(end != std::string::npos);
-        now += text.substr(at, begin - at) + rerun(text.substr(begin, end - begin));
-        at = end;
-        ++blocks;
-    }
+    const std::string now = with_output(read_text(kRoot / "README.md"), {}, blocks);
     CHECK(blocks >= 4);
-    check_document(kRoot / "README.md", now + text.substr(at));
+    check_document(kRoot / "README.md", now);
+}
+
+TEST_CASE("the page on exports shows what its commands print, typed in an empty folder") {
+    const std::filesystem::path folder = scratch() + "/reader";
+    std::filesystem::create_directories(folder);
+    int blocks = 0;
+    const std::string now = with_output(read_text(kRoot / "docs/export.md"), folder, blocks);
+    CHECK(blocks >= 6);
+    check_document(kRoot / "docs/export.md", now);
+    // What bench/export-on-gpu takes is what the page writes.
+    for (const char* file : {"variant.ncd", "variant.drv"})
+        CHECK_EQ(read_text(kRoot / "docs/export" / file), read_text(folder / file));
 }
 
 TEST_CASE("links of the documents lead somewhere") {
-    for (const char* name : {"README.md", "docs/architecture.md", "docs/rules.md"}) {
+    for (const char* name :
+         {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md"}) {
         const std::filesystem::path path = kRoot / name;
         const std::string text = without_code(read_text(path));
         REQUIRE_FALSE(text.empty());

@@ -38,11 +38,6 @@ private:
     std::string path_;
 };
 
-const std::string& scratch() {
-    static const Scratch kFolder;
-    return kFolder.path();
-}
-
 std::string typed_lines(std::string_view output) {
     std::string lines;
     while (!output.empty()) {
@@ -61,6 +56,11 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 }
 
 }  // namespace
+
+const std::string& scratch() {
+    static const Scratch kFolder;
+    return kFolder.path();
+}
 
 std::vector<Exchange> parse_transcript(std::string_view text) {
     std::vector<Exchange> exchanges;
@@ -82,7 +82,7 @@ std::vector<Exchange> parse_transcript(std::string_view text) {
     return exchanges;
 }
 
-std::string run_command(const Exchange& exchange) {
+std::string run_command(const Exchange& exchange, const std::string& folder) {
     const std::string input = scratch() + "/.stdin";
     std::ofstream(input, std::ios::binary) << typed_lines(exchange.output);
     const std::filesystem::path binary(NAPKIN_BINARY);
@@ -91,8 +91,9 @@ std::string run_command(const Exchange& exchange) {
     ::setenv("XDG_CACHE_HOME", (scratch() + "/cache").c_str(), 1);
     ::setenv("NO_COLOR", "1", 1);
     ::setenv("NAPKIN_TEST_COMMAND", exchange.command.c_str(), 1);
-    const std::string line = "cd '" NAPKIN_SOURCE_DIR "' && PATH='" + path +
-                             "' sh -c \"$NAPKIN_TEST_COMMAND\" < '" + input + "' 2>&1";
+    const std::string line = "cd '" + (folder.empty() ? NAPKIN_SOURCE_DIR : folder) +
+                             "' && PATH='" + path + "' sh -c \"$NAPKIN_TEST_COMMAND\" < '" + input +
+                             "' 2>&1";
     std::FILE* pipe = ::popen(line.c_str(), "r");
     if (pipe == nullptr) throw std::runtime_error("cannot start a shell");
     std::string output;
@@ -107,12 +108,12 @@ std::string run_command(const Exchange& exchange) {
     return output;
 }
 
-std::string rerun(std::string_view text) {
+std::string rerun(std::string_view text, const std::string& folder) {
     std::string now;
     for (const Exchange& exchange : parse_transcript(text)) {
         std::string command = exchange.command;
         replace_all(command, "\n", "\n> ");
-        now += "$ " + command + "\n" + run_command(exchange);
+        now += "$ " + command + "\n" + run_command(exchange, folder);
     }
     return now;
 }

@@ -17,11 +17,13 @@ struct Exchange {
 
 /// The commands and outputs of a text that begins with `$ `; lines `> ` continue a command.
 [[nodiscard]] std::vector<Exchange> parse_transcript(std::string_view text);
-/// Runs one command in the repository's root with `napkin` on the PATH and `$SCRATCH` an empty
-/// folder of this process; standard output and error as they came, then `[exit N]` where N is
-/// not 0.
-[[nodiscard]] std::string run_command(const Exchange& exchange);
+/// An empty folder of this process, removed at the end.
+[[nodiscard]] const std::string& scratch();
+/// Runs one command in a folder, the repository's root if none is named, with `napkin` on the PATH
+/// and `$SCRATCH` the scratch folder; standard output and error as they came, then `[exit N]` where
+/// N is not 0.
+[[nodiscard]] std::string run_command(const Exchange& exchange, const std::string& folder = {});
 /// The transcript as it is now.
-[[nodiscard]] std::string rerun(std::string_view text);
+[[nodiscard]] std::string rerun(std::string_view text, const std::string& folder = {});
 
 }  // namespace napkin::test

@@ -131,7 +131,7 @@ TEST_CASE("types that neither C nor PyTorch has are refused") {
     const Result<TileProgram> tiles = expand(state);
     REQUIRE(tiles.has_value());
     const Result<EmittedProgram> program =
-        emit(state, *tiles, export_emit_options("simt", nullptr));
+        emit(state, *tiles, export_emit_options({.target = "simt"}));
     REQUIRE(program.has_value());
     const Result<std::vector<ExportedFile>> files = export_program(state, *program, {}, {});
     REQUIRE_FALSE(files.has_value());

@@ -59,7 +59,7 @@ Exported make_export(const ExportExample& example) {
     const Result<TileProgram> tiles = expand(result.state);
     REQUIRE(tiles.has_value());
     const Result<EmittedProgram> program =
-        emit(result.state, *tiles, export_emit_options(example.target, nullptr));
+        emit(result.state, *tiles, export_emit_options({.target = example.target}));
     REQUIRE(program.has_value());
     result.program = *program;
     std::vector<SelfTestCase> cases;

@@ -4,6 +4,7 @@
 
 #include "tests/export/examples.h"
 #include "tests/export/exported.h"
+#include "tests/golden.h"
 
 namespace napkin::test {
 
@@ -25,6 +26,32 @@ TEST_CASE("the operator launches what the launcher does, and refuses what it ref
     const int status = shell("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='" + path +
                                  "' python3 '" NAPKIN_TEST_FOLDER "/operator_cases.py'",
                              log);
+    CHECK_EQ(log, "ok\n");
+    CHECK_EQ(status, 0);
+}
+
+TEST_CASE("the Python of the page on exports calls the operator") {
+    std::string log;
+    if (shell("python3 --version", log) != 0) return;
+    const std::filesystem::path docs = std::filesystem::path(NAPKIN_EXAMPLES_DIR) / "../docs";
+    std::string diagram = read_text(docs / "export/variant.ncd");
+    for (const char* axis : {"q = 2048", "b = 2", "h = 4"}) {
+        const std::size_t at = diagram.find(axis);
+        REQUIRE(at != std::string::npos);
+        diagram.insert(at + std::string(axis).size(), " dynamic");
+    }
+    const Launcher launcher(make_export({"the page's",
+                                         diagram,
+                                         read_text(docs / "export/variant.drv"),
+                                         "sm_80",
+                                         {{{"q", 20}, {"b", 1}, {"h", 1}}}}),
+                            "page", {});
+    log.clear();
+    const int status =
+        shell("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='" NAPKIN_TEST_FOLDER "/fake_torch:" +
+                  launcher.folder().string() + "' python3 '" NAPKIN_TEST_FOLDER "/page_case.py' '" +
+                  (docs / "export.md").string() + "'",
+              log);
     CHECK_EQ(log, "ok\n");
     CHECK_EQ(status, 0);
 }
