@@ -28,22 +28,53 @@ void print_comment(SourceWriter& writer, std::string text) {
     writer.line(text.empty() ? "//" : "// " + text);
 }
 
-/// `head(a, b, c)tail`, its parts packed into lines and aligned after the parenthesis.
+/// Lines of `head` and parts, packed and aligned after the head. Each part ends with what stands
+/// behind it.
+std::vector<std::string> packed(const std::string& head, const std::vector<std::string>& parts,
+                                std::size_t indent) {
+    std::vector<std::string> lines{head};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        std::string& line = lines.back();
+        const std::string space = i == 0 ? "" : " ";
+        if (i > 0 && indent + line.size() + 1 + parts[i].size() > kColumns)
+            lines.push_back(std::string(head.size(), ' ') + parts[i]);
+        else
+            line += space + parts[i];
+    }
+    return lines;
+}
+
+/// Where `word` stands in a text outside parentheses.
+std::optional<std::size_t> outside(const std::string& text, std::string_view word) {
+    int depth = 0;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '(' || text[i] == '[' || text[i] == '{') ++depth;
+        if (text[i] == ')' || text[i] == ']' || text[i] == '}') --depth;
+        if (depth == 0 && text.compare(i, word.size(), word) == 0) return i;
+    }
+    return std::nullopt;
+}
+
+/// `head(a, b, c)tail`, its parts packed into lines and aligned after the parenthesis. A choice
+/// that is too long for a line stands on three.
 void print_list(SourceWriter& writer, const std::string& head,
                 const std::vector<std::string>& parts, const std::string& tail) {
-    std::string line = head;
-    const std::size_t indent = writer.columns();
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        const std::string part = parts[i] + (i + 1 < parts.size() ? "," : tail);
-        const bool first = i == 0;
-        if (!first && indent + line.size() + 1 + part.size() > kColumns) {
+    std::vector<std::string> ended = parts;
+    for (std::size_t i = 0; i < ended.size(); ++i) ended[i] += i + 1 < parts.size() ? "," : tail;
+    if (ended.empty()) return writer.line(head + tail);
+    const std::string margin(head.size(), ' ');
+    for (const std::string& line : packed(head, ended, writer.columns())) {
+        const auto question = outside(line.substr(std::min(head.size(), line.size())), " ? ");
+        const auto colon = outside(line.substr(std::min(head.size(), line.size())), " : ");
+        if (writer.columns() + line.size() <= kColumns || !question || !colon) {
             writer.line(line);
-            line = std::string(head.size(), ' ') + part;
-        } else {
-            line += (first ? "" : " ") + part;
+            continue;
         }
+        const std::string text = line.substr(head.size());
+        writer.line(line.substr(0, head.size()) + text.substr(0, *question));
+        writer.line(margin + "    " + text.substr(*question + 1, *colon - *question - 1));
+        writer.line(margin + "    " + text.substr(*colon + 1));
     }
-    writer.line(parts.empty() ? line + tail : line);
 }
 
 /// `f(a, b)` as `f(` and its arguments, where the call is the whole text; nothing otherwise.
@@ -98,36 +129,35 @@ std::vector<std::size_t> operators_of(const std::string& text) {
 }
 
 /// `head` and `text`, the text broken at its operators and aligned with itself.
-void print_filled(SourceWriter& writer, const std::string& head, const std::string& text) {
-    const std::size_t indent = writer.columns();
-    std::string line = head;
+std::vector<std::string> filled(const std::string& head, const std::string& text,
+                                std::size_t indent) {
+    std::vector<std::string> parts;
     std::size_t from = 0;
     std::vector<std::size_t> ends = operators_of(text);
     ends.push_back(text.size());
     for (const std::size_t end : ends) {
-        const std::string part = text.substr(from, end - from);
-        const bool first = line.size() == head.size() && from == 0;
-        if (!first && indent + line.size() + 1 + part.size() > kColumns) {
-            writer.line(line);
-            line = std::string(head.size(), ' ') + part;
-        } else {
-            line += (first ? "" : " ") + part;
-        }
+        parts.push_back(text.substr(from, end - from));
         from = end + 1;
     }
-    writer.line(line);
+    return packed(head, parts, indent);
 }
 
 /// `head = value;`, broken where it does not fit.
 void print_assignment(SourceWriter& writer, const std::string& head, const std::string& value) {
     const std::size_t indent = writer.columns();
     if (indent + head.size() + 1 + value.size() <= kColumns) return writer.line(head + " " + value);
-    if (indent + 4 + value.size() <= kColumns || operators_of(value).empty()) {
-        writer.line(head);
-        const auto deeper = writer.indent();
-        return writer.line(value);
+    const bool fits_alone = indent + 4 + value.size() <= kColumns;
+    if (const auto call = call_in(value.substr(0, value.size() - 1)); call && !fits_alone)
+        return print_list(writer, head + " " + call->head, call->arguments, ");");
+    const std::vector<std::string> beside = filled(head + " ", value, indent);
+    const std::vector<std::string> below = filled("", value, indent + 4);
+    if (beside.size() > 1 && beside.size() <= below.size() + 1 && !fits_alone) {
+        for (const std::string& line : beside) writer.line(line);
+        return;
     }
-    print_filled(writer, head + " ", value);
+    writer.line(head);
+    const auto deeper = writer.indent();
+    for (const std::string& line : below) writer.line(line);
 }
 
 std::string parameter_text(const KernelParameter& parameter) {
@@ -150,37 +180,74 @@ class Printer {
 public:
     explicit Printer(SourceWriter& writer) : writer_(writer) {}
 
-    void body(const Body& statements) {
-        for (const Statement& statement : statements) {
-            std::visit(
-                overloaded{[&](const Declare& s) { declare(s); },
-                           [&](const Assign& s) { assign(s); },
-                           [&](const Call& s) { print_call(writer_, "", s.text); },
-                           [&](const For& s) { loop(s); }, [&](const If& s) { branch(s); },
-                           [&](const Enclose& s) {
-                               const auto scope = writer_.block(s.open, s.close);
-                               body(s.body);
-                           },
-                           [&](const SkipUnless& s) {
-                               writer_.line(fmt::format("if (!({})) continue;", s.condition));
-                           },
-                           [&](const LeaveIf& s) {
-                               writer_.line(fmt::format("if ({}) return;", s.condition));
-                           },
-                           [&](const Barrier& s) {
-                               writer_.line(s.scope == Scope::Block ? "block_barrier();"
-                                                                    : "warp_barrier();");
-                           },
-                           [&](const Comment& s) {
-                               if (s.apart) writer_.line();
-                               print_comment(writer_, s.text);
-                           },
-                           [&](const Phase& s) { phase(s); }},
-                statement.node);
+    /// What stands before a body.
+    enum class After { Line, Brace, LambdaBrace };
+
+    void body(const Body& statements, After after = After::Brace) {
+        std::size_t at = 0;
+        if (after == After::LambdaBrace) at = comments_of_loop(statements);
+        for (; at < statements.size(); ++at) {
+            const bool opened = after != After::Line && at == 0;
+            statement(statements[at], opened);
         }
     }
 
 private:
+    /// clang-format moves a comment between a lambda's brace and a directive; it may stand behind
+    /// the directive. Returns how many statements are done.
+    std::size_t comments_of_loop(const Body& statements) {
+        std::size_t count = 0;
+        while (count < statements.size() && std::holds_alternative<Comment>(statements[count].node))
+            ++count;
+        if (count == 0 || count == statements.size()) return 0;
+        const For* next = std::get_if<For>(&statements[count].node);
+        if (next == nullptr || !next->unroll) return 0;
+        writer_.directive("#pragma unroll");
+        for (std::size_t i = 0; i < count; ++i)
+            print_comment(writer_, std::get<Comment>(statements[i].node).text);
+        For plain = *next;
+        plain.unroll = false;
+        loop(plain);
+        return count + 1;
+    }
+    void statement(const Statement& statement, bool opened) {
+        std::visit(
+            overloaded{[&](const Declare& s) { declare(s); }, [&](const Assign& s) { assign(s); },
+                       [&](const Call& s) { print_call(writer_, "", s.text); },
+                       [&](const For& s) { loop(s); }, [&](const If& s) { branch(s); },
+                       [&](const Enclose& s) { enclose(s); },
+                       [&](const SkipUnless& s) {
+                           writer_.line(fmt::format("if (!({})) continue;", s.condition));
+                       },
+                       [&](const LeaveIf& s) {
+                           writer_.line(fmt::format("if ({}) return;", s.condition));
+                       },
+                       [&](const Barrier& s) {
+                           writer_.line(s.scope == Scope::Block ? "block_barrier();"
+                                                                : "warp_barrier();");
+                       },
+                       [&](const Comment& s) {
+                           if (s.apart && !opened) writer_.line();
+                           print_comment(writer_, s.text);
+                       },
+                       [&](const Phase& s) { phase(s, opened); }},
+            statement.node);
+    }
+    /// A block or a lambda; on one line where it has one short statement.
+    void enclose(const Enclose& s) {
+        const bool lambda = s.open.find("[&]") != std::string::npos;
+        if ((lambda || s.open == "{") && s.body.size() == 1) {
+            std::string only;
+            if (const Call* call = std::get_if<Call>(&s.body.front().node)) only = call->text + ";";
+            if (const Assign* set = std::get_if<Assign>(&s.body.front().node))
+                only = fmt::format("{} {} {};", set->target, set->operation, set->value);
+            const std::string whole = fmt::format("{} {} {}", s.open, only, s.close);
+            if (!only.empty() && writer_.columns() + whole.size() <= kColumns)
+                return writer_.line(whole);
+        }
+        const auto scope = writer_.block(s.open, s.close);
+        body(s.body, lambda ? After::LambdaBrace : After::Brace);
+    }
     void declare(const Declare& s) {
         std::string text = s.constant ? "const " : "";
         text += s.type + " " + s.name;
@@ -201,7 +268,7 @@ private:
         const std::size_t indent = writer_.columns();
         if (indent + head.size() + text.size() + tail.size() <= kColumns)
             return writer_.line(head + text + tail);
-        print_filled(writer_, head, text + tail);
+        for (const std::string& line : filled(head, text + tail, indent)) writer_.line(line);
     }
     void loop(const For& s) {
         if (s.unroll) writer_.directive("#pragma unroll");
@@ -221,8 +288,8 @@ private:
         const auto scope = writer_.block("} else {");
         body(s.otherwise);
     }
-    void phase(const Phase& s) {
-        writer_.line();
+    void phase(const Phase& s, bool opened) {
+        if (!opened) writer_.line();
         for (const std::string& comment : s.comments) print_comment(writer_, comment);
         const auto scope = writer_.block("{");
         body(s.body);
@@ -297,7 +364,8 @@ std::string print(const Program& program) {
     {
         const auto scope = writer.indent();
         print_tiles(writer, program);
-        Printer(writer).body(program.body);
+        Printer(writer).body(program.body,
+                             program.tiles.empty() ? Printer::After::Brace : Printer::After::Line);
     }
     writer.line("}");
     writer.line();
