@@ -100,14 +100,6 @@ std::optional<CallParts> call_in(const std::string& text) {
     return parts;
 }
 
-/// A statement that is a call, `before` in front of it, broken between its arguments.
-void print_call(SourceWriter& writer, const std::string& before, const std::string& text) {
-    const std::string whole = before + text + ";";
-    const std::optional<CallParts> parts = call_in(text);
-    if (writer.columns() + whole.size() <= kColumns || !parts) return writer.line(whole);
-    print_list(writer, before + parts->head, parts->arguments, ");");
-}
-
 /// Positions after which a text may be broken: its loosest operators outside parentheses.
 std::vector<std::size_t> operators_of(const std::string& text) {
     constexpr std::array<std::string_view, 4> kOperators = {"||", "&&", "+", "-"};
@@ -140,6 +132,22 @@ std::vector<std::string> filled(const std::string& head, const std::string& text
         from = end + 1;
     }
     return packed(head, parts, indent);
+}
+
+/// A statement that is a call or a return, broken between arguments or at operators.
+void print_call(SourceWriter& writer, const std::string& text) {
+    constexpr std::string_view kReturn = "return ";
+    const std::size_t indent = writer.columns();
+    if (indent + text.size() + 1 <= kColumns) return writer.line(text + ";");
+    if (text.starts_with(kReturn)) {
+        const std::string value = text.substr(kReturn.size()) + ";";
+        for (const std::string& line : filled(std::string(kReturn), value, indent))
+            writer.line(line);
+        return;
+    }
+    const std::optional<CallParts> parts = call_in(text);
+    if (!parts) return writer.line(text + ";");
+    print_list(writer, parts->head, parts->arguments, ");");
 }
 
 /// `head = value;`, broken where it does not fit.
@@ -212,25 +220,24 @@ private:
     }
     void statement(const Statement& statement, bool opened) {
         std::visit(
-            overloaded{[&](const Declare& s) { declare(s); }, [&](const Assign& s) { assign(s); },
-                       [&](const Call& s) { print_call(writer_, "", s.text); },
-                       [&](const For& s) { loop(s); }, [&](const If& s) { branch(s); },
-                       [&](const Enclose& s) { enclose(s); },
-                       [&](const SkipUnless& s) {
-                           writer_.line(fmt::format("if (!({})) continue;", s.condition));
-                       },
-                       [&](const LeaveIf& s) {
-                           writer_.line(fmt::format("if ({}) return;", s.condition));
-                       },
-                       [&](const Barrier& s) {
-                           writer_.line(s.scope == Scope::Block ? "block_barrier();"
-                                                                : "warp_barrier();");
-                       },
-                       [&](const Comment& s) {
-                           if (s.apart && !opened) writer_.line();
-                           print_comment(writer_, s.text);
-                       },
-                       [&](const Phase& s) { phase(s, opened); }},
+            overloaded{
+                [&](const Declare& s) { declare(s); }, [&](const Assign& s) { assign(s); },
+                [&](const Call& s) { print_call(writer_, s.text); }, [&](const For& s) { loop(s); },
+                [&](const If& s) { branch(s); }, [&](const Enclose& s) { enclose(s); },
+                [&](const SkipUnless& s) {
+                    writer_.line(fmt::format("if (!({})) continue;", s.condition));
+                },
+                [&](const LeaveIf& s) {
+                    writer_.line(fmt::format("if ({}) return;", s.condition));
+                },
+                [&](const Barrier& s) {
+                    writer_.line(s.scope == Scope::Block ? "block_barrier();" : "warp_barrier();");
+                },
+                [&](const Comment& s) {
+                    if (s.apart && !opened) writer_.line();
+                    print_comment(writer_, s.text);
+                },
+                [&](const Phase& s) { phase(s, opened); }},
             statement.node);
     }
     /// A block or a lambda; on one line where it has one short statement.

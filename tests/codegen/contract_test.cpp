@@ -120,8 +120,10 @@ TEST_CASE("a launch that a kernel was not made for is refused") {
     CHECK_EQ(code_at({{"p", 9}}), "E0919");
     CHECK_EQ(code_at({{"m", (std::int64_t{1} << 30) + 1}}), "E0922");
     // Before anything of that size is asked for.
-    const Result<Execution> refused = execute_emulated(
-        test::load(text, {{"m", std::int64_t{1} << 40}}), {.kernels = {kernel}}, {});
+    EmittedProgram program;
+    program.kernels = {kernel};
+    const Result<Execution> refused =
+        execute_emulated(test::load(text, {{"m", std::int64_t{1} << 40}}), program, {});
     REQUIRE_FALSE(refused.has_value());
     CHECK_EQ(refused.error().list.front().code, "E0922");
 }
