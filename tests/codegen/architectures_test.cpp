@@ -57,7 +57,7 @@ std::vector<Sized> sized_kernels() {
     list.push_back({"attention, head 128, 128 x 64", attention(128, 128, 64), 6});
     list.push_back({"attention, head 256, 64 x 32", attention(256, 64, 32), 6});
     list.push_back({"attention, head 256, 128 x 64", attention(256, 128, 64), 3});
-    list.push_back({"attention, head 256, 128 x 96", attention(256, 128, 96), 2});
+    list.push_back({"attention, head 256, 128 x 112", attention(256, 128, 112), 2});
     list.push_back({"attention, head 512, 64 x 128", attention(512, 64, 128), 0});
     list.push_back({"product, 128 x 128 x 64", product(128, 128, 64), 6});
     list.push_back({"product, 128 x 256 x 64", product(128, 256, 64), 6});
