@@ -85,7 +85,10 @@ struct CallParts {
 std::optional<CallParts> call_in(const std::string& text) {
     const std::size_t open = text.find('(');
     if (open == std::string::npos || text.back() != ')') return std::nullopt;
-    CallParts parts{text.substr(0, open + 1), {}};
+    // The name may have template arguments; anything else before the parenthesis is an operator.
+    const std::string name = text.substr(0, open);
+    if (name.substr(0, name.find('<')).find(' ') != std::string::npos) return std::nullopt;
+    CallParts parts{name + "(", {}};
     int depth = 0;
     std::size_t from = open + 1;
     for (std::size_t i = open; i < text.size(); ++i) {

@@ -136,7 +136,8 @@ SelfTestCase self_test_case(const State& state, const std::map<BoxId, ElementTyp
         Tensor tensor = made_input(diagram, id, recipe);
         if (array.role == ArrayRole::Parameter && array.value)
             tensor.values.assign(tensor.values.size(), round_to(array.type, *array.value));
-        if (array.axes.empty())
+        // An input without axes is an array of one element; parameters are passed by value.
+        if (array.role == ArrayRole::Parameter)
             result.scalars[id] = tensor.values.front();
         else
             result.recipes[id] = recipe;

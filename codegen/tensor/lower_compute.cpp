@@ -203,6 +203,8 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
     declare(target, body);
     if (tile.home == Home::Thread) {
         before.push_back({Assign{place(target), "=", value.text}});
+        // What is not along the rows is the same in each of them.
+        if (!rows) before.insert(before.begin(), {Declare{"int", "i", "0", true, {}}});
         body.push_back({Enclose{"{", std::move(before), "}"}});
         return;
     }

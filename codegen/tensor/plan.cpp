@@ -89,6 +89,22 @@ void Planner::collect() {
                               [](const auto&) {}},
                    statement.node);
     });
+    // An axis that stands only in sums of indices, such as a filter's, is along no tile.
+    const auto check = [&](AxisId axis) {
+        if (!plan_.extents.contains(axis) && region_.axes[axis.index()].extent > 1)
+            refuse(
+                fmt::format("it folds or streams `{}`, along which nothing is that a block loads "
+                            "or computes",
+                            name(axis)),
+                "unfuse what reads at sums of indices, or use `--target simt`");
+        else
+            plan_.extents.try_emplace(axis, 1);
+    };
+    for_statements(region_.body, [&](const TileStatement& statement, const Loop* loop) {
+        if (loop != nullptr) check(loop->axis);
+        if (const Compute* compute = std::get_if<Compute>(&statement.node))
+            for (const AxisId axis : folded_axes(compute->statement)) check(axis);
+    });
 }
 
 void Planner::collect_load(const Load& load, const Loop* loop) {

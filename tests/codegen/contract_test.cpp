@@ -141,7 +141,7 @@ TEST_CASE("a grid larger than any is refused") {
 TEST_CASE("strides that vectors do not divide are refused") {
     const char* text =
         "diagram batched { axis m = 16 dynamic, k = 24 dynamic\n input A[m, k] : bf16\n"
-        "output B[m, k] : f32 = A[m, k] * 2\n weave b = 3 }";
+        "output B[m, k] : f32 = A[m, k] * 2\n weave b = 3 dynamic }";
     const State state = test::derive(test::load(text), "group m by 8\ngroup k by 8");
     EmittedKernel kernel = emitted(state, {}).kernels.front();
     for (KernelParameter& parameter : kernel.parameters)

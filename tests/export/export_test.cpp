@@ -59,7 +59,7 @@ TEST_CASE("the source of the kernels stands alone") {
         const std::string& source = exported.text(exported.program.name + ".cu");
         CHECK_EQ(source.find("#include"), std::string::npos);
         CHECK_EQ(source.find("NAPKIN_EMULATED"), std::string::npos);
-        CHECK_EQ(source.find("emulator"), std::string::npos);
+        CHECK_EQ(source.find("emulator::"), std::string::npos);
         CHECK(source.find("Derivation:") != std::string::npos);
         CHECK(source.find("Certificate: none") != std::string::npos);
     }

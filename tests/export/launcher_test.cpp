@@ -25,15 +25,6 @@ int run_self_test(const Launcher& launcher, const std::string& name) {
     return main(2, words);
 }
 
-void replace_once(const std::filesystem::path& path, const std::string& what,
-                  const std::string& with) {
-    std::string text = read_text(path);
-    const std::size_t at = text.find(what);
-    REQUIRE(at != std::string::npos);
-    text.replace(at, what.size(), with);
-    std::ofstream(path, std::ios::binary) << text;
-}
-
 Exported with_replaced(Exported exported, const std::string& file, const std::string& what,
                        const std::string& with) {
     for (ExportedFile& known : exported.files) {

@@ -103,7 +103,7 @@ def attention_refusals():
     refused("a fixed size", "were made for 32", with_other(0, like((2, 3, 37, 64))))
     refused("sizes that differ", "size 71 along x", with_other(2, like((2, 3, 71, 32))))
     refused("nothing", "take 1 to", with_other(0, like((2, 3, 0, 32))))
-    refused("not contiguous", "contiguous()", with_other(1, like(shape, strides=(9999, 4480, 64, 2))))
+    refused("not contiguous", "contiguous()", with_other(1, like(shape, strides=(10000, 4480, 64, 2))))
     refused("no multiple", "multiple of 8", with_other(1, like(shape, strides=(7560, 2520, 36, 1))))
     refused("half a vector", "multiple of 16 bytes", with_other(2, like(shape, shift=8)))
     refused("two devices", "is on cuda:1", with_other(2, like(shape, device=torch.device("cuda", 1))))
