@@ -115,8 +115,12 @@ Expression Scaler::times(const Expression& expression, double factor) const {
 Expression Scaler::expand(const Expression& expression) const {
     return rewrite(written(expression), [&](const Expression& node) -> Expression {
         if (const Apply* call = std::get_if<Apply>(&node.node))
-            if (call->function == Function::Exp)
+            if (call->function == Function::Exp) {
+                // A number, before its exponent is one of base 2 and it would be taken for another.
+                if (const std::optional<double> value = constant_value(region_, node))
+                    return number(*value);
                 return apply(Function::Exp, {times(call->arguments[0], std::numbers::log2e)});
+            }
         return node;
     });
 }

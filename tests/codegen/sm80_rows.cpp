@@ -17,6 +17,11 @@ std::string rows(const std::string& value, const std::string& more = "",
 
 std::vector<TensorWorkload> row_workloads() {
     std::vector<TensorWorkload> list = {
+        {"row, exponentials of numbers",
+         "diagram numbers { axis n = 5, d = 24, q = 1\n input A[n, d] : bf16\n"
+         "output Y[n, d, q] : f32 = A[n, d] * silu(exp(0.5) + 0.1 * q) + exp(exp(0.1 * q)) }",
+         {},
+         "group n by 4"},
         {"softmax", rows("softmax[d](X[n, d])"), {}, "group n by 16 at l1", {}, {{{"n", 5}}}, true},
         {"softmax, f32", rows("softmax[d](X[n, d])", "", "f32"), {}, "group n by 8 at l1"},
         {"softmax, one row a block",
