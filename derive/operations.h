@@ -18,5 +18,8 @@ struct OperationCounts {
     bool operator==(const OperationCounts&) const = default;
 };
 [[nodiscard]] OperationCounts operations_of(const Statement& statement);
+/// Whether a fold is a sum over a product in which exactly two factors read arrays along the folded
+/// axes: what the tensor core computes.
+[[nodiscard]] bool is_contraction(const Statement& statement);
 
 }  // namespace napkin

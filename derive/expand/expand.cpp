@@ -21,6 +21,7 @@
 #include "derive/expand/chunk_masks.h"
 #include "derive/expand/phases.h"
 #include "derive/expand/tile_variable.h"
+#include "derive/operations.h"
 #include "derive/tile_program.h"
 #include "diagrams/overloaded.h"
 
@@ -243,11 +244,17 @@ void Expander::add_compute(Body& body, const Statement& statement) {
     }
     compute.reads = variables_read(statement);
     if (!region_.streams.empty()) compute.via = "stream";
-    for (StatementId id : region_.statements)
-        if (diagram_[id].targets == statement.targets) {
-            const auto place = relabelling_.places.find(id);
-            compute.tensor_core = place != relabelling_.places.end() && place->second.tensor_core;
-        }
+    for (StatementId id : region_.statements) {
+        const auto place = relabelling_.places.find(id);
+        if (place == relabelling_.places.end() || !place->second.tensor_core) continue;
+        // A state that streaming made for a contraction is one, at the same place.
+        const Statement& source = diagram_[id];
+        const bool made_for = statement.box == source.box &&
+                              std::holds_alternative<Fold>(source.body) &&
+                              statement.targets.front().index() >= diagram_.arrays.size();
+        compute.tensor_core |=
+            is_contraction(statement) && (source.targets == statement.targets || made_for);
+    }
     body.push_back({std::move(compute), statement.span});
 }
 

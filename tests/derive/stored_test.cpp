@@ -1,5 +1,8 @@
 // Wires stored in a type of their own while their axis is streamed: what is rounded is the factor
 // of a folded product, never the unfinished wire.
+#include <set>
+#include <string>
+
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
 
@@ -111,6 +114,43 @@ diagram squares {
         "P`, or keep `P` in a region of its own";
     CHECK_EQ(refusal(diagram, "fuse all\nretype P to bf16\nstream x by 7"), expected);
     CHECK_EQ(refusal(diagram, "fuse all\nstream x by 7\nretype P to bf16"), expected);
+}
+
+namespace {
+
+/// Targets of what runs on the tensor core.
+void on_tensor_core(const RegionProgram& region, const std::vector<TileStatement>& body,
+                    std::set<std::string>& names) {
+    for (const TileStatement& each : body) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&each.node))
+            on_tensor_core(region, parallel->body, names);
+        if (const Loop* loop = std::get_if<Loop>(&each.node))
+            on_tensor_core(region, loop->body, names);
+        const Compute* compute = std::get_if<Compute>(&each.node);
+        if (compute == nullptr || !compute->tensor_core) continue;
+        for (const ArrayId target : compute->statement.targets)
+            names.insert(region.arrays[target.index()].name);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("recolour: what streaming makes of a contraction stays at its place") {
+    const State state = derive(load(R"(diagram attention {
+  axis q = 32, x = 32, d = 16, e = d
+  input Q[q, d], K[x, d], V[x, e] : bf16
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, e] : bf16 = sum(x) P[q, x] * V[x, e]
+})"),
+                               "fuse all\nrecolour S at tensor-core\nrecolour O at tensor-core\n"
+                               "group q by 16\nstream x by 16");
+    std::set<std::string> names;
+    for (const RegionProgram& region : program_of(state).regions)
+        on_tensor_core(region, region.body, names);
+    std::string text;
+    for (const std::string& name : names) text += name + " ";
+    CHECK_EQ(text, "O_sum S ");
 }
 
 }  // namespace napkin::test
