@@ -28,7 +28,7 @@ constexpr std::array kRules = {
          "maps over the parts of an axis == the map over the axis",
          "the axis is grouped there",
          "inverse of group", rules::ungroup},
-    Rule{"stream", "stream AXIS by SIZE [at LEVEL] [in REGION]",
+    Rule{"stream", "stream AXIS by SIZE [as written] [at LEVEL] [in REGION]",
          "a fold over an axis == a fold over its chunks through an accumulator",
          "the axis comes from a load; every statement maps or folds it; the folds have an accumulator; axes streamed together are folded together",
          "arXiv 2412.03317, 2.4", rules::stream},

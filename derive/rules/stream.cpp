@@ -83,6 +83,18 @@ std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Regio
 
 }  // namespace
 
+namespace {
+
+/// Cancellation that no safe form was found for: it takes a word to have it.
+std::optional<NotApplicable> why_unsafe(const Accumulator& accumulator) {
+    for (const Obligation& each : accumulator.obligations)
+        if (each.hazard == Hazard::Cancellation && !each.met)
+            return NotApplicable{print(each), each.safer};
+    return std::nullopt;
+}
+
+}  // namespace
+
 std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, const Region& region) {
     const std::vector<AxisId> axes = streamed_axes(region);
     for (const AxisId axis : axes)
@@ -113,6 +125,9 @@ Outcome stream(const State& state, const Command& command) {
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
     const Site site = std::get<Site>(found);
     if (!command.size) return NotApplicable{"it needs a size", "write `stream AXIS by SIZE`"};
+    const bool as_written = command.as == std::vector<std::string>{"written"};
+    if (!command.as.empty() && !as_written)
+        return NotApplicable{"streaming names nothing", "leave out `as`, or say `as written`"};
     const Region& region = state.relabelling.regions[site.region];
     if (std::optional<NotApplicable> refusal = why_not_here(state.diagram, region, site))
         return *refusal;
@@ -137,6 +152,9 @@ Outcome stream(const State& state, const Command& command) {
     const auto accumulator = accumulator_of(next, next.relabelling.regions[site.region]);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
     const Accumulator& found_accumulator = std::get<Accumulator>(accumulator);
+    if (std::optional<NotApplicable> refusal = why_unsafe(found_accumulator);
+        refusal && !as_written)
+        return *refusal;
     std::vector<std::string> conditions;
     for (const Obligation& each : found_accumulator.obligations) conditions.push_back(print(each));
     conditions.insert(conditions.end(), found_accumulator.conditions.begin(),

@@ -164,12 +164,6 @@ void Builder::provide(std::string condition) {
         all.push_back(std::move(condition));
 }
 
-void Builder::oblige(Hazard hazard, std::string text) {
-    const Obligation wanted{.hazard = hazard, .text = std::move(text), .example = "", .safer = ""};
-    std::vector<Obligation>& all = result_.obligations;
-    if (std::find(all.begin(), all.end(), wanted) == all.end()) all.push_back(wanted);
-}
-
 Expression Builder::read_array(ArrayId id) const {
     return read_axes(id, array(id).axes);
 }
@@ -224,8 +218,16 @@ Accumulator Builder::finish() {
         build_anchor(anchor);
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
         if (plan_.states()[i].is_gauge) build_gauge(i);
+    // A state that moves with its gauge reads those of lower powers as they were before.
+    std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
-        if (!plan_.states()[i].is_gauge) build_state(i);
+        if (!plan_.states()[i].is_gauge) order.push_back(i);
+    std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return plan_.states()[a].lower.size() > plan_.states()[b].lower.size();
+    });
+    for (const std::uint32_t state : order) build_state(state);
+    oblige_differences();
+    oblige_tail();
     std::vector<Statement> mapped = chunk_statements();
     result_.body = std::move(mapped);
     for (Statement& each : body_) result_.body.push_back(std::move(each));

@@ -68,14 +68,17 @@ private:
     std::map<std::uint32_t, ArrayId> next_arrays_;  ///< the new value of a gauge's fold
     std::map<std::size_t, ArrayId> carries_;        ///< by statement and component
     std::map<PolynomialId, ArrayId> repairs_;       ///< by gauge
+    std::map<PolynomialId, ArrayId> moves_;         ///< by gauge
     std::map<Key, ArrayId> weights_;                ///< by exponent and gauge
     std::map<std::tuple<ArrayId, Monomial, PolynomialId>, ArrayId> stored_;  ///< with their gauge
     std::map<TermId, ArrayId> inners_;
     std::map<PolynomialId, ArrayId> chunk_forms_;
     std::map<PolynomialId, ArrayId> tail_forms_;
     std::set<ArrayId> tail_done_;
-    std::set<ArrayId> excluded_;  ///< being defined: not to be read
-    std::uint32_t serving_ = 0;   ///< the fold whose helpers are being written
+    std::set<TermId> scaled_used_;           ///< gauges of sums that a result is made of
+    std::set<PolynomialId> tail_exponents_;  ///< exponents in results that nothing bounds
+    std::set<ArrayId> excluded_;             ///< being defined: not to be read
+    std::uint32_t serving_ = 0;              ///< the fold whose helpers are being written
 
     // accumulator_builder.cpp: arrays and the order of things
     ArrayId make_array(const std::string& name, std::vector<AxisId> axes, ElementType type);
@@ -115,7 +118,6 @@ private:
     void find_anchors(PolynomialId polynomial);
     void build_anchor(std::uint32_t anchor);
     void provide(std::string condition);
-    void oblige(Hazard hazard, std::string text);
     void build_gauge(std::uint32_t state);
     void build_state(std::uint32_t state);
     void build_tuple(std::uint32_t first);
@@ -132,10 +134,27 @@ private:
     [[nodiscard]] Expression own_expression(std::uint32_t fold);
     [[nodiscard]] Expression relative(PolynomialId varying, PolynomialId gauge);
     ArrayId repair(PolynomialId gauge);
+    [[nodiscard]] Expression moved(std::uint32_t state);
+    ArrayId moves(PolynomialId gauge);
     ArrayId weight(PolynomialId varying, PolynomialId gauge);
     [[nodiscard]] Expression seed(std::uint32_t state, const StateVariable& variable);
     void initialise(ArrayId target, Expression value);
     void describe(std::uint32_t state, const Statement& update);
+
+    // hazards.cpp: what finite arithmetic could spoil
+    void oblige(Obligation obligation);
+    [[nodiscard]] std::string name_of_term(TermId term);
+    void oblige_differences();
+    void oblige_operand(PolynomialId gauge, bool same);
+    [[nodiscard]] std::set<std::uint32_t> gauge_states(PolynomialId gauge);
+    void oblige_divisor(std::uint32_t state);
+    void exponents_in(TermId id, std::set<PolynomialId>& exponents);
+    void exponents_in(PolynomialId form, std::set<PolynomialId>& exponents);
+    void oblige_exponent(std::uint32_t state);
+    void note_tail(PolynomialId form);
+    void note_tail(TermId id);
+    [[nodiscard]] std::string tail_text(PolynomialId form);
+    void oblige_tail();
 
     // stored.cpp
     ArrayId stored_part(const StateVariable& state);
@@ -144,7 +163,9 @@ private:
     // write_tail.cpp
     Expression tail_value(TermId term);
     [[nodiscard]] bool plain(TermId term);
+    [[nodiscard]] bool is_scaled(PolynomialId form);
     [[nodiscard]] Statement tail_statement(ArrayId array);
+    [[nodiscard]] PolynomialId gathered(PolynomialId polynomial);
     [[nodiscard]] Statement fold_result(ArrayId target, PolynomialId form);
     [[nodiscard]] Statement rewritten(const Statement& source);
 };

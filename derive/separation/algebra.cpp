@@ -290,4 +290,26 @@ Split split(Algebra& algebra, const Monomial& monomial, const std::vector<AxisId
     return result;
 }
 
+std::optional<Monomial> quotient_of(const Monomial& whole, const Monomial& part) {
+    Monomial rest = whole;
+    if (part.exponent != kZero) {
+        if (whole.exponent != part.exponent) return std::nullopt;
+        rest.exponent = kZero;
+    }
+    for (const auto& [term, power] : part.powers) {
+        const auto at = std::find_if(rest.powers.begin(), rest.powers.end(),
+                                     [&](const auto& factor) { return factor.first == term; });
+        if (at == rest.powers.end()) return std::nullopt;
+        const double left = at->second - power;
+        if (at->second * power < 0 || left * power < 0) return std::nullopt;
+        if (left == 0)
+            rest.powers.erase(at);
+        else
+            at->second = left;
+    }
+    const bool guarded = std::includes(rest.guards.begin(), rest.guards.end(), part.guards.begin(),
+                                       part.guards.end());
+    return guarded ? std::optional<Monomial>(rest) : std::nullopt;
+}
+
 }  // namespace napkin::separation

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -147,5 +148,8 @@ struct Split {
 /// carry one of `inside` stay with the streamed ones.
 [[nodiscard]] Split split(Algebra& algebra, const Monomial& monomial,
                           const std::vector<AxisId>& inside);
+
+/// `whole` without the factors of `part`; nothing where those are not among its factors.
+[[nodiscard]] std::optional<Monomial> quotient_of(const Monomial& whole, const Monomial& part);
 
 }  // namespace napkin::separation

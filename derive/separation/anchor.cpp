@@ -4,12 +4,31 @@
 // equal: the variance of values around 10^6 would have no digit left. Any value g may be subtracted
 // from both, a - b = (a - g) - (b - g), and is exact. Here g is the mean of a over the first chunk,
 // constant from then on, so that no repair is needed. Folds that make up b are kept relative to g
-// too: sum(x) X = sum(x) (X - g) + size(x) * g, and the g cancels in the tail by algebra.
+// too: sum(x) X = sum(x) (X - g) + size(x) * g, and the g cancels in the tail by algebra. The same
+// is done to sums whose difference does not change when a moves (invariance.h), such as
+// E[X^2] - E[X]^2.
+//
+// Beside an exponential of a that is kept relative to a maximum m of a, the maximum itself is the
+// better reference: e^(a-m) (a - m) stays small whatever a is. The state then moves when m does,
+//
+//   c_j' = exp(m - m') * sum_i binom(j, i) (m - m')^(j-i) c_i,  c_j = sum(x) exp(a - m) (a - m)^j
 #include <algorithm>
 
+#include "derive/separation/invariance.h"
 #include "derive/separation/plan.h"
 
 namespace napkin::separation {
+
+std::uint32_t Plan::anchor_for(AnchorVariable wanted) {
+    for (std::uint32_t id = 0; id < anchors_.size(); ++id)
+        if (anchors_[id].value == wanted.value && anchors_[id].axes == wanted.axes) return id;
+    anchors_.push_back(std::move(wanted));
+    return static_cast<std::uint32_t>(anchors_.size() - 1);
+}
+
+TermId Plan::anchor_term(std::uint32_t anchor) {
+    return algebra_.reference(Kind::Anchor, anchor, anchors_[anchor].axes);
+}
 
 PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded) {
     const TermId value = algebra_.term_of(streamed);
@@ -20,47 +39,173 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded) {
         const bool kept = others.contains(axis) && !cascade_.is_streamed(axis);
         (kept ? wanted.axes : wanted.over).push_back(axis);
     }
-    std::uint32_t id = 0;
-    while (id < anchors_.size() &&
-           (anchors_[id].value != value || anchors_[id].axes != wanted.axes))
-        ++id;
-    if (id == anchors_.size()) anchors_.push_back(wanted);
-    relative_.merge(folds_in(folded));
-    const TermId anchor = algebra_.reference(Kind::Anchor, id, anchors_[id].axes);
+    const std::uint32_t id = anchor_for(std::move(wanted));
+    for (const std::uint32_t fold : folds_in(folded)) relative_.emplace(fold, id);
+    const TermId anchor = anchor_term(id);
     const TermId rest = algebra_.make(Term{.kind = Kind::Centred, .parts = {value, anchor}});
     return algebra_.add(algebra_.atom(rest), algebra_.atom(anchor));
 }
 
+/// Keeps what a fold is multiplied out, to say what the products would lose.
+void Plan::note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centred) {
+    const Class& of = algebra_.class_of(form);
+    if (algebra_[form].terms.size() < 2 || !of.mixed()) return;
+    std::set<TermId> values;
+    for (const auto& [mono, coefficient] : algebra_[form].terms)
+        for (const auto& [factor, power] : mono.powers) {
+            if (algebra_[factor].kind == Kind::Centred)
+                values.insert(algebra_[factor].parts.front());
+            else if (!centred && power > 1 && algebra_.class_of(factor).streamed)
+                values.insert(factor);
+        }
+    const Form plain = normal_.of(folds_[fold].body);
+    normal_.forget_obstacle();
+    for (const TermId value : values)
+        if (plain) multiplied_out_.push_back({fold, *plain, value, centred});
+}
+
 /// Brings the folds that are subtracted to the same anchors.
 void Plan::recentre() {
-    for (const std::uint32_t fold : relative_) {
+    invariances_ = find_invariances(cascade_, folds_, forms_);
+    for (const Invariance& each : invariances_) {
+        const std::uint32_t id =
+            anchor_for({.value = each.value, .axes = each.axes, .over = each.over});
+        for (const std::uint32_t fold : each.folds) relative_.emplace(fold, id);
+    }
+    for (const auto& [fold, anchor] : relative_)
+        if (folds_[fold].monoid == kSum && !folds_[fold].picks)
+            forms_[fold] = written_relative(algebra_, forms_[fold], anchors_[anchor].value,
+                                            anchor_term(anchor), false);
+}
+
+/// The maximum that the exponential is kept relative to, where that is a maximum of `value` alone.
+std::optional<std::uint32_t> Plan::own_gauge(const Monomial& mono, TermId value,
+                                             std::uint32_t fold) {
+    if (!mono.deferred.empty()) return std::nullopt;
+    const Polynomial gauge = algebra_[place(mono, folds_[fold].over, fold).gauge];
+    if (gauge.terms.size() != 1 || gauge.terms.front().first.powers.size() != 1)
+        return std::nullopt;
+    const auto [reference, power] = gauge.terms.front().first.powers.front();
+    const Term term = algebra_[reference];
+    if (term.kind != Kind::Fold || power != 1) return std::nullopt;
+    const std::optional<PolynomialId> bound = bound_of(term.ref);
+    const PolynomialId streamed = split(algebra_, mono, folds_[fold].over).streamed.exponent;
+    const bool same = bound && algebra_.scale(*bound, gauge.terms.front().second) == streamed;
+    if (!same) return std::nullopt;
+    // Masks add nothing where anything is visible.
+    PolynomialId bare = kZero;
+    for (const auto& [each, coefficient] : Polynomial(algebra_[*bound]).terms)
+        if (!algebra_.class_of(each).infinite)
+            bare = algebra_.add(bare, algebra_.monomial(each, coefficient));
+    if (algebra_.term_of(bare) != value) return std::nullopt;
+    return term.ref;
+}
+
+/// Values relative to an anchor beside an exponential of the same values: relative to its gauge.
+void Plan::take_gauges() {
+    for (std::uint32_t fold = 0; fold < forms_.size(); ++fold) {
         if (folds_[fold].monoid != kSum || folds_[fold].picks) continue;
-        for (std::uint32_t anchor = 0; anchor < anchors_.size(); ++anchor)
-            forms_[fold] = recentred(forms_[fold], anchor);
+        PolynomialId result = kZero;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[fold]]).terms)
+            result =
+                algebra_.add(result, algebra_.scale(relative_to_gauge(mono, fold), coefficient));
+        if (result != forms_[fold]) result = without_sums_of_anchors(result);
+        forms_[fold] = result;
     }
 }
 
-/// The sum with every factor a written as (a - g) + g.
-PolynomialId Plan::recentred(PolynomialId form, std::uint32_t anchor) {
-    const TermId value = anchors_[anchor].value;
-    const TermId reference = algebra_.reference(Kind::Anchor, anchor, anchors_[anchor].axes);
-    const TermId rest = algebra_.make(Term{.kind = Kind::Centred, .parts = {value, reference}});
-    const PolynomialId both = algebra_.add(algebra_.atom(rest), algebra_.atom(reference));
-    if (algebra_.term_of(form) == value) return both;
+/// The difference to an anchor or a maximum in a factor, beside which only masks are added.
+std::optional<TermId> Plan::centred_in(TermId factor, Kind origin) const {
+    const Term& term = algebra_[factor];
+    if (term.kind == Kind::Centred && algebra_[term.parts[1]].kind == origin) return factor;
+    if (term.kind != Kind::Sum) return std::nullopt;
+    std::optional<TermId> found;
+    for (const auto& [mono, coefficient] : algebra_[PolynomialId{term.ref}].terms) {
+        if (algebra_.class_of(mono).infinite) continue;
+        const bool bare = coefficient == 1 && mono.exponent == kZero && mono.guards.empty() &&
+                          mono.powers.size() == 1 && mono.powers.front().second == 1;
+        if (!bare || found) return std::nullopt;
+        found = centred_in(mono.powers.front().first, origin);
+        if (!found) return std::nullopt;
+    }
+    return found;
+}
+
+/// Differences to an anchor multiplied out: beside the same ones to a maximum, the anchor cancels.
+PolynomialId Plan::without_sums_of_anchors(PolynomialId form) {
+    const auto is_anchored = [&](const std::pair<TermId, double>& factor) {
+        const Term& term = algebra_[factor.first];
+        if (term.kind != Kind::Sum || factor.second != 1) return false;
+        const auto& terms = algebra_[PolynomialId{term.ref}].terms;
+        return std::any_of(terms.begin(), terms.end(), [&](const auto& each) {
+            const auto& powers = each.first.powers;
+            return powers.size() == 1 && algebra_[powers.front().first].kind == Kind::Anchor;
+        });
+    };
     PolynomialId result = kZero;
     for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
         Monomial others = mono;
-        const auto at = std::find(others.powers.begin(), others.powers.end(),
-                                  std::pair<TermId, double>(value, 1));
-        if (at == others.powers.end()) {
-            result = algebra_.add(result, algebra_.monomial(mono, coefficient));
-            continue;
+        const auto sum = std::find_if(others.powers.begin(), others.powers.end(), is_anchored);
+        PolynomialId factor = algebra_.constant(coefficient);
+        if (sum != others.powers.end()) {
+            factor = algebra_.scale(PolynomialId{algebra_[sum->first].ref}, coefficient);
+            others.powers.erase(sum);
         }
-        others.powers.erase(at);
-        result = algebra_.add(
-            result, algebra_.multiply(both, algebra_.monomial(std::move(others), coefficient)));
+        result =
+            algebra_.add(result, algebra_.multiply(factor, algebra_.monomial(std::move(others))));
     }
     return result;
+}
+
+PolynomialId Plan::relative_to_gauge(const Monomial& mono, std::uint32_t fold) {
+    for (const auto& [factor, power] : mono.powers) {
+        const std::optional<TermId> centred = centred_in(factor, Kind::Anchor);
+        if (!centred) continue;
+        const Term term = algebra_[*centred];
+        const std::optional<std::uint32_t> gauge = own_gauge(mono, term.parts[0], fold);
+        if (!gauge) continue;
+        origins_.insert(*gauge);
+        const TermId origin = algebra_.reference(Kind::Fold, *gauge, folds_[*gauge].axes);
+        const TermId moved =
+            algebra_.make(Term{.kind = Kind::Centred, .parts = {term.parts[0], origin}});
+        const PolynomialId step = algebra_.subtract(algebra_.atom(moved), algebra_.atom(*centred));
+        const Term whole = algebra_[factor];
+        const PolynomialId before =
+            whole.kind == Kind::Sum ? PolynomialId{whole.ref} : algebra_.atom(factor);
+        PolynomialId factors = algebra_.atom(algebra_.term_of(algebra_.add(before, step)));
+        factors = algebra_.add(factors, algebra_.atom(origin));
+        factors = algebra_.subtract(factors, algebra_.atom(term.parts[1]));
+        Monomial others = mono;
+        std::erase(others.powers, std::pair<TermId, double>(factor, power));
+        PolynomialId product = algebra_.monomial(std::move(others));
+        for (int i = 0; i < static_cast<int>(power); ++i)
+            product = algebra_.multiply(product, factors);
+        return product;
+    }
+    return algebra_.monomial(mono);
+}
+
+/// The states that a state relative to a gauge is made of when the gauge moves: lower powers.
+void Plan::add_lower(StateVariable& wanted) {
+    if (algebra_[wanted.form].terms.size() != 1) return;
+    const Monomial mono = algebra_[wanted.form].terms.front().first;
+    for (const auto& [factor, power] : mono.powers) {
+        const std::optional<TermId> centred = centred_in(factor, Kind::Fold);
+        if (!centred) continue;
+        wanted.origin = algebra_[algebra_[*centred].parts[1]].ref;
+        Monomial part = mono;
+        std::erase(part.powers, std::pair<TermId, double>(factor, power));
+        for (int i = 0; i < static_cast<int>(power); ++i) {
+            StateVariable lower = wanted;
+            lower.lower.clear();
+            lower.origin.reset();
+            lower.form = algebra_.monomial(part);
+            const PolynomialId state = request(std::move(lower));
+            wanted.lower.push_back(algebra_[algebra_.term_of(state)].ref);
+            part = algebra_.multiply(part, Monomial{.powers = {{factor, 1}}});
+        }
+        return;
+    }
 }
 
 }  // namespace napkin::separation

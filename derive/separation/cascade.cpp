@@ -41,6 +41,11 @@ std::optional<TermId> Cascade::definition(ArrayId array) const {
     return found->second;
 }
 
+std::optional<TermId> Cascade::unrounded(ArrayId array) const {
+    const auto found = unrounded_.find(array);
+    return found == unrounded_.end() ? definition(array) : found->second;
+}
+
 Part Cascade::part_of(ArrayId array) const {
     const auto found = producer_.find(array);
     return found == producer_.end() ? Part::Before : statements_[found->second].part;
@@ -62,6 +67,10 @@ std::optional<TermId> Cascade::body_of(const Term& term) const {
         return fold.body;
     }
     if (term.kind == Kind::State && state_body_) return state_body_(term.ref);
+    if (term.kind == Kind::Read || term.kind == Kind::Late) {
+        const auto known = summands_.find(ArrayId{term.ref});
+        if (known != summands_.end()) return known->second;
+    }
     return std::nullopt;
 }
 
@@ -124,6 +133,7 @@ Part Cascade::add_map(const Statement& statement, const Map& map) {
     const TermId value = lower(map.value);
     const Class of = algebra_.class_of(value);
     if (diagram_[target].rounds) {
+        unrounded_.emplace(target, value);
         if (!of.mixed()) return materialise(statement, of);
         // The definition stays visible to messages; its rounding separates nothing.
         define(target, algebra_.make(Term{.kind = Kind::Convert,
@@ -166,6 +176,8 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
         of.folded |= one.folded;
     }
     if (!folds_all(fold.over, statement, values.front())) {
+        const bool plain = fold.monoid.value <= kMin.value && values.size() == 1;
+        if (plain && !of.mixed()) summands_.emplace(statement.targets.front(), values.front());
         if (!of.mixed()) return materialise(statement, of);
         if (values.size() != 1 || !fold.seed.empty() || fold.every_prefix) {
             refuse(Why::Inner, values.front());
@@ -178,6 +190,9 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
     }
     if (fold.every_prefix) {
         if (of.folded) refuse(Why::Scan, values.front());
+        for (const TermId value : values)
+            if (divides_by_running(value, false, false)) refuse(Why::Quotient, value);
+        for (const ArrayId target : statement.targets) running_.emplace(target, fold.monoid);
         for (const ArrayId target : statement.targets)
             define(target, algebra_.reference(Kind::Read, target.value, diagram_[target].axes));
         return Part::Prefix;
@@ -192,6 +207,8 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
                                             .axes = diagram_[target].axes,
                                             .body = values[i]});
         const bool rounds = diagram_[target].rounds;
+        if (rounds)
+            unrounded_.emplace(target, algebra_.reference(Kind::Fold, one, diagram_[target].axes));
         define(target, algebra_.reference(rounds ? Kind::Late : Kind::Fold,
                                           rounds ? target.value : one, diagram_[target].axes));
     }
@@ -318,86 +335,6 @@ TermId Cascade::lower_read(const Read& element) {
     others.replace = substitution.replace;
     others.replace.erase(axes_.front());
     return gather(algebra_.substitute(*known, others), *elsewhere);
-}
-
-/// Whether the region reads the array along the axis anyway, so that its elements are at hand.
-bool Cascade::is_read_along(ArrayId array, AxisId axis) const {
-    bool found = false;
-    for (const StatementId id : region_.statements)
-        for (const Expression* expression : expressions_of(diagram_[id]))
-            walk(*expression, [&](const Expression& node) {
-                const Read* element = std::get_if<Read>(&node.node);
-                if (element == nullptr || element->array != array) return;
-                for (const Expression& one : element->index) {
-                    const AxisIndex* plain = std::get_if<AxisIndex>(&one.node);
-                    found |= plain != nullptr && plain->axis == axis;
-                }
-            });
-    return found;
-}
-
-/// F[I] at the index I that a selection found: F travels with the selected element. Nothing where
-/// the index is no such value.
-std::optional<TermId> Cascade::carry(const Read& element, const std::vector<TermId>& index) {
-    std::optional<std::uint32_t> pick;
-    std::vector<Expression> here = element.index;
-    for (std::size_t i = 0; i < index.size(); ++i) {
-        const Term& term = algebra_[index[i]];
-        if (!algebra_.class_of(index[i]).folded) continue;
-        const bool selected = term.kind == Kind::Fold && folds_[term.ref].picks && !pick &&
-                              folds_[term.ref].component == 1;
-        if (!selected) return std::nullopt;
-        const std::vector<AxisId>& own = folds_[term.ref].axes;
-        for (std::size_t k = 0; k < own.size(); ++k)
-            if (term.parts[k] != algebra_.axis(own[k])) return std::nullopt;
-        pick = term.ref;
-        here[i] = axis_index(folds_[term.ref].over.front());
-    }
-    if (!pick) return std::nullopt;
-    const TermId body = lower_read(Read{element.array, std::move(here)});
-    if (algebra_.class_of(body).folded || reads_other_chunk(body)) return std::nullopt;
-    FoldOver carried = folds_[*pick];
-    carried.carried_by = *pick;
-    carried.component = 0;
-    carried.target.reset();
-    carried.body = body;
-    for (const AxisId axis : algebra_.class_of(body).axes)
-        if (axis != carried.over.front() &&
-            std::find(carried.axes.begin(), carried.axes.end(), axis) == carried.axes.end())
-            carried.axes.push_back(axis);
-    std::uint32_t id = 0;
-    while (id < folds_.size() && (folds_[id].carried_by != pick || folds_[id].body != body)) ++id;
-    if (id == folds_.size()) folds_.push_back(std::move(carried));
-    return algebra_.reference(Kind::Fold, id, folds_[id].axes);
-}
-
-/// Whether the term reads an array of the region along the streamed axis at another index than the
-/// chunk's own.
-bool Cascade::reads_other_chunk(TermId id) const {
-    const Term& term = algebra_[id];
-    if (term.kind == Kind::Read && definitions_.contains(ArrayId{term.ref})) {
-        const std::vector<AxisId>& axes = diagram_[ArrayId{term.ref}].axes;
-        for (std::size_t i = 0; i < axes.size(); ++i) {
-            const Term& index = algebra_[term.parts[i]];
-            if (is_streamed(axes[i]) && (index.kind != Kind::Axis || AxisId{index.ref} != axes[i]))
-                return true;
-        }
-    }
-    return std::any_of(term.parts.begin(), term.parts.end(),
-                       [&](TermId part) { return reads_other_chunk(part); });
-}
-
-/// F[a] for an index a that is known beforehand is a fold: sum(x) if x == a then F[x] else 0.
-TermId Cascade::gather(TermId body, TermId index) {
-    const AxisId over = axes_.front();
-    const TermId here = algebra_.apply(Function::Equal, {algebra_.axis(over), index});
-    const TermId value = algebra_.apply(Function::Select, {here, body, algebra_.number(0)});
-    std::vector<AxisId> axes;
-    for (const AxisId axis : algebra_.class_of(value).axes)
-        if (axis != over) axes.push_back(axis);
-    const std::uint32_t fold =
-        fold_for({.monoid = kSum, .over = {over}, .axes = axes, .body = value});
-    return algebra_.reference(Kind::Fold, fold, axes);
 }
 
 /// Folds that are divided by or whose logarithm is taken: they must not underflow.

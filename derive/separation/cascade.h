@@ -66,6 +66,8 @@ public:
     /// What the element of an array at its own axes is; nothing for arrays from outside and those
     /// computed before.
     [[nodiscard]] std::optional<TermId> definition(ArrayId array) const;
+    /// The same before it is rounded.
+    [[nodiscard]] std::optional<TermId> unrounded(ArrayId array) const;
     [[nodiscard]] Part part_of(ArrayId array) const;
     [[nodiscard]] bool is_saved(ArrayId array) const;
     /// The expression as a term.
@@ -87,6 +89,9 @@ private:
     std::map<ArrayId, TermId> definitions_;
     std::map<ArrayId, std::size_t> producer_;  ///< into statements_
     std::map<TermId, ArrayId> by_term_;
+    std::map<ArrayId, MonoidId> running_;  ///< arrays that keep every prefix of a fold
+    std::map<ArrayId, TermId> unrounded_;
+    std::map<ArrayId, TermId> summands_;  ///< of folds over other axes
     std::optional<Obstacle> obstacle_;
     bool verbatim_ = true;
     std::function<TermId(std::uint32_t)> state_body_;
@@ -109,6 +114,7 @@ private:
     [[nodiscard]] bool reads_other_chunk(TermId term) const;
     std::uint32_t fold_for(FoldOver wanted);
     void refuse(Why why, TermId term);
+    [[nodiscard]] bool divides_by_running(TermId term, bool below, bool in_exponent) const;
     void mark_divisors();
     [[nodiscard]] std::optional<TermId> body_of(const Term& term) const;
 };

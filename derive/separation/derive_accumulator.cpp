@@ -3,6 +3,7 @@
 #include "derive/accumulator.h"
 
 #include <algorithm>
+#include <set>
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/cascade.h"
@@ -17,6 +18,7 @@ using separation::Algebra;
 using separation::Builder;
 using separation::Cascade;
 using separation::Form;
+using separation::Kind;
 using separation::NormalForm;
 using separation::Obstacle;
 using separation::Part;
@@ -100,6 +102,18 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
             "keep `" + diagram[*output].name + "` in a region of its own"};
 
     NormalForm tail(cascade.algebra(), cascade.signs());
+    std::set<TermId> differences;
+    for (const separation::Invariance& each : plan.invariances())
+        differences.insert(each.difference);
+    tail.multiply_out([&](TermId id) { return plan.is_origin(id); }, std::move(differences));
+    tail.know({.at_most = [&](TermId a, TermId b) { return plan.is_at_most(a, b); },
+               .at_least_one = [&](TermId id) { return plan.is_at_least_one(id); },
+               .unrounded = [&](TermId id) -> std::optional<TermId> {
+                   const Term& term = cascade.algebra()[id];
+                   if (term.kind != Kind::Late) return std::nullopt;
+                   const auto value = cascade.unrounded(napkin::ArrayId{term.ref});
+                   return value && *value != id ? value : std::nullopt;
+               }});
     tail.resolve_folds([&](TermId id) { return resolve(cascade, plan, tail, id); });
     for (std::uint32_t i = 0; i < cascade.folds().size(); ++i)
         if (!plan.value(i)) return refusal(cascade, *plan.obstacle());

@@ -35,6 +35,8 @@ std::string print(const Obligation& obligation) {
     const std::string name(name_of(obligation.hazard));
     std::string text =
         (obligation.met ? "no " + name : name + " possible") + ": " + obligation.text;
+    if (obligation.hazard == Hazard::Operand)
+        text = (obligation.met ? "same operand: " : "another operand: ") + obligation.text;
     if (!obligation.example.empty()) text += "; " + obligation.example;
     if (!obligation.safer.empty()) text += "; safe: " + obligation.safer;
     return text;

@@ -52,10 +52,13 @@ Form NormalForm::refuse(Why why, TermId term, std::optional<PolynomialId> culpri
 }
 
 Form NormalForm::of(TermId term) {
-    const auto found = forms_.find(term);
-    if (found != forms_.end()) return found->second;
-    const Form form = compute(term);
-    forms_.emplace(term, form);
+    const bool opens = within_.contains(term);
+    opened_ += opens ? 1 : 0;
+    const std::pair<TermId, bool> key{term, opened_ > 0};
+    const auto found = forms_.find(key);
+    const Form form = found != forms_.end() ? found->second : compute(term);
+    forms_.emplace(key, form);
+    opened_ -= opens ? 1 : 0;
     return form;
 }
 
@@ -266,7 +269,7 @@ PolynomialId NormalForm::collect(PolynomialId polynomial) {
 }
 
 PolynomialId NormalForm::expandable(PolynomialId polynomial) {
-    if (algebra_[polynomial].terms.size() < 2) return polynomial;
+    if (algebra_[polynomial].terms.size() < 2 || has_origin(polynomial)) return polynomial;
     if (pure(polynomial)) return algebra_.atom(algebra_.term_of(polynomial));
     const PolynomialId sum = centre_ ? centred(polynomial) : polynomial;
     return gather_class(gather_class(sum, false), true);
@@ -295,6 +298,10 @@ PolynomialId NormalForm::centred(PolynomialId polynomial) {
 PolynomialId NormalForm::product(PolynomialId a, PolynomialId b) {
     if (const double* factor = algebra_.as_constant(a)) return algebra_.scale(b, *factor);
     if (const double* factor = algebra_.as_constant(b)) return algebra_.scale(a, *factor);
+    const auto scales = [&](PolynomialId one, PolynomialId other) {
+        return algebra_[one].terms.size() == 1 && has_exponentials(one) && has_exponentials(other);
+    };
+    if (in_tail() && (scales(a, b) || scales(b, a))) return algebra_.multiply(a, b);
     return algebra_.multiply(expandable(a), expandable(b));
 }
 
@@ -306,9 +313,13 @@ Form NormalForm::power(PolynomialId base, double exponent, TermId term) {
         if (std::isfinite(result)) return algebra_.constant(result);
         return algebra_.atom(algebra_.number(*value), exponent);  // 1/0, as the user wrote it
     }
+    const bool whole = exponent == std::floor(exponent);
+    if (algebra_[base].terms.size() > 1 && (exponent < 0 || !whole))
+        base = relative_to_largest(base);
     if (algebra_[base].terms.size() > 1) {
-        if (pure(base)) return algebra_.atom(algebra_.term_of(base), exponent);
-        if (exponent == std::floor(exponent) && exponent >= 2 && exponent <= 8) {
+        const bool opens = has_origin(base) && whole && exponent > 0;
+        if (pure(base) && !opens) return algebra_.atom(algebra_.term_of(base), exponent);
+        if (whole && exponent >= 2 && exponent <= 8) {
             PolynomialId result = expandable(base);
             const PolynomialId factor = result;
             for (int i = 1; i < static_cast<int>(exponent); ++i) {
@@ -324,7 +335,6 @@ Form NormalForm::power(PolynomialId base, double exponent, TermId term) {
     }
     const auto [mono, coefficient] = algebra_[base].terms.front();
     const bool conditional = !mono.guards.empty() && exponent <= 0;
-    const bool whole = exponent == std::floor(exponent);
     if (conditional || !mono.deferred.empty() || (!whole && coefficient < 0)) {
         if (pure(base)) return algebra_.atom(algebra_.term_of(base), exponent);
         return refuse(Why::Power, term, base);

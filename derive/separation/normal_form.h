@@ -6,6 +6,8 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "derive/separation/algebra.h"
@@ -29,6 +31,7 @@ enum class Why {
     Maximum,    // a maximum of several products
     Monoid,     // a monoid that does not distribute over products
     Scan,       // a running fold over values that depend on a final one
+    Quotient,   // a running fold over quotients by a running product
     List,       // a list of the largest elements that is too long to be a state
     Apart,      // a fold over some of the axes that are streamed together
     Select,     // a selection along the streamed axis by a value that does not separate
@@ -54,6 +57,16 @@ public:
     /// the folded part `b`) is replaced by `centre(a, b)`, an equal sum that does not cancel.
     using Centre = std::function<PolynomialId(PolynomialId a, PolynomialId b)>;
     void centre_sums(Centre centre) { centre_ = std::move(centre); }
+    /// In a tail, sums with a factor of this kind are multiplied out, so that it can cancel: within
+    /// the given differences, or everywhere.
+    void multiply_out(std::function<bool(TermId)> origin, std::set<TermId> within) {
+        is_origin_ = std::move(origin);
+        within_ = std::move(within);
+    }
+    void multiply_out(std::function<bool(TermId)> origin) {
+        is_origin_ = std::move(origin);
+        opened_ = 1;
+    }
 
     [[nodiscard]] Form of(TermId term);
     /// The polynomial with every factor brought to normal form again (folds resolved).
@@ -65,6 +78,18 @@ public:
     [[nodiscard]] PolynomialId product(PolynomialId a, PolynomialId b);
     [[nodiscard]] Form power(PolynomialId base, double exponent, TermId term);
     [[nodiscard]] Form exponential(PolynomialId exponent, TermId term);
+    /// What is known of values of a tail.
+    struct Facts {
+        std::function<bool(TermId small, TermId large)> at_most;
+        std::function<bool(TermId)> at_least_one;
+        std::function<std::optional<TermId>(TermId)> unrounded;  ///< of a value that was rounded
+    };
+    void know(Facts facts) { facts_ = std::move(facts); }
+    /// Sums of exponentials of a tail that are formed relative to the largest exponent, by that
+    /// exponent.
+    [[nodiscard]] const std::map<TermId, PolynomialId>& scaled_sums() const { return scaled_; }
+    /// Whether the exponential of a value of a tail cannot overflow.
+    [[nodiscard]] bool is_bounded(PolynomialId exponent);
     /// Monomials of one class gathered into a factor each, a common factor taken out.
     [[nodiscard]] PolynomialId collect(PolynomialId polynomial);
 
@@ -73,7 +98,12 @@ private:
     const Signs& signs_;
     std::function<Form(TermId)> fold_value_;
     Centre centre_;
-    std::map<TermId, Form> forms_;
+    std::function<bool(TermId)> is_origin_;
+    std::set<TermId> within_;
+    int opened_ = 0;  ///< differences that are being multiplied out
+    Facts facts_;
+    std::map<TermId, PolynomialId> scaled_;
+    std::map<std::pair<TermId, bool>, Form> forms_;  ///< multiplied out, or not
     std::optional<Obstacle> obstacle_;
 
     Form refuse(Why why, TermId term, std::optional<PolynomialId> culprit = std::nullopt);
@@ -92,6 +122,10 @@ private:
     PolynomialId guarded(PolynomialId polynomial, TermId condition);
     PolynomialId gather_class(PolynomialId polynomial, bool folded);
     [[nodiscard]] bool pure(PolynomialId id) const { return !algebra_.class_of(id).mixed(); }
+    [[nodiscard]] bool has_origin(PolynomialId polynomial) const;
+    [[nodiscard]] bool has_exponentials(PolynomialId polynomial) const;
+    [[nodiscard]] bool never_large(PolynomialId exponent, int depth);
+    PolynomialId relative_to_largest(PolynomialId sum);
     [[nodiscard]] bool in_tail() const { return fold_value_ != nullptr; }
     TermId negation(TermId condition);
     TermId lifted(TermId term);

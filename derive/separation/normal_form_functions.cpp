@@ -42,6 +42,7 @@ Form NormalForm::exponential(PolynomialId exponent, TermId term) {
 /// log of one product is a sum; needed where an exponential is to be seen or where the factors are
 /// of both classes. Where the product is positive, so are the absolute values of its factors.
 Form NormalForm::logarithm(PolynomialId argument, TermId term) {
+    argument = relative_to_largest(argument);
     const Polynomial source = algebra_[argument];
     const auto opaque = [&](PolynomialId of) {
         return algebra_.atom(algebra_.apply(Function::Log, {algebra_.term_of(of)}));

@@ -31,6 +31,7 @@ std::optional<Obstacle> Plan::prepare() {
         const FoldOver fold = folds_[i];
         NormalForm& rules = fold.monoid == kSum && !fold.picks ? centred_ : normal_;
         Form form = rules.of(fold.body);
+        const bool centred = form.has_value();
         if (!form) form = normal_.of(fold.body);  // without centring, or to say why in plain terms
         const bool extremal = !fold.picks && (fold.monoid == kMax || fold.monoid == kMin);
         if (extremal && !(form && is_one_extreme(*form))) {
@@ -41,6 +42,7 @@ std::optional<Obstacle> Plan::prepare() {
             }
         }
         if (!form) return normal_.obstacle();
+        if (fold.monoid == kSum && !fold.picks) note_multiplied_out(i, *form, centred);
         forms_.push_back(*form);
     }
     recentre();
@@ -50,6 +52,7 @@ std::optional<Obstacle> Plan::prepare() {
             attained_.insert(split(algebra_, mono, folds_[i].over).streamed.exponent);
     }
     attained_.erase(kZero);
+    take_gauges();
     return std::nullopt;
 }
 
@@ -90,7 +93,47 @@ Form Plan::compute(std::uint32_t fold) {
     return entry.monoid == kSum ? sum(fold) : extreme(fold);
 }
 
+bool Plan::is_origin(TermId id) const {
+    const Term& term = algebra_[id];
+    if (term.kind == Kind::Anchor) return true;
+    if (term.kind != Kind::State) return false;
+    return std::any_of(origins_.begin(), origins_.end(), [&](std::uint32_t fold) {
+        const auto known = values_.find(fold);
+        return known != values_.end() && known->second &&
+               algebra_[*known->second].terms.size() == 1 &&
+               algebra_[*known->second].terms.front().first.powers.front().first == id;
+    });
+}
+
+bool Plan::is_at_most(TermId small, TermId large) const {
+    const Term& a = algebra_[small];
+    const Term& b = algebra_[large];
+    if (a.kind != Kind::State || b.kind != Kind::State) return false;
+    const StateVariable& low = states_[a.ref];
+    const StateVariable& high = states_[b.ref];
+    const bool extreme =
+        low.picks ? low.component == 0 && !low.carried : low.monoid == kMax || low.monoid == kMin;
+    return extreme && high.monoid == kMax && !high.picks && high.over == low.over &&
+           high.form == low.form;
+}
+
+bool Plan::is_at_least_one(TermId id) const {
+    if (algebra_[id].kind != Kind::State) return false;
+    const StateVariable& state = states_[algebra_[id].ref];
+    const auto& form = algebra_[state.form].terms;
+    const auto& gauge = algebra_[state.gauge].terms;
+    if (state.monoid != kSum || form.size() != 1 || gauge.size() != 1) return false;
+    const auto& [mono, coefficient] = form.front();
+    const auto& [reference, factor] = gauge.front();
+    if (coefficient < 1 || !mono.powers.empty() || reference.powers.size() != 1) return false;
+    const Term& maximum = algebra_[reference.powers.front().first];
+    if (maximum.kind != Kind::Fold || folds_[maximum.ref].over != state.over) return false;
+    const std::optional<PolynomialId> bound = bound_of(maximum.ref);
+    return bound && algebra_.scale(*bound, factor) == mono.exponent;
+}
+
 PolynomialId Plan::request(StateVariable wanted) {
+    if (!wanted.origin && wanted.gauge != kZero) add_lower(wanted);
     for (std::uint32_t i = 0; i < states_.size(); ++i) {
         const StateVariable& state = states_[i];
         const bool same = state.monoid == wanted.monoid && state.over == wanted.over &&

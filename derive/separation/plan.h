@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "derive/separation/cascade.h"
+#include "derive/separation/invariance.h"
 
 namespace napkin::separation {
 
@@ -33,7 +34,11 @@ struct StateVariable {
     std::optional<std::uint32_t> verbatim = {};  ///< fold whose own expression is folded as it is
     std::uint32_t component = 0;                 ///< of an element of several components
     std::optional<std::uint32_t> first = {};  ///< the state of component 0, where there are several
-    std::optional<StoredPart> stored = {};    ///< the factor of `form` that is stored in a type
+    /// The maximum that a factor of `form` is taken relative to, and the states with lower powers
+    /// of that factor, which a change of the maximum brings in.
+    std::optional<std::uint32_t> origin = {};
+    std::vector<std::uint32_t> lower = {};
+    std::optional<StoredPart> stored = {};  ///< the factor of `form` that is stored in a type
     bool picks = false;
     bool carried = false;      ///< what is read at the selected index, `form` at every index
     bool is_gauge = false;     ///< its new value is needed before other states are updated
@@ -45,6 +50,14 @@ struct AnchorVariable {
     TermId value;
     std::vector<AxisId> axes;
     std::vector<AxisId> over;
+};
+
+/// A fold whose body is a sum of products of streamed and folded values.
+struct MultipliedOut {
+    std::uint32_t fold = 0;
+    PolynomialId form = {};  ///< the products as they are without a common reference
+    TermId value = {};       ///< the streamed value that something is subtracted from
+    bool centred = true;     ///< it is kept relative to an anchor or a maximum
 };
 
 /// How one monomial of a fold body is placed.
@@ -77,6 +90,17 @@ public:
     [[nodiscard]] const std::deque<FoldOver>& folds() const { return folds_; }
     [[nodiscard]] PolynomialId form(std::uint32_t fold) const { return forms_[fold]; }
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
+    /// Differences whose sums are formed relative to an anchor.
+    [[nodiscard]] const std::vector<Invariance>& invariances() const { return invariances_; }
+    [[nodiscard]] const std::vector<MultipliedOut>& multiplied_out() const {
+        return multiplied_out_;
+    }
+    /// Whether others are relative to the value: it is multiplied out in tails.
+    [[nodiscard]] bool is_origin(TermId term) const;
+    /// Whether one state is never above another: an extreme or a selection of the same values.
+    [[nodiscard]] bool is_at_most(TermId small, TermId large) const;
+    /// Whether a state is a sum of exponentials of which the largest is exp(0).
+    [[nodiscard]] bool is_at_least_one(TermId state) const;
     /// Folds that a running gauge mentions.
     [[nodiscard]] std::set<std::uint32_t> folds_in(PolynomialId polynomial) const;
 
@@ -86,7 +110,10 @@ private:
     NormalForm& centred_;
     Algebra& algebra_;
     std::vector<AnchorVariable> anchors_;
-    std::set<std::uint32_t> relative_;  ///< folds that an anchored difference subtracts
+    std::set<std::pair<std::uint32_t, std::uint32_t>> relative_;  ///< folds, and their anchors
+    std::vector<Invariance> invariances_;
+    std::vector<MultipliedOut> multiplied_out_;
+    std::set<std::uint32_t> origins_;  ///< maxima that values are relative to
     std::deque<FoldOver> folds_;  ///< the cascade's, then those made by stabilising (stable places)
     std::vector<PolynomialId> forms_;
     std::vector<StateVariable> states_;
@@ -97,9 +124,18 @@ private:
     std::vector<StoredPart> stored_;              ///< every streamed part of every such wire
     std::optional<Obstacle> obstacle_;
 
+    void note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centred);
     PolynomialId centre(PolynomialId streamed, PolynomialId folded);
     void recentre();
-    [[nodiscard]] PolynomialId recentred(PolynomialId form, std::uint32_t anchor);
+    [[nodiscard]] std::uint32_t anchor_for(AnchorVariable wanted);
+    [[nodiscard]] TermId anchor_term(std::uint32_t anchor);
+    [[nodiscard]] std::optional<std::uint32_t> own_gauge(const Monomial& mono, TermId value,
+                                                         std::uint32_t fold);
+    [[nodiscard]] std::optional<TermId> centred_in(TermId factor, Kind origin) const;
+    void take_gauges();
+    [[nodiscard]] PolynomialId relative_to_gauge(const Monomial& mono, std::uint32_t fold);
+    [[nodiscard]] PolynomialId without_sums_of_anchors(PolynomialId form);
+    void add_lower(StateVariable& wanted);
 
     struct Proof {
         PolynomialId consumed = {};  ///< terms of folds that keep the exponent at or below zero

@@ -138,6 +138,9 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
     case Why::Monoid: return "this monoid does not distribute over products of " + both;
     case Why::Scan:
         return "the running fold uses " + folded + ", which is final only after the last chunk";
+    case Why::Quotient:
+        return "it divides by a product that runs along `" + axis +
+               "`; where that becomes 0, or too small for its type, everything after is lost";
     case Why::List:
         return "the list of the largest elements would keep too much of `" + axis +
                "`; up to 32 are kept";
@@ -150,7 +153,7 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
 /// Whether a sum of products is what was looked for, so that rank says something.
 bool speaks_of_sums(Why why) {
     return why != Why::Maximum && why != Why::Monoid && why != Why::Select && why != Why::List &&
-           why != Why::Scan;
+           why != Why::Scan && why != Why::Quotient;
 }
 
 /// What sampled values say: a form with fewer products than the rank does not exist.
@@ -181,6 +184,18 @@ std::string term_text(Cascade& cascade, TermId term, bool by_name) {
 }
 
 NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
+    if (obstacle.why == Why::Quotient) {
+        NotApplicable scan =
+            with_ways_out("`" + term_text(cascade, obstacle.term, false) +
+                              "`: " + sentence(obstacle.why, "", "", "", cascade.axis_names()),
+                          cascade.axis_names());
+        scan.help =
+            "keep `h = a * h + b` as a scan of affine maps, which divides by nothing: `monoid "
+            "affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative`, then `A[" +
+            cascade.axis_names() + "], H[" + cascade.axis_names() + "] = scan[" +
+            cascade.axis_names() + "] affine (a, b)`";
+        return scan;
+    }
     const std::string axis = cascade.axis_names();
     const auto part = [&](const std::optional<TermId>& term, const char* otherwise) {
         return term ? "`" + term_text(cascade, *term) + "`" : std::string(otherwise);

@@ -51,9 +51,12 @@ Expression Builder::expression(TermId id, Where where) {
     case Kind::State:
     case Kind::Late:
     case Kind::Anchor: return reference(term, id, where);
-    case Kind::Centred:
-        return apply(Function::Subtract,
-                     {expression(term.parts[0], where), expression(term.parts[1], where)});
+    case Kind::Centred: {
+        const bool running = algebra_[term.parts[1]].kind == Kind::Fold;
+        Expression origin = expression(term.parts[1], running ? Where::After : where);
+        if (running) origin = apply(Function::Guard, {std::move(origin)});
+        return apply(Function::Subtract, {expression(term.parts[0], where), std::move(origin)});
+    }
     case Kind::Apply:
     case Kind::Convert: break;
     }
@@ -132,6 +135,7 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
             need_chunk(known->second);
         return read_array(known->second);
     }
+    if (where == Where::Tail) polynomial = gathered(polynomial);
     Polynomial sum = algebra_[polynomial];
     std::stable_sort(sum.terms.begin(), sum.terms.end(), [](const auto& a, const auto& b) {
         return (a.second > 0) > (b.second > 0);  // a positive term first reads better

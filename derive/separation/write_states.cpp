@@ -5,6 +5,7 @@
 //   g     = g_new
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
@@ -104,13 +105,12 @@ Expression Builder::relative(PolynomialId varying, PolynomialId gauge) {
         else
             plain = algebra_.add(plain, algebra_.monomial(mono, coefficient));
     }
-    if (plain != kZero || !whole) {
-        Expression value = expression(plain, Where::Chunk);
-        whole =
-            whole ? apply(Function::Add, {std::move(*whole), std::move(value)}) : std::move(value);
-    }
+    oblige_operand(gauge, whole.has_value());
+    if (!whole) whole = expression(std::exchange(plain, kZero), Where::Chunk);
     Expression reference = apply(Function::Guard, {expression(gauge, Where::After)});
     Expression difference = apply(Function::Subtract, {std::move(*whole), std::move(reference)});
+    if (plain != kZero)  // after the difference, which may be exactly 0
+        difference = apply(Function::Add, {std::move(difference), expression(plain, Where::Chunk)});
     return guarded(std::move(difference), visible, -kInfinity, Where::Chunk);
 }
 
@@ -125,9 +125,10 @@ ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
     Diagram scope = diagram_;
     scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
     const std::string exponent = formula_text(scope, std::get<Apply>(value.node).arguments.front());
-    oblige(Hazard::Overflow, "the exponent `" + exponent +
-                                 "` is at most 0, formed from the very values whose maximum is "
-                                 "subtracted");
+    Obligation bounded;
+    bounded.hazard = Hazard::Overflow;
+    bounded.text = "the exponent `" + exponent + "` is at most 0";
+    oblige(std::move(bounded));
     const ArrayId made = helper("_weight", axes, std::move(value));
     weights_.emplace(key, made);
     return made;
@@ -212,8 +213,40 @@ Expression Builder::contraction(const StateVariable& state) {
     return guarded(quotient(both, 1), whole.guards, 0, Where::Chunk);
 }
 
+/// A state relative to a maximum, from the states relative to the maximum before.
+Expression Builder::moved(std::uint32_t state) {
+    const StateVariable variable = plan_.states()[state];
+    const PolynomialId gauge = algebra_.atom(
+        algebra_.reference(Kind::Fold, *variable.origin, plan_.folds()[*variable.origin].axes));
+    const ArrayId step = moves(gauge);
+    Expression sum = read_array(state_array(state));
+    const int power = static_cast<int>(variable.lower.size());
+    double ways = 1;
+    for (int i = power - 1; i >= 0; --i) {
+        ways = ways * (i + 1) / (power - i);
+        Expression part = read_array(state_array(variable.lower[static_cast<std::size_t>(i)]));
+        for (int k = i; k < power; ++k)
+            part = apply(Function::Multiply, {std::move(part), read_array(step)});
+        if (ways != 1) part = apply(Function::Multiply, {number(ways, true), std::move(part)});
+        sum = apply(Function::Add, {std::move(sum), std::move(part)});
+    }
+    return sum;
+}
+
+/// By how much a gauge moves, 0 where there was none.
+ArrayId Builder::moves(PolynomialId gauge) {
+    const auto found = moves_.find(gauge);
+    if (found != moves_.end()) return found->second;
+    Expression before = apply(Function::Guard, {expression(gauge, Where::Before)});
+    Expression after = apply(Function::Guard, {expression(gauge, Where::After)});
+    const ArrayId made = helper("_move", algebra_.class_of(gauge).axes,
+                                apply(Function::Subtract, {std::move(before), std::move(after)}));
+    moves_.emplace(gauge, made);
+    return made;
+}
+
 Expression Builder::seed(std::uint32_t state, const StateVariable& variable) {
-    Expression old = read_array(state_array(state));
+    Expression old = variable.origin ? moved(state) : read_array(state_array(state));
     if (variable.gauge == kZero) return old;
     Expression scaled = apply(Function::Multiply, {old, read_array(repair(variable.gauge))});
     if (variable.monoid == kSum) return scaled;
@@ -340,12 +373,14 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
         for (const Statement& each : body_)
             if (each.targets.front() == change)
                 text.repair = formula_text(scope, std::get<Map>(each.body).value);
-        if (fold.divides)
-            oblige(Hazard::Underflow,
-                   "`" + scope[text.state].name +
-                       "` is divided by or its logarithm is taken; its largest term is exp(0)");
         text.why += ", relative to a gauge that may still grow";
+        if (variable.origin) {
+            text.repair += " and moved by the binomial theorem";
+            text.why += "; moves with it";
+        }
     }
+    oblige_divisor(state);
+    oblige_exponent(state);
     result_.states.push_back(std::move(text));
 }
 

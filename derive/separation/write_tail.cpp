@@ -1,5 +1,6 @@
 // The tail: results in terms of states.
 #include <algorithm>
+#include <functional>
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
@@ -18,10 +19,27 @@ bool Builder::plain(TermId id) {
                        [&](TermId part) { return plain(part); });
 }
 
+/// Whether a sum of exponentials in it is formed relative to the largest exponent.
+bool Builder::is_scaled(PolynomialId form) {
+    const std::function<bool(TermId)> scaled = [&](TermId id) {
+        const Term& term = algebra_[id];
+        if (tail_.scaled_sums().contains(id)) return true;
+        if (term.kind == Kind::Sum) return is_scaled(PolynomialId{term.ref});
+        return std::any_of(term.parts.begin(), term.parts.end(), scaled);
+    };
+    const auto& terms = algebra_[form].terms;
+    return std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
+        const Monomial& mono = term.first;
+        return (mono.exponent != kZero && is_scaled(mono.exponent)) ||
+               std::any_of(mono.powers.begin(), mono.powers.end(),
+                           [&](const auto& factor) { return scaled(factor.first); });
+    });
+}
+
 Expression Builder::tail_value(TermId term) {
-    if (plain(term)) return expression(term, Where::Tail);
     const Form form = tail_.of(term);
-    if (!form) return expression(term, Where::Tail);
+    if (!form || (plain(term) && !is_scaled(*form))) return expression(term, Where::Tail);
+    note_tail(*form);
     return expression(*form, Where::Tail);
 }
 
@@ -41,8 +59,37 @@ Statement Builder::rewritten(const Statement& source) {
     return copy;
 }
 
+/// Products with a factor that others are relative to, together with what shares their other
+/// factors: g * a - b * a is (g - b) * a, a difference of values that are near each other.
+PolynomialId Builder::gathered(PolynomialId polynomial) {
+    const Polynomial sum = algebra_[polynomial];
+    for (const auto& [mono, coefficient] : sum.terms) {
+        const auto origin =
+            std::find_if(mono.powers.begin(), mono.powers.end(), [&](const auto& factor) {
+                return factor.second == 1 && plan_.is_origin(factor.first);
+            });
+        if (origin == mono.powers.end() || !mono.guards.empty() || !mono.deferred.empty()) continue;
+        Monomial shared = mono;
+        std::erase(shared.powers, *origin);
+        if (shared == Monomial{}) continue;
+        PolynomialId together = kZero;
+        PolynomialId others = kZero;
+        for (const auto& [each, factor] : sum.terms) {
+            const std::optional<Monomial> rest = quotient_of(each, shared);
+            PolynomialId& into = rest ? together : others;
+            into = algebra_.add(into, algebra_.monomial(rest ? *rest : each, factor));
+        }
+        if (algebra_[together].terms.size() < 2) continue;
+        const PolynomialId product = algebra_.multiply(algebra_.monomial(std::move(shared)),
+                                                       algebra_.atom(algebra_.term_of(together)));
+        return gathered(algebra_.add(product, others));
+    }
+    return polynomial;
+}
+
 /// The value of a fold over states; a sum over other axes that was put off becomes a fold again.
 Statement Builder::fold_result(ArrayId target, PolynomialId form) {
+    note_tail(form);
     const Term sum = algebra_[algebra_.term_of(form)];
     if (sum.kind != Kind::Inner) return statement(target, expression(form, Where::Tail));
     Fold fold;

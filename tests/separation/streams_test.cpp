@@ -71,9 +71,13 @@ TEST_CASE("separation: what does not stream is refused at the smallest term") {
     std::string texts;
     for (const Case& each : read_cases("separation/refusals.ncd")) {
         CAPTURE(each.name);
-        const std::string why = reason(load(each.body, each.axis));
-        CHECK(why != "accepted");
-        texts += "== " + each.name + "\n" + why + "\n";
+        const auto result = derive(load(each.body, each.axis));
+        const NotApplicable* refused = std::get_if<NotApplicable>(&result);
+        CHECK(refused != nullptr);
+        if (refused == nullptr) continue;
+        CHECK(refused->reason.rfind("no accumulator found: ", 0) == 0);
+        CHECK_FALSE(refused->help.empty());
+        texts += "== " + each.name + "\n" + refused->reason + "\n  " + refused->help + "\n";
     }
     check_golden("separation/refusals.txt", texts);
 }

@@ -1,0 +1,118 @@
+// Elements that a region reads along the streamed axis at other indices than the chunk's own: known
+// beforehand, found by a selection, or of another chunk; and running products that are divided by.
+#include <algorithm>
+
+#include "derive/separation/cascade.h"
+
+namespace napkin::separation {
+
+/// Whether the region reads the array along the axis anyway, so that its elements are at hand.
+bool Cascade::is_read_along(ArrayId array, AxisId axis) const {
+    bool found = false;
+    for (const StatementId id : region_.statements)
+        for (const Expression* expression : expressions_of(diagram_[id]))
+            walk(*expression, [&](const Expression& node) {
+                const Read* element = std::get_if<Read>(&node.node);
+                if (element == nullptr || element->array != array) return;
+                for (const Expression& one : element->index) {
+                    const AxisIndex* plain = std::get_if<AxisIndex>(&one.node);
+                    found |= plain != nullptr && plain->axis == axis;
+                }
+            });
+    return found;
+}
+
+/// F[I] at the index I that a selection found: F travels with the selected element. Nothing where
+/// the index is no such value.
+std::optional<TermId> Cascade::carry(const Read& element, const std::vector<TermId>& index) {
+    std::optional<std::uint32_t> pick;
+    std::vector<Expression> here = element.index;
+    for (std::size_t i = 0; i < index.size(); ++i) {
+        const Term& term = algebra_[index[i]];
+        if (!algebra_.class_of(index[i]).folded) continue;
+        const bool selected = term.kind == Kind::Fold && folds_[term.ref].picks && !pick &&
+                              folds_[term.ref].component == 1;
+        if (!selected) return std::nullopt;
+        const std::vector<AxisId>& own = folds_[term.ref].axes;
+        for (std::size_t k = 0; k < own.size(); ++k)
+            if (term.parts[k] != algebra_.axis(own[k])) return std::nullopt;
+        pick = term.ref;
+        here[i] = axis_index(folds_[term.ref].over.front());
+    }
+    if (!pick) return std::nullopt;
+    const TermId body = lower_read(Read{element.array, std::move(here)});
+    if (algebra_.class_of(body).folded || reads_other_chunk(body)) return std::nullopt;
+    FoldOver carried = folds_[*pick];
+    carried.carried_by = *pick;
+    carried.component = 0;
+    carried.target.reset();
+    carried.body = body;
+    for (const AxisId axis : algebra_.class_of(body).axes)
+        if (axis != carried.over.front() &&
+            std::find(carried.axes.begin(), carried.axes.end(), axis) == carried.axes.end())
+            carried.axes.push_back(axis);
+    std::uint32_t id = 0;
+    while (id < folds_.size() && (folds_[id].carried_by != pick || folds_[id].body != body)) ++id;
+    if (id == folds_.size()) folds_.push_back(std::move(carried));
+    return algebra_.reference(Kind::Fold, id, folds_[id].axes);
+}
+
+/// Whether the term reads an array of the region along the streamed axis at another index than the
+/// chunk's own.
+bool Cascade::reads_other_chunk(TermId id) const {
+    const Term& term = algebra_[id];
+    if (term.kind == Kind::Read && definitions_.contains(ArrayId{term.ref})) {
+        const std::vector<AxisId>& axes = diagram_[ArrayId{term.ref}].axes;
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+            const Term& index = algebra_[term.parts[i]];
+            if (is_streamed(axes[i]) && (index.kind != Kind::Axis || AxisId{index.ref} != axes[i]))
+                return true;
+        }
+    }
+    return std::any_of(term.parts.begin(), term.parts.end(),
+                       [&](TermId part) { return reads_other_chunk(part); });
+}
+
+/// F[a] for an index a that is known beforehand is a fold: sum(x) if x == a then F[x] else 0.
+TermId Cascade::gather(TermId body, TermId index) {
+    const AxisId over = axes_.front();
+    const TermId here = algebra_.apply(Function::Equal, {algebra_.axis(over), index});
+    const TermId value = algebra_.apply(Function::Select, {here, body, algebra_.number(0)});
+    std::vector<AxisId> axes;
+    for (const AxisId axis : algebra_.class_of(value).axes)
+        if (axis != over) axes.push_back(axis);
+    const std::uint32_t fold =
+        fold_for({.monoid = kSum, .over = {over}, .axes = axes, .body = value});
+    return algebra_.reference(Kind::Fold, fold, axes);
+}
+
+/// Whether the value has a running product below a quotient, or a running sum subtracted in an
+/// exponent: what is 0 once stays 0, and everything after it is lost.
+bool Cascade::divides_by_running(TermId id, bool below, bool in_exponent) const {
+    const Term& term = algebra_[id];
+    if (term.kind == Kind::Read) {
+        const auto known = running_.find(ArrayId{term.ref});
+        return below && known != running_.end() && known->second == (in_exponent ? kSum : kProduct);
+    }
+    if (term.kind != Kind::Apply) return false;
+    const auto part = [&](std::size_t i, bool flips) {
+        return divides_by_running(term.parts[i], below != flips, in_exponent);
+    };
+    switch (term.function) {
+    case Function::Exp: return divides_by_running(term.parts[0], below, true);
+    case Function::Negate: return part(0, in_exponent);
+    case Function::Rsqrt: return part(0, true);
+    case Function::Subtract: return part(0, false) || part(1, in_exponent);
+    case Function::Divide: return part(0, false) || part(1, true);
+    case Function::Power: {
+        const Term& power = algebra_[term.parts[1]];
+        return part(0, power.kind == Kind::Number && power.number < 0);
+    }
+    default: break;
+    }
+    for (std::size_t i = 0; i < term.parts.size(); ++i)
+        if (part(i, false)) return true;
+    return false;
+}
+
+}  // namespace napkin::separation

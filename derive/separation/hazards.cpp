@@ -1,0 +1,217 @@
+// What finite arithmetic could spoil in the accumulator as it was written, checked against what was
+// written: each obligation is met, or is said not to be, with an example.
+#include <algorithm>
+
+#include "derive/separation/accumulator_builder.h"
+#include "derive/separation/formula_text.h"
+#include "derive/separation/numeric_example.h"
+#include "derive/separation/refusal.h"
+#include "derive/separation/saved_bounds.h"
+
+namespace napkin::separation {
+namespace {
+
+constexpr double kLargestExponent = 88;  ///< of float32: exp(89) is infinite
+
+Obligation about(Hazard hazard, std::string text = "") {
+    Obligation made;
+    made.hazard = hazard;
+    made.text = std::move(text);
+    return made;
+}
+
+std::string example_text(const std::string& form, const std::string& value,
+                         const NumericExample& example) {
+    return form + ", float32 gives " + short_number(example.single) + " for " +
+           short_number(example.exact) + " where `" + value + "` is about " +
+           short_number(example.moved);
+}
+
+}  // namespace
+
+void Builder::oblige(Obligation obligation) {
+    std::vector<Obligation>& all = result_.obligations;
+    if (std::find(all.begin(), all.end(), obligation) == all.end())
+        all.push_back(std::move(obligation));
+}
+
+/// A value in the user's names.
+std::string Builder::name_of_term(TermId term) {
+    return "`" + term_text(cascade_, term) + "`";
+}
+
+/// Differences that are formed relative to an anchor or a maximum, and what they were without.
+void Builder::oblige_differences() {
+    for (const Invariance& each : plan_.invariances()) {
+        const std::string value = term_text(cascade_, each.value);
+        Obligation made = about(Hazard::Cancellation);
+        made.text = name_of_term(each.difference) + " does not change when `" + value +
+                    "` moves by a constant, so what it sums is formed relative to one";
+        if (const auto example = moved_example(cascade_, each.difference, each.value))
+            made.example = example_text("as it is written", value, *example);
+        oblige(std::move(made));
+    }
+    for (const MultipliedOut& each : plan_.multiplied_out()) {
+        const FoldOver& fold = plan_.folds()[each.fold];
+        const std::string value = term_text(cascade_, each.value);
+        Obligation made = about(Hazard::Cancellation);
+        made.met = each.centred;
+        made.text = name_of_term(fold.body) + " is multiplied out, " +
+                    (each.centred ? "relative to a value near `" : "with nothing near `") + value +
+                    (each.centred ? "`" : "` taken off");
+        if (const auto example = moved_example(cascade_, fold, each.form, each.value))
+            made.example = example_text(each.centred ? "without that" : "so", value, *example);
+        if (!each.centred)
+            made.safer = "put what is subtracted in a region of its own, or stream `as written`";
+        oblige(std::move(made));
+    }
+}
+
+/// Whether a gauge is subtracted from the very values that it is the maximum of.
+void Builder::oblige_operand(PolynomialId gauge, bool same) {
+    const std::string name = "`" + array(state_arrays_.at(*gauge_states(gauge).begin())).name + "`";
+    Obligation made = about(Hazard::Operand);
+    made.met = same;
+    made.text = name + (same ? " is subtracted from the very values that it is the maximum of"
+                             : " is subtracted from an equal value that is computed another way");
+    if (!same) {
+        made.example =
+            "scores of 10^4 may differ by 0.001 in float32, and the exponent rise to that";
+        made.safer = "give the exponent a name and use it in the maximum too";
+    }
+    oblige(std::move(made));
+}
+
+std::set<std::uint32_t> Builder::gauge_states(PolynomialId gauge) {
+    std::set<std::uint32_t> states;
+    for (const std::uint32_t fold : plan_.folds_in(gauge)) states.insert(plan_.gauge_state(fold));
+    return states;
+}
+
+/// A sum that is divided by, or whose logarithm is taken, with exponentials in it.
+void Builder::oblige_divisor(std::uint32_t state) {
+    const StateVariable& variable = plan_.states()[state];
+    const FoldOver& fold = plan_.folds()[variable.serves];
+    if (!fold.divides || variable.monoid != kSum || variable.form == kZero) return;
+    const Monomial mono = algebra_[variable.form].terms.front().first;
+    if (mono.exponent == kZero || variable.origin) return;
+    Obligation made = about(Hazard::Underflow);
+    const std::string name = "`" + array(state_arrays_.at(state)).name + "`";
+    if (variable.gauge == kZero) {
+        made.text = name + " is divided by or its logarithm is taken; its exponents are bounded";
+        return oblige(std::move(made));
+    }
+    std::optional<TermId> vanishing;
+    for (const auto& [factor, power] : mono.powers)
+        if (power > 0 && algebra_[factor].kind != Kind::Size) vanishing = factor;
+    made.text = name + " is divided by or its logarithm is taken; its largest term is exp(0)";
+    if (vanishing) {
+        const std::string factor = name_of_term(*vanishing);
+        made.met = false;
+        made.text += " times " + factor;
+        made.example = "where " + factor +
+                       " is 0 at the largest exponent and 1 at one lower by 200, exp(-200) is 0 "
+                       "in float32 and so is the sum";
+        made.safer = "write " + factor + " as a logarithm in the exponent";
+    }
+    oblige(std::move(made));
+}
+
+/// Exponents of a value that are formed as the user wrote them, those below a quotient left out:
+/// where they are large the quotient is 0.
+void Builder::exponents_in(TermId id, std::set<PolynomialId>& exponents) {
+    const Term term = algebra_[id];
+    if (term.kind == Kind::Sum) return exponents_in(PolynomialId{term.ref}, exponents);
+    if (term.kind != Kind::Apply) return;
+    if (term.function == Function::Exp)
+        if (const Form form = normal_.of(term.parts.front())) exponents.insert(*form);
+    const bool below = term.function == Function::Rsqrt || term.function == Function::Tanh;
+    for (std::size_t i = 0; i < term.parts.size() && !below; ++i)
+        if (term.function != Function::Divide || i == 0) exponents_in(term.parts[i], exponents);
+}
+
+void Builder::exponents_in(PolynomialId form, std::set<PolynomialId>& exponents) {
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
+        if (algebra_.class_of(mono.exponent).streamed) exponents.insert(mono.exponent);
+        for (const auto& [factor, power] : mono.powers)
+            if (power > 0) exponents_in(factor, exponents);
+    }
+}
+
+/// Exponentials that are formed as the user wrote them.
+void Builder::oblige_exponent(std::uint32_t state) {
+    const StateVariable& variable = plan_.states()[state];
+    if (variable.gauge != kZero || variable.monoid != kSum) return;
+    std::set<PolynomialId> exponents;
+    exponents_in(variable.form, exponents);
+    for (const PolynomialId each : exponents) {
+        const std::string exponent = name_of_term(algebra_.term_of(each));
+        const std::optional<double> upper = cascade_.signs().upper(each);
+        Obligation made = about(Hazard::Overflow);
+        if (upper && *upper <= kLargestExponent) {
+            made.text = "the exponent " + exponent + " is at most " + short_number(*upper);
+        } else if (const auto saved = bounding_array(cascade_, each)) {
+            made.text = "the exponent " + exponent + " is at most 0, since `" +
+                        diagram_[*saved].name + "` was computed from the same values";
+        } else {
+            made.met = false;
+            made.text = "the exponential of " + exponent + " is summed as it is written";
+            made.example = "at 100 it is infinite in float32";
+        }
+        oblige(std::move(made));
+    }
+}
+
+/// Notes which exponentials a result has after the last chunk.
+void Builder::note_tail(PolynomialId form) {
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
+        if (mono.exponent != kZero) {
+            note_tail(mono.exponent);
+            if (!tail_.is_bounded(mono.exponent)) tail_exponents_.insert(mono.exponent);
+        }
+        for (const auto& [factor, power] : mono.powers) note_tail(factor);
+    }
+}
+
+void Builder::note_tail(TermId id) {
+    const Term term = algebra_[id];
+    if (tail_.scaled_sums().contains(id)) scaled_used_.insert(id);
+    if (term.kind == Kind::Sum) return note_tail(PolynomialId{term.ref});
+    for (const TermId part : term.parts) note_tail(part);
+}
+
+std::string Builder::tail_text(PolynomialId form) {
+    const Expression written = expression(form, Where::Tail);
+    Diagram scope = diagram_;
+    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
+    return "`" + formula_text(scope, written) + "`";
+}
+
+void Builder::oblige_tail() {
+    for (const TermId gauge : scaled_used_) {
+        const PolynomialId sum = tail_.scaled_sums().at(gauge);
+        Obligation made = about(Hazard::Tail);
+        made.text = tail_text(sum) + " is formed relative to its largest exponent";
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[sum]).terms) {
+            if (mono.exponent == kZero || tail_.is_bounded(mono.exponent)) continue;
+            made.example = "as it is written, it is infinite in float32 where " +
+                           tail_text(mono.exponent) + " is 100";
+            break;
+        }
+        oblige(std::move(made));
+    }
+    for (const PolynomialId exponent : tail_exponents_) {
+        Obligation made = about(Hazard::Tail);
+        made.met = false;
+        made.text = "a result is multiplied by the exponential of " + tail_text(exponent) +
+                    ", as it is written";
+        made.example = "at 100 it is infinite in float32";
+        oblige(std::move(made));
+    }
+    const bool gauged = std::any_of(plan_.states().begin(), plan_.states().end(),
+                                    [](const auto& state) { return state.gauge != kZero; });
+    if (gauged && scaled_used_.empty() && tail_exponents_.empty())
+        oblige(about(Hazard::Tail, "no exponential of large numbers is left there"));
+}
+
+}  // namespace napkin::separation

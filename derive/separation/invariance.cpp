@@ -1,0 +1,204 @@
+#include "derive/separation/invariance.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "derive/separation/normal_form.h"
+
+namespace napkin::separation {
+namespace {
+
+constexpr double kHighestPower = 8;
+
+/// Folds that a term mentions, those inside of their bodies left out.
+void folds_of(const Algebra& algebra, TermId id, std::set<std::uint32_t>& folds) {
+    const Term& term = algebra[id];
+    if (term.kind == Kind::Fold) folds.insert(term.ref);
+    for (const TermId part : term.parts) folds_of(algebra, part, folds);
+}
+
+bool is_whole(double power) {
+    return power >= 1 && power <= kHighestPower && power == std::floor(power);
+}
+
+class Search {
+public:
+    Search(Cascade& cascade, const std::deque<FoldOver>& folds,
+           const std::vector<PolynomialId>& forms)
+        : cascade_(cascade), algebra_(cascade.algebra()), folds_(folds), forms_(forms) {}
+
+    std::vector<Invariance> run() {
+        std::set<TermId> seen;
+        for (const RegionStatement& each : cascade_.statements())
+            for (const ArrayId target : cascade_.diagram()[each.statement].targets)
+                if (const std::optional<TermId> term = cascade_.definition(target))
+                    visit(*term, seen);
+        for (const FoldOver& fold : folds_) visit(fold.body, seen);
+        return std::move(found_);
+    }
+
+private:
+    Cascade& cascade_;
+    Algebra& algebra_;
+    const std::deque<FoldOver>& folds_;
+    const std::vector<PolynomialId>& forms_;
+    std::vector<Invariance> found_;
+
+    void visit(TermId id, std::set<TermId>& seen) {
+        if (!seen.insert(id).second) return;
+        const Term term = algebra_[id];
+        for (const TermId part : term.parts) visit(part, seen);
+        const bool combines = term.kind == Kind::Apply && (term.function == Function::Add ||
+                                                           term.function == Function::Subtract);
+        const Class& of = algebra_.class_of(id);
+        if (!combines || !of.folded || of.streamed) return;
+        std::set<std::uint32_t> folds;
+        folds_of(algebra_, id, folds);
+        for (const TermId value : summed_values(folds)) test(id, value, folds);
+    }
+
+    /// Streamed values that are factors of what these folds sum.
+    std::set<TermId> summed_values(const std::set<std::uint32_t>& folds) {
+        std::set<TermId> values;
+        for (const std::uint32_t fold : folds) {
+            if (!is_sum(fold)) continue;
+            for (const auto& [mono, coefficient] : algebra_[forms_[fold]].terms)
+                for (const auto& [factor, power] : mono.powers) {
+                    const Class& of = algebra_.class_of(factor);
+                    const bool plain = algebra_[factor].kind != Kind::Centred && of.streamed &&
+                                       !of.folded && !of.infinite;
+                    if (plain && is_whole(power)) values.insert(factor);
+                }
+        }
+        return values;
+    }
+
+    [[nodiscard]] bool is_sum(std::uint32_t fold) const {
+        return folds_[fold].monoid == kSum && !folds_[fold].picks;
+    }
+
+    void test(TermId difference, TermId value, const std::set<std::uint32_t>& folds) {
+        Invariance candidate{.difference = difference, .value = value};
+        const std::set<AxisId>& kept = algebra_.class_of(difference).axes;
+        for (const AxisId axis : algebra_.class_of(value).axes)
+            (kept.contains(axis) ? candidate.axes : candidate.over).push_back(axis);
+        const TermId origin = algebra_.reference(Kind::Anchor, UINT32_MAX, candidate.axes);
+        NormalForm moved(algebra_, cascade_.signs());
+        moved.resolve_folds([&](TermId id) { return moved_fold(moved, id, value, origin); });
+        moved.multiply_out([&](TermId id) { return algebra_[id].kind == Kind::Anchor; });
+        const auto depends = [&](TermId id) {
+            const Form form = moved.of(id);
+            moved.forget_obstacle();
+            return !form || mentions(*form, origin);
+        };
+        if (depends(difference)) return;
+        const std::vector<TermId> sides = algebra_[difference].parts;
+        if (std::none_of(sides.begin(), sides.end(), depends)) return;
+        for (const std::uint32_t fold : folds)
+            if (is_sum(fold)) candidate.folds.insert(fold);
+        found_.push_back(std::move(candidate));
+    }
+
+    [[nodiscard]] bool mentions(TermId id, TermId wanted) const {
+        if (id == wanted) return true;
+        const Term& term = algebra_[id];
+        if (term.kind == Kind::Centred) return false;  // a difference to it, by construction
+        if (term.kind == Kind::Sum) return mentions(PolynomialId{term.ref}, wanted);
+        return std::any_of(term.parts.begin(), term.parts.end(),
+                           [&](TermId part) { return mentions(part, wanted); });
+    }
+
+    [[nodiscard]] bool mentions(PolynomialId polynomial, TermId wanted) const {
+        const auto& terms = algebra_[polynomial].terms;
+        return std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
+            const Monomial& mono = term.first;
+            return (mono.exponent != kZero && mentions(mono.exponent, wanted)) ||
+                   std::any_of(mono.powers.begin(), mono.powers.end(),
+                               [&](const auto& factor) { return mentions(factor.first, wanted); });
+        });
+    }
+
+    /// The value of a fold as a polynomial in the origin and folds over what is relative to it.
+    Form moved_fold(NormalForm& moved, TermId id, TermId value, TermId origin) {
+        const Term term = algebra_[id];
+        const FoldOver& fold = folds_[term.ref];
+        const std::vector<AxisId>& axes = fold.axes;
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            if (term.parts[i] != algebra_.axis(axes[i])) return algebra_.atom(id);
+        const bool extreme = (fold.monoid == kMax || fold.monoid == kMin) && !fold.picks;
+        if (!is_sum(term.ref) && !extreme) return algebra_.atom(id);
+        const PolynomialId form = written_relative(algebra_, forms_[term.ref], value, origin, true);
+        return extreme ? moved_extreme(form, fold, id) : moved_sum(moved, form, fold, id);
+    }
+
+    Form moved_extreme(PolynomialId form, const FoldOver& fold, TermId id) {
+        PolynomialId inside = kZero;
+        PolynomialId outside = kZero;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
+            const Class of = algebra_.class_of(mono);
+            if (of.mixed()) return algebra_.atom(id);
+            PolynomialId& into = of.folded && !of.streamed ? outside : inside;
+            into = algebra_.add(into, algebra_.monomial(mono, coefficient));
+        }
+        return algebra_.add(outside, folded(inside, fold, fold.over));
+    }
+
+    PolynomialId folded(PolynomialId body, const FoldOver& fold, std::vector<AxisId> over) {
+        Term inner{
+            .kind = Kind::Inner, .ref = fold.monoid.value, .parts = {algebra_.term_of(body)}};
+        inner.bound = std::move(over);
+        return algebra_.atom(algebra_.make(std::move(inner)));
+    }
+
+    Form moved_sum(NormalForm& moved, PolynomialId form, const FoldOver& fold, TermId id) {
+        PolynomialId result = kZero;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
+            if (!mono.deferred.empty()) return algebra_.atom(id);
+            const Split parts = split(algebra_, mono, fold.over);
+            const Form rest = moved.of(algebra_.monomial(parts.rest));
+            if (!rest) return std::nullopt;
+            PolynomialId sum = algebra_.constant(coefficient);
+            if (parts.streamed == Monomial{})
+                for (const AxisId axis : fold.over)
+                    sum = algebra_.multiply(
+                        sum,
+                        algebra_.atom(algebra_.make(Term{.kind = Kind::Size, .ref = axis.value})));
+            else
+                sum = algebra_.scale(folded(algebra_.monomial(parts.streamed), fold, fold.over),
+                                     coefficient);
+            result = algebra_.add(result, algebra_.multiply(sum, *rest));
+        }
+        return result;
+    }
+};
+
+}  // namespace
+
+std::vector<Invariance> find_invariances(Cascade& cascade, const std::deque<FoldOver>& folds,
+                                         const std::vector<PolynomialId>& forms) {
+    return Search(cascade, folds, forms).run();
+}
+
+PolynomialId written_relative(Algebra& algebra, PolynomialId polynomial, TermId value,
+                              TermId origin, bool deep) {
+    const TermId rest = algebra.make(Term{.kind = Kind::Centred, .parts = {value, origin}});
+    const PolynomialId both = algebra.add(algebra.atom(rest), algebra.atom(origin));
+    if (algebra.term_of(polynomial) == value) return both;
+    PolynomialId result = kZero;
+    for (const auto& [mono, coefficient] : Polynomial(algebra[polynomial]).terms) {
+        Monomial others = mono;
+        if (deep && mono.exponent != kZero)
+            others.exponent = written_relative(algebra, mono.exponent, value, origin, deep);
+        const auto at = std::find_if(
+            others.powers.begin(), others.powers.end(),
+            [&](const auto& factor) { return factor.first == value && is_whole(factor.second); });
+        const int power = at == others.powers.end() ? 0 : static_cast<int>(at->second);
+        if (power > 0) others.powers.erase(at);
+        PolynomialId product = algebra.monomial(std::move(others), coefficient);
+        for (int i = 0; i < power; ++i) product = algebra.multiply(product, both);
+        result = algebra.add(result, product);
+    }
+    return result;
+}
+
+}  // namespace napkin::separation
