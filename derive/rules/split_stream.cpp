@@ -30,10 +30,6 @@ std::optional<NotApplicable> why_not_split(const State& state, const Region& reg
                                      " do not lie in parts of " + std::to_string(size),
                                  "choose parts of a multiple of " + std::to_string(stream.size)};
     }
-    if (size >= diagram[axis].extent && !diagram[axis].dynamic)
-        return NotApplicable{"one part of " + std::to_string(size) + " is all of `" + name + "` (" +
-                                 std::to_string(diagram[axis].extent) + ")",
-                             "choose smaller parts"};
     const auto folds = [&](StatementId id) {
         const std::vector<AxisId> over = folded_axes(diagram[id]);
         return std::find(over.begin(), over.end(), axis) != over.end();
@@ -106,8 +102,11 @@ Outcome split_stream(const State& state, const Command& command) {
     for (const std::string& each : std::get<Accumulator>(accumulator).conditions)
         conditions.push_back(each);
 
+    // Sizes are defaults: where an axis is no longer than a part, there is one part.
+    const Axis& split = state.diagram[site.axis];
+    const std::int64_t size = split.dynamic ? *command.size : std::min(*command.size, split.extent);
     Splitting splitting(state, site.region, site.axis,
-                        std::get<Accumulator>(std::move(accumulator)), *command.size,
+                        std::get<Accumulator>(std::move(accumulator)), size,
                         std::get<SplitNames>(names));
     if (std::optional<NotApplicable> refusal = splitting.run()) return *refusal;
     Draft& draft = splitting.draft();
