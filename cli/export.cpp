@@ -155,8 +155,13 @@ Result<int> run_export(Context& context) {
     const Result<EmittedProgram> program =
         emit(loaded->state, *tiles, export_emit_options(*emission));
     if (!program) return program.error();
-    const std::vector<SelfTestCase> cases = make_cases(context, file, *loaded, *program);
     const ExportOptions options{NAPKIN_VERSION, context.sources.files[file].text, ""};
+    // The self-test's results take the longest: not before the folder is known to be ours.
+    const Result<std::vector<ExportedFile>> planned =
+        export_program(loaded->state, *program, {}, options);
+    if (!planned) return planned.error();
+    if (const auto wrong = check_folder(arguments.output, *planned)) return *wrong;
+    const std::vector<SelfTestCase> cases = make_cases(context, file, *loaded, *program);
     const Result<std::vector<ExportedFile>> files =
         export_program(loaded->state, *program, cases, options);
     if (!files) return files.error();

@@ -12,7 +12,7 @@ namespace {
 
 // Elements that the reference may visit for one case, and the most results that are stored of an
 // output.
-constexpr double kMostWork = 3e7;
+constexpr double kMostWork = 1e7;
 constexpr double kMostResults = 1024;
 
 InputRecipe recipe_for(const Diagram& diagram, ArrayId id, const InputUse& use, std::uint64_t key) {
