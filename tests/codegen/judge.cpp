@@ -8,7 +8,8 @@
 
 namespace napkin::test {
 
-std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed) {
+std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,
+                       RunOn where) {
     const Diagram& diagram = state.diagram;
     const Tensors inputs = random_inputs(diagram, seed);
     ExecuteOptions how;
@@ -19,10 +20,13 @@ std::string wrong_with(const State& state, const EmittedProgram& program, std::u
     Reference reference(diagram, inputs, precision);
     std::string wrong;
     try {
-        const Result<Execution> execution = execute_emulated(diagram, program, inputs, how);
+        const Result<Execution> execution = where == RunOn::Gpu
+                                                ? execute_cuda(diagram, program, inputs, how)
+                                                : execute_emulated(diagram, program, inputs, how);
         if (!execution) return all_messages(execution.error(), {});
         if (execution->never_written > 0) wrong += "elements never written; ";
         if (execution->canaries_broken > 0) wrong += "writes outside the arrays; ";
+        if (!execution->repeatable) wrong += "repeated runs differ; ";
         for (const ArrayId output : outputs_of(diagram)) {
             const Comparison comparison = compare(reference, output, execution->outputs.at(output));
             if (!comparison.ok) wrong += describe(comparison) + "; ";

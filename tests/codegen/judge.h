@@ -1,4 +1,5 @@
-// Runs an emitted program in the emulator and judges what comes out, as the command line does.
+// Runs an emitted program, in the emulator or on the GPU, and judges what comes out, as the command
+// line does.
 #pragma once
 
 #include <string>
@@ -8,9 +9,11 @@
 
 namespace napkin::test {
 
-/// What is wrong with a run: what the emulator found, elements that differ by more than the derived
-/// tolerance, elements that nobody wrote. Empty: nothing.
+enum class RunOn { Emulator, Gpu };
+
+/// What is wrong with a run: what the emulator found, runs that differ in a bit, elements that
+/// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing.
 [[nodiscard]] std::string wrong_with(const State& state, const EmittedProgram& program,
-                                     std::uint64_t seed);
+                                     std::uint64_t seed, RunOn where = RunOn::Emulator);
 
 }  // namespace napkin::test
