@@ -19,9 +19,11 @@ import numpy
 import torch
 import torch.nn.functional as F
 from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 NAPKIN, TARGET, OUT = sys.argv[1:4]
 HERE = pathlib.Path(__file__).parent / "workloads"
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 FLUSH = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device="cuda")
 torch.manual_seed(0)
 
@@ -42,7 +44,9 @@ def microseconds(call, repetitions=20):
 
 
 def napkin(command, name, sizes, *more):
-    line = [NAPKIN, command, str(HERE / f"{name}.ncd"), "--drv", str(HERE / f"{name}.drv"), "--target", TARGET, "--json"]
+    diagram = HERE / f"{name}.ncd"
+    diagram = diagram if diagram.exists() else EXAMPLES / f"{name}.ncd"
+    line = [NAPKIN, command, str(diagram), "--drv", str(HERE / f"{name}.drv"), "--target", TARGET, "--json"]
     for axis, size in sizes.items():
         line += ["--set", f"{axis}={size}"]
     answer = subprocess.run(line + list(more), capture_output=True, text=True)
@@ -71,6 +75,67 @@ def attention(causal, sizes):
         with sdpa_kernel(backend):
             peers[peer] = microseconds(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal))
     return peers, "flash"
+
+
+def causal_mask(b, h, q, x):
+    return x <= q
+
+
+def flex(sizes, mask=causal_mask, score=None, queries=1):
+    """FlexAttention, compiled; `queries` heads of them share the keys and values of one."""
+    q = randn(sizes["b"], sizes["h"] * queries, sizes["q"], sizes["d"])
+    k, v = (randn(sizes["b"], sizes["h"], sizes["q"], sizes["d"]) for _ in range(2))
+    torch._dynamo.reset()
+    compiled = torch.compile(flex_attention)
+    blocks = mask and create_block_mask(mask, None, None, sizes["q"], sizes["q"])
+    call = lambda: compiled(q, k, v, score_mod=score, block_mask=blocks, enable_gqa=queries > 1)
+    return {"flex": microseconds(call)}, "flex"
+
+
+def window(sizes):
+    return flex(sizes, lambda b, h, q, x: (x <= q) & (q - x < sizes["w"]))
+
+
+def documents(sizes):
+    # As napkin's random documents: short ones, so that most pairs are hidden.
+    document = torch.arange(sizes["q"], device="cuda") * 16 // sizes["q"]
+    return flex(sizes, lambda b, h, q, x: (x <= q) & (document[q] == document[x]))
+
+
+def softcap(sizes):
+    return flex(sizes, None, lambda s, b, h, q, x: 50 * torch.tanh(s / 50))
+
+
+def alibi(sizes):
+    slope = torch.rand(sizes["h"], device="cuda")
+    return flex(sizes, score=lambda s, b, h, q, x: s - slope[h] * (q - x))
+
+
+def grouped_queries(sizes):
+    return flex(sizes, queries=sizes["g"])
+
+
+def compiled_layer(call, *shapes):
+    tensors = [randn(*shape) for shape in shapes]
+    torch._dynamo.reset()
+    compiled = torch.compile(call)
+    return {"eager": microseconds(lambda: call(*tensors)), "compiled": microseconds(lambda: compiled(*tensors))}, "compiled"
+
+
+def swiglu(sizes):
+    n, d, f = sizes["n"], sizes["d"], sizes["f"]
+    return compiled_layer(lambda x, w, v: F.silu(x @ w.t()) * (x @ v.t()), (n, d), (f, d), (f, d))
+
+
+def matmul_epilogue(sizes):
+    m, k, n = sizes["m"], sizes["k"], sizes["n"]
+    call = lambda x, w, shift, bias, r: F.gelu(F.relu(x + shift) @ w.t() + bias) + r
+    return compiled_layer(call, (m, k), (n, k), (k,), (n,), (m, n))
+
+
+def rmsnorm_linear(sizes):
+    n, d, c = sizes["n"], sizes["d"], sizes["c"]
+    return compiled_layer(lambda x, g, w: F.rms_norm(x, (d,), g, 1e-6) @ w.t(), (n, d), (d,), (c, d))
 
 
 def matmul(sizes):
@@ -114,6 +179,17 @@ def workloads():
             yield call.__name__, {"n": n, "d": d}, lambda z, c=call: rows(c, z)
 
 
+    heads = {"b": 1, "h": 16, "q": 8192, "d": 128}
+    yield "attention_window", {**heads, "w": 1024}, window
+    yield "attention_softcap", {**heads, "x": 8192}, softcap
+    yield "attention_alibi", {**heads, "d": 64}, alibi
+    yield "attention_documents", heads, documents
+    yield "attention_gqa", {**heads, "h": 4, "g": 4, "x": 8192, "e": 128}, grouped_queries
+    yield "swiglu", {"n": 4096, "d": 4096, "f": 11008}, swiglu
+    yield "matmul_epilogue", {"m": 4096, "k": 4096, "n": 4096}, matmul_epilogue
+    yield "rmsnorm_linear", {"n": 4096, "d": 4096, "c": 4096}, rmsnorm_linear
+
+
 def errors():
     """Relative Frobenius errors against double precision, on the same inputs."""
     with tempfile.TemporaryDirectory() as folder:
@@ -154,7 +230,7 @@ def main():
         else:
             line["ratio"] = round(peers[against] / time, 3)
             line["to"] = against
-            kind = "attention" if name.startswith("attention") else "matmul" if name == "matmul" else "rows"
+            kind = {"flash": "attention", "cublas": "matmul", "copy": "rows"}.get(against, f"to {against}")
             ratios.setdefault(kind, []).append(line["ratio"])
         lines.append(line)
         print(json.dumps(line), flush=True)
