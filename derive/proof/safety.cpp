@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "derive/proof/known_facts.h"
 #include "derive/proof/value_range.h"
 #include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
@@ -18,22 +19,6 @@ constexpr std::int64_t kMostSteps = 4096;
 constexpr double kLargestExponent = 88;
 
 using Ranges = std::map<ArrayId, ValueRange>;
-
-/// What is subtracted, without the guard for rows on which nothing is visible.
-const Expression& unguarded(const Expression& expression) {
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    return call != nullptr && call->function == Function::Guard ? call->arguments[0] : expression;
-}
-
-const Apply* call_of(const Expression& expression, Function function) {
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    return call != nullptr && call->function == function ? call : nullptr;
-}
-
-std::optional<ArrayId> array_read(const Expression& expression) {
-    const Read* read = std::get_if<Read>(&expression.node);
-    return read == nullptr ? std::nullopt : std::optional(read->array);
-}
 
 /// The ranges of everything in one region.
 class RegionBounds {
@@ -55,11 +40,6 @@ public:
     }
 
 private:
-    struct Fact {
-        Expression below;
-        ArrayId above;
-    };
-
     void collect(const std::vector<TileStatement>& body) {
         for (const TileStatement& statement : body)
             std::visit(overloaded{
@@ -104,9 +84,8 @@ private:
                        [&](const Map& map) {
                            const ValueRange found = range(map.value);
                            define(statement.targets[0], found, is_start(map.value));
-                           forget(statement.targets);
-                           note_facts(statement.targets[0], map.value);
-                           maps_[statement.targets[0]] = map.value;
+                           facts_.forget(statement.targets);
+                           facts_.note_map(statement.targets[0], map.value);
                        },
                        [&](const Fold& fold) { compute_fold(statement, fold); },
                        [&](const Select& select) {
@@ -114,7 +93,7 @@ private:
                            const Axis& axis = region_.axes[select.over.index()];
                            define(statement.targets[1],
                                   range_of(0, static_cast<double>(axis.extent - 1)), false);
-                           forget(statement.targets);
+                           facts_.forget(statement.targets);
                        },
                        [](const Opaque&) {},
                    },
@@ -141,7 +120,7 @@ private:
 
     void compute_fold(const Statement& statement, const Fold& fold) {
         std::vector<ValueRange> results;
-        const bool attained = fold.monoid == kSum && is_attained(statement.targets[0], fold);
+        const bool attained = fold.monoid == kSum && facts_.is_attained(statement.targets[0], fold);
         if (fold.monoid == kSum)
             results = {sum_range(statement.targets[0], fold)};
         else if (fold.monoid == kMax || fold.monoid == kMin)
@@ -152,11 +131,8 @@ private:
             define(statement.targets[i], results[i], false);
         // After a chunk in which anything is visible, its start is past.
         if (attained) ranges_[statement.targets[0]].low = 1;
-        forget(statement.targets);
-        if (fold.monoid != kMax) return;
-        facts_.push_back({fold.values[0], statement.targets[0]});
-        for (const Expression& seed : fold.seed) facts_.push_back({seed, statement.targets[0]});
-        maxima_[statement.targets[0]] = fold;
+        facts_.forget(statement.targets);
+        if (fold.monoid == kMax) facts_.note_maximum(statement.targets[0], fold);
     }
 
     [[nodiscard]] double count_of(const std::vector<AxisId>& axes) const {
@@ -188,9 +164,6 @@ private:
     static ValueRange added(const ValueRange& a, const ValueRange& b) {
         const std::array<ValueRange, 2> both{a, b};
         return range_of_call(Function::Add, both);
-    }
-    static bool array_in(const Expression& expression, ArrayId array) {
-        return arrays_read(expression).count(array) != 0;
     }
     /// What a seed multiplies the state by; unbounded where it is no product with the state.
     ValueRange scale_of(const Expression& seed, ArrayId state) {
@@ -235,79 +208,11 @@ private:
         return state;
     }
 
-    /// The definition behind a read, where it is a map.
-    const Expression& resolved(const Expression& expression) const {
-        const std::optional<ArrayId> array = array_read(expression);
-        const auto map = array ? maps_.find(*array) : maps_.end();
-        return map == maps_.end() ? expression : map->second;
-    }
-    /// Whether a sum is one of exponentials relative to the maximum of their own exponents: the
-    /// largest term is then exp(0).
-    bool is_attained(ArrayId target, const Fold& fold) const {
-        const Apply* power = call_of(resolved(fold.values[0]), Function::Exp);
-        const Apply* exponent =
-            power == nullptr ? nullptr : call_of(power->arguments[0], Function::Subtract);
-        if (exponent == nullptr) return false;
-        const Expression& gauge = unguarded(exponent->arguments[1]);
-        const std::optional<ArrayId> array = array_read(gauge);
-        const auto maximum = array ? maxima_.find(*array) : maxima_.end();
-        if (maximum == maxima_.end() || maximum->second.values[0] != exponent->arguments[0] ||
-            maximum->second.over != fold.over)
-            return false;
-        if (fold.seed.empty() || maximum->second.seed.empty())
-            return fold.seed.empty() == maximum->second.seed.empty();
-        const Apply* product = call_of(fold.seed[0], Function::Multiply);
-        if (product == nullptr || array_read(product->arguments[0]) != target) return false;
-        const Apply* repair = call_of(resolved(product->arguments[1]), Function::Exp);
-        const Apply* change =
-            repair == nullptr ? nullptr : call_of(repair->arguments[0], Function::Subtract);
-        return change != nullptr && change->arguments[0] == maximum->second.seed[0] &&
-               unguarded(change->arguments[1]) == gauge;
-    }
-
-    void forget(const std::vector<ArrayId>& targets) {
-        for (const ArrayId target : targets) {
-            std::erase_if(facts_, [&](const Fact& fact) {
-                return fact.above == target || array_in(fact.below, target);
-            });
-            maps_.erase(target);
-            maxima_.erase(target);
-            std::erase_if(maps_, [&](const auto& map) { return array_in(map.second, target); });
-        }
-    }
-    void note_facts(ArrayId target, const Expression& value) {
-        if (const Apply* larger = call_of(value, Function::Max))
-            for (const Expression& argument : larger->arguments)
-                facts_.push_back({argument, target});
-        if (const std::optional<ArrayId> source = array_read(value); source && *source != target) {
-            const std::vector<Fact> known = facts_;
-            for (const Fact& fact : known)
-                if (fact.above == *source) facts_.push_back({fact.below, target});
-        }
-    }
-
-    /// Whether facts lead from `a` to `b`.
-    bool at_most(const Expression& a, const Expression& b, int depth = 0) const {
-        if (a == b) return true;
-        if (depth > 6) return false;
-        if (const Apply* larger = call_of(b, Function::Max))
-            return at_most(a, larger->arguments[0], depth + 1) ||
-                   at_most(a, larger->arguments[1], depth + 1);
-        if (const Apply* larger = call_of(a, Function::Max))
-            return at_most(larger->arguments[0], b, depth + 1) &&
-                   at_most(larger->arguments[1], b, depth + 1);
-        const std::optional<ArrayId> array = array_read(b);
-        if (!array) return false;
-        for (const Fact& fact : facts_)
-            if (fact.above == *array && at_most(a, fact.below, depth + 1)) return true;
-        return false;
-    }
-
     ValueRange exponential(const Expression& whole, const Expression& exponent,
                            std::span<const ValueRange> operands) {
         ValueRange argument = range(exponent, operands);
         if (const Apply* difference = call_of(exponent, Function::Subtract))
-            if (at_most(difference->arguments[0], unguarded(difference->arguments[1])))
+            if (facts_.at_most(difference->arguments[0], unguarded(difference->arguments[1])))
                 argument.high = std::min(argument.high, 0.0);
         if (argument.low > argument.high) argument.low = argument.high;
         const std::string text = print(scope_, exponent);
@@ -385,9 +290,7 @@ private:
     Safety& out_;
     Ranges ranges_;
     Ranges starts_;  // of states, before the first chunk
-    std::vector<Fact> facts_;
-    std::map<ArrayId, Expression> maps_;
-    std::map<ArrayId, Fold> maxima_;
+    KnownFacts facts_;
     std::set<std::string> saturating_;
     std::map<std::string, ExponentBound> exponents_;
 };
