@@ -4,11 +4,12 @@
 
 namespace napkin::cli {
 
-Result<EmitOptions> emit_options(const Context& context) {
+Result<EmitOptions> emit_options(const Context& context, const std::string& hash) {
     const Arguments& arguments = context.arguments;
     Result<EmitOptions> options = emit_options_for(arguments.target, arguments.arch);
     if (!options) return options;
     options->threads = arguments.threads;
+    options->derivation = hash;
     options->sources = &context.sources;
     return options;
 }

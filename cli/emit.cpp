@@ -107,13 +107,13 @@ Result<std::vector<Artefact>> make(const Arguments& arguments, const State& stat
     return artefacts;
 }
 
-Result<int> emit_kernels(Context& context, const State& state, const TileProgram& tiles) {
+Result<int> emit_kernels(Context& context, const Loaded& loaded, const TileProgram& tiles) {
     const Arguments& arguments = context.arguments;
-    const Result<EmitOptions> options = emit_options(context);
+    const Result<EmitOptions> options = emit_options(context, loaded.hash);
     if (!options) return options.error();
-    const Result<EmittedProgram> program = emit(state, tiles, *options);
+    const Result<EmittedProgram> program = emit(loaded.state, tiles, *options);
     if (!program) return program.error();
-    Result<std::vector<Artefact>> artefacts = make(arguments, state, *program);
+    Result<std::vector<Artefact>> artefacts = make(arguments, loaded.state, *program);
     if (!artefacts) return artefacts.error();
     if (const auto failure = write(arguments, *artefacts)) return *failure;
     Json json{{"ok", true}, {"as", arguments.as}, {"target", program->target}};
@@ -133,7 +133,7 @@ Result<int> run_emit(Context& context) {
     if (!loaded) return loaded.error();
     const Result<TileProgram> tiles = expand(loaded->state);
     if (!tiles) return tiles.error();
-    if (arguments.as != "tile") return emit_kernels(context, loaded->state, *tiles);
+    if (arguments.as != "tile") return emit_kernels(context, *loaded, *tiles);
     const std::string text = print(*tiles, context.sources);
     const bool to_standard_output = arguments.output.empty() || arguments.output == "-";
     if (!arguments.json || !to_standard_output)

@@ -19,6 +19,8 @@
 #include "cli/session.h"
 #include "cli/validation.h"
 #include "codegen/export/messages.h"
+#include "derive/proof/certificate.h"
+#include "derive/proof/messages.h"
 #include "derive/tile_program.h"
 
 namespace napkin::cli {
@@ -44,11 +46,12 @@ private:
     std::string path_;
 };
 
-/// Whether an export wrote the file: its mark is near the top.
+/// Whether an export wrote the file: its mark is near the top, or it is a certificate.
 bool is_exported(const std::string& path) {
     constexpr std::size_t kTop = 1024;
     const Result<std::string> text = read_file(path);
-    return text && text->substr(0, kTop).find(kExportMark) != std::string::npos;
+    return text && (text->substr(0, kTop).find(kExportMark) != std::string::npos ||
+                    !proof::certificate_hash(*text).empty());
 }
 
 /// Nothing that a person wrote is overwritten.
@@ -109,6 +112,22 @@ std::vector<SelfTestCase> make_cases(Context& context, std::uint32_t file, const
     return cases;
 }
 
+/// The certificate of a derivation; an error where it is not proved.
+Result<std::string> certify(Context& context, std::uint32_t file, const Loaded& loaded) {
+    Result<SetFile> set = parse_with_settings(context.sources, file, loaded.settings);
+    if (!set) return set.error();
+    std::vector<Command> commands;
+    for (const Step& step : loaded.state.steps) commands.push_back(step.command);
+    proof::ProofOptions options;
+    options.seed = context.arguments.seed;
+    const Result<proof::Proof> proof =
+        proof::prove({context.sources, set->tree, std::move(commands), set->sizes}, options);
+    if (!proof) return proof.error();
+    if (!proof->ok())
+        return proof::messages::not_proved(proof->state.diagram.name, proof->failures());
+    return proof::certificate_text(*proof);
+}
+
 std::uint32_t file_named(const SourceMap& sources, const std::string& name) {
     const auto found = std::find_if(sources.files.begin(), sources.files.end(),
                                     [&](const SourceFile& file) { return file.name == name; });
@@ -150,21 +169,26 @@ Result<int> run_export(Context& context) {
     if (const auto wrong = check_export_name(loaded->state.diagram.name)) return *wrong;
     const Result<TileProgram> tiles = expand(loaded->state);
     if (!tiles) return tiles.error();
-    const Result<EmitOptions> emission = emit_options(context);
+    const Result<EmitOptions> emission = emit_options(context, loaded->hash);
     if (!emission) return emission.error();
     const Result<EmittedProgram> program =
         emit(loaded->state, *tiles, export_emit_options(*emission));
     if (!program) return program.error();
-    const ExportOptions options{NAPKIN_VERSION, context.sources.files[file].text, ""};
-    // The self-test's results take the longest: not before the folder is known to be ours.
+    ExportOptions options{NAPKIN_VERSION, context.sources.files[file].text, ""};
+    // Proof and the self-test's results take the longest: not before the folder is known to be
+    // ours.
     const Result<std::vector<ExportedFile>> planned =
         export_program(loaded->state, *program, {}, options);
     if (!planned) return planned.error();
     if (const auto wrong = check_folder(arguments.output, *planned)) return *wrong;
+    const Result<std::string> certificate = certify(context, file, *loaded);
+    if (!certificate) return certificate.error();
+    options.certificate = proof::certificate_hash(*certificate);
     const std::vector<SelfTestCase> cases = make_cases(context, file, *loaded, *program);
-    const Result<std::vector<ExportedFile>> files =
+    Result<std::vector<ExportedFile>> files =
         export_program(loaded->state, *program, cases, options);
     if (!files) return files.error();
+    files->push_back({program->name + ".certificate.json", *certificate});
     if (const auto failure = write_folder(arguments.output, *files)) return *failure;
     return report(arguments, *program, *files, cases.size());
 }

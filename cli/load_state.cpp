@@ -1,5 +1,6 @@
 #include "cli/console.h"
 #include "cli/session.h"
+#include "derive/proof/certificate.h"
 
 namespace napkin::cli {
 
@@ -18,13 +19,19 @@ Result<Loaded> load_state(Context& context) {
         for (const auto& [axis, size] : sizes_in(commands))
             settings->emplace(axis, static_cast<double>(size));
     }
-    Result<Checked> checked = load_checked(context, *settings);
+    const Result<std::uint32_t> text = load_text(context.sources, context.arguments.file);
+    if (!text) return text.error();
+    Result<Checked> checked = check_text(context, *text, *settings);
     if (!checked) return checked.error();
     print_diagnostics(checked->warnings, context.sources);
     Result<State> state = replay(checked->diagram, commands);
     if (!state) return state.error();
+    const Result<SetFile> set = parse_with_settings(context.sources, *text, *settings);
+    if (!set) return set.error();
+    std::string hash = proof::derivation_hash(syntax::print(set->tree),
+                                              proof::own_sizes(checked->diagram), state->steps);
     return Loaded{std::move(checked->diagram), std::move(state).value(),
-                  std::move(settings).value()};
+                  std::move(settings).value(), std::move(hash)};
 }
 
 }  // namespace napkin::cli

@@ -74,12 +74,10 @@ Result<int> run_prove(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<std::uint32_t> text = load_text(context.sources, arguments.file);
     if (!text) return text.error();
-    Result<syntax::File> file = syntax::parse(context.sources, *text);
-    if (!file) return file.error();
     const Result<Settings> settings = settings_of_sets(arguments.sets);
     if (!settings) return settings.error();
-    const Result<Sizes> sizes = take_settings(*file, *settings);
-    if (!sizes) return sizes.error();
+    Result<SetFile> set = parse_with_settings(context.sources, *text, *settings);
+    if (!set) return set.error();
     std::vector<Command> commands;
     if (!arguments.derivation.empty()) {
         const Result<std::uint32_t> derivation = load_text(context.sources, arguments.derivation);
@@ -91,7 +89,7 @@ Result<int> run_prove(Context& context) {
     proof::ProofOptions options;
     options.seed = arguments.seed;
     const Result<proof::Proof> proof =
-        proof::prove({context.sources, *file, std::move(commands), *sizes}, options);
+        proof::prove({context.sources, set->tree, std::move(commands), set->sizes}, options);
     if (!proof) return proof.error();
     if (!proof->ok())
         return proof::messages::not_proved(proof->state.diagram.name, proof->failures());

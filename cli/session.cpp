@@ -121,13 +121,20 @@ Result<Sizes> take_settings(syntax::File& file, const Settings& settings) {
     return sizes;
 }
 
-Result<Checked> check_text(Context& context, std::uint32_t file, const Settings& settings) {
-    Result<syntax::File> tree = syntax::parse(context.sources, file);
+Result<SetFile> parse_with_settings(SourceMap& sources, std::uint32_t file,
+                                    const Settings& settings) {
+    Result<syntax::File> tree = syntax::parse(sources, file);
     if (!tree) return tree.error();
-    const Result<Sizes> sizes = take_settings(*tree, settings);
+    Result<Sizes> sizes = take_settings(*tree, settings);
     if (!sizes) return sizes.error();
-    if (const auto wrong = make_dynamic(*tree, context.arguments.dynamic)) return *wrong;
-    return check(context.sources, *tree, *sizes);
+    return SetFile{std::move(tree).value(), std::move(sizes).value()};
+}
+
+Result<Checked> check_text(Context& context, std::uint32_t file, const Settings& settings) {
+    Result<SetFile> set = parse_with_settings(context.sources, file, settings);
+    if (!set) return set.error();
+    if (const auto wrong = make_dynamic(set->tree, context.arguments.dynamic)) return *wrong;
+    return check(context.sources, set->tree, set->sizes);
 }
 
 Result<Checked> load_checked(Context& context, const Settings& settings) {

@@ -31,11 +31,22 @@ using Settings = std::map<std::string, double>;
 /// The diagram of FILE with the given settings, warnings included.
 [[nodiscard]] Result<Checked> load_checked(Context& context, const Settings& settings);
 
+/// A text parsed, with the settings of parameters put in.
+struct SetFile {
+    syntax::File tree;
+    Sizes sizes;  ///< the other settings
+};
+[[nodiscard]] Result<SetFile> parse_with_settings(SourceMap& sources, std::uint32_t file,
+                                                  const Settings& settings);
+
 /// A derivation and where it starts.
 struct Loaded {
     Diagram plain;
     State state;
     Settings settings;  ///< what differs from the file's defaults, by `set` or `--set`
+    /// proof::derivation_hash: kernels carry it, and a certificate of the derivation states the
+    /// same.
+    std::string hash;
 };
 /// The state that FILE, `--drv` and `--set` lead to; `--set` overrides the derivation's own `set`.
 /// Warnings of the checker are printed.

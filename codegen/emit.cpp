@@ -31,7 +31,8 @@ std::vector<std::string> header_of(const State& state, const RegionProgram& regi
     };
     for (const auto& [array, type] : region.stored)
         lines.push_back(fmt::format("{} : {}", signature(array), name_of(type)));
-    lines.emplace_back("Derivation:");
+    lines.push_back(options.derivation.empty() ? "Derivation:"
+                                               : "Derivation " + options.derivation + ":");
     for (const Step& step : state.steps) lines.push_back("  " + print(step.command));
     if (state.steps.empty()) lines.emplace_back("  (the plain diagram)");
     const auto remarks = options.remarks.find(region.name);

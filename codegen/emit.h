@@ -38,6 +38,8 @@ struct EmitOptions {
     std::int64_t shared_memory = 232448;
     /// Threads of a block, a multiple of 32; chosen from the tiles when 0.
     int threads = 0;
+    /// The hash of the derivation, for headers; none when empty.
+    std::string derivation = {};
     /// Lines for each region's header, by region name: predicted bytes, time.
     std::map<std::string, std::vector<std::string>> remarks = {};
     /// For `// attention.ncd:12:3` comments; none without it.
