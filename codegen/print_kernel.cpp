@@ -317,9 +317,17 @@ void print_signature(SourceWriter& writer, const Program& program) {
         whole += (&parameter == &parameters.front() ? "" : ", ") + parameter;
     whole += ") {";
     if (whole.size() <= kColumns) return writer.line(whole);
-    writer.line(head);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        parameters[i] += i + 1 < parameters.size() ? "," : ") {";
+    const std::string open = program.name + "(";
+    const std::vector<std::string> aligned = packed(open, parameters, 4);
+    const std::vector<std::string> below = packed("", parameters, 4);
+    // clang-format aligns parameters with the parenthesis unless that takes three lines more.
+    const bool fits = head.size() + 1 + open.size() <= kColumns;
+    const bool hang = fits && aligned.size() >= below.size() + 3;
+    writer.line(hang ? head + " " + open : head);
     const auto indent = writer.indent();
-    print_list(writer, program.name + "(", parameters, ") {");
+    for (const std::string& line : hang ? below : aligned) writer.line(line);
 }
 
 void print_matrix(SourceWriter& writer, const Tile& tile) {

@@ -15,6 +15,7 @@
 #include "derive/divisors.h"
 #include "derive/rules/rule_support.h"
 #include "derive/streams.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
@@ -51,13 +52,24 @@ std::optional<NotApplicable> why_not_fed(const Diagram& diagram, const Region& r
     return std::nullopt;
 }
 
+/// Indices into the chunk at hand: of its largest elements.
+std::set<ArrayId> chunk_indices(const Accumulator& accumulator) {
+    std::set<ArrayId> indices;
+    for (const Statement& statement : accumulator.body)
+        if (const Select* select = std::get_if<Select>(&statement.body);
+            select != nullptr && contains(accumulator.axes, select->over))
+            indices.insert(statement.targets[1]);
+    return indices;
+}
+
 /// What the region computes along a streamed axis is there a chunk at a time, so nothing that the
-/// accumulator does may read it at an index of its own.
+/// accumulator does may read it at an index of its own, unless the chunk gives that index.
 std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Region& region,
                                              const Accumulator& accumulator) {
     std::set<ArrayId> computed;
     for (const StatementId id : region.statements)
         computed.insert(diagram[id].targets.begin(), diagram[id].targets.end());
+    const std::set<ArrayId> found_in_chunk = chunk_indices(accumulator);
     std::optional<NotApplicable> refusal;
     const auto look_at = [&](const Expression& node) {
         const Read* element = std::get_if<Read>(&node.node);
@@ -65,9 +77,11 @@ std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Regio
         const Array& array = diagram[element->array];
         for (std::size_t k = 0; k < array.axes.size(); ++k) {
             const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node);
-            const bool streamed = std::find(accumulator.axes.begin(), accumulator.axes.end(),
-                                            array.axes[k]) != accumulator.axes.end();
-            if (!streamed || (index != nullptr && index->axis == array.axes[k])) continue;
+            const Read* found = std::get_if<Read>(&element->index[k].node);
+            if (!contains(accumulator.axes, array.axes[k]) ||
+                (index != nullptr && index->axis == array.axes[k]) ||
+                (found != nullptr && found_in_chunk.contains(found->array)))
+                continue;
             refusal = NotApplicable{
                 "`" + array.name + "` is read at other indices than it is computed at along `" +
                     diagram[array.axes[k]].name + "`, so one chunk would need values of another",
