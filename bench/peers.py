@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times napkin's kernels of one target beside PyTorch's, on this machine's GPU, in one run.
 
-usage: bench/peers.py NAPKIN TARGET OUT.jsonl
+usage: bench/peers.py NAPKIN TARGET OUT.jsonl [WORKLOAD...]     (all workloads and the errors without names)
 
 Both sides are timed alike: warm, the caches flushed before every repetition, medians of events. Each line of the
 output is one workload: microseconds of napkin's kernels and of every peer, and the ratio to the one that its target
@@ -22,6 +22,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 NAPKIN, TARGET, OUT = sys.argv[1:4]
+ONLY = sys.argv[4:]
 HERE = pathlib.Path(__file__).parent / "workloads"
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 FLUSH = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device="cuda")
@@ -59,7 +60,7 @@ def napkin(command, name, sizes, *more):
 def kernel_time(name, sizes):
     answer = napkin("bench", name, sizes)
     if not answer.get("ok"):
-        return None, answer.get("errors", "wrong result")
+        return None, answer.get("errors") or {key: answer.get(key) for key in ("outputs", "never_written", "repeatable")}
     whole = [t for t in answer["times"] if not t.get("kernel")]
     return whole[0]["median_us"], None
 
@@ -222,6 +223,8 @@ def main():
     print(json.dumps(lines[0]), flush=True)
     ratios = {}
     for name, sizes, peers_of in workloads():
+        if ONLY and name not in ONLY:
+            continue
         time, failed = kernel_time(name, sizes)
         peers, against = peers_of(sizes)
         line = {"workload": name, "sizes": sizes, "napkin_us": time, **{f"{peer}_us": round(t, 1) for peer, t in peers.items()}}
@@ -234,7 +237,7 @@ def main():
             ratios.setdefault(kind, []).append(line["ratio"])
         lines.append(line)
         print(json.dumps(line), flush=True)
-    for line in errors():
+    for line in [] if ONLY else errors():
         lines.append(line)
         print(json.dumps(line), flush=True)
     for kind, values in ratios.items():

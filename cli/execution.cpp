@@ -48,7 +48,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
                                         : execute_cuda(state.diagram, *kernels, inputs, how);
     if (!result) return result.error();
     report.device = result->device;
-    report.operands = kernels->operands;
+    report.precision = precision_of(state, *kernels);
     report.outputs = std::move(result->outputs);
     report.never_written = result->never_written;
     report.canaries_broken = result->canaries_broken;
@@ -110,11 +110,8 @@ Result<RunReport> execute(Context& context, const State& state, const Tensors& i
                         : on_kernels(context, state, *program, inputs, options, std::move(start));
     if (!report) return report;
     if (report->executed) {
-        Precision precision{ElementType::F64, {}, {}};
-        if (device != "cpu") precision = precision_of(state.diagram, state.relabelling);
-        precision.operands = report->operands;
         Result<Validation> validation =
-            validate(state.diagram, state.relabelling, inputs, report->outputs, precision,
+            validate(state.diagram, state.relabelling, inputs, report->outputs, report->precision,
                      context.arguments.seed);
         if (!validation) return validation.error();
         report->validation = std::move(validation).value();

@@ -30,7 +30,7 @@ struct RunReport {
     double work = 0;       ///< elements that the diagram visits
     Tensors outputs;
     Validation validation;
-    std::map<BoxId, ElementType> operands;  ///< rounded for the tensor core, as emitted
+    Precision precision{ElementType::F64, {}, {}, false};  ///< of what was executed
     LevelTraffic counted;
     LevelTraffic modelled;
     std::int64_t written_twice = 0;

@@ -106,9 +106,9 @@ std::vector<SelfTestCase> make_cases(Context& context, std::uint32_t file, const
     std::vector<SelfTestCase> cases;
     for (const Sizes& sizes : self_test_sizes(loaded.state, program))
         if (const std::optional<State> state = state_at(context, file, loaded, sizes))
-            cases.push_back(self_test_case(*state, program.operands, context.arguments.seed));
+            cases.push_back(self_test_case(*state, program, context.arguments.seed));
     if (cases.empty())
-        cases.push_back(self_test_case(loaded.state, program.operands, context.arguments.seed));
+        cases.push_back(self_test_case(loaded.state, program, context.arguments.seed));
     return cases;
 }
 
@@ -121,7 +121,7 @@ Result<std::string> certify(Context& context, std::uint32_t file, const Loaded& 
     proof::ProofOptions options;
     options.seed = context.arguments.seed;
     const Result<proof::Proof> proof =
-        proof::prove({context.sources, set->tree, std::move(commands), set->sizes}, options);
+        proof::prove({context.sources, set->tree, std::move(commands), {}, set->sizes}, options);
     if (!proof) return proof.error();
     if (!proof->ok())
         return proof::messages::not_proved(proof->state.diagram.name, proof->failures());

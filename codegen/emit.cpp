@@ -100,6 +100,13 @@ std::optional<Diagnostic> check_target(const std::string& target) {
     return messages::unknown_target(target);
 }
 
+Precision precision_of(const State& state, const EmittedProgram& program) {
+    Precision precision = precision_of(state.diagram, state.relabelling);
+    precision.operands = program.operands;
+    precision.truncates = program.target == "sm_80";
+    return precision;
+}
+
 Result<EmitOptions> emit_options_for(const std::string& target, const std::string& architecture) {
     const Result<Architecture> made_for = find_architecture(architecture);
     if (!made_for) return made_for.error();

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "derive/tile_program.h"
+#include "diagrams/compare.h"
 #include "diagrams/diagram.h"
 #include "diagrams/source.h"
 
@@ -117,6 +118,9 @@ struct EmittedProgram {
     std::map<BoxId, ElementType> operands;
     bool operator==(const EmittedProgram&) const = default;
 };
+
+/// How the program's kernels round.
+[[nodiscard]] Precision precision_of(const State& state, const EmittedProgram& program);
 
 /// Options for a target's kernels on an architecture such as `sm_86`; one that is unknown, or too
 /// old for the target, is a diagnostic.

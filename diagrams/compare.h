@@ -11,6 +11,9 @@
 //   exp(x)             result * (e_x + u |x| + 4 u); the other functions likewise by their slope
 //   sum over n terms   sum of e_i + sqrt(n) u (|result| + sqrt(sum of v_i^2)), the size of rounding
 //                      errors of independent sign in partial sums of that size, whatever the order
+//   such a sum on the tensor core (Precision::truncates)
+//                      n / 16 u (|result| + sqrt(sum of v_i^2)) more: it cuts off what does not fit
+//                      after every step of 16, always towards zero
 //   max, min           the largest e_i
 //   rounding to a type the distance between the roundings of value - e, value and value + e
 //   a sum of products whose operands the kernel rounds to a type t (Precision::operands)
@@ -46,6 +49,8 @@ struct Precision {
     std::map<ArrayId, ElementType> stored;      ///< arrays rounded where they are kept
     /// Boxes in which computed factors of contractions are rounded before they are multiplied.
     std::map<BoxId, ElementType> operands;
+    /// Whether sums run on the tensor core, which truncates.
+    bool truncates = false;
 };
 /// What a kernel with this relabelling does: f32 arithmetic, saved and retyped arrays in their
 /// storage types.

@@ -117,8 +117,7 @@ Tensor made_input(const Diagram& diagram, ArrayId array, const InputRecipe& reci
     return tensor;
 }
 
-SelfTestCase self_test_case(const State& state, const std::map<BoxId, ElementType>& operands,
-                            std::uint64_t seed) {
+SelfTestCase self_test_case(const State& state, const EmittedProgram& program, std::uint64_t seed) {
     const Diagram& diagram = state.diagram;
     SelfTestCase result;
     result.sizes = sizes_of(diagram);
@@ -143,9 +142,7 @@ SelfTestCase self_test_case(const State& state, const std::map<BoxId, ElementTyp
             result.recipes[id] = recipe;
         inputs.emplace(id, std::move(tensor));
     }
-    Precision precision = precision_of(diagram, state.relabelling);
-    precision.operands = operands;
-    Reference reference(diagram, inputs, precision);
+    Reference reference(diagram, inputs, precision_of(state, program));
     const std::vector<ArrayId> outputs = outputs_of(diagram);
     for (const ArrayId array : outputs) {
         SelfTestCase::Output& output = result.outputs[array];

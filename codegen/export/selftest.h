@@ -49,9 +49,8 @@ struct SelfTestCase {
 /// The values that the recipe makes for an array.
 [[nodiscard]] Tensor made_input(const Diagram& diagram, ArrayId array, const InputRecipe& recipe);
 
-/// A case at the state's sizes; `operands` as the program that was emitted has them.
-[[nodiscard]] SelfTestCase self_test_case(const State& state,
-                                          const std::map<BoxId, ElementType>& operands,
+/// A case at the state's sizes; tolerances are those of the emitted program.
+[[nodiscard]] SelfTestCase self_test_case(const State& state, const EmittedProgram& program,
                                           std::uint64_t seed);
 
 /// Sizes at which a program with sizes at run time should be tested: ragged ones with several

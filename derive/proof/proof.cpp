@@ -73,8 +73,7 @@ Result<Proof> prove(const Subject& subject, const ProofOptions& options, double 
     Proof proof;
     proof.options = options;
     proof.fixed = subject.fixed;
-    Sizes given = subject.fixed;
-    given.merge(sizes_in(subject.commands));
+    const Sizes given = subject.given();
     Result<Checked> checked = check(subject.sources, subject.file, given);
     if (!checked) return checked.error();
     Result<State> state = replay(checked->diagram, subject.commands);

@@ -152,9 +152,15 @@ Result<Shape> shape_at(const Subject& subject, const Sizes& sizes, std::vector<C
     return Shape{sizes, std::move(commands), std::move(checked->diagram), std::move(state).value()};
 }
 
+Sizes Subject::given() const {
+    Sizes all = fixed;
+    all.insert(sizes.begin(), sizes.end());
+    all.merge(sizes_in(commands));
+    return all;
+}
+
 Result<std::vector<Shape>> choose_shapes(const Subject& subject) {
-    Sizes given = subject.fixed;
-    given.merge(sizes_in(subject.commands));
+    const Sizes given = subject.given();
     const Result<Checked> original = check(subject.sources, subject.file, given);
     if (!original) return original.error();
     if (Result<State> state = replay(original->diagram, subject.commands); !state)

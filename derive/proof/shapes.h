@@ -26,7 +26,11 @@ struct Subject {
     const SourceMap& sources;
     const syntax::File& file;
     std::vector<Command> commands;
-    Sizes fixed;  ///< sizes that the user asked for; these axes keep the derivation's tile sizes
+    Sizes fixed;  ///< sizes that the shapes keep; these axes keep the derivation's tile sizes
+    Sizes sizes = {};  ///< others than the file's, of the derivation but not of the shapes
+
+    /// The sizes that the derivation is replayed at.
+    [[nodiscard]] Sizes given() const;
 };
 
 /// The shape with the given sizes and commands; the diagnostics where it does not check or a step

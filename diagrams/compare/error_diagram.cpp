@@ -132,8 +132,8 @@ private:
             const Expression size =
                 plus(magnitude(at_own_axes(target)), apply(Function::Sqrt, {squares}));
             Expression sum = fold_of(statement, fold, kSum, std::move(error));
-            Expression bound = plus(plus(std::move(sum), seed),
-                                    rounding(std::sqrt(length_of(fold)) * roundoff_, size));
+            Expression bound =
+                plus(plus(std::move(sum), seed), rounding(rounding_steps(fold) * roundoff_, size));
             const auto operands = precision_.operands.find(statement.box);
             if (operands != precision_.operands.end())
                 bound = plus(std::move(bound), rounding(4 * unit_roundoff(operands->second),
@@ -147,6 +147,13 @@ private:
             relative = plus(std::move(relative), number(length_of(fold) * roundoff_));
             set_bound(target, times(magnitude(at_own_axes(target)), std::move(relative)));
         }
+    }
+
+    /// How often the rounding of a sum counts in full: errors of rounding cancel, cuts add up.
+    [[nodiscard]] double rounding_steps(const Fold& fold) const {
+        constexpr double kDepthOfStep = 16;  // of the tensor core, along k
+        const double length = length_of(fold);
+        return std::sqrt(length) + (precision_.truncates ? length / kDepthOfStep : 0);
     }
 
     [[nodiscard]] double length_of(const Fold& fold) const {

@@ -15,9 +15,7 @@ std::string wrong_with(const State& state, const EmittedProgram& program, std::u
     ExecuteOptions how;
     how.seed = seed;
     how.emulator_cache = std::filesystem::temp_directory_path() / "napkin-test-emulator";
-    Precision precision = precision_of(diagram, state.relabelling);
-    precision.operands = program.operands;
-    Reference reference(diagram, inputs, precision);
+    Reference reference(diagram, inputs, precision_of(state, program));
     std::string wrong;
     try {
         const Result<Execution> execution = where == RunOn::Gpu

@@ -64,9 +64,9 @@ Exported make_export(const ExportExample& example) {
     result.program = *program;
     std::vector<SelfTestCase> cases;
     for (const Sizes& sizes : example.sizes)
-        cases.push_back(self_test_case(derive(load(example.diagram, sizes), example.derivation),
-                                       program->operands, 1));
-    if (cases.empty()) cases.push_back(self_test_case(result.state, program->operands, 1));
+        cases.push_back(
+            self_test_case(derive(load(example.diagram, sizes), example.derivation), *program, 1));
+    if (cases.empty()) cases.push_back(self_test_case(result.state, *program, 1));
     const Result<std::vector<ExportedFile>> files =
         export_program(result.state, result.program, cases, {"0.0.0", example.diagram, ""});
     REQUIRE(files.has_value());

@@ -132,9 +132,22 @@ cuda = types.SimpleNamespace(
 )
 
 
+def _without_defaults(function, schema):
+    """PyTorch's dispatcher leaves out trailing arguments that equal their defaults."""
+    parameters = schema[1 : schema.index(")")].split(", ")
+    defaults = [float(text.split("=")[1]) if "=" in text else None for text in parameters]
+
+    def call(*arguments):
+        while arguments and defaults[len(arguments) - 1] == arguments[-1]:
+            arguments = arguments[:-1]
+        return function(*arguments)
+
+    return call
+
+
 class _Operator:
     def __init__(self, name, function, schema):
-        setattr(ops.napkin, name.split("::")[1], function)
+        setattr(ops.napkin, name.split("::")[1], _without_defaults(function, schema))
         self.schema = schema
 
     def register_fake(self, function):
