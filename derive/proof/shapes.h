@@ -26,7 +26,7 @@ struct Subject {
     const SourceMap& sources;
     const syntax::File& file;
     std::vector<Command> commands;
-    Sizes fixed;  ///< sizes that the shapes keep; these axes keep the derivation's tile sizes
+    Sizes fixed;       ///< sizes that the shapes keep; these axes keep the derivation's tile sizes
     Sizes sizes = {};  ///< others than the file's, of the derivation but not of the shapes
 
     /// The sizes that the derivation is replayed at.

@@ -77,7 +77,8 @@ private:
             result_.failures.emplace_back("the steps cannot be read");
             return;
         }
-        Subject subject{sources_, file, *commands, sizes_of_json(json_.at("fixed")), sizes_of_json(json_.at("sizes"))};
+        Subject subject{sources_, file, *commands, sizes_of_json(json_.at("fixed")),
+                        sizes_of_json(json_.at("sizes"))};
         ProofOptions options;
         options.seed = json_.at("seed").get<std::uint64_t>();
         options.trials = json_.at("trials").get<int>();
