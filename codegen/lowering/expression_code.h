@@ -36,6 +36,13 @@ struct ExpressionScope {
     bool fast = false;
 };
 
+/// Texts longer than this get a name.
+inline constexpr std::size_t kLongText = 60;
+/// Declares a value under a new name.
+[[nodiscard]] Code named(const Code& value, const ElementScope& element);
+/// An integer's text, in 64 bits where `wide`.
+[[nodiscard]] std::string widened(const Code& code, bool wide);
+
 class ExpressionPrinter {
 public:
     explicit ExpressionPrinter(const ExpressionScope& scope) : scope_(scope) {}

@@ -1,0 +1,183 @@
+// Calls as code: which operator or device function serves, for integers and for reals.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "codegen/lowering/expression_code.h"
+
+namespace napkin::lowering {
+namespace {
+
+bool harmless_factor(const Code& code) {
+    return code.constant && *code.constant != 0 && std::isfinite(*code.constant);
+}
+
+/// A call of two integers, which must have one width.
+Code integer_pair(const std::string& name, const Code& a, const Code& b) {
+    const bool wide = a.wide || b.wide;
+    Code code = function_call(name, {widened(a, wide), widened(b, wide)}, Sort::Integer);
+    code.wide = wide;
+    code.finite = true;
+    return code;
+}
+
+const char* real_function(Function function) {
+    switch (function) {
+    case Function::Exp: return "expf";
+    case Function::Log: return "logf";
+    case Function::Sqrt: return "sqrtf";
+    case Function::Rsqrt: return "rsqrtf";
+    case Function::Tanh: return "tanhf";
+    case Function::Erf: return "erff";
+    case Function::Abs: return "absolute";
+    case Function::Floor: return "floorf";
+    case Function::Guard: return "guard";
+    case Function::Min: return "minimum";
+    case Function::Max: return "maximum";
+    case Function::FloorDivide: return "floor_divide";
+    case Function::Modulo: return "modulo";
+    default: return nullptr;
+    }
+}
+
+/// What serves instead where inputs are finite.
+const char* fast_function(Function function) {
+    switch (function) {
+    case Function::Exp: return "exp2_fast";
+    case Function::Tanh: return "tanh_by_exp";
+    case Function::Min: return "fminf";
+    case Function::Max: return "fmaxf";
+    default: return nullptr;
+    }
+}
+
+/// Names the longest arguments until what they make is short enough for a line.
+void shorten(std::vector<Code>& arguments, const ElementScope& element) {
+    if (element.temporaries == nullptr) return;
+    for (;;) {
+        std::size_t total = 16;
+        for (const Code& argument : arguments) total += argument.text.size();
+        if (total <= kLongText) return;
+        const auto longest = std::max_element(
+            arguments.begin(), arguments.end(),
+            [](const Code& a, const Code& b) { return a.text.size() < b.text.size(); });
+        if (longest->text.size() <= 8 || longest->constant) return;
+        *longest = named(*longest, element);
+    }
+}
+
+/// x to a constant power: small integers by multiplication, halves by roots.
+Code power(const Code& base, double exponent) {
+    if (exponent >= 0 && exponent <= 8 && exponent == std::floor(exponent))
+        return function_call(fmt::format("integer_power<{}>", static_cast<int>(exponent)),
+                             {base.text});
+    if (exponent == 0.5) return function_call("sqrtf", {base.text});
+    if (exponent == -0.5) return function_call("rsqrtf", {base.text});
+    return function_call("powf", {base.text, real_constant(exponent).text});
+}
+
+}  // namespace
+
+Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>& arguments) const {
+    const Code& a = arguments[0];
+    const bool linear = std::all_of(arguments.begin(), arguments.end(),
+                                    [](const Code& code) { return code.index.has_value(); });
+    switch (call.function) {
+    case Function::Floor: return a;
+    case Function::Negate:
+        if (linear) return index_code(*a.index * std::int64_t{-1});
+        return infix(index_code(0), "-", a, precedence::kSumLevel, Sort::Integer);
+    case Function::Add:
+        if (linear) return index_code(*a.index + *arguments[1].index);
+        return infix(a, "+", arguments[1], precedence::kSumLevel, Sort::Integer);
+    case Function::Subtract:
+        if (linear) return index_code(*a.index - *arguments[1].index);
+        return infix(a, "-", arguments[1], precedence::kSumLevel, Sort::Integer);
+    case Function::Multiply: {
+        if (linear && (a.constant || arguments[1].constant))
+            return index_code(*a.index * *arguments[1].index);
+        // The product of two indices may need 64 bits.
+        Code first = a;
+        if (!a.wide) {
+            first.text = "i64(" + a.text + ")";
+            first.precedence = precedence::kPrimary;
+            first.wide = true;
+        }
+        return infix(first, "*", arguments[1], precedence::kProduct, Sort::Integer);
+    }
+    case Function::FloorDivide: return integer_pair("floor_divide", a, arguments[1]);
+    case Function::Modulo: return integer_pair("modulo", a, arguments[1]);
+    case Function::Min: return integer_pair("minimum", a, arguments[1]);
+    case Function::Max: return integer_pair("maximum", a, arguments[1]);
+    case Function::Abs: {
+        Code code = function_call("absolute", {a.text}, Sort::Integer);
+        code.wide = a.wide;
+        return code;
+    }
+    default: throw InternalError("no integer function");
+    }
+}
+
+Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments,
+                                  const ElementScope& element) const {
+    const bool finite = std::all_of(arguments.begin(), arguments.end(),
+                                    [](const Code& code) { return code.finite; });
+    const bool reciprocal =
+        call.function == Function::Divide && arguments[0].constant && !arguments[1].constant;
+    Code code = real_operation(call, std::move(arguments), element);
+    if (scope_.fast)
+        code.finite = call.function == Function::Guard || call.function == Function::Exp ||
+                      (finite && call.function != Function::Log && !reciprocal);
+    return code;
+}
+
+// Plain operators where the language's conventions cannot matter, calls elsewhere.
+Code ExpressionPrinter::real_operation(const Apply& call, std::vector<Code> arguments,
+                                       const ElementScope& element) const {
+    shorten(arguments, element);
+    const Code& a = arguments[0];
+    switch (call.function) {
+    case Function::Negate: {
+        Code code;
+        code.text = "-" + wrapped(a, precedence::kUnary);
+        code.precedence = precedence::kUnary;
+        code.finite = a.finite;
+        return code;
+    }
+    case Function::Add:
+        if (a.finite || arguments[1].finite)
+            return infix(a, "+", arguments[1], precedence::kSumLevel, Sort::Real);
+        return function_call("add", {a.text, arguments[1].text});
+    case Function::Subtract:
+        if (a.finite || arguments[1].finite || arguments[1].guarded)
+            return infix(a, "-", arguments[1], precedence::kSumLevel, Sort::Real);
+        return function_call("subtract", {a.text, arguments[1].text});
+    case Function::Multiply:
+        if ((a.finite && arguments[1].finite) || harmless_factor(a) ||
+            harmless_factor(arguments[1]))
+            return infix(a, "*", arguments[1], precedence::kProduct, Sort::Real);
+        return function_call("multiply", {a.text, arguments[1].text});
+    case Function::Divide:
+        if (harmless_factor(arguments[1]))
+            return infix(a, "/", arguments[1], precedence::kProduct, Sort::Real);
+        return function_call("divide", {a.text, arguments[1].text});
+    case Function::Power:
+        invariant(arguments[1].constant.has_value(), "a power has a constant exponent");
+        return power(a, *arguments[1].constant);
+    default: break;
+    }
+    const char* name = scope_.fast && fast_function(call.function) != nullptr
+                           ? fast_function(call.function)
+                           : real_function(call.function);
+    invariant(name != nullptr, "unknown function");
+    std::vector<std::string> texts;
+    texts.reserve(arguments.size());
+    for (const Code& argument : arguments) texts.push_back(argument.text);
+    Code code = function_call(name, texts);
+    code.guarded = call.function == Function::Guard;
+    code.finite = call.function == Function::Tanh || call.function == Function::Erf;
+    return code;
+}
+
+}  // namespace napkin::lowering
