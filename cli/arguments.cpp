@@ -27,7 +27,6 @@ void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
                "--set", out.sets,
                "override sizes and parameters, as in --set q=8192,eps=1e-5; may be repeated")
             ->allow_extra_args(false)
-            ->delimiter(',')
             ->type_name("NAME=VALUE");
     if (takes.machine)
         app.add_option("--machine", out.machine,

@@ -17,7 +17,7 @@ struct Arguments {
     std::string file;               ///< the `.ncd` file
     std::string derivation;         ///< `--drv`
     std::string output;             ///< `-o`; empty for standard output
-    std::vector<std::string> sets;  ///< `--set`, each `q=8192`
+    std::vector<std::string> sets;  ///< `--set`, each `q=8192,eps=1e-5`
     std::string machine;            ///< `--machine NAME|FILE[,key=value...]`
     std::string as;                 ///< `emit --as`
     std::string target = "simt";

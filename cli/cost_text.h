@@ -22,7 +22,7 @@ struct Costed {
 /// How far transfers are from what is proved and from the best known of their kind.
 struct Ratios {
     std::optional<double> to_bound;  ///< total H in bytes over compulsory traffic
-    std::optional<double> to_best;   ///< of a single region, at the machine's capacity
+    std::optional<double> to_best;   ///< of a single region that fits, at the machine's capacity
     std::string bound_citation;
     std::string best_formula;
     std::string best_validity;

@@ -6,17 +6,52 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/json.h"
+#include "cli/messages.h"
 #include "cli/picture.h"
 #include "cli/session.h"
 #include "cli/step_report.h"
+#include "derive/messages.h"
+#include "diagrams/contains.h"
+#include "diagrams/drawing/group_equivalence.h"
+#include "diagrams/drawing/render.h"
 
 namespace napkin::cli {
 namespace {
+
+/// The group that a step added, with its region.
+std::optional<std::pair<const Region*, AxisId>> added_group(const State& before,
+                                                            const State& after) {
+    if (before.relabelling.regions.size() != after.relabelling.regions.size()) return std::nullopt;
+    for (std::size_t i = 0; i < after.relabelling.regions.size(); ++i)
+        for (const Group& group : after.relabelling.regions[i].groups)
+            if (!contains(before.relabelling.regions[i].groups, group))
+                return std::pair{&before.relabelling.regions[i], group.axis};
+    return std::nullopt;
+}
+
+Result<int> draw_law(const State& state, const Command& command, const std::string& path) {
+    const Result<drawing::Format> format = drawing::format_of(path);
+    if (!format) return format.error();
+    const Outcome outcome = apply(state, command);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&outcome))
+        return messages::step_refused(command.span, print(command), refusal->reason, refusal->help);
+    const auto added = added_group(state, std::get<State>(outcome));
+    if (!added) return law_without_picture(print(command));
+    const Result<std::string> bytes =
+        drawing::render_canvas(drawing::draw_group_equivalence(drawing::weaved_algorithm(
+                                   state.diagram, *added->first, added->second)),
+                               *format);
+    if (!bytes) return bytes.error();
+    if (const auto failure = write_data(path, *bytes)) return Diagnostics{{*failure}};
+    return kOk;
+}
 
 Result<int> explain_command(Context& context, const State& state) {
     const std::uint32_t file = context.sources.add("<command>", context.arguments.topic);
     const Result<Command> command = parse_command(context.sources, file);
     if (!command) return command.error();
+    if (!context.arguments.output.empty())
+        return draw_law(state, *command, context.arguments.output);
     const Outcome outcome = apply(state, *command);
     Json json{{"ok", true}, {"command", print(*command)}};
     std::string text = print(*command) + "\n";
@@ -59,6 +94,8 @@ Result<int> explain_costs(Context& context, const State& state) {
 }  // namespace
 
 Result<int> run_explain(Context& context) {
+    if (context.arguments.topic.empty() && !context.arguments.output.empty())
+        return law_without_picture("explain");
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     return context.arguments.topic.empty() ? explain_costs(context, loaded->state)

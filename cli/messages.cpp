@@ -34,11 +34,6 @@ Diagnostic malformed_set(const std::string& text) {
                        "write it as `--set q=8192` or `--set eps=1e-5`");
 }
 
-Diagnostic unknown_picture_format(const std::string& path) {
-    return plain_error("E9005", "`" + path + "` has no ending that names a picture format",
-                       "end it in `.svg`, `.pdf`, `.png`, `.txt` or `.tex`");
-}
-
 Diagnostic malformed_tensor_option(const std::string& option, const std::string& text) {
     return plain_error("E9006", "`--" + option + " " + text + "` is not an array and a file",
                        "write it as `--" + option + " Q=q.npy`");
@@ -56,6 +51,12 @@ Diagnostic capacity_exceeded(const std::string& what, const std::string& machine
                                      "group or stream an axis of it in smaller tiles");
     warning.severity = Severity::Warning;
     return warning;
+}
+
+Diagnostic law_without_picture(const std::string& command) {
+    return plain_error(
+        "E9018", "there is no picture of why `" + command + "` is legal",
+        "`-o` draws the law of a `group`; `napkin draw --steps` draws what a step does");
 }
 
 Diagnostic several_cubins(std::size_t count) {

@@ -14,12 +14,12 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic cannot_write(const std::string& path, const std::string& reason);
 [[nodiscard]] Diagnostic file_too_large(const std::string& path, std::size_t largest);
 [[nodiscard]] Diagnostic malformed_set(const std::string& text);
-[[nodiscard]] Diagnostic unknown_picture_format(const std::string& path);
 [[nodiscard]] Diagnostic malformed_tensor_option(const std::string& option,
                                                  const std::string& text);
 [[nodiscard]] Diagnostic unknown_tensor(const std::string& option, const std::string& name,
                                         const std::vector<std::string>& known);
 [[nodiscard]] Diagnostic capacity_exceeded(const std::string& what, const std::string& machine);
+[[nodiscard]] Diagnostic law_without_picture(const std::string& command);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);
 [[nodiscard]] Diagnostic opaque_has_no_values();

@@ -28,7 +28,7 @@ Ratios ratios_of(const Costed& costed) {
     if (costed.machine == nullptr || costed.cost.regions.size() != 1) return ratios;
     const RegionCost& region = costed.cost.regions.front();
     const std::optional<std::int64_t> capacity = capacity_in_values(region, *costed.machine);
-    if (!capacity) return ratios;
+    if (!capacity || region.levels.at(Level::Block).memory.values > *capacity) return ratios;
     if (const auto best = best_of(region, *capacity); best && best->values > 0) {
         ratios.to_best = static_cast<double>(total->second.values) / best->values;
         ratios.best_formula = best->formula;

@@ -21,17 +21,34 @@ Result<std::uint32_t> load_text(SourceMap& sources, const std::string& path) {
     return sources.add(path, std::move(text).value());
 }
 
+namespace {
+
+/// `q=8192`; false if it is not that.
+bool read_setting(std::string_view text, Settings& settings) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string_view::npos || equals == 0) return false;
+    double value = 0;
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + equals + 1, end, value);
+    if (parsed.ec != std::errc{} || parsed.ptr != end || std::isnan(value)) return false;
+    settings[std::string(text.substr(0, equals))] = value;
+    return true;
+}
+
+}  // namespace
+
 Result<Settings> settings_of_sets(const std::vector<std::string>& sets) {
     Settings settings;
     for (const std::string& text : sets) {
-        const std::size_t equals = text.find('=');
-        if (equals == std::string::npos || equals == 0) return malformed_set(text);
-        double value = 0;
-        const char* const end = text.data() + text.size();
-        const auto parsed = std::from_chars(text.data() + equals + 1, end, value);
-        if (parsed.ec != std::errc{} || parsed.ptr != end || std::isnan(value))
-            return malformed_set(text);
-        settings[text.substr(0, equals)] = value;
+        std::string_view rest = text;
+        for (;;) {
+            const std::size_t comma = rest.find(',');
+            const std::string setting(rest.substr(0, comma));
+            if (!read_setting(setting, settings))
+                return malformed_set(setting.empty() ? text : setting);
+            if (comma == std::string_view::npos) break;
+            rest.remove_prefix(comma + 1);
+        }
     }
     return settings;
 }

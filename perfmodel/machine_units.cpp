@@ -77,6 +77,8 @@ std::variant<Figure, std::string> parse_figure(std::string_view text, Dimension 
     Figure figure;
     const auto [end, problem] =
         std::from_chars(whole.data(), whole.data() + whole.size(), figure.value);
+    if (problem == std::errc::result_out_of_range)
+        return "`" + std::string(whole) + "` is more, or less, than a number can hold";
     if (problem != std::errc{} || !std::isfinite(figure.value))
         return "`" + std::string(whole) + "` does not start with a number";
     if (figure.value <= 0) return "`" + std::string(whole) + "` is not above zero";
@@ -100,6 +102,8 @@ std::variant<Figure, std::string> parse_figure(std::string_view text, Dimension 
         return "`" + std::string(unit_text) + "` is the wrong unit; it takes one of " +
                units_of(dimension);
     figure.value *= unit->scale;
+    if (!std::isfinite(figure.value))
+        return "`" + std::string(whole) + "` is more than a number can hold";
     figure.per_clock = unit_text.ends_with("/clk");
     return figure;
 }

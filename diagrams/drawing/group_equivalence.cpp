@@ -1,7 +1,10 @@
 #include "diagrams/drawing/group_equivalence.h"
 
 #include <algorithm>
+#include <cmath>
+#include <utility>
 
+#include "diagrams/contains.h"
 #include "diagrams/drawing/glyphs.h"
 #include "diagrams/drawing/stages.h"
 
@@ -12,8 +15,10 @@ namespace {
 constexpr double kStub = 34;
 constexpr double kFan = 58;   // of the curves between a split and the sub-algorithms
 constexpr double kLead = 30;  // of wires inside a sub-algorithm, with room for labels
-constexpr double kBoxWidth = 30;
-constexpr double kSubGap = 22;
+constexpr double kLeastBoxWidth = 30;
+constexpr double kCell = 10;  // a terminal's row
+constexpr double kTitleMargin = 12;
+constexpr double kSubGap = 38;
 constexpr double kOpenRadius = 5;
 constexpr double kPointRadius = 3;
 
@@ -25,16 +30,21 @@ struct Row {
     bool starts_array = false;
 };
 
+/// The weaved axis once, above all arrays; then what else each of them has.
 std::vector<Row> rows_of(const std::vector<std::vector<std::string>>& arrays,
                          const std::string& axis) {
     std::vector<Row> rows;
-    double y = 0;
+    if (std::any_of(arrays.begin(), arrays.end(),
+                    [&](const std::vector<std::string>& array) { return contains(array, axis); }))
+        rows.push_back({0, axis, true, false});
+    bool first_array = true;
     for (const std::vector<std::string>& array : arrays) {
-        bool first = true;
+        bool starts = !first_array;
         for (const std::string& name : array) {
-            if (!rows.empty()) y += first ? kArrayGap : kPitch;
-            rows.push_back({y, name, name == axis, first && !rows.empty()});
-            first = false;
+            if (name == axis) continue;
+            const double y = rows.empty() ? 0 : rows.back().y + (starts ? kArrayGap : kPitch);
+            rows.push_back({y, name, false, std::exchange(starts, false)});
+            first_array = false;
         }
     }
     return rows;
@@ -49,8 +59,9 @@ public:
     explicit Drawer(const WeavedAlgorithm& algorithm)
         : algorithm_(algorithm),
           in_(rows_of(algorithm.inputs, algorithm.axis)),
-          out_(rows_of(algorithm.outputs, algorithm.axis)) {
-        height_ = std::max(height_of(in_), height_of(out_)) + kPitch;
+          out_(rows_of(algorithm.outputs, algorithm.axis)),
+          box_width_(std::max(kLeastBoxWidth, width_of(title(), title_size()) + kTitleMargin)) {
+        height_ = std::max({height_of(in_), height_of(out_), kPitch}) + kPitch;
         // Outputs that are not weaved leave the middle of the box.
         const double spare = (box_top() + box_bottom()) / 2 - middle_of_plain(out_);
         for (Row& row : out_)
@@ -58,28 +69,40 @@ public:
     }
 
     Canvas draw() {
-        const double span = height_ + kSubGap + 16;
+        const double span = 2 * kCell * std::ceil((height_ + kSubGap) / (2 * kCell));
         whole({0, span / 2});
-        const double sign = 2 * kLead + kBoxWidth + 2 * kStub + 18;
+        const double sign = 2 * kLead + box_width_ + 2 * kStub + 18;
         canvas_.text(plain_text("≡"), {sign, span / 2 + height_ / 2}, Anchor::Middle, 24);
         parts(sign + 24, span);
+        // Wires stay on the rows of a terminal.
+        const double above = kMargin - bounds_of(canvas_).top;
+        const double spare = kCell * std::ceil(above / kCell) - above;
         fit(canvas_, kMargin);
+        translate(canvas_, 0, spare);
+        canvas_.height += spare;
         return std::move(canvas_);
     }
 
 private:
+    [[nodiscard]] bool is_letter() const { return columns_in(algorithm_.name) == 1; }
+    [[nodiscard]] MathText title() const {
+        return is_letter() ? parse_math(algorithm_.name) : plain_text(algorithm_.name);
+    }
+    [[nodiscard]] double title_size() const {
+        return is_letter() ? kLabelSize + 4 : kLabelSize - 3;
+    }
     /// The box spans the wires that enter it.
     [[nodiscard]] double box_top() const {
         double top = 1e9;
         for (const Row& row : in_)
             if (!row.weaved) top = std::min(top, row.y);
-        return top > 1e8 ? 0 : top - kGlyphReach;
+        return (top > 1e8 ? kPitch : top) - kGlyphReach;
     }
     [[nodiscard]] double box_bottom() const {
         double bottom = -1e9;
         for (const Row& row : in_)
             if (!row.weaved) bottom = std::max(bottom, row.y);
-        return bottom < -1e8 ? kPitch : bottom + kGlyphReach;
+        return (bottom < -1e8 ? kPitch : bottom) + kGlyphReach;
     }
     static double middle_of_plain(const std::vector<Row>& rows) {
         double low = 1e9;
@@ -105,7 +128,7 @@ private:
     /// nothing: ends are at the rows' heights.
     void inside(double left, double top, const std::string& axis) {
         const double box = left + kLead;
-        const double right = box + kBoxWidth + kLead;
+        const double right = box + box_width_ + kLead;
         for (const Row& row : in_) {
             const double y = top + row.y;
             canvas_.line({left, y}, {row.weaved ? right : box, y}, wire(kBlockColor), Part::Wire);
@@ -113,17 +136,15 @@ private:
         }
         for (const Row& row : out_) {
             if (row.weaved) continue;
-            canvas_.line({box + kBoxWidth, top + row.y}, {right, top + row.y}, wire(kBlockColor),
+            canvas_.line({box + box_width_, top + row.y}, {right, top + row.y}, wire(kBlockColor),
                          Part::Wire);
-            label(row.name, {box + kBoxWidth + kLead / 2, top + row.y});
+            label(row.name, {box + box_width_ + kLead / 2, top + row.y});
         }
         dashes(in_, left, box, top);
-        const Box2 frame{box, top + box_top(), box + kBoxWidth, top + box_bottom()};
+        const Box2 frame{box, top + box_top(), box + box_width_, top + box_bottom()};
         canvas_.rectangle(frame, kWhite, wire(kBlack), Part::Glyph);
-        canvas_.text(columns_in(algorithm_.name) == 1 ? parse_math(algorithm_.name)
-                                                      : plain_text(algorithm_.name),
-                     {box + kBoxWidth / 2, (frame.top + frame.bottom) / 2 + 5}, Anchor::Middle,
-                     columns_in(algorithm_.name) == 1 ? kLabelSize + 4 : kLabelSize - 3);
+        canvas_.text(title(), {box + box_width_ / 2, (frame.top + frame.bottom) / 2 + 5},
+                     Anchor::Middle, title_size());
     }
     /// Where the weaved wire leaves: at the height where it came in.
     [[nodiscard]] double leaving(const Row& row) const {
@@ -134,7 +155,7 @@ private:
     }
     void whole(Point at) {
         inside(at.x + kStub, at.y, algorithm_.axis);
-        const double right = at.x + kStub + 2 * kLead + kBoxWidth;
+        const double right = at.x + kStub + 2 * kLead + box_width_;
         for (const Row& row : in_) {
             canvas_.line({at.x, at.y + row.y}, {at.x + kStub, at.y + row.y}, wire(kBlack),
                          Part::Wire);
@@ -156,7 +177,7 @@ private:
     void parts(double x, double span) {
         const double split = x + kStub;
         const double left = split + kFan;
-        const double right = left + 2 * kLead + kBoxWidth;
+        const double right = left + 2 * kLead + box_width_;
         const double join = right + kFan;
         const double outer = span / 2;
         const double tops[] = {0, span};
@@ -192,13 +213,20 @@ private:
     const WeavedAlgorithm& algorithm_;
     std::vector<Row> in_;
     std::vector<Row> out_;
+    double box_width_ = 0;
     double height_ = 0;
     Canvas canvas_;
 };
 
-std::vector<std::string> names_of(const Diagram& diagram, ArrayId array) {
+/// Axes of an array, but for woven ones of which a processor has one index.
+std::vector<std::string> names_of(const Diagram& diagram, const Region& region, ArrayId array,
+                                  AxisId weaved) {
     std::vector<std::string> names;
-    for (AxisId axis : diagram[array].axes) names.push_back(diagram[axis].name);
+    for (const AxisId axis : diagram[array].axes)
+        if (axis == weaved || !diagram[axis].woven ||
+            std::none_of(region.groups.begin(), region.groups.end(),
+                         [&](const Group& group) { return group.axis == axis && group.size == 1; }))
+            names.push_back(diagram[axis].name);
     return names;
 }
 
@@ -209,9 +237,9 @@ WeavedAlgorithm weaved_algorithm(const Diagram& diagram, const Region& region, A
     algorithm.axis = diagram[axis].name;
     for (ArrayId array : loads_of(diagram, region))
         if (diagram[array].role != ArrayRole::Parameter)
-            algorithm.inputs.push_back(names_of(diagram, array));
+            algorithm.inputs.push_back(names_of(diagram, region, array, axis));
     for (ArrayId array : saves_of(diagram, region))
-        algorithm.outputs.push_back(names_of(diagram, array));
+        algorithm.outputs.push_back(names_of(diagram, region, array, axis));
     algorithm.name = region_name(diagram, region);
     if (!region.statements.empty())
         if (const Opaque* box = std::get_if<Opaque>(&diagram[region.statements.back()].body))

@@ -64,7 +64,7 @@ void arrow(Canvas& canvas, Point from, Point to, Color color) {
     canvas.line(start, end, stroke, Part::Arrow);
     for (const double side : {-1.0, 1.0})
         canvas.line(end, {end.x - 6 * dx + side * 3.2 * dy, end.y - 6 * dy - side * 3.2 * dx},
-                    stroke, Part::Arrow);
+                    stroke, Part::ArrowHead);
 }
 
 /// Where the circles of one depth stand: apart enough for texts between them.

@@ -1,6 +1,10 @@
 #include "diagrams/drawing/labels.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
+
+#include "diagrams/contains.h"
 
 namespace napkin::drawing {
 
@@ -50,22 +54,37 @@ bool Labels::relabels(std::size_t region) const {
                        [&](const Group& group) { return !trivial(group); });
 }
 
+std::vector<Labels::SizeNote> Labels::sizes_of(const Region& region) const {
+    std::vector<SizeNote> notes;
+    for (const Group& group : region.groups)
+        if (!trivial(group))
+            notes.emplace_back(size_label('g', group.axis, group.level), group.size);
+    for (const Stream& stream : region.streams)
+        notes.emplace_back(size_label('s', stream.axis, stream.level), stream.size);
+    return notes;
+}
+
+bool Labels::regions_differ() const {
+    std::map<std::string, std::int64_t> sizes;
+    for (const Region& region : relabelling_.regions)
+        for (const auto& [label, size] : sizes_of(region))
+            if (sizes.emplace(label, size).first->second != size) return true;
+    return false;
+}
+
 std::vector<MathText> Labels::legend() const {
-    std::vector<std::pair<std::string, std::int64_t>> sizes;
-    const auto note = [&](const std::string& label, std::int64_t size) {
-        const std::pair<std::string, std::int64_t> entry{label, size};
-        if (std::find(sizes.begin(), sizes.end(), entry) == sizes.end()) sizes.push_back(entry);
-    };
-    for (const Region& region : relabelling_.regions) {
-        for (const Group& group : region.groups)
-            if (!trivial(group)) note(size_label('g', group.axis, group.level), group.size);
-        for (const Stream& stream : region.streams)
-            note(size_label('s', stream.axis, stream.level), stream.size);
-    }
+    const bool by_region = regions_differ();
+    std::vector<SizeNote> seen;
     std::vector<MathText> legend;
-    legend.reserve(sizes.size());
-    for (const auto& [label, size] : sizes)
-        legend.push_back(parse_math(label) + plain_text(" = " + std::to_string(size)));
+    for (const Region& region : relabelling_.regions) {
+        std::string title = by_region ? region_name(diagram_, region) + ": " : "";
+        for (const SizeNote& note : sizes_of(region)) {
+            if (!by_region && contains(seen, note)) continue;
+            seen.push_back(note);
+            legend.push_back(plain_text(std::exchange(title, "")) + parse_math(note.first) +
+                             plain_text(" = " + std::to_string(note.second)));
+        }
+    }
     return legend;
 }
 

@@ -1,7 +1,11 @@
 // What is written on wires: axis names with overbars outside, sizes of groups and chunks inside.
 #pragma once
 
+#include <cstdint>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "diagrams/drawing/layout.h"
 
@@ -18,10 +22,16 @@ public:
     /// Whether some label inside the region says more than the axis' name; groups of one of woven
     /// axes do not count.
     [[nodiscard]] bool relabels(std::size_t region) const;
-    /// `g_q = 128, s_x = 64`; empty where nothing is partitioned.
+    /// `g_q = 128, s_x = 64`; by region where one symbol has two sizes, `L: g_n = 8, dW: g_n = 4`.
+    /// Empty where nothing is partitioned.
     [[nodiscard]] std::vector<MathText> legend() const;
 
 private:
+    using SizeNote = std::pair<std::string, std::int64_t>;
+
+    [[nodiscard]] std::vector<SizeNote> sizes_of(const Region& region) const;
+    /// Whether one symbol has different sizes in different regions.
+    [[nodiscard]] bool regions_differ() const;
     [[nodiscard]] bool trivial(const Group& group) const;
     [[nodiscard]] std::string size_label(char kind, AxisId axis, Level level) const;
 

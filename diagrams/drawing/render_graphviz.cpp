@@ -115,9 +115,13 @@ Result<std::string> render_graphviz(const Canvas& canvas, const char* format) {
 }  // namespace
 
 Result<Format> format_of(std::string_view file_name) {
-    const std::size_t dot = file_name.rfind('.');
+    const std::size_t slash = file_name.rfind('/');
+    const std::string_view name =
+        slash == std::string_view::npos ? file_name : file_name.substr(slash + 1);
+    const std::size_t dot = name.rfind('.');
+    // `.svg` is a hidden file without an ending.
     const std::string_view ending =
-        dot == std::string_view::npos ? std::string_view() : file_name.substr(dot + 1);
+        dot == std::string_view::npos || dot == 0 ? std::string_view() : name.substr(dot + 1);
     if (ending == "svg") return Format::Svg;
     if (ending == "pdf") return Format::Pdf;
     if (ending == "png") return Format::Png;

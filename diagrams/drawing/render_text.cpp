@@ -143,6 +143,7 @@ public:
         case Part::Glyph:
         case Part::Region:
         case Part::Arrow: return wire(line);
+        case Part::ArrowHead: return;  // smaller than a cell
         }
     }
     void plot(const Polygon& polygon) {

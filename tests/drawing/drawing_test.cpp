@@ -79,6 +79,24 @@ TEST_CASE("hierarchies, the equivalence and listings: golden SVG") {
                  render_text(drawing::draw_listing(attention_listing(), 760, Medium::Terminal)));
 }
 
+TEST_CASE("the law of every group that a figure has is drawn from its region") {
+    std::size_t drawn = 0;
+    for (const auto& [name, make] : figures()) {
+        INFO("figure ", name);
+        const Figure figure = make();
+        for (const Region& region : figure.relabelling.regions)
+            for (const Group& group : region.groups) {
+                const drawing::WeavedAlgorithm algorithm =
+                    drawing::weaved_algorithm(figure.diagram, region, group.axis);
+                CHECK_FALSE(algorithm.inputs.empty());
+                CHECK_FALSE(algorithm.outputs.empty());
+                check_picture(drawing::draw_group_equivalence(algorithm));
+                ++drawn;
+            }
+    }
+    CHECK(drawn >= 5);
+}
+
 TEST_CASE("columns are what the table's cells stand for") {
     const Figure plain = plain_attention();
     std::string kinds;
