@@ -46,14 +46,13 @@ Result<int> run_bench(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const State& state = loaded->state;
-    if (!has_values(state.diagram)) return opaque_has_no_values();
+    if (!has_values(loaded->plain)) return opaque_has_no_values();
     if (const DeviceStatus status = device_status(); !status.missing.empty())
         return plain_error("E9012", status.missing, "`napkin doctor` says what works without it",
                            Failure::Missing);
-    const Tensors inputs = random_inputs(state.diagram, arguments.seed);
+    const Tensors inputs = random_inputs(loaded->plain, arguments.seed);
     const Result<RunReport> report =
-        execute(context, state, inputs, {.device = "cuda", .repetitions = kRepetitions});
+        execute(context, *loaded, inputs, {.device = "cuda", .repetitions = kRepetitions});
     if (!report) return report.error();
     const std::optional<Machine> machine = machine_of(context.sources, report->device);
     Json json = to_json(*report);

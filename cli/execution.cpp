@@ -92,8 +92,10 @@ LevelTraffic traffic_of(const Cost& cost) {
     return traffic;
 }
 
-Result<RunReport> execute(Context& context, const State& state, const Tensors& inputs,
+Result<RunReport> execute(Context& context, const Loaded& loaded, const Tensors& given,
                           const ExecutionOptions& options) {
+    const State& state = loaded.state;
+    const Tensors inputs = tensors_in(state.diagram, loaded.plain, given);
     const std::string& device = options.device;
     const Result<TileProgram> program = expand(state);
     if (!program) return program.error();
@@ -110,9 +112,9 @@ Result<RunReport> execute(Context& context, const State& state, const Tensors& i
                         : on_kernels(context, state, *program, inputs, options, std::move(start));
     if (!report) return report;
     if (report->executed) {
-        Result<Validation> validation =
-            validate(state.diagram, state.relabelling, inputs, report->outputs, report->precision,
-                     context.arguments.seed);
+        report->outputs = tensors_in(loaded.plain, state.diagram, report->outputs);
+        Result<Validation> validation = validate(loaded.plain, state, given, report->outputs,
+                                                 report->precision, context.arguments.seed);
         if (!validation) return validation.error();
         report->validation = std::move(validation).value();
     }

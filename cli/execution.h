@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/session.h"
 #include "cli/validation.h"
 #include "codegen/run/execute.h"
 #include "derive/interpret.h"
@@ -47,8 +48,10 @@ struct ExecutionOptions {
     std::string device = "cpu";  ///< `cpu`, `emulator` or `cuda`
     int repetitions = 0;         ///< timed ones, on a GPU
 };
-[[nodiscard]] Result<RunReport> execute(Context& context, const State& state, const Tensors& inputs,
-                                        const ExecutionOptions& options);
+/// Runs what was derived and judges it by the plain diagram that was given, whose inputs these are;
+/// the report's outputs are the plain diagram's too.
+[[nodiscard]] Result<RunReport> execute(Context& context, const Loaded& loaded,
+                                        const Tensors& inputs, const ExecutionOptions& options);
 [[nodiscard]] LevelTraffic traffic_of(const std::vector<Counters>& counters);
 [[nodiscard]] LevelTraffic traffic_of(const Cost& cost);
 [[nodiscard]] Json to_json(const RunReport& report);

@@ -81,15 +81,15 @@ Result<int> run_run(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const State& state = loaded->state;
-    if (!has_values(state.diagram)) return opaque_has_no_values();
-    const auto files = named_files(state.diagram, "output", arguments.outputs, {ArrayRole::Output});
+    const Diagram& diagram = loaded->plain;
+    if (!has_values(diagram)) return opaque_has_no_values();
+    const auto files = named_files(diagram, "output", arguments.outputs, {ArrayRole::Output});
     if (!files) return files.error();
-    const Result<Tensors> inputs = inputs_of(arguments, state.diagram);
+    const Result<Tensors> inputs = inputs_of(arguments, diagram);
     if (!inputs) return inputs.error();
-    const Result<RunReport> report = execute(context, state, *inputs, {arguments.device, 0});
+    const Result<RunReport> report = execute(context, *loaded, *inputs, {arguments.device, 0});
     if (!report) return report.error();
-    if (const auto failure = write_outputs(state.diagram, *files, report->outputs)) return *failure;
+    if (const auto failure = write_outputs(diagram, *files, report->outputs)) return *failure;
     print_data(arguments.json ? text_of(to_json(*report)) : text_of(*report));
     return report->ok() ? kOk : kWrongResult;
 }

@@ -21,27 +21,100 @@ double extents_of(const Diagram& diagram, const std::vector<AxisId>& axes) {
     return count;
 }
 
-TileSizes tiles_of(const Relabelling& relabelling) {
+/// Sizes of tiles by the axes of `diagram`, which may be another than the state's.
+TileSizes tiles_of(const State& state, const Diagram& diagram) {
     TileSizes tiles;
-    for (const Region& region : relabelling.regions) {
-        for (const Stream& stream : region.streams) tiles[stream.axis].insert(stream.size);
-        for (const Group& group : region.groups) tiles[group.axis].insert(group.size);
+    const auto add = [&](AxisId axis, std::int64_t size) {
+        if (const auto there = find_axis(diagram, state.diagram[axis].name))
+            tiles[*there].insert(size);
+    };
+    for (const Region& region : state.relabelling.regions) {
+        for (const Stream& stream : region.streams) add(stream.axis, stream.size);
+        for (const Group& group : region.groups) add(group.axis, group.size);
     }
     return tiles;
 }
 
-Result<Comparison> compare_given_outputs(const Diagram& diagram, ArrayId array,
-                                         const Tensors& inputs, const Tensors& outputs,
-                                         const Precision& precision, const Sampling& sampling) {
-    const GivenOutputs given = give_outputs(diagram, array, inputs, outputs);
-    const double visits = visits_of_one(given.diagram, array);
-    if (visits > kMostWorkOfOne) return reference_too_large(diagram[array].name, visits);
-    Reference reference(given.diagram, given.inputs, precision);
-    Comparison comparison = compare(reference, array, outputs.at(array),
-                                    sample_offsets(given.diagram, array, sampling));
-    for (const ArrayId known : given.given) comparison.given.push_back(diagram[known].name);
-    return comparison;
-}
+/// What is compared: values of the plain diagram with what a state computed.
+class Judge {
+public:
+    Judge(const Diagram& plain, const State& state, const Tensors& inputs, const Tensors& outputs,
+          const Precision& precision, const Sampling& sampling)
+        : plain_(plain),
+          state_(state),
+          rewritten_(!(plain == state.diagram)),
+          inputs_(inputs),
+          outputs_(outputs),
+          precision_(precision),
+          sampling_(sampling),
+          reference_(reference(plain, inputs, state.diagram)) {}
+
+    Comparison compare_all(ArrayId array) { return compare(reference_, array, outputs_.at(array)); }
+
+    Result<Comparison> compare_some(ArrayId array) {
+        if (visits(plain_, array) <= kMostWorkOfOne)
+            return compare(reference_, array, outputs_.at(array),
+                           offsets(plain_, array, state_.diagram));
+        return compare_given_outputs(array);
+    }
+
+private:
+    const Diagram& plain_;
+    const State& state_;
+    bool rewritten_;
+    const Tensors& inputs_;
+    const Tensors& outputs_;
+    const Precision& precision_;
+    Sampling sampling_;
+    Reference reference_;
+
+    [[nodiscard]] Reference reference(const Diagram& plain, const Tensors& inputs,
+                                      const Diagram& executed) const {
+        if (rewritten_) return Reference(plain, inputs, executed, precision_);
+        return Reference(plain, inputs, precision_);
+    }
+
+    [[nodiscard]] ArrayId twin(ArrayId array) const {
+        return find_array(state_.diagram, plain_[array].name).value();
+    }
+
+    [[nodiscard]] double visits(const Diagram& plain, ArrayId array) const {
+        const double of_plain = visits_of_one(plain, array);
+        return rewritten_ ? std::max(of_plain, visits_of_one(state_.diagram, twin(array)))
+                          : of_plain;
+    }
+
+    /// Those that the diagram in which they cost more affords: the order of elements is the same.
+    [[nodiscard]] std::vector<std::int64_t> offsets(const Diagram& plain, ArrayId array,
+                                                    const Diagram& executed) {
+        const bool other =
+            rewritten_ && visits_of_one(executed, twin(array)) >= visits_of_one(plain, array);
+        const Diagram& dearer = other ? executed : plain;
+        sampling_.tiles = tiles_of(state_, dearer);
+        return sample_offsets(dearer, other ? twin(array) : array, sampling_);
+    }
+
+    /// An element that costs too much is compared with what follows from the outputs that it reads,
+    /// which are compared for themselves.
+    Result<Comparison> compare_given_outputs(ArrayId array) {
+        const GivenOutputs given = give_outputs(plain_, array, inputs_, outputs_);
+        GivenOutputs executed{state_.diagram, {}, {}};
+        if (rewritten_)
+            executed = give_outputs(state_.diagram, twin(array),
+                                    tensors_in(state_.diagram, plain_, inputs_),
+                                    tensors_in(state_.diagram, plain_, outputs_));
+        double most = visits_of_one(given.diagram, array);
+        if (rewritten_) most = std::max(most, visits_of_one(executed.diagram, twin(array)));
+        if (most > kMostWorkOfOne) return reference_too_large(plain_[array].name, most);
+        Tensors known = given.inputs;
+        if (rewritten_) known.merge(tensors_in(plain_, state_.diagram, executed.inputs));
+        Reference reference = this->reference(given.diagram, known, executed.diagram);
+        Comparison comparison = compare(reference, array, outputs_.at(array),
+                                        offsets(given.diagram, array, executed.diagram));
+        for (const ArrayId id : given.given) comparison.given.push_back(plain_[id].name);
+        return comparison;
+    }
+};
 
 }  // namespace
 
@@ -67,26 +140,19 @@ bool has_values(const Diagram& diagram) {
         [](const Statement& statement) { return std::holds_alternative<Opaque>(statement.body); });
 }
 
-Result<Validation> validate(const Diagram& diagram, const Relabelling& relabelling,
-                            const Tensors& inputs, const Tensors& outputs,
-                            const Precision& precision, std::uint64_t seed) {
-    const std::vector<ArrayId> arrays = outputs_of(diagram);
-    const bool all = work_of(diagram) <= kMostSampleWork;
+Result<Validation> validate(const Diagram& plain, const State& state, const Tensors& inputs,
+                            const Tensors& outputs, const Precision& precision,
+                            std::uint64_t seed) {
+    const std::vector<ArrayId> arrays = outputs_of(plain);
+    const bool all = std::max(work_of(plain), work_of(state.diagram)) <= kMostSampleWork;
     Sampling sampling;
-    sampling.tiles = tiles_of(relabelling);
     sampling.budget = kSampleWork / static_cast<double>(arrays.size());
     sampling.seed = seed;
+    Judge judge(plain, state, inputs, outputs, precision, sampling);
     Validation validation;
-    Reference reference(diagram, inputs, precision);
     for (const ArrayId array : arrays) {
-        if (all || visits_of_one(diagram, array) <= kMostWorkOfOne) {
-            std::vector<std::int64_t> offsets;
-            if (!all) offsets = sample_offsets(diagram, array, sampling);
-            validation.outputs.push_back(compare(reference, array, outputs.at(array), offsets));
-            continue;
-        }
         Result<Comparison> compared =
-            compare_given_outputs(diagram, array, inputs, outputs, precision, sampling);
+            all ? Result<Comparison>(judge.compare_all(array)) : judge.compare_some(array);
         if (!compared) return compared.error();
         validation.outputs.push_back(std::move(compared).value());
     }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "derive/state.h"
 #include "diagrams/compare.h"
 
 namespace napkin::cli {
@@ -14,10 +15,11 @@ struct Validation {
     [[nodiscard]] bool sampled() const;
 };
 
-/// Compares all outputs. Where the reference would visit too many elements, some are sampled:
-/// corners, edges of groups and chunks, where masks begin and end, and random ones. A diagnostic
-/// where even one element is too much.
-[[nodiscard]] Result<Validation> validate(const Diagram& diagram, const Relabelling& relabelling,
+/// Compares all outputs of what `state` computed with the plain diagram that it was derived from,
+/// whatever rules rewrote; inputs and outputs are the plain diagram's. Where the reference would
+/// visit too many elements, some are sampled: corners, edges of groups and chunks, where masks
+/// begin and end, and random ones. A diagnostic where even one element is too much.
+[[nodiscard]] Result<Validation> validate(const Diagram& plain, const State& state,
                                           const Tensors& inputs, const Tensors& outputs,
                                           const Precision& precision, std::uint64_t seed);
 /// Elements that evaluating the whole diagram visits.

@@ -60,15 +60,44 @@ Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Precis
     : errors_(std::make_unique<ErrorDiagram>(error_diagram(diagram, precision))),
       evaluator_(std::make_unique<Evaluator>(errors_->diagram, inputs)) {}
 
+Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Diagram& executed,
+                     const Precision& precision)
+    : Reference(diagram, inputs, Precision{ElementType::F64, {}, {}, false}) {
+    executed_inputs_ = std::make_unique<Tensors>(tensors_in(executed, diagram, inputs));
+    executed_ = std::make_unique<Reference>(executed, *executed_inputs_, precision);
+}
+
 Reference::Elements Reference::elements(ArrayId array, std::span<const std::int64_t> offsets) {
     Elements elements;
     elements.values = evaluator_->elements(array, offsets);
     elements.tolerances.assign(offsets.size(), kLeastNormal);
     const auto bound = errors_->bounds.find(array);
-    if (bound == errors_->bounds.end()) return elements;
-    elements.tolerances = evaluator_->elements(bound->second, offsets);
-    for (double& tolerance : elements.tolerances) tolerance = kSafety * tolerance + kLeastNormal;
+    if (bound != errors_->bounds.end()) {
+        elements.tolerances = evaluator_->elements(bound->second, offsets);
+        for (double& tolerance : elements.tolerances)
+            tolerance = kSafety * tolerance + kLeastNormal;
+    }
+    if (!executed_) return elements;
+    const std::optional<ArrayId> twin = find_array(executed_->diagram(), diagram()[array].name);
+    invariant(twin.has_value(), "an output that a rule renamed");
+    const Elements executed = executed_->elements(*twin, offsets);
+    for (std::size_t at = 0; at < offsets.size(); ++at)
+        elements.tolerances[at] += executed.tolerances[at];
     return elements;
+}
+
+Tensors tensors_in(const Diagram& to, const Diagram& from, const Tensors& tensors) {
+    Tensors result;
+    for (const auto& [array, tensor] : tensors) {
+        const std::optional<ArrayId> twin = find_array(to, from[array].name);
+        if (!twin || (from[array].role == ArrayRole::Intermediate)) continue;
+        Tensor reshaped = make_tensor(to, *twin);
+        invariant(reshaped.values.size() == tensor.values.size(),
+                  "a rule changed the size of an input or output");
+        reshaped.values = tensor.values;
+        result[*twin] = std::move(reshaped);
+    }
+    return result;
 }
 
 Comparison compare(Reference& reference, ArrayId array, const Tensor& got,

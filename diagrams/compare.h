@@ -69,6 +69,11 @@ class Reference {
 public:
     /// The diagram is copied; `inputs` must outlive the reference.
     Reference(const Diagram& diagram, const Tensors& inputs, const Precision& precision);
+    /// Where rules rewrote the diagram and `executed` ran: the values are the diagram's own, the
+    /// tolerances those of `executed` with what double precision may do to rounded arrays of both.
+    /// `precision` is about `executed`.
+    Reference(const Diagram& diagram, const Tensors& inputs, const Diagram& executed,
+              const Precision& precision);
 
     struct Elements {
         std::vector<double> values;
@@ -81,7 +86,14 @@ public:
 private:
     std::unique_ptr<ErrorDiagram> errors_;
     std::unique_ptr<Evaluator> evaluator_;
+    std::unique_ptr<Tensors> executed_inputs_;
+    std::unique_ptr<Reference> executed_;
 };
+
+/// Arrays of one diagram as those of another that rules made of it, or that it was made of: what
+/// the caller gives and gets keeps its name and, element by element, its order in memory. Others
+/// are left out.
+[[nodiscard]] Tensors tensors_in(const Diagram& to, const Diagram& from, const Tensors& tensors);
 
 /// How one output compares with the reference.
 struct Comparison {

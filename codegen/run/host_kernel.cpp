@@ -46,15 +46,21 @@ std::string find_compiler() {
     return {};
 }
 
-/// What is compiled: the kernel as printed, and an entry that unpacks its arguments.
-std::string host_text(const EmittedKernel& kernel) {
-    return kernel.source +
-           fmt::format(
-               "\nextern \"C\" void emulated_entry(nk::emulator::Context* context,\n"
-               "                               const nk::emulator::Argument* arguments) {{\n"
-               "    nk::emulator::context = context;\n"
-               "    nk::emulator::invoke(&nk::{}, arguments);\n}}\n",
-               kernel.name);
+/// A kernel's text and what it is compiled with, in short.
+std::string key_of(const EmittedKernel& kernel) {
+    std::string key = "emulator 4\n" + kernel.name + "\n" + kernel.source;
+    for (const PreludeFile& file : prelude_files()) key += file.text;
+    return hash_text(key);
+}
+
+/// A function that unpacks the kernel's arguments.
+std::string entry_text(const EmittedKernel& kernel, const std::string& key) {
+    return fmt::format(
+        "\nextern \"C\" void enter_{}(nk::emulator::Context* context,\n"
+        "                           const nk::emulator::Argument* arguments) {{\n"
+        "    nk::emulator::context = context;\n"
+        "    nk::emulator::invoke(&nk::{}, arguments);\n}}\n",
+        key, kernel.name);
 }
 
 std::optional<Diagnostic> write_prelude(const fs::path& folder) {
@@ -64,13 +70,50 @@ std::optional<Diagnostic> write_prelude(const fs::path& folder) {
     return std::nullopt;
 }
 
-Result<HostKernel> load(const fs::path& library) {
+Result<HostKernel> load(const fs::path& library, const std::string& key) {
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return plain_error("E0921", std::string("cannot load ") + dlerror());
     HostKernel kernel;
-    kernel.entry = reinterpret_cast<decltype(kernel.entry)>(dlsym(handle, "emulated_entry"));
+    kernel.entry =
+        reinterpret_cast<decltype(kernel.entry)>(dlsym(handle, ("enter_" + key).c_str()));
     invariant(kernel.entry != nullptr, "compiled kernel has no entry");
     return kernel;
+}
+
+fs::path folder_of(const fs::path& cache) {
+    return cache.empty() ? cache_folder() / "emulator" : cache;
+}
+
+fs::path library_of(const fs::path& folder, const EmittedKernel& kernel, const std::string& key) {
+    return folder / (kernel.name + "-" + key + ".so");
+}
+
+/// Compiles a text into a library; the compiler accepts whatever we print.
+std::optional<Diagnostic> compile_text(const std::string& text, const std::string& optimise,
+                                       const fs::path& library, const std::string& what) {
+    const std::string compiler = find_compiler();
+    if (compiler.empty()) return messages::host_compiler_missing();
+    const fs::path work =
+        library.parent_path() / fmt::format("build-{}-{}", getpid(), library.stem().string());
+    if (std::optional<Diagnostic> failed = write_prelude(work)) return failed;
+    if (std::optional<Diagnostic> failed = write_file_whole(work / "kernel.cpp", text))
+        return failed;
+    const fs::path log = work / "log";
+    const fs::path made = work / "kernel.so";
+    // -Bsymbolic: a kernel may be called like a function of the C library.
+    const std::optional<int> status =
+        run_program({compiler, "-std=c++17", optimise, "-w", "-fPIC", "-shared", "-Wl,-Bsymbolic",
+                     "-ffp-contract=off", "-DNAPKIN_EMULATED", "-I" + work.string(),
+                     (work / "kernel.cpp").string(), "-o", made.string()},
+                    log);
+    const std::string said = read_file(log).value_or("");
+    std::error_code error;
+    if (status == 0) fs::rename(made, library, error);
+    std::error_code ignored;
+    fs::remove_all(work, ignored);
+    invariant(status == 0, "the host compiler rejects " + what + ":\n" + said);
+    if (error) return messages::cannot_write_cache(library.string(), error.message());
+    return std::nullopt;
 }
 
 }  // namespace
@@ -82,35 +125,50 @@ HostCompilerStatus host_compiler_status() {
 }
 
 Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path& cache) {
-    const std::string compiler = find_compiler();
-    if (compiler.empty()) return messages::host_compiler_missing();
-    const std::string text = host_text(kernel);
-    std::string key = "emulator 3\n" + text;
-    for (const PreludeFile& file : prelude_files()) key += file.text;
-    const fs::path folder = cache.empty() ? cache_folder() / "emulator" : cache;
-    const fs::path library = folder / (kernel.name + "-" + hash_text(key) + ".so");
+    const std::string key = key_of(kernel);
+    const fs::path library = library_of(folder_of(cache), kernel, key);
     std::error_code error;
-    if (fs::exists(library, error)) return load(library);
-
-    const fs::path work = folder / fmt::format("build-{}-{}", getpid(), hash_text(key));
-    if (std::optional<Diagnostic> failed = write_prelude(work)) return *failed;
-    if (std::optional<Diagnostic> failed = write_file_whole(work / "kernel.cpp", text))
+    if (fs::exists(library, error)) return load(library, key);
+    const std::string text = kernel.source + entry_text(kernel, key);
+    if (std::optional<Diagnostic> failed =
+            compile_text(text, "-O1", library, "kernel " + kernel.name))
         return *failed;
-    const fs::path log = work / "log";
-    const fs::path made = work / "kernel.so";
-    // -Bsymbolic: a kernel may be called like a function of the C library.
-    const std::optional<int> status =
-        run_program({compiler, "-std=c++17", "-O1", "-w", "-fPIC", "-shared", "-Wl,-Bsymbolic",
-                     "-ffp-contract=off", "-DNAPKIN_EMULATED", "-I" + work.string(),
-                     (work / "kernel.cpp").string(), "-o", made.string()},
-                    log);
-    const std::string said = read_file(log).value_or("");
-    if (status == 0) fs::rename(made, library, error);
-    std::error_code ignored;
-    fs::remove_all(work, ignored);
-    invariant(status == 0, "the host compiler rejects kernel " + kernel.name + ":\n" + said);
-    if (error) return messages::cannot_write_cache(library.string(), error.message());
-    return load(library);
+    return load(library, key);
+}
+
+std::optional<Diagnostic> compile_together_for_host(std::span<const EmittedKernel> kernels,
+                                                    const fs::path& cache) {
+    const fs::path folder = folder_of(cache);
+    // Every kernel in a namespace of its own that sees all of the prelude: their constants have the
+    // same names.
+    std::string text = "#include \"tensor.cuh\"\n";
+    std::vector<fs::path> libraries;
+    std::string keys;
+    for (const EmittedKernel& kernel : kernels) {
+        const std::string key = key_of(kernel);
+        std::error_code error;
+        libraries.push_back(library_of(folder, kernel, key));
+        if (fs::exists(libraries.back(), error)) {
+            libraries.pop_back();
+            continue;
+        }
+        keys += key;
+        text += fmt::format(
+            "namespace nk_{0} {{ using namespace ::nk; }}\n#define nk nk_{0}\n{1}{2}#undef nk\n",
+            key, kernel.source, entry_text(kernel, key));
+    }
+    if (libraries.empty()) return std::nullopt;
+    const fs::path together = folder / ("together-" + hash_text(keys) + ".so");
+    if (std::optional<Diagnostic> failed =
+            compile_text(text, "-O0", together, std::to_string(libraries.size()) + " kernels"))
+        return failed;
+    for (const fs::path& library : libraries) {
+        std::error_code error;
+        fs::create_symlink(together.filename(), library, error);
+        if (error && !fs::exists(library))
+            return messages::cannot_write_cache(library.string(), error.message());
+    }
+    return std::nullopt;
 }
 
 }  // namespace napkin

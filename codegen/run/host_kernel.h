@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <span>
 
 #include "codegen/emit.h"
 #include "codegen/prelude/emulator/interface.h"
@@ -18,5 +20,9 @@ struct HostKernel {
 /// and throws InternalError with its output.
 [[nodiscard]] Result<HostKernel> compile_for_host(const EmittedKernel& kernel,
                                                   const std::filesystem::path& cache);
+/// Compiles kernels that `cache` lacks as one text, without optimising: many small kernels for
+/// which this is most of the time. Their names differ.
+[[nodiscard]] std::optional<Diagnostic> compile_together_for_host(
+    std::span<const EmittedKernel> kernels, const std::filesystem::path& cache);
 
 }  // namespace napkin

@@ -10,12 +10,20 @@ namespace napkin::test {
 
 std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,
                        RunOn where) {
+    return wrong_with(state.diagram, state, program, seed, where);
+}
+
+std::string wrong_with(const Diagram& plain, const State& state, const EmittedProgram& program,
+                       std::uint64_t seed, RunOn where) {
     const Diagram& diagram = state.diagram;
-    const Tensors inputs = random_inputs(diagram, seed);
+    const Tensors given = random_inputs(plain, seed);
+    const Tensors inputs = tensors_in(diagram, plain, given);
     ExecuteOptions how;
     how.seed = seed;
     how.emulator_cache = std::filesystem::temp_directory_path() / "napkin-test-emulator";
-    Reference reference(diagram, inputs, precision_of(state, program));
+    const Precision precision = precision_of(state, program);
+    Reference reference = plain == diagram ? Reference(plain, given, precision)
+                                           : Reference(plain, given, diagram, precision);
     std::string wrong;
     try {
         const Result<Execution> execution = where == RunOn::Gpu
@@ -25,8 +33,9 @@ std::string wrong_with(const State& state, const EmittedProgram& program, std::u
         if (execution->never_written > 0) wrong += "elements never written; ";
         if (execution->canaries_broken > 0) wrong += "writes outside the arrays; ";
         if (!execution->repeatable) wrong += "repeated runs differ; ";
-        for (const ArrayId output : outputs_of(diagram)) {
-            const Comparison comparison = compare(reference, output, execution->outputs.at(output));
+        const Tensors outputs = tensors_in(plain, diagram, execution->outputs);
+        for (const ArrayId output : outputs_of(plain)) {
+            const Comparison comparison = compare(reference, output, outputs.at(output));
             if (!comparison.ok) wrong += describe(comparison) + "; ";
         }
     } catch (const InternalError& error) {

@@ -15,5 +15,9 @@ enum class RunOn { Emulator, Gpu };
 /// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing.
 [[nodiscard]] std::string wrong_with(const State& state, const EmittedProgram& program,
                                      std::uint64_t seed, RunOn where = RunOn::Emulator);
+/// The same, judged by the diagram that rules made the state's of.
+[[nodiscard]] std::string wrong_with(const Diagram& plain, const State& state,
+                                     const EmittedProgram& program, std::uint64_t seed,
+                                     RunOn where = RunOn::Emulator);
 
 }  // namespace napkin::test

@@ -1,71 +1,17 @@
 // Every form that must stream: derived with no case written for any of them, run as a tile program
 // at ragged sizes against the reference, with large inputs too where the form claims safety.
-//
-// A form is a file of tests/separation/forms/: derivation commands after `#>`, with SIZE for the
-// sizes tried; `#! large Q 1e4` multiplies an input, `#! offset X 1e4` shifts it, for a second run;
-// `like NAME` takes another form's diagram as the reference, where the form's own text overflows.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <map>
-#include <sstream>
 
 #include "diagrams/compare.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
+#include "tests/support/forms.h"
 
 namespace napkin::test {
 namespace {
 
 constexpr double kTolerance = 1e-10;
-
-struct Change {
-    std::string input;
-    double factor = 1;
-    double offset = 0;
-};
-
-struct Form {
-    std::string name;
-    std::string text;
-    std::string commands;
-    std::vector<Change> changes;
-    std::string like;
-};
-
-Form read_form(const std::filesystem::path& path) {
-    Form form;
-    form.name = path.stem().string();
-    std::istringstream lines(read_text(path));
-    std::string line;
-    while (std::getline(lines, line)) {
-        if (line.rfind("#>", 0) == 0) {
-            form.commands += line.substr(3) + "\n";
-        } else if (line.rfind("#!", 0) == 0) {
-            std::istringstream words(line.substr(3));
-            std::string how;
-            std::string like;
-            Change change;
-            double amount = 0;
-            words >> how >> change.input >> amount >> like;
-            (how == "large" ? change.factor : change.offset) = amount;
-            form.changes.push_back(change);
-            if (like == "like") words >> form.like;
-        }
-        form.text += line + "\n";
-    }
-    return form;
-}
-
-std::vector<Form> all_forms() {
-    std::vector<std::filesystem::path> paths;
-    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_FORMS_DIR))
-        paths.push_back(entry.path());
-    std::sort(paths.begin(), paths.end());
-    std::vector<Form> forms;
-    for (const std::filesystem::path& path : paths) forms.push_back(read_form(path));
-    return forms;
-}
 
 Tensors inputs_of(const Diagram& diagram, const Form& form, std::uint64_t seed, bool changed) {
     Tensors inputs = random_inputs(diagram, seed);
@@ -105,30 +51,11 @@ double worst_error(const Tensors& expected, const Tensors& got) {
     return worst;
 }
 
-std::string with_size(std::string commands, std::int64_t size) {
-    for (std::size_t at = commands.find("SIZE"); at != std::string::npos;
-         at = commands.find("SIZE"))
-        commands.replace(at, 4, std::to_string(size));
-    return commands;
-}
-
-/// The state after the commands, or why one of them does not apply.
-std::variant<State, std::string> state_of(const Diagram& diagram, const std::string& text) {
-    State state = initial_state(diagram);
-    for (const Command& command : commands(text)) {
-        Outcome outcome = apply(state, command);
-        if (const NotApplicable* no = std::get_if<NotApplicable>(&outcome))
-            return print(command) + ": " + no->reason;
-        state = std::move(std::get<State>(outcome));
-    }
-    return state;
-}
-
 /// What is wrong with the form, run at one size of chunks; empty where nothing is.
 std::string faults(const Form& form, const Form& like, std::int64_t size) {
     const Diagram diagram = load(form.text);
     const Diagram reference = load(like.text);
-    const auto derived = state_of(diagram, with_size(form.commands, size));
+    const auto derived = state_of(diagram, commands_of(form, size));
     if (const std::string* refused = std::get_if<std::string>(&derived)) return *refused;
     const State& state = std::get<State>(derived);
     const TileProgram program = program_of(state);
@@ -179,7 +106,7 @@ TEST_CASE("forms: every form streams and agrees with the reference") {
 TEST_CASE("forms: their accumulators") {
     for (const Form& form : all_forms()) {
         const Diagram diagram = load(form.text);
-        const auto derived = state_of(diagram, with_size(form.commands, 4));
+        const auto derived = state_of(diagram, commands_of(form, 4));
         std::string text;
         if (const State* state = std::get_if<State>(&derived)) {
             for (const RegionProgram& region : program_of(*state).regions)

@@ -1,0 +1,138 @@
+// Every form that must stream, and every example, as kernels: lowered for simt, which refuses none
+// of them, and for sm_80, whose refusals are stated; run in the emulator at small ragged sizes
+// within the derived tolerance.
+#include <algorithm>
+#include <filesystem>
+
+#include "codegen/run/host_kernel.h"
+#include "tests/codegen/judge.h"
+#include "tests/derive/programs.h"
+#include "tests/golden.h"
+#include "tests/support/derivations.h"
+#include "tests/support/forms.h"
+
+namespace napkin::test {
+namespace {
+
+/// What is lowered: a form in one kernel or more, in blocks and chunks.
+struct Subject {
+    std::string name;
+    Diagram plain;
+    State state;
+};
+
+/// Rows in blocks where the region can be grouped.
+State in_blocks(State state, std::int64_t size) {
+    const std::vector<Region> regions = state.relabelling.regions;
+    for (const Region& region : regions) {
+        Command group;
+        group.rule = "group";
+        group.size = size;
+        group.in = region_name(state.diagram, region);
+        const ArrayId saved = saves_of(state.diagram, region).front();
+        for (const AxisId axis : std::vector<AxisId>(state.diagram[saved].axes)) {
+            group.names = {state.diagram[axis].name};
+            Outcome grouped = apply(state, group);
+            if (State* next = std::get_if<State>(&grouped)) {
+                state = std::move(*next);
+                break;
+            }
+        }
+    }
+    return state;
+}
+
+/// Inputs without a type get one that the tensor core multiplies.
+std::string with_short_inputs(std::string text) {
+    for (std::size_t at = text.find("  input "); at != std::string::npos;
+         at = text.find("  input ", at + 1)) {
+        const std::size_t end = text.find('\n', at);
+        if (text.find(" : ", at) > end) text.insert(end, " : bf16");
+    }
+    return text;
+}
+
+std::vector<Subject> subjects(const std::string& target) {
+    const bool tensor = target != "simt";
+    const std::int64_t chunk = tensor ? 16 : 5;
+    std::vector<Subject> list;
+    for (const Form& form : all_forms()) {
+        const Diagram diagram = load(tensor ? with_short_inputs(form.text) : form.text);
+        const auto derived = state_of(diagram, commands_of(form, chunk));
+        INFO(form.name, ": ", std::holds_alternative<State>(derived) ? "" : std::get<1>(derived));
+        REQUIRE(std::holds_alternative<State>(derived));
+        list.push_back({form.name, diagram, in_blocks(std::get<State>(derived), tensor ? 16 : 3)});
+    }
+    for (ExampleDerivation& example : example_derivations()) {
+        for (Command& step : example.commands)
+            if (step.size) step.size = std::max<std::int64_t>(tensor ? 16 : 1, *step.size / 16);
+        const Result<State> state = replay(example.diagram, example.commands);
+        REQUIRE(state.has_value());
+        list.push_back({"examples/" + example.name, example.diagram, *state});
+    }
+    return list;
+}
+
+std::filesystem::path scratch() {
+    return std::filesystem::temp_directory_path() / "napkin-test-emulator";
+}
+
+struct Lowered {
+    Subject subject;
+    EmittedProgram program;
+};
+
+/// Compiles all kernels at once, runs each program and says what is wrong with it.
+void check_runs(std::vector<Lowered>& lowered) {
+    std::vector<EmittedKernel> kernels;
+    for (Lowered& each : lowered)
+        for (EmittedKernel& kernel : each.program.kernels) {
+            // Names are those of diagrams and regions, which forms share.
+            const std::string own = kernel.name + "_" + std::to_string(kernels.size());
+            const std::size_t at = kernel.source.find(kernel.name + "(");
+            REQUIRE_NE(at, std::string::npos);
+            kernel.source.replace(at, kernel.name.size(), own);
+            kernel.name = own;
+            kernels.push_back(kernel);
+        }
+    const std::optional<Diagnostic> failed = compile_together_for_host(kernels, scratch());
+    REQUIRE_FALSE(failed.has_value());
+    for (const Lowered& each : lowered) {
+        INFO(each.subject.name);
+        CHECK_EQ(wrong_with(each.subject.plain, each.subject.state, each.program, 3), "");
+    }
+}
+
+}  // namespace
+
+TEST_CASE("forms: simt takes every one, and its kernels are right") {
+    std::vector<Lowered> lowered;
+    for (Subject& subject : subjects("simt")) {
+        Result<EmittedProgram> program = emit(subject.state, program_of(subject.state));
+        INFO(subject.name, ": ", program ? "" : program.error().list.front().message);
+        CHECK(program.has_value());
+        if (program) lowered.push_back({std::move(subject), std::move(program).value()});
+    }
+    check_runs(lowered);
+}
+
+TEST_CASE("forms: what sm_80 takes is right, and what it does not take is refused with a reason") {
+    EmitOptions options;
+    options.target = "sm_80";
+    std::string refusals;
+    std::vector<Lowered> lowered;
+    for (Subject& subject : subjects("sm_80")) {
+        Result<EmittedProgram> program = emit(subject.state, program_of(subject.state), options);
+        if (program) {
+            lowered.push_back({std::move(subject), std::move(program).value()});
+            continue;
+        }
+        const Diagnostic& why = program.error().list.front();
+        CHECK_EQ(why.code, "E0905");
+        refusals += "== " + subject.name + "\n" + why.message + "\n  " + why.help + "\n";
+    }
+    check_runs(lowered);
+    check_golden("codegen/forms_sm_80.txt", refusals);
+}
+
+}  // namespace napkin::test
