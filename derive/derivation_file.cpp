@@ -182,7 +182,8 @@ Result<std::vector<Command>> parse_derivation(const SourceMap& sources, std::uin
 Result<Command> parse_command(const SourceMap& sources, std::uint32_t file) {
     const Result<std::vector<Command>> commands = parse_derivation(sources, file);
     if (!commands) return commands.error();
-    if (commands->size() != 1) return plain_error("E0605", "expected one command");
+    if (commands->size() != 1)
+        return plain_error("E0605", "expected one command", "write it as `group q by 64`");
     return commands->front();
 }
 

@@ -6,6 +6,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "tests/cli/transcript.h"
@@ -23,6 +27,21 @@ std::vector<std::filesystem::path> sessions() {
     return paths;
 }
 
+/// What of a folder's sources and texts matches.
+std::set<std::string> codes_in(const std::string& folder, const std::string& pattern) {
+    std::set<std::string> codes;
+    const std::regex code(pattern);
+    const std::filesystem::path root = std::filesystem::path(NAPKIN_SOURCE_DIR) / folder;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+        const std::string name = entry.path().filename().string();
+        if (!entry.is_regular_file() || name == "sessions_test.cpp") continue;
+        const std::string text = read_text(entry.path());
+        for (std::sregex_iterator at(text.begin(), text.end(), code), end; at != end; ++at)
+            codes.insert(at->str());
+    }
+    return codes;
+}
+
 }  // namespace
 
 TEST_CASE("sessions at the command line print what they printed") {
@@ -36,6 +55,34 @@ TEST_CASE("sessions at the command line print what they printed") {
         else
             CHECK_EQ(before, now);
     }
+}
+
+TEST_CASE("every code of an error that a user can cause stands in a test") {
+    // What needs a broken installation, a GPU, or code that the stages before it keep it from.
+    const std::map<std::string, std::string> untold = {
+        {"E0130", "formulas are written by programs; tests/formula reads wrong ones"},
+        {"E0501", "the checker proves every index in bounds"},
+        {"E0802", "Graphviz is installed where tests run"},
+        {"E0803", "Graphviz is installed where tests run"},
+        {"E0914", "a driver that fails"},
+        {"E0915", "a GPU with less shared memory than its architecture allows"},
+        {"E0921", "a compiler that writes what cannot be loaded"},
+        {"E0931", "the checker asks for an output"},
+        {"E0950", "small sizes keep to what the steps divide"},
+        {"E0951", "a wrong rule; tests/proof plants them"},
+        {"E0963", "the checker asks for an output that is computed"},
+        {"E9013", "a GPU: an element of more than 10^9 terms"},
+    };
+    const std::set<std::string> told = codes_in("tests", "[EW][0-9]{4}");
+    std::size_t codes = 0;
+    for (const std::string folder : {"diagrams", "derive", "perfmodel", "codegen", "search", "cli"})
+        for (const std::string& code : codes_in(folder, "\"[EW][0-9]{4}\"")) {
+            const std::string bare = code.substr(1, 5);
+            INFO("code ", bare);
+            CHECK((told.contains(bare) || untold.contains(bare)));
+            ++codes;
+        }
+    CHECK(codes > 150);
 }
 
 TEST_CASE("a transcript whose output differs is noticed") {
