@@ -39,7 +39,7 @@ int FieldDomain::order(const FieldValue& a, const FieldValue& b) {
     const std::uint64_t left = key(a);
     const std::uint64_t right = key(b);
     if (left == right) return 0;
-    return random_(kOrder)(left).word() < random_(kOrder)(right).word() ? -1 : 1;
+    return random_(OrderTag)(left).word() < random_(OrderTag)(right).word() ? -1 : 1;
 }
 
 FieldValue FieldDomain::compare(Function function, const FieldValue& a, const FieldValue& b) {
@@ -60,9 +60,9 @@ FieldValue FieldDomain::larger(const FieldValue& a, const FieldValue& b, bool sm
     const std::uint64_t left = key(a);
     const std::uint64_t right = key(b);
     if (left == right) return a;
-    note_key(kOrder, a.ring.degree);
-    note_key(kOrder, b.ring.degree);
-    return unknown(random_(kOrder)(smaller)(std::min(left, right))(std::max(left, right)));
+    note_key(OrderTag, a.ring.degree);
+    note_key(OrderTag, b.ring.degree);
+    return unknown(random_(OrderTag)(smaller)(std::min(left, right))(std::max(left, right)));
 }
 
 /// max(a, -a), an even function of a.
@@ -81,9 +81,9 @@ FieldValue FieldDomain::to_integer(Function function, std::span<const FieldValue
         if (function != Function::Modulo) return number(quotient);
         return add(arguments[0], multiple(multiply(arguments[1], number(quotient)), -1));
     }
-    RandomFunction image = random_(kFunction)(static_cast<std::uint64_t>(function));
+    RandomFunction image = random_(FunctionTag)(static_cast<std::uint64_t>(function));
     for (const FieldValue& argument : arguments) {
-        note_key(kFunction, argument.ring.degree);
+        note_key(FunctionTag, argument.ring.degree);
         image = image(key(argument));
     }
     return unknown(image);
@@ -145,9 +145,9 @@ void FieldDomain::absorb_images(MonoidId monoid, std::span<const FieldValue> ide
         }
     if (is_identity(element)) return;
     const bool empty = is_identity(state);
-    RandomFunction tuple = random_(kImage)(monoid.value);
+    RandomFunction tuple = random_(ImageTag)(monoid.value);
     for (const FieldValue& each : element) {
-        note_key(kImage, each.ring.degree);
+        note_key(ImageTag, each.ring.degree);
         tuple = tuple(key(each));
     }
     for (std::size_t i = 0; i < state.size(); ++i) {
@@ -161,7 +161,7 @@ void FieldDomain::absorb_images(MonoidId monoid, std::span<const FieldValue> ide
         if (!state[i].finite()) continue;
         const bool ordered =
             monoid.index() < needs_.ordered.size() && needs_.ordered[monoid.index()];
-        const FieldValue scale = ordered ? unknown(random_(kImage)(monoid.value)) : number(1);
+        const FieldValue scale = ordered ? unknown(random_(ImageTag)(monoid.value)) : number(1);
         FieldValue sum = add(multiply(state[i], scale), image);
         sum.real = image.real;
         state[i] = sum;
@@ -179,7 +179,7 @@ void FieldDomain::finish(MonoidId monoid, std::vector<FieldValue>& state) {
 FieldValue FieldDomain::gauge(double real) {
     FieldValue value;
     value.kind = FieldValue::Kind::Finite;
-    value.factor = power_of_four(random_(kGauge)(++gauges_).in_q());
+    value.factor = power_of_four(random_(GaugeTag)(++gauges_).in_q());
     value.ring.degree = {1, 0};
     value.real = real;
     return value;
@@ -192,12 +192,12 @@ std::vector<std::pair<FieldValue, FieldValue>> FieldDomain::select(Candidates<Fi
     std::stable_sort(elements.begin(), elements.end(),
                      [](const auto& a, const auto& b) { return a.first.real > b.first.real; });
     // All that is known of a selection without an order is which elements it chose from.
-    RandomFunction all = random_(kSelection)(count);
+    RandomFunction all = random_(SelectionTag)(count);
     if (settings_.choices != Choices::Cells) {
         std::uint64_t sum = 0;
         for (const auto& [value, at] : elements) {
-            note_key(kImage, value.ring.degree);
-            sum += random_(kImage)(key(value))(static_cast<std::uint64_t>(at)).word();
+            note_key(ImageTag, value.ring.degree);
+            sum += random_(ImageTag)(key(value))(static_cast<std::uint64_t>(at)).word();
         }
         all = all(sum);
     }

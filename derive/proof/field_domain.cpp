@@ -115,7 +115,7 @@ FieldDomain::FieldDomain(std::uint64_t seed, FieldSettings settings, FieldNeeds 
       known_logarithms_(1) {}
 
 FieldValue FieldDomain::variable(std::uint64_t name, std::uint64_t offset, double real) {
-    const RandomFunction draw = random_(kVariable)(name)(offset);
+    const RandomFunction draw = random_(VariableTag)(name)(offset);
     FieldValue value;
     value.kind = FieldValue::Kind::Finite;
     value.ring = {draw.in_p(), draw.in_q(), terms_.term(draw.in_q()), {1, 0}};
@@ -224,7 +224,7 @@ FieldValue FieldDomain::finite_call(Function function, std::span<const FieldValu
     case Function::Sqrt: return root(a, 0.5);
     case Function::Rsqrt: return divide(number(1), root(a, 0.5));
     case Function::Tanh: return hyperbolic_tangent(a);
-    case Function::Erf: return unknown(image(kFunction, static_cast<std::uint64_t>(function), a));
+    case Function::Erf: return unknown(image(FunctionTag, static_cast<std::uint64_t>(function), a));
     case Function::Abs: return absolute(a);
     case Function::Min:
     case Function::Max: return larger(a, b, function == Function::Min);
@@ -338,9 +338,9 @@ FieldValue FieldDomain::flat(const FieldValue& value) {
     if (!value.has_logarithm()) return value;
     const InP inverse = value.factor.inverse();
     const bool turned = inverse < value.factor;
-    FieldValue image = unknown(random_(kLogarithm)((turned ? inverse : value.factor).value()));
+    FieldValue image = unknown(random_(LogarithmTag)((turned ? inverse : value.factor).value()));
     if (turned) image = multiple(image, -1);
-    note_key(kLogarithm, value.ring.degree);
+    note_key(LogarithmTag, value.ring.degree);
     FieldValue rest = value;
     rest.factor = InP(1);
     rest.whole = false;

@@ -112,18 +112,18 @@ public:
 private:
     /// Which random function; each has a space of its own.
     enum Tag : std::uint64_t {
-        kVariable,
-        kGauge,
-        kLogarithm,
-        kFinished,
-        kFunction,
-        kRoot,
-        kRounding,
-        kOrder,
-        kImage,
-        kSelection,
-        kPair,
-        kTags,
+        VariableTag,
+        GaugeTag,
+        LogarithmTag,
+        FinishedTag,
+        FunctionTag,
+        RootTag,
+        RoundingTag,
+        OrderTag,
+        ImageTag,
+        SelectionTag,
+        PairTag,
+        TagCount,
     };
     /// Arguments that a random function got.
     struct Keys {
@@ -185,7 +185,7 @@ private:
     std::vector<Logarithm> known_logarithms_;
     std::uint64_t gauges_ = 0;
     FieldUses uses_;
-    std::array<Keys, kTags> keys_{};
+    std::array<Keys, TagCount> keys_{};
 };
 
 }  // namespace napkin::proof

@@ -26,14 +26,14 @@ FieldUses FieldDomain::uses() const {
 
 std::uint64_t FieldDomain::key(const FieldValue& value) {
     switch (value.kind) {
-    case FieldValue::Kind::Poison: return random_(kPair)(0).word();
-    case FieldValue::Kind::MinusInfinity: return random_(kPair)(1).word();
-    case FieldValue::Kind::PlusInfinity: return random_(kPair)(2).word();
+    case FieldValue::Kind::Poison: return random_(PairTag)(0).word();
+    case FieldValue::Kind::MinusInfinity: return random_(PairTag)(1).word();
+    case FieldValue::Kind::PlusInfinity: return random_(PairTag)(2).word();
     case FieldValue::Kind::Finite: break;
     }
     if (!value.has_logarithm()) return value.ring.p.value();
     // A formal pair is known by its exponential.
-    if (value.ring.has_q) return random_(kPair)(3)(exponential(value).ring.p.value()).word();
+    if (value.ring.has_q) return random_(PairTag)(3)(exponential(value).ring.p.value()).word();
     return flat(value).ring.p.value();
 }
 
@@ -60,7 +60,7 @@ FieldValue FieldDomain::round(ElementType type, const FieldValue& value) {
         rounded.empty = value.empty;
         return rounded;
     }
-    FieldValue rounded = unknown(image(kRounding, static_cast<std::uint64_t>(type), value));
+    FieldValue rounded = unknown(image(RoundingTag, static_cast<std::uint64_t>(type), value));
     rounded.rootless = value.rootless;
     rounded.empty = value.empty;
     rounded.real = real;
@@ -76,8 +76,8 @@ FieldValue FieldDomain::written(const Array& array, ElementType /*tile*/, const 
 /// An element that depends on an exponential has no value of its own in Z_q: it gets a random
 /// function of the one in Z_p.
 void FieldDomain::finish_element(RingPart& ring) {
-    note_key(kFinished, ring.degree);
-    ring.q = random_(kFinished)(ring.p.value()).in_q();
+    note_key(FinishedTag, ring.degree);
+    ring.q = random_(FinishedTag)(ring.p.value()).in_q();
     ring.has_q = true;
     if (exponents_) ring.form = terms_.term(ring.q);
 }
@@ -89,7 +89,7 @@ InP FieldDomain::power_of(RingPart exponent, FormId form, Degree& degree) {
         form = exponent.form;
     }
     if (!settings_.strict) return power_of_four(exponent.q);
-    note_key(kVariable, exponent.degree);
+    note_key(VariableTag, exponent.degree);
     const ExponentTerms::Atoms atoms = terms_.atoms(form);
     degree = {atoms.above, atoms.below};
     return power_of_four(atoms.value);
@@ -164,9 +164,9 @@ FieldValue FieldDomain::hyperbolic_tangent(const FieldValue& a) {
 }
 
 FieldValue FieldDomain::power(const FieldValue& a, const FieldValue& exponent) {
-    if (!exponent.constant) return unknown(image(kFunction, key(exponent), a));
+    if (!exponent.constant) return unknown(image(FunctionTag, key(exponent), a));
     const double whole = std::floor(exponent.real);
-    if (std::abs(whole) > kLargestPower) return unknown(image(kFunction, key(exponent), a));
+    if (std::abs(whole) > kLargestPower) return unknown(image(FunctionTag, key(exponent), a));
     const FieldValue product = whole_power(a, static_cast<std::int64_t>(whole));
     const double rest = exponent.real - whole;
     return rest == 0 ? product : multiply(product, root(a, rest));
@@ -195,9 +195,9 @@ FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
 }
 
 FieldValue FieldDomain::root_of_rest(InP rest, double exponent, const Degree& degree) {
-    note_key(kRoot, degree);
+    note_key(RootTag, degree);
     const auto bits = std::bit_cast<std::uint64_t>(exponent);
-    FieldValue root = unknown(random_(kRoot)(bits)(rest.value()));
+    FieldValue root = unknown(random_(RootTag)(bits)(rest.value()));
     if (settings_.strict) return root;
     root.rootless = !is_square(rest);
     if (!root.rootless) root.ring.p = rest.power(number(exponent).ring.q.value());
