@@ -61,7 +61,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
 std::vector<std::string> rungs_of(const std::string& device, const RunReport& report) {
     std::vector<std::string> rungs{"0", "1"};
     if (!report.executed || !report.ok()) return rungs;
-    rungs.push_back(device == "cpu" ? "3t" : device == "emulator" ? "3k" : "5");
+    rungs.emplace_back(device == "cpu" ? "3t" : device == "emulator" ? "3k" : "5");
     return rungs;
 }
 

@@ -31,16 +31,17 @@ public:
     }
 
 private:
+    [[nodiscard]] ListingItem nest(ItemKind kind, Level level,
+                                   const std::vector<TileStatement>& body) const {
+        ListingItem line;
+        line.kind = kind;
+        line.level = name_of(level);
+        line.color = drawing::color_of({level});
+        line.body = items(body);
+        return line;
+    }
     [[nodiscard]] ListingItem item(const Parallel& node) const {
-        ListingItem line{ItemKind::Parallel,
-                         "",
-                         "",
-                         "",
-                         "",
-                         std::string(name_of(node.level)),
-                         drawing::color_of({node.level}),
-                         "",
-                         items(node.body)};
+        ListingItem line = nest(ItemKind::Parallel, node.level, node.body);
         const std::string& axis = scope_[node.axis].name;
         line.text = node.size == 1 ? "for each " + axis + " in parallel"
                                    : "for each group of " + std::to_string(node.size) + " " + axis +
@@ -48,15 +49,7 @@ private:
         return line;
     }
     [[nodiscard]] ListingItem item(const Loop& node) const {
-        ListingItem line{ItemKind::Loop,
-                         "",
-                         "",
-                         "",
-                         "",
-                         std::string(name_of(node.level)),
-                         drawing::color_of({node.level}),
-                         "",
-                         items(node.body)};
+        ListingItem line = nest(ItemKind::Loop, node.level, node.body);
         line.text = "for each chunk of " + std::to_string(node.size) + " " + scope_[node.axis].name;
         for (std::size_t i = 0; i < node.visible.size(); ++i)
             line.text += (i == 0 ? " where " : " and ") + print(scope_, node.visible[i]);

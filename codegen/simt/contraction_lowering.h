@@ -45,7 +45,6 @@ private:
     [[nodiscard]] std::string flat_index(bool row, const std::string& step) const;
     [[nodiscard]] Code product(const std::vector<const Expression*>& factors,
                                const ElementScope& element, bool exact) const;
-    [[nodiscard]] kernel::Body folded_loops(kernel::Body inner) const;
     void add_batch_and_folded(ElementScope& element) const;
     [[nodiscard]] kernel::Body operand(const char* name, bool row) const;
     [[nodiscard]] kernel::Body finish() const;

@@ -142,6 +142,19 @@ SimtLowering::Body SimtLowering::thread_loop(std::int64_t count, Body inner) con
     return {{std::move(loop)}};
 }
 
+kernel::Body SimtLowering::axis_loops(const std::vector<AxisId>& axes, kernel::Body inner) const {
+    for (std::size_t i = axes.size(); i-- > 0;) {
+        const AxisRange& range = ranges_.at(axes[i]);
+        if (range.capacity == 1 && range.exact()) continue;
+        kernel::For loop;
+        loop.name = axis_names_[axes[i].index()].local;
+        loop.end = napkin::print(range.count);
+        loop.body = std::move(inner);
+        inner = {{std::move(loop)}};
+    }
+    return inner;
+}
+
 kernel::Phase SimtLowering::lower_map(const Map& map, const Compute& compute) {
     ExpressionScope scope = scope_for(compute);
     const TileView view = define_target(compute.targets.front());

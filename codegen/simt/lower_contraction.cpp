@@ -115,19 +115,6 @@ Code ContractionLowering::product(const std::vector<const Expression*>& factors,
     return code;
 }
 
-Body ContractionLowering::folded_loops(Body inner) const {
-    for (std::size_t i = fold_.over.size(); i-- > 0;) {
-        const AxisRange& range = region_.ranges_.at(fold_.over[i]);
-        if (range.capacity == 1 && range.exact()) continue;
-        For loop;
-        loop.name = region_.axis_names_[fold_.over[i].index()].local;
-        loop.end = napkin::print(range.count);
-        loop.body = std::move(inner);
-        inner = {{std::move(loop)}};
-    }
-    return inner;
-}
-
 For ContractionLowering::unrolled(const char* name, std::int64_t end, Body body) const {
     For loop;
     loop.name = name;
@@ -172,7 +159,7 @@ Body ContractionLowering::exact_sum() const {
     const Code right = product(right_, element, true);
     step.push_back({Declare{"float", "right", right.text, true, {}}});
     step.push_back({Assign{"sum", "=", "add(sum, multiply(left, right))"}});
-    for (kernel::Statement& statement : folded_loops(std::move(step)))
+    for (kernel::Statement& statement : region_.axis_loops(fold_.over, std::move(step)))
         body.push_back(std::move(statement));
     body.push_back({Call{"return sum"}});
     return body;
@@ -246,7 +233,7 @@ kernel::Phase ContractionLowering::run() {
     Body step = operand("a", true);
     for (kernel::Statement& statement : operand("b", false)) step.push_back(std::move(statement));
     step.push_back({Call{"outer_product(acc, a, b)"}});
-    for (kernel::Statement& statement : folded_loops(std::move(step)))
+    for (kernel::Statement& statement : region_.axis_loops(fold_.over, std::move(step)))
         work.push_back(std::move(statement));
     work.push_back({kernel::Enclose{"replace_nan(acc, [&](int i, int j) {", exact_sum(), "});"}});
     for (kernel::Statement& statement : finish()) work.push_back(std::move(statement));

@@ -189,17 +189,7 @@ Body FoldLowering::folded_loops(ElementScope element, const Inner& inner) const 
         const std::string& name = region_.axis_names_[axis.index()].local;
         element.index[axis] = single ? range.start : range.start + index_atom(name);
     }
-    Body body = inner(element);
-    for (std::size_t i = fold_.over.size(); i-- > 0;) {
-        const AxisRange& range = region_.ranges_.at(fold_.over[i]);
-        if (range.capacity == 1 && range.exact()) continue;
-        For loop;
-        loop.name = region_.axis_names_[fold_.over[i].index()].local;
-        loop.end = napkin::print(range.count);
-        loop.body = std::move(body);
-        body = {{std::move(loop)}};
-    }
-    return body;
+    return region_.axis_loops(fold_.over, inner(element));
 }
 
 /// A thread computes each result, in order.

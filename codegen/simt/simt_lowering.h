@@ -65,6 +65,8 @@ private:
                const ElementScope& element) const;
     [[nodiscard]] std::vector<AxisId> target_axes(const Compute& compute) const;
     [[nodiscard]] Body thread_loop(std::int64_t count, Body inner) const;
+    /// Nested loops over axes that have more than one element here.
+    [[nodiscard]] Body axis_loops(const std::vector<AxisId>& axes, Body inner) const;
 
     // lower_fold.cpp: folds and selections
     [[nodiscard]] kernel::Phase lower_fold(const Fold& fold, const Compute& compute);
