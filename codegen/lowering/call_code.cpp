@@ -42,9 +42,9 @@ const char* real_function(Function function) {
 }
 
 /// What serves instead where inputs are finite.
-const char* fast_function(Function function) {
+const char* fast_function(Function function, bool gradual) {
     switch (function) {
-    case Function::Exp: return "exp2_fast";
+    case Function::Exp: return gradual ? "exp2_gradual" : "exp2_fast";
     case Function::Tanh: return "tanh_by_exp";
     case Function::Min: return "fminf";
     case Function::Max: return "fmaxf";
@@ -167,9 +167,8 @@ Code ExpressionPrinter::real_operation(const Apply& call, std::vector<Code> argu
         return power(a, *arguments[1].constant);
     default: break;
     }
-    const char* name = scope_.fast && fast_function(call.function) != nullptr
-                           ? fast_function(call.function)
-                           : real_function(call.function);
+    const char* fast = scope_.fast ? fast_function(call.function, scope_.gradual) : nullptr;
+    const char* name = fast != nullptr ? fast : real_function(call.function);
     invariant(name != nullptr, "unknown function");
     std::vector<std::string> texts;
     texts.reserve(arguments.size());

@@ -34,6 +34,8 @@ struct ExpressionScope {
     /// Inputs are finite and nothing overflows, so that only masks make infinities; exp is a power
     /// of two (the argument has its factor already), and fast functions of the hardware serve.
     bool fast = false;
+    /// Whether exponentials below the least normal number are kept and not taken for 0.
+    bool gradual = false;
 };
 
 /// Texts longer than this get a name.

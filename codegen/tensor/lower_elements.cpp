@@ -110,9 +110,13 @@ ElementScope TensorLowering::element_of(const Domain& domain) const {
     ElementScope element;
     for (const auto& [axis, range] : ranges_) {
         const bool inside = (domain.row && axis == plan_.row) || axis == domain.column;
+        // A run-time size that the plan has as 1 may be no larger, whatever its groups are.
+        const auto planned = plan_.extents.find(axis);
+        const bool single =
+            range.capacity == 1 || (planned != plan_.extents.end() && planned->second == 1);
         if (inside)
             element.index[axis] = range.start + index_atom(axis_names_[axis.index()].local);
-        else if (range.capacity == 1)
+        else if (single)
             element.index[axis] = range.start;
     }
     return element;
@@ -251,6 +255,9 @@ ExpressionScope TensorLowering::scope_for(const Compute& compute) {
     scope.sizes = &sizes_;
     scope.arrays = &region_.arrays;
     scope.fast = true;
+    // A chunk's exponentials are relative to what they are added to; after the loop they may be
+    // all of a result.
+    scope.gradual = !chunked_;
     scope.known = known_;
     for (const VariableId variable : compute.reads) add_element(scope, variable);
     for (const Expression* expression : expressions_of(compute.statement))

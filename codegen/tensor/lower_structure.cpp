@@ -23,6 +23,13 @@ std::int64_t aligned(std::int64_t bytes) {
     return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
+/// Of what nothing reads, a loop may be left with nothing in it.
+bool does_something(const std::vector<TileStatement>& statements) {
+    bool found = false;
+    tensor::for_statements(statements, [&](const TileStatement&, const Loop*) { found = true; });
+    return found;
+}
+
 }  // namespace
 
 TensorLowering::TensorLowering(const State& state, const RegionProgram& region,
@@ -217,7 +224,9 @@ void TensorLowering::lower(const std::vector<TileStatement>& statements, Body& b
 void TensorLowering::lower(const TileStatement& statement, Body& body) {
     std::visit(
         overloaded{[&](const Parallel& parallel) { lower(parallel.body, body); },
-                   [&](const Loop& loop) { lower_loop(loop, body); },
+                   [&](const Loop& loop) {
+                       if (does_something(loop.body)) lower_loop(loop, body);
+                   },
                    [&](const Load& load) { lower_load(load, statement.span, body); },
                    [&](const Compute& compute) { lower_compute(compute, statement.span, body); },
                    [&](const Save& save) { lower_save(save, statement.span, body); }},

@@ -96,7 +96,11 @@ struct CallBound {
     [[nodiscard]] Expression exponential() const {
         const Expression relative = plus(plus(errors[0], rounding(roundoff, arguments[0])),
                                          number(kFunctionRoundings * roundoff));
-        return times(value, relative);
+        return plus(times(value, relative), flushed());
+    }
+    /// All of an exponential that a device takes for 0.
+    [[nodiscard]] Expression flushed() const {
+        return apply(Function::Min, {value, number(std::numeric_limits<float>::min())});
     }
     [[nodiscard]] Expression logarithm() const {
         const Expression slope =

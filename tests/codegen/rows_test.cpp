@@ -155,6 +155,7 @@ TEST_CASE("prelude: approximations are as near as the special function unit's") 
     CHECK_EQ(nk::exp2_fast(-inf), 0.0f);
     CHECK_EQ(nk::exp2_fast(inf), inf);
     CHECK_EQ(nk::exp2_fast(-140.0f), 0.0f);  // results that have lost bits are zero
+    CHECK_EQ(nk::exp2_gradual(-140.0f), 0x1p-140f);
     CHECK_EQ(nk::log2_fast(0.0f), -inf);
     CHECK_EQ(nk::reciprocal_fast(0.0f), inf);
     CHECK_EQ(nk::reciprocal_fast(inf), 0.0f);

@@ -149,6 +149,12 @@ std::vector<TensorWorkload> product_workloads() {
          {},
          {},
          true},
+        {"product, gates far below zero",
+         "diagram glu { axis n = 70, d = 90, f = 75\n input X[n, d], W[d, f], V[d, f] : bf16\n"
+         "G[n, f] = 9 * sum(d) X[n, d] * W[d, f]\n U[n, f] = sum(d) X[n, d] * V[d, f]\n"
+         "output Y[n, f] : bf16 = silu(G[n, f]) * U[n, f] }",
+         {},
+         "fuse all\ngroup n by 32 at l1\ngroup f by 32 at l1\nstream d by 16 at l1"},
         {"product, gated, one block of columns",
          "swiglu",
          {{"n", 20}, {"d", 24}, {"f", 36}},

@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(128)
     float total = 0.0f;
     for (int i = 0; i < acc.rows; ++i)
         for (int j = 0; j < acc.columns; ++j) {
-            acc(i, j) = exp_fast(acc(i, j)) + exp2_fast(log2_fast(tanh_fast(acc(i, j))));
+            acc(i, j) = exp2_gradual(acc(i, j)) + exp2_fast(log2_fast(tanh_fast(acc(i, j))));
             total = add(total, acc(i, j));
         }
     acc(0, 0) = row_sum<Fragment<2, 4>>(total) + row_maximum<Fragment<2, 4>>(total) +

@@ -248,6 +248,9 @@ inline float flush(float x) {
 NK_DEVICE float exp2_fast(float x) {
     return emulator::flush(std::exp2(x));
 }
+NK_DEVICE float exp2_gradual(float x) {
+    return std::exp2(x);
+}
 NK_DEVICE float log2_fast(float x) {
     return std::log2(emulator::flush(x));
 }
