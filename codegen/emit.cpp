@@ -9,6 +9,7 @@
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
+#include "codegen/tensor/idle_folds.h"
 #include "codegen/tensor/plan.h"
 #include "codegen/tensor/tensor_lowering.h"
 
@@ -63,10 +64,12 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
 Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& region,
                                       const EmitOptions& options) {
     if (options.target == "simt") return lowering::SimtLowering(state, region, options).run();
-    std::variant<tensor::Plan, NotApplicable> plan = tensor::make_plan(region, options);
+    const RegionProgram simpler = tensor::without_idle_folds(region);
+    std::variant<tensor::Plan, NotApplicable> plan = tensor::make_plan(simpler, options);
     if (const NotApplicable* why = std::get_if<NotApplicable>(&plan))
         return messages::unfit_region(region.name, options.target, *why);
-    return lowering::TensorLowering(state, region, options, std::get<tensor::Plan>(std::move(plan)))
+    return lowering::TensorLowering(state, simpler, options,
+                                    std::get<tensor::Plan>(std::move(plan)))
         .run();
 }
 

@@ -5,7 +5,7 @@
 // with a bound of the error that a computation in `Precision::arithmetic` (unit roundoff u) makes
 // in each element, computed from the values of that very run:
 //   u + v, u - v       e_u + e_v + u |result|
-//   u * v              |u| e_v + |v| e_u + u |result|
+//   u * v              |u| e_v + |v| e_u + e_u e_v + u |result|
 //   u / v              (e_u + |result| e_v) / |v| + 4 u |result|; all of |result| where v overflows
 //                      f32, since a quotient by infinity is 0
 //   exp(x)             result * (e_x + u |x| + 4 u), and min(result, 2^-126), since smaller ones may

@@ -158,13 +158,39 @@ constexpr const char* kReserved[] = {"alignas",
                                      "copy_vector",
                                      "integer_power",
                                      "signed_nibble",
-                                     "replace_nan"};
+                                     "replace_nan",
+                                     "memcpy",
+                                     "fmaxf",
+                                     "fminf",
+                                     "fabsf",
+                                     "rintf",
+                                     "fmaf",
+                                     "NULL",
+                                     "INFINITY",
+                                     "NAN",
+                                     "assert",
+                                     "errno",
+                                     "main"};
+
+// What kernels for the tensor core use besides.
+constexpr const char* kReservedForTensors[] = {
+    "Conversion",    "Cursor",        "Flag",          "Fragment",      "LeftOperand",
+    "Matrix",        "Maximum",       "Minimum",       "Order",         "Product",
+    "RowFragment",   "Rows",          "StepOperands",  "Sum",           "as_left",
+    "assume",        "block_maximum", "block_minimum", "block_product", "block_sum",
+    "commit_copies", "copy_async",    "exp2_fast",     "exp2_gradual",  "exp_fast",
+    "kTested",       "lane_index",    "load_left",     "load_rows",     "multiply_on",
+    "pack",          "read_first",    "row_maximum",   "row_minimum",   "row_product",
+    "row_sum",       "save_matrix",   "save_rows",     "seed",          "shared_matrix",
+    "store",         "tanh_by_exp",   "tested",        "turn",          "wait_copies",
+    "warp_index"};
 
 }  // namespace
 
 Names::Names() : taken_(std::begin(kReserved), std::end(kReserved)) {
-    // Numbered names of phases.
-    for (const char* base : {"all", "acc", "value", "next", "other", "last", "t"})
+    taken_.insert(std::begin(kReservedForTensors), std::end(kReservedForTensors));
+    // Numbered names of phases and of parts of expressions.
+    for (const char* base : {"all", "acc", "value", "next", "other", "last", "t", "r"})
         for (int number = 0; number < 256; ++number) taken_.insert(base + std::to_string(number));
 }
 

@@ -49,6 +49,17 @@ std::string TensorLowering::rows_type() const {
                        plan_.lanes_per_row);
 }
 
+/// The first index along the row axis, or the one that warps share, of this warp.
+std::string TensorLowering::warp_part(AxisId axis) const {
+    return warp_parts_.at(axis);
+}
+
+/// `K_tile(stage)`.
+std::string TensorLowering::matrix_name(VariableId variable) const {
+    const auto stage = stage_of_.find(variable);
+    return shared_.at(variable).name + (stage == stage_of_.end() ? std::string() : stage->second);
+}
+
 std::string TensorLowering::place(VariableId variable) const {
     return names_of_.at(variable);
 }
@@ -78,10 +89,9 @@ Body TensorLowering::row_loop(Body inner) const {
     loop.end = "Rows::rows";
     loop.unroll = true;
     if (plan_.row) {
-        const std::string axis = Names::identifier(region_.axes[plan_.row->index()].name);
         loop.body.push_back({Declare{"int",
                                      axis_names_[plan_.row->index()].local,
-                                     fmt::format("warp_{} + Rows::row(i)", axis),
+                                     warp_part(*plan_.row) + " + Rows::row(i)",
                                      true,
                                      {}}});
     }
@@ -91,7 +101,6 @@ Body TensorLowering::row_loop(Body inner) const {
 
 Body TensorLowering::column_loop(const std::string& fragment_type, AxisId axis, Body inner) const {
     const Columns columns = columns_of(axis);
-    const std::string name = Names::identifier(region_.axes[axis.index()].name);
     For loop;
     loop.name = "j";
     loop.end = std::to_string(columns.count);
@@ -99,7 +108,7 @@ Body TensorLowering::column_loop(const std::string& fragment_type, AxisId axis, 
     loop.body.push_back({Declare{
         "int",
         axis_names_[axis.index()].local,
-        fmt::format("{}{}::column(j)", columns.split ? "warp_" + name + " + " : "", fragment_type),
+        fmt::format("{}{}::column(j)", columns.split ? warp_part(axis) + " + " : "", fragment_type),
         true,
         {}}});
     for (kernel::Statement& statement : inner) loop.body.push_back(std::move(statement));
@@ -186,10 +195,9 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
             const auto local = [&](std::size_t d) {
                 return napkin::print(at[d] - shared.origin[d]);
             };
-            Code code = loaded(
-                fmt::format("{}{}({}, {})", shared.name, tile.streamed ? stage_ : std::string(),
-                            local(tile.row_dimension), local(tile.column_dimension)),
-                tile.type);
+            Code code = loaded(fmt::format("{}({}, {})", matrix_name(variable),
+                                           local(tile.row_dimension), local(tile.column_dimension)),
+                               tile.type);
             code.finite = finite;
             return code;
         };
@@ -201,26 +209,41 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
         const ArrayId source = load->array;
         if (!load->gather.empty()) at = gathered(*load, array, at);
         const std::vector<AxisId>& axes = region_.arrays[source.index()].axes;
-        for (std::size_t d = 0; d < at.size(); ++d) {
-            // What stands past an edge is never used, but must not be read.
-            const IndexForm& size = sizes_[axes[d].index()];
-            const bool local =
-                std::any_of(at[d].terms.begin(), at[d].terms.end(), [&](const auto& t) {
-                    return std::any_of(axis_names_.begin(), axis_names_.end(),
-                                       [&](const AxisNames& n) { return n.local == t.first; });
-                });
-            bool inside = !local || !load->gather.empty();
-            for (std::size_t a = 0; a < axis_names_.size() && local; ++a) {
-                const AxisId axis{static_cast<std::uint32_t>(a)};
-                if (at[d] != ranges_.at(axis).start + index_atom(axis_names_[a].local)) continue;
-                inside = axis == plan_.row ? row_test().empty() : column_test(axis).empty();
-            }
-            if (!inside) at[d] = minimum(at[d], size - 1);
-        }
+        // What gathers read is inside by contract.
+        if (load->gather.empty())
+            for (std::size_t d = 0; d < at.size(); ++d) at[d] = kept_inside(at[d], axes[d]);
         Code code = device_element(source, at);
         code.finite = true;
         return code;
     };
+}
+
+/// An index that is read although what stands past an edge, or where a condition does not hold, is
+/// never used.
+IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) const {
+    const IndexForm& size = sizes_[dimension.index()];
+    if (at.is_constant(0)) return at;
+    if (at.is_constant() && at.constant > 0 && size.is_constant() && at.constant < size.constant)
+        return at;
+    for (std::size_t a = 0; a < axis_names_.size(); ++a) {
+        const AxisId axis{static_cast<std::uint32_t>(a)};
+        if (!ranges_.contains(axis) || sizes_[a] != size) continue;
+        const AxisRange& range = ranges_.at(axis);
+        if (at == range.start) return at;
+        if (at != range.start + index_atom(axis_names_[a].local)) continue;
+        const bool tested = axis == plan_.row ? row_test().empty() : column_test(axis).empty();
+        return tested ? at : minimum(at, size - 1);
+    }
+    const auto plain = [](const std::pair<std::string, std::int64_t>& term) {
+        return Names::identifier(term.first) == term.first;
+    };
+    if (!std::all_of(at.terms.begin(), at.terms.end(), plain))
+        return index_atom(
+            fmt::format("clamp(i64({}), 0, {})", napkin::print(at), napkin::print(size - 1)));
+    const bool may_be_negative =
+        at.constant < 0 || std::any_of(at.terms.begin(), at.terms.end(),
+                                       [](const auto& term) { return term.second < 0; });
+    return minimum(may_be_negative ? maximum(at, IndexForm(0)) : at, size - 1);
 }
 
 /// Where a gathered element stands in its array.

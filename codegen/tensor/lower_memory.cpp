@@ -92,8 +92,7 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
         const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
         IndexForm start = ranges_.at(axis).start;
         if (axis == plan_.row) {
-            const IndexForm warp =
-                index_atom("warp_" + Names::identifier(region_.axes[axis.index()].name));
+            const IndexForm warp = index_atom(warp_part(axis));
             start = start + warp;
             row_count = print(ranges_.at(axis).count - warp);
             stride = device_stride(load.array, d);
@@ -188,8 +187,7 @@ kernel::Statement TensorLowering::row_save(const Save& save) {
         const AxisId axis = array.axes[d];
         IndexForm start = ranges_.at(axis).start;
         if (axis == plan_.row) {
-            const IndexForm warp =
-                index_atom("warp_" + Names::identifier(region_.axes[axis.index()].name));
+            const IndexForm warp = index_atom(warp_part(axis));
             start = start + warp;
             rows = print(ranges_.at(axis).count - warp);
             stride = device_stride(save.array, d);
@@ -242,9 +240,8 @@ kernel::Body TensorLowering::staged_save(const Save& save, int width, std::int64
         body.push_back({Call{"wait_copies<0>()"}});
         copies_pending_ = false;
     }
-    const std::string warp_row = "warp_" + Names::identifier(region_.axes[plan_.row->index()].name);
-    const std::string warp_column =
-        columns.split ? "warp_" + Names::identifier(region_.axes[tile.column->index()].name) : "0";
+    const std::string warp_row = warp_part(*plan_.row);
+    const std::string warp_column = columns.split ? warp_part(*tile.column) : "0";
     body.push_back({kernel::Barrier{}});
     body.push_back({Call{
         fmt::format("store({}, {}, {}, {})", place(save.source), name, warp_row, warp_column)}});

@@ -132,8 +132,7 @@ std::string TensorLowering::orders_of(const Product& product) const {
 }
 
 std::string TensorLowering::first_column(AxisId axis) const {
-    return columns_of(axis).split ? "warp_" + Names::identifier(region_.axes[axis.index()].name)
-                                  : "0";
+    return columns_of(axis).split ? warp_part(axis) : "0";
 }
 
 const Compute* TensorLowering::lone_product(const Loop& loop) const {
@@ -151,9 +150,11 @@ const Compute* TensorLowering::lone_product(const Loop& loop) const {
     const auto product = found == nullptr ? plan_.products.end() : plan_.products.find(found);
     if (product == plan_.products.end()) return nullptr;
     const auto streamed = [&](const Operand& side) {
-        if (!side.direct) return false;
-        const tensor::Tile& tile = plan_.tiles.at(*side.direct);
-        return tile.home == Home::Matrix && tile.streamed;
+        return side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix &&
+               std::any_of(loop.body.begin(), loop.body.end(), [&](const TileStatement& statement) {
+                   const Load* load = std::get_if<Load>(&statement.node);
+                   return load != nullptr && load->target == *side.direct;
+               });
     };
     const Fold& fold = std::get<Fold>(found->statement.body);
     const ArrayId target = found->statement.targets.front();
@@ -213,20 +214,17 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
     }
 
     // The product itself.
-    const std::string right =
-        product.right.direct ? shared_.at(*product.right.direct).name +
-                                   (plan_.tiles.at(*product.right.direct).streamed ? stage_ : "")
-                             : program_.tiles[computed_right_.at(&compute).index()].name;
+    const std::string right = product.right.direct
+                                  ? matrix_name(*product.right.direct)
+                                  : program_.tiles[computed_right_.at(&compute).index()].name;
     if (!left.empty()) {
         body.push_back(
             {Call{fmt::format("multiply<Order::{}>({}, {}, {}, 0, {})", right_order(product), sum,
                               left, right, first_column(product.column))}});
     } else {
-        const tensor::Tile& tile = plan_.tiles.at(*product.left.direct);
         body.push_back(
-            {Call{fmt::format("multiply<{}>({}, {}{}, warp_{}, {}, {})", orders_of(product), sum,
-                              shared_.at(*product.left.direct).name, tile.streamed ? stage_ : "",
-                              Names::identifier(region_.axes[plan_.row->index()].name), right,
+            {Call{fmt::format("multiply<{}>({}, {}, {}, {}, {})", orders_of(product), sum,
+                              matrix_name(*product.left.direct), warp_part(*plan_.row), right,
                               first_column(product.column))}});
     }
     if (keeps_factor && factor != 1) scales_[array] = factor;

@@ -199,21 +199,21 @@ void TensorLowering::place_matrices() {
 void TensorLowering::declare_warps(Body& body) {
     body.push_back({Call{"using Rows = " + rows_type()}});
     if (!plan_.row) return;
-    const std::string& row = region_.axes[plan_.row->index()].name;
+    for (const std::optional<AxisId>& axis : {plan_.row, plan_.split})
+        if (axis) warp_parts_[*axis] = names_.fresh("warp_" + region_.axes[axis->index()].name);
     const std::string across =
         plan_.warps_across > 1 ? fmt::format(" / {}", plan_.warps_across) : std::string();
-    body.push_back({Declare{"int", "warp_" + Names::identifier(row),
+    body.push_back({Declare{"int", warp_part(*plan_.row),
                             plan_.warps_down == 1 && across.empty()
                                 ? "0"
                                 : fmt::format("warp_index(){} * {}", across, plan_.rows_of_warp),
                             true, "first row of this warp"}});
     if (plan_.split) {
         const Columns columns = columns_of(*plan_.split);
-        body.push_back(
-            {Declare{"int", "warp_" + Names::identifier(region_.axes[plan_.split->index()].name),
-                     fmt::format("warp_index() % {} * {}", plan_.warps_across,
-                                 columns.padded / plan_.warps_across),
-                     true, "and its first column"}});
+        body.push_back({Declare{"int", warp_part(*plan_.split),
+                                fmt::format("warp_index() % {} * {}", plan_.warps_across,
+                                            columns.padded / plan_.warps_across),
+                                true, "and its first column"}});
     }
 }
 

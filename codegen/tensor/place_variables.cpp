@@ -89,6 +89,19 @@ bool Planner::read_by_product(VariableId variable) const {
     return false;
 }
 
+/// Whether the variable must be read as it is: integers of which an f32 has not all, and indices,
+/// which stand in expressions of their own.
+bool Planner::read_exactly(VariableId variable) const {
+    const Variable& info = region_.variables[variable.index()];
+    if (info.type == ElementType::I32 || info.type == ElementType::I64) return true;
+    return std::any_of(loads_.begin(), loads_.end(), [&](const auto& entry) {
+        const std::vector<Expression>& gather = entry.second.load->gather;
+        return std::any_of(gather.begin(), gather.end(), [&](const Expression& index) {
+            return arrays_read(index).contains(info.array);
+        });
+    });
+}
+
 /// Whether something in shared memory is computed from the variable.
 bool Planner::read_by_block(VariableId variable) const {
     return std::any_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
@@ -108,6 +121,7 @@ void Planner::place_loaded(VariableId variable) {
     const std::vector<std::optional<AxisId>> axes = axes_of_load(*load);
     std::size_t wide_dimensions = 0;
     bool plain = load->gather.empty();
+    const bool in_registers = plan_.products.empty() && !read_exactly(variable);
     for (std::size_t d = 0; d < axes.size(); ++d) {
         if (info.capacity_extent[d] > 1) ++wide_dimensions;
         plain = plain && axes[d];
@@ -125,13 +139,13 @@ void Planner::place_loaded(VariableId variable) {
                 tile = matrix;
                 tile.streamed = loop != nullptr;
             }
-        } else if (plan_.products.empty() && is_row) {
+        } else if (in_registers && is_row) {
             tile.home = Home::Fragment;
             for (std::size_t d = 0; d < axes.size(); ++d)
                 if (info.capacity_extent[d] > 1 && axes[d] != plan_.row) tile.column = axes[d];
             tile.type = ElementType::F32;
         }
-    } else if (wide_dimensions == 1 && plain && plan_.products.empty()) {
+    } else if (wide_dimensions == 1 && plain && in_registers) {
         std::optional<AxisId> along;
         for (std::size_t d = 0; d < axes.size(); ++d)
             if (info.capacity_extent[d] > 1) along = axes[d];

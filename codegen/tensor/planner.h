@@ -48,6 +48,7 @@ private:
     void shape_matrix(VariableId variable, Tile& tile);
     [[nodiscard]] std::vector<std::optional<AxisId>> axes_of_load(const Load& load) const;
     [[nodiscard]] bool read_by_product(VariableId variable) const;
+    [[nodiscard]] bool read_exactly(VariableId variable) const;
     [[nodiscard]] bool read_by_block(VariableId variable) const;
     void choose_vector();
 

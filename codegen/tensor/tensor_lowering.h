@@ -54,8 +54,10 @@ private:
     // lower_loop.cpp
     void lower_loop(const Loop& loop, Body& body);
     void lower_product_loop(const Loop& loop, const Compute& compute, const std::string& filling,
-                            const std::string& start, const std::string& first,
-                            const std::string& end, Body& body);
+                            const std::string& stage, const std::string& start,
+                            const std::string& first, const std::string& end, Body& body);
+    /// Whether chunks bring matrices.
+    [[nodiscard]] bool fills_matrices(const Loop& loop) const;
     /// The product that a loop is made of, if it holds nothing else that would have to wait for it.
     [[nodiscard]] const Compute* lone_product(const Loop& loop) const;
     /// Code that tells chunks with nothing to test from others; `false` where all have.
@@ -95,8 +97,11 @@ private:
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
     [[nodiscard]] std::vector<IndexForm> gathered(const Load& load, ArrayId target,
                                                   const std::vector<IndexForm>& at);
+    [[nodiscard]] IndexForm kept_inside(const IndexForm& at, AxisId dimension) const;
     void add_element(ExpressionScope& scope, VariableId variable);
     void declare(VariableId variable, Body& body);
+    [[nodiscard]] std::string warp_part(AxisId axis) const;
+    [[nodiscard]] std::string matrix_name(VariableId variable) const;
     [[nodiscard]] std::string place(VariableId variable) const;
     [[nodiscard]] Columns columns_of(AxisId axis) const;
     [[nodiscard]] std::string rows_type() const;
@@ -142,13 +147,14 @@ private:
     tensor::Plan plan_;
     tensor::Scales scales_;
     std::map<VariableId, std::string> names_of_;  // registers
+    std::map<AxisId, std::string> warp_parts_;    // `warp_q`
     std::map<VariableId, Shared> shared_;
     std::map<const Compute*, kernel::TileId> computed_right_;
     std::map<VariableId, const Load*> loads_;
     std::map<VariableId, Span> deferred_;  // loads that are made where they are first used
     std::set<VariableId> declared_;
     std::vector<ExpressionScope::Known> known_;
-    std::string stage_;              // the stage whose matrices are read now
+    std::map<VariableId, std::string> stage_of_;  // `(stage)`, of matrices that a loop fills now
     std::string tested_;             // the flag that the chunk's tests are needed; empty: always
     std::optional<AxisId> chunked_;  // the axis of the innermost loop
     int temporaries_ = 0;

@@ -71,7 +71,7 @@ struct CallBound {
         if (left && right && !integral) return rounding(*left + *right + roundoff, value);
         const Expression cross = plus(times(magnitude(arguments[0]), errors[1]),
                                       times(magnitude(arguments[1]), errors[0]));
-        return plus(cross, rounded(1));
+        return plus(plus(cross, times(errors[0], errors[1])), rounded(1));
     }
     [[nodiscard]] Expression quotient() const {
         const Expression above = plus(errors[0], times(magnitude(value), errors[1]));
@@ -88,6 +88,13 @@ struct CallBound {
         return apply(Function::Select, {beyond, magnitude(value), zero()});
     }
     [[nodiscard]] Expression power() const {
+        const Number* exponent = std::get_if<Number>(&arguments[1].node);
+        if (exponent != nullptr && exponent->value >= 1 && !is_zero(errors[0])) {
+            // The slope at the far end: at 0 there may be none.
+            const Expression far = plus(magnitude(arguments[0]), errors[0]);
+            return plus(difference(apply(Function::Power, {far, arguments[1]}), magnitude(value)),
+                        rounded(kFunctionRoundings));
+        }
         const Expression slope =
             times(magnitude(apply(Function::Divide, {times(arguments[1], value), arguments[0]})),
                   errors[0]);

@@ -149,6 +149,27 @@ std::vector<TensorWorkload> product_workloads() {
          {},
          {},
          true},
+        {"product, names that kernels use themselves",
+         "diagram kernel { axis index = 40, r = 33, stage = 24, t = 20\n"
+         "input store[index, stage], multiply[r, stage], seed[r, t] : bf16\n"
+         "input Matrix[r], r0[index], threadIdx[index] : f32\n"
+         "pack[index, r] = (sum(stage) store[index, stage] * multiply[r, stage]) * r0[index]\n"
+         "turn[index, r] = softmax[r](pack[index, r] + Matrix[r] + threadIdx[index])\n"
+         "output memory[index, t] : bf16 = sum(r) turn[index, r] * seed[r, t] }",
+         {},
+         "fuse all\ngroup index by 16 at l1\nstream r by 16 at l1"},
+        {"product in a loop inside a loop",
+         "diagram mm { axis m = 40, n = 50, k = 8\n input A[k, m], B[k, n], v[k] : bf16\n"
+         "output C[n, m] : f16 = silu(0.25 * sum(k) (B[k, n] * v[k]) * max(A[k, m], 0)) }",
+         {},
+         "stream n by 17 at l1\nstream m by 32 at l1"},
+        {"product, neighbours before the first and past the last",
+         "diagram mm { axis m = 40, n = 50, k = 24\n input A[m, k], B[k, n] : bf16\n"
+         "input v[m], w[n] : f32\n"
+         "output C[m, n] = (sum(k) A[m, k] * B[k, n]) + (if m >= 3 then v[m - 3] else 0)\n"
+         "  * (if n + 2 < size(n) then w[n + 2] else 1) }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
         {"product, gates far below zero",
          "diagram glu { axis n = 70, d = 90, f = 75\n input X[n, d], W[d, f], V[d, f] : bf16\n"
          "G[n, f] = 9 * sum(d) X[n, d] * W[d, f]\n U[n, f] = sum(d) X[n, d] * V[d, f]\n"

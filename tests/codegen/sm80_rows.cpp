@@ -22,6 +22,13 @@ std::vector<TensorWorkload> row_workloads() {
          "output Y[n, d, q] : f32 = A[n, d] * silu(exp(0.5) + 0.1 * q) + exp(exp(0.1 * q)) }",
          {},
          "group n by 4"},
+        {"row, indices that are read, sums of what stays the same",
+         "diagram gather { axis q = 15, x = 14, d = 3\n input label[x] : i32\n"
+         "input table[x, d], B[q, x] : f16\n"
+         "output T0[x] : f32 = tanh(table[label[x], 0]) / (1.5 + abs(B[0, x]))\n"
+         "output T1[q, x] = (sum(q, x) table[label[x], 0] ^ 2) + max(d) B[q, x] }",
+         {},
+         "fuse all"},
         {"softmax", rows("softmax[d](X[n, d])"), {}, "group n by 16 at l1", {}, {{{"n", 5}}}, true},
         {"softmax, f32", rows("softmax[d](X[n, d])", "", "f32"), {}, "group n by 8 at l1"},
         {"softmax, one row a block",
