@@ -74,7 +74,8 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.target)
         app.add_option("--target", out.target, "the code generator")->capture_default_str();
     if (takes.target)
-        app.add_option("--threads", out.threads, "threads of a block; chosen when not given");
+        app.add_option("--threads", out.threads, "threads of a block; chosen when not given")
+            ->check(CLI::PositiveNumber);
     if (takes.arch)
         app.add_option("--arch", out.arch, "the GPU architecture that kernels are made for")
             ->capture_default_str()

@@ -143,7 +143,7 @@ void Session::execute(std::string_view line) {
         rest.remove_prefix(is_last ? rest.size() : end + 1);
         if (text.empty() || text.front() == '#') continue;
         const std::string_view word = text.substr(0, text.find(' '));
-        const auto entry = std::find_if(kEntries.begin(), kEntries.end(),
+        const auto* const entry = std::find_if(kEntries.begin(), kEntries.end(),
                                         [&](const Entry& known) { return known.name == word; });
         if (entry != kEntries.end()) {
             report_steps();
@@ -331,7 +331,7 @@ void Session::emit(const std::string& rest) {
     Arguments arguments = arguments_like(context_.arguments);
     arguments.as = words.empty() ? "cuda" : words[0];
     if (words.size() > 1) arguments.output = words[1];
-    const std::array kForms{"tile", "cuda", "ptx", "cubin"};
+    static constexpr std::array kForms{"tile", "cuda", "ptx", "cubin"};
     if (words.size() > 2 || std::find(kForms.begin(), kForms.end(), arguments.as) == kForms.end())
         return say("  write `emit tile`, `emit cuda`, `emit ptx FILE` or `emit cubin FILE`\n");
     run_subcommand(run_emit, std::move(arguments));

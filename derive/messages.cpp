@@ -41,7 +41,7 @@ Diagnostic missing_size(Span after) {
 
 Diagnostic bad_size(Span place, const std::string& text) {
     return at(place, "E0604", "`" + text + "` is not a size",
-              "a whole number of at least 1 is expected here");
+              "a whole number from 1 to 2^63 - 1 is expected here");
 }
 
 Diagnostic step_refused(Span place, const std::string& command, const std::string& reason,

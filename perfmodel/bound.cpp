@@ -203,6 +203,7 @@ std::optional<Polynomial> by_square(const ByTiles& moved, const Monomial& groups
 }  // namespace
 
 std::optional<BestTransfers> best_of(const RegionCost& cost, std::int64_t capacity) {
+    if (cost.chunks_visited < cost.chunks) return std::nullopt;
     const LevelCost& block = cost.levels.at(Level::Block);
     if (!block.transferred.ideal || !block.memory.ideal) return std::nullopt;
     const ByTiles moved = by_tiles(*block.transferred.ideal);

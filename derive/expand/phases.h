@@ -20,7 +20,7 @@ public:
           relabelling_(state.relabelling),
           region_(region),
           out_(out),
-          views_(out.arrays) {}
+          views_(state.diagram, region, out.arrays) {}
 
     /// Derives the accumulator of a streamed region and fills the phases; adds the accumulator and
     /// the arrays of views to the region's program.

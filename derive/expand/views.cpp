@@ -1,6 +1,7 @@
 #include "derive/expand/views.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "diagrams/overloaded.h"
 #include "diagrams/result.h"
@@ -55,7 +56,40 @@ Expression ViewTable::rewrite_expression(Expression expression) {
     });
 }
 
+/// The axis that an index runs over, where no group or chunk divides it.
+std::optional<AxisId> ViewTable::whole_axis(const Expression& index) const {
+    const AxisIndex* plain = std::get_if<AxisIndex>(&index.node);
+    if (plain == nullptr) return std::nullopt;
+    const auto divides = [&](const auto& part) { return part.axis == plain->axis; };
+    if (std::any_of(region_.groups.begin(), region_.groups.end(), divides) ||
+        std::any_of(region_.streams.begin(), region_.streams.end(), divides))
+        return std::nullopt;
+    return plain->axis;
+}
+
+/// Whether two indices run over the same elements: the same index, or an axis and its alias.
+bool ViewTable::runs_alike(const Expression& a, const Expression& b) const {
+    if (a == b) return true;
+    const std::optional<AxisId> first = whole_axis(a);
+    const std::optional<AxisId> second = whole_axis(b);
+    return first && second && diagram_[*first].size == diagram_[*second].size;
+}
+
+/// A view whose tile is the same: `C[x, d]` serves `C[x, e]` where e is an alias of d.
+const View* ViewTable::same_tile(const Read& element) const {
+    const auto serves = [&](const View& view) {
+        if (view.source != element.array || !view.gather.empty()) return false;
+        for (std::size_t k = 0; k < element.index.size(); ++k)
+            if (view.index[k].size() != 1 || !runs_alike(view.index[k][0], element.index[k]))
+                return false;
+        return true;
+    };
+    const auto found = std::find_if(views_.begin(), views_.end(), serves);
+    return found == views_.end() ? nullptr : &*found;
+}
+
 Expression ViewTable::view_read(const Read& element) {
+    if (const View* known = same_tile(element)) return read(known->view, element.index);
     std::vector<std::set<AxisId>> shape;
     for (const Expression& index : element.index) shape.push_back(axes_used(index));
     const auto [entry, fresh] = boxes_.try_emplace({element.array, shape}, views_.size());

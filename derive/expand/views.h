@@ -1,13 +1,14 @@
 // Views: the ways in which a region reads one loaded array. K[x, d] and K[q, d] in one region are
-// two tiles of K; X[p] and X[p + 1] are one tile with a halo; E[label[n], d] is gathered element by
-// element.
+// two tiles of K, C[x, d] and C[x, e] one where e is an alias of d and neither is divided; X[p] and
+// X[p + 1] are one tile with a halo; E[label[n], d] is gathered element by element.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
-#include "diagrams/diagram.h"
+#include "diagrams/relabelling.h"
 
 namespace napkin {
 
@@ -27,7 +28,8 @@ struct View {
 class ViewTable {
 public:
     /// `arrays` grows by one for every view that needs an identity of its own.
-    explicit ViewTable(std::vector<Array>& arrays) : arrays_(arrays) {}
+    ViewTable(const Diagram& diagram, const Region& region, std::vector<Array>& arrays)
+        : diagram_(diagram), region_(region), arrays_(arrays) {}
 
     /// Names the arrays of the region itself, which need no view.
     void set_defined(std::set<ArrayId> defined) { defined_ = std::move(defined); }
@@ -39,9 +41,14 @@ public:
 private:
     [[nodiscard]] Expression rewrite_expression(Expression expression);
     [[nodiscard]] Expression view_read(const Read& element);
+    [[nodiscard]] std::optional<AxisId> whole_axis(const Expression& index) const;
+    [[nodiscard]] bool runs_alike(const Expression& a, const Expression& b) const;
+    [[nodiscard]] const View* same_tile(const Read& element) const;
     [[nodiscard]] Expression gather_read(const Read& element);
     [[nodiscard]] ArrayId fresh_array(ArrayId source, std::vector<AxisId> axes);
 
+    const Diagram& diagram_;
+    const Region& region_;
     std::vector<Array>& arrays_;
     std::set<ArrayId> defined_;
     std::vector<View> views_;

@@ -114,7 +114,7 @@ FieldValue FieldDomain::exponential(const FieldValue& a) {
         exponent.whole = false;
         exponent.ring.form = form_of(a);
         exponent.constant = false;
-        known_logarithms_.push_back({std::move(exponent), power});
+        known_logarithms_.push_back({exponent, power});
         result.logarithm = static_cast<std::uint32_t>(known_logarithms_.size() - 1);
     }
     return result;
@@ -152,7 +152,7 @@ void FieldDomain::join_logarithms(const FieldValue& a, const FieldValue& b, bool
         const Logarithm& left = known_logarithms_[a.logarithm];
         right = {add(left.part, right.part), left.power * right.power};
     }
-    known_logarithms_.push_back(std::move(right));
+    known_logarithms_.push_back(right);
     out.logarithm = static_cast<std::uint32_t>(known_logarithms_.size() - 1);
 }
 

@@ -101,7 +101,7 @@ FieldNeeds needs_of(const Diagram& diagram, const TileProgram& program) {
 FieldTrial run_field_trial(const Diagram& plain, const Diagram& derived, const TileProgram& program,
                            std::uint64_t seed, FieldSettings settings, FieldNeeds needs) {
     FieldTrial trial;
-    FieldDomain domain(seed, settings, needs);
+    FieldDomain domain(seed, settings, std::move(needs));
     const Grids<FieldValue> inputs = field_inputs(domain, plain, seed);
     if (settings.choices == Choices::FreeMonoids && !same_monoids(plain, program)) {
         trial.failure = "a monoid of the program is not the diagram's";

@@ -84,7 +84,7 @@ void ProvenanceDomain::absorb_extreme(MonoidId monoid, TracedValue& state,
 }
 
 std::vector<std::pair<TracedValue, TracedValue>> ProvenanceDomain::select(
-    Candidates<TracedValue> elements, std::int64_t ranks) {
+    const Candidates<TracedValue>& elements, std::int64_t ranks) {
     InputSet all;
     Candidates<double> reals;
     for (const auto& [value, at] : elements) {

@@ -92,7 +92,7 @@ public:
     }
     static void finish(MonoidId /*monoid*/, std::vector<TracedValue>& /*state*/) {}
     [[nodiscard]] std::vector<std::pair<TracedValue, TracedValue>> select(
-        Candidates<TracedValue> elements, std::int64_t ranks);
+        const Candidates<TracedValue>& elements, std::int64_t ranks);
 
 private:
     void absorb_extreme(MonoidId monoid, TracedValue& state, const TracedValue& element);

@@ -25,10 +25,10 @@ Table powers_of_four() {
 }  // namespace
 
 InP power_of_four(InQ exponent) {
-    static const Table table = powers_of_four();
+    static const Table kPowers = powers_of_four();
     InP result(1);
     std::uint64_t rest = exponent.value();
-    for (const std::array<InP, kEntries>& window : table) {
+    for (const std::array<InP, kEntries>& window : kPowers) {
         result = result * window[rest % kEntries];
         rest >>= kWindow;
     }

@@ -13,7 +13,7 @@ std::string first_difference(const Json& a, const Json& b, const std::string& pa
     if (a == b) return "";
     if (a.type() == b.type() && a.is_object()) {
         for (const auto& [name, value] : a.items()) {
-            const std::string inner = path.empty() ? name : path + "." + name;
+            std::string inner = path.empty() ? name : path + "." + name;
             if (!b.contains(name)) return inner;
             if (std::string found = first_difference(value, b[name], inner); !found.empty())
                 return found;

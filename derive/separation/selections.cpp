@@ -117,8 +117,8 @@ Form Plan::carried(std::uint32_t fold) {
     if (!value(*entry.carried_by)) return std::nullopt;
     if (algebra_.class_of(forms_[fold]).folded) return refuse(Why::Gather, fold);
     std::uint32_t first = 0;
-    for (std::uint32_t i = 0; i < states_.size(); ++i)
-        if (states_[i].picks && states_[i].serves == *entry.carried_by) first = *states_[i].first;
+    for (const StateVariable& carrier : states_)
+        if (carrier.picks && carrier.serves == *entry.carried_by) first = *carrier.first;
     StateVariable state{.monoid = kMax,
                         .over = entry.over,
                         .axes = entry.axes,

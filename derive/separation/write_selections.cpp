@@ -159,7 +159,7 @@ void Builder::keep_larger(const Lists& lists, std::uint32_t first) {
     const std::vector<AxisId>& axes = array(lists.at).axes;
     const ArrayId takes = helper("_takes", {axes.begin(), axes.end()}, larger, ElementType::Bool);
     const auto keep = [&](ArrayId state, ArrayId chunk) {
-        const Statement update =
+        Statement update =
             statement(state, choose(read_array(takes), read_array(chunk), read_array(state)));
         body_.push_back(update);
         return update;

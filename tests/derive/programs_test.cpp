@@ -96,6 +96,25 @@ TEST_CASE("attention nested at warps: each level has its own transfers") {
     CHECK_EQ(moved(counters, Level::Warps), h * (2 * 13 * 5 + 2 * 11 * 5 * 7));
 }
 
+TEST_CASE(
+    "an array read by an axis and by its alias is loaded once, unless one of them is divided") {
+    const Diagram diagram = load(R"(
+diagram latent {
+  axis q = 13, x = 11, d = 5, e = d
+  input Q[q, d], C[x, d]
+  P[q, x] = softmax[x](sum(d) Q[q, d] * C[x, d])
+  output O[q, e] = sum(x) P[q, x] * C[x, e]
+}
+)");
+    const auto counted = [&](const std::string& steps) {
+        return moved(check_against_reference(derive(diagram, steps)));
+    };
+    // Q and O once, C once for each of 4 groups; or as two tiles.
+    CHECK_EQ(counted("fuse all\ngroup q by 4\nstream x by 3"), 2 * 13 * 5 + 4 * 11 * 5);
+    CHECK_EQ(counted("fuse all\ngroup q by 4\ngroup e by 2 at l2\nstream x by 3"),
+             2 * 13 * 5 + 2 * 4 * 11 * 5);
+}
+
 TEST_CASE("causal attention skips exactly the empty chunks") {
     const Diagram diagram = load(kCausal);
     for (std::int64_t g : {1, 4, 13})
