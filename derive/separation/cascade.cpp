@@ -46,6 +46,22 @@ std::optional<TermId> Cascade::unrounded(ArrayId array) const {
     return found == unrounded_.end() ? definition(array) : found->second;
 }
 
+std::optional<TermId> Cascade::maximum_of(TermId id) const {
+    const Term& term = algebra_[id];
+    if (term.kind != Kind::Read) return std::nullopt;
+    const ArrayId array{term.ref};
+    const auto values = summands_.find(array);
+    const std::optional<StatementId> source = producer(diagram_, array);
+    if (values == summands_.end() || !source) return std::nullopt;
+    const Fold* fold = std::get_if<Fold>(&diagram_[*source].body);
+    if (fold == nullptr || fold->monoid != kMax || fold->every_prefix) return std::nullopt;
+    const std::vector<AxisId>& own = diagram_[array].axes;
+    for (std::size_t i = 0; i < own.size(); ++i)
+        if (algebra_[term.parts[i]] != Term{.kind = Kind::Axis, .ref = own[i].value})
+            return std::nullopt;
+    return values->second;
+}
+
 Part Cascade::part_of(ArrayId array) const {
     const auto found = producer_.find(array);
     return found == producer_.end() ? Part::Before : statements_[found->second].part;

@@ -150,6 +150,8 @@ void Builder::oblige_exponent(std::uint32_t state) {
         Obligation made = about(Hazard::Overflow);
         if (upper && *upper <= kLargestExponent) {
             made.text = "the exponent " + exponent + " is at most " + short_number(*upper);
+        } else if (plan_.never_positive(each)) {
+            made.text = "the exponent " + exponent + " is at most 0";
         } else if (const auto saved = bounding_array(cascade_, each)) {
             made.text = "the exponent " + exponent + " is at most 0, since `" +
                         diagram_[*saved].name + "` was computed from the same values";
@@ -167,7 +169,10 @@ void Builder::note_tail(PolynomialId form) {
     for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
         if (mono.exponent != kZero) {
             note_tail(mono.exponent);
-            if (!tail_.is_bounded(mono.exponent)) tail_exponents_.insert(mono.exponent);
+            const bool bounded = tail_.is_bounded(mono.exponent) ||
+                                 plan_.never_positive(mono.exponent) ||
+                                 bounding_array(cascade_, mono.exponent);
+            if (!bounded) tail_exponents_.insert(mono.exponent);
         }
         for (const auto& [factor, power] : mono.powers) note_tail(factor);
     }

@@ -16,8 +16,8 @@ bool is_call(const Term& term, Function function) {
 
 }  // namespace
 
-/// exp of a sum is a product: logarithms in the exponent become factors, the rest stays one
-/// exponent.
+/// exp of a sum is a product: logarithms of folds in the exponent become factors, the rest stays
+/// one exponent. Others stay too: what vanishes is then no larger than what a maximum is taken of.
 Form NormalForm::exponential(PolynomialId exponent, TermId term) {
     const Polynomial source = algebra_[exponent];
     PolynomialId rest = kZero;
@@ -26,7 +26,8 @@ Form NormalForm::exponential(PolynomialId exponent, TermId term) {
         if (algebra_.class_of(mono).mixed()) return refuse(Why::Exponent, term, exponent);
         const bool bare = mono.exponent == kZero && mono.guards.empty() && mono.deferred.empty() &&
                           mono.powers.size() == 1 && mono.powers[0].second == 1;
-        if (bare && is_call(algebra_[mono.powers[0].first], Function::Log)) {
+        if (bare && algebra_.class_of(mono).folded &&
+            is_call(algebra_[mono.powers[0].first], Function::Log)) {
             const TermId argument = algebra_[mono.powers[0].first].parts[0];
             const Form base = of(argument);
             const Form factor = base ? power(*base, coefficient, term) : std::nullopt;

@@ -105,7 +105,7 @@ bool Plan::is_origin(TermId id) const {
     });
 }
 
-bool Plan::is_at_most(TermId small, TermId large) const {
+bool Plan::is_at_most(TermId small, TermId large) {
     const Term& a = algebra_[small];
     const Term& b = algebra_[large];
     if (a.kind != Kind::State || b.kind != Kind::State) return false;
@@ -113,8 +113,10 @@ bool Plan::is_at_most(TermId small, TermId large) const {
     const StateVariable& high = states_[b.ref];
     const bool extreme =
         low.picks ? low.component == 0 && !low.carried : low.monoid == kMax || low.monoid == kMin;
-    return extreme && high.monoid == kMax && !high.picks && high.over == low.over &&
-           high.form == low.form;
+    if (!extreme || high.monoid != kMax || high.picks || high.over != low.over) return false;
+    const std::optional<double> upper =
+        cascade_.signs().upper(algebra_.subtract(low.form, high.form));
+    return high.form == low.form || (upper && *upper <= 0);
 }
 
 bool Plan::is_at_least_one(TermId id) const {

@@ -97,8 +97,11 @@ public:
     }
     /// Whether others are relative to the value: it is multiplied out in tails.
     [[nodiscard]] bool is_origin(TermId term) const;
-    /// Whether one state is never above another: an extreme or a selection of the same values.
-    [[nodiscard]] bool is_at_most(TermId small, TermId large) const;
+    /// Whether one state is never above another: an extreme or a selection of the same values, or of
+    /// smaller ones.
+    [[nodiscard]] bool is_at_most(TermId small, TermId large);
+    /// Whether the exponent is proved to be at most zero.
+    [[nodiscard]] bool never_positive(PolynomialId exponent) { return prove(exponent).has_value(); }
     /// Whether a state is a sum of exponentials of which the largest is exp(0).
     [[nodiscard]] bool is_at_least_one(TermId state) const;
     /// Folds that a running gauge mentions.

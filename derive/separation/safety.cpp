@@ -56,10 +56,13 @@ std::vector<PolynomialId> Plan::lower_bounds(TermId id) {
         const PolynomialId value = algebra_.substitute(*bound, substitution);
         if (!substitution.captured) result.push_back(value);
     }
-    if (term.kind == Kind::Apply && term.function == Function::Max) {
+    if (const std::optional<TermId> below = cascade_.maximum_of(id))
+        if (const Form form = normal_.of(*below)) result.push_back(*form);
+    const bool largest = (term.kind == Kind::Apply && term.function == Function::Max) ||
+                         (term.kind == Kind::Inner && MonoidId{term.ref} == kMax);
+    if (largest)
         for (const TermId part : term.parts)
             if (const Form form = normal_.of(part)) result.push_back(*form);
-    }
     return result;
 }
 
@@ -78,18 +81,22 @@ std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId origi
         const bool bare = coefficient < 0 && mono.powers.size() == 1 &&
                           mono.powers[0].second == 1 && mono.exponent == kZero &&
                           mono.guards.empty() && mono.deferred.empty();
-        if (!bare || !algebra_.class_of(mono).folded || !runs(mono.powers[0].first)) continue;
+        if (!bare) continue;
+        // A maximum over another axis bounds too, but nothing is relative to it that moves.
+        const bool folded = algebra_.class_of(mono).folded;
+        if (folded && !runs(mono.powers[0].first)) continue;
         const PolynomialId term = algebra_.monomial(mono, coefficient);
         for (const PolynomialId bound : lower_bounds(mono.powers[0].first)) {
             const PolynomialId next =
                 algebra_.add(algebra_.subtract(exponent, term), algebra_.scale(bound, coefficient));
             std::optional<Proof> proof = prove(next, original, depth - 1);
             if (!proof) continue;
+            proof->attained &= folded;
             const Polynomial& first = algebra_[original];
             const bool from_original =
                 std::find(first.terms.begin(), first.terms.end(),
                           std::pair<Monomial, double>(mono, coefficient)) != first.terms.end();
-            if (from_original) proof->consumed = algebra_.add(proof->consumed, term);
+            if (from_original && folded) proof->consumed = algebra_.add(proof->consumed, term);
             if (!best || (proof->attained && !best->attained)) best = proof;
         }
     }
@@ -192,7 +199,7 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
         return result;
     }
     if (repaired && !must_be_attained) return keep();
-    result.gauge = gauge_for(varying, over, fold);
+    result.gauge = gauge_for(varying, inside, fold);
     result.outside = outside(algebra_.add(parts.rest.exponent, result.gauge));
     return result;
 }
