@@ -142,10 +142,12 @@ private:
 
     // splitting_centre.cpp: states relative to a centre
     [[nodiscard]] bool is_centre(ArrayId state) const;
+    [[nodiscard]] static bool may_lack(const Statement& update);
     [[nodiscard]] bool mentions_centre(const Expression& expression) const;
     [[nodiscard]] Expression inlined(const Expression& expression, bool all = false) const;
     [[nodiscard]] Expression moved(const Line& line, std::size_t component);
-    [[nodiscard]] Expression moment(const Line& line, const Product& product);
+    [[nodiscard]] Expression moment(const Line& line, const Product& product,
+                                    const std::vector<Expression>& guards);
 };
 
 }  // namespace napkin::rules

@@ -12,6 +12,7 @@
 
 #include "derive/rewriting/simplify.h"
 #include "derive/rewriting/splitting.h"
+#include "diagrams/infinity.h"
 
 namespace napkin::rules {
 
@@ -28,7 +29,16 @@ struct Difference {
     Expression base;
     ArrayId centre;
     std::int64_t power = 0;
+    bool may_lack = false;  ///< a part may have no element to take the mean of
 };
+
+/// `if c then value else 0`, if it is that.
+const Apply* guarded_value(const Expression& expression) {
+    const Apply* choice = std::get_if<Apply>(&expression.node);
+    const bool zero = choice != nullptr && choice->function == Function::Select &&
+                      is_literal(choice->arguments[2], 0);
+    return zero ? choice : nullptr;
+}
 
 }  // namespace
 
@@ -87,18 +97,39 @@ void Splitting::combine_centre(ArrayId state, std::size_t line) {
     const std::vector<AxisId> axes = array(state).axes;
     std::vector<Expression> at{axis_index(part_)};
     for (AxisId axis : axes) at.push_back(axis_index(axis));
-    Fold total;
-    total.monoid = kSum;
-    total.over = {part_};
-    total.values = {napkin::apply(Function::Multiply, {saved_read(state, std::move(at)), width()})};
-    const ArrayId sum = add_combining(array(state).name + "_total", axes, std::move(total), source);
+    const Expression centre = saved_read(state, std::move(at));
+    const auto total = [&](const std::string& suffix, Expression value) {
+        Fold fold;
+        fold.monoid = kSum;
+        fold.over = {part_};
+        fold.values = {std::move(value)};
+        return add_combining(array(state).name + suffix, axes, std::move(fold), source);
+    };
+    Expression weighted = napkin::apply(Function::Multiply, {centre, width()});
+    Expression size = size_of(axis_);
+    if (may_lack(source)) {  // parts without an element count for nothing
+        const Expression has = napkin::apply(Function::Less, {centre, number(kInfinity)});
+        weighted = napkin::apply(Function::Select, {has, std::move(weighted), number(0, true)});
+        size = read_axes(
+            total("_size", napkin::apply(Function::Select, {has, width(), number(0, true)})), axes);
+    }
+    const ArrayId sum = total("_total", std::move(weighted));
     combined_[state] = add_combining(
         array(state).name, axes,
-        Map{napkin::apply(Function::Divide, {read_axes(sum, axes), size_of(axis_)})}, source);
+        Map{napkin::apply(Function::Divide, {read_axes(sum, axes), std::move(size)})}, source);
+}
+
+/// Whether a chunk may have no element to take the mean of: `if c < inf then c else if any then
+/// mean else inf`.
+bool Splitting::may_lack(const Statement& update) {
+    const Apply& choice = std::get<Apply>(std::get<Map>(update.body).value.node);
+    const Apply* mean = std::get_if<Apply>(&choice.arguments[2].node);
+    return mean != nullptr && mean->function == Function::Select;
 }
 
 /// The part's sum of these factors: a state's, or one more that is kept.
-Expression Splitting::moment(const Line& line, const Product& product) {
+Expression Splitting::moment(const Line& line, const Product& product,
+                             const std::vector<Expression>& guards) {
     const Fold own = std::get<Fold>(line.statement.body);
     const auto read_at_part = [&](ArrayId id) {
         std::vector<Expression> at{axis_index(part_)};
@@ -113,9 +144,12 @@ Expression Splitting::moment(const Line& line, const Product& product) {
                 return is_state(id) || producer_.count(id) != 0;
             });
         });
-    if (constant && own.over == std::vector<AxisId>{axis_})
+    if (constant && guards.empty() && own.over == std::vector<AxisId>{axis_})
         return simplified(napkin::apply(Function::Multiply, {expression_of(product), width()}));
-    const Product opened = product_of(inlined(expression_of(product), true));
+    Expression value = expression_of(product);
+    for (const Expression& guard : guards)
+        value = napkin::apply(Function::Select, {guard, std::move(value), number(0, true)});
+    const Product opened = product_of(inlined(value, true));
     for (const Line& other : lines_) {
         const Fold* fold = std::get_if<Fold>(&other.statement.body);
         if (fold == nullptr || fold->monoid != kSum || fold->over != own.over) continue;
@@ -126,7 +160,7 @@ Expression Splitting::moment(const Line& line, const Product& product) {
     const ArrayId target = line.statement.targets.front();
     Array kept = array(target);
     kept.name += "_moment";
-    const std::set<AxisId> used = axes_used(expression_of(product));
+    const std::set<AxisId> used = axes_used(value);
     std::erase_if(kept.axes, [&](AxisId axis) { return used.count(axis) == 0; });
     const ArrayId id{
         static_cast<std::uint32_t>(diagram_.arrays.size() + accumulator_.arrays.size())};
@@ -134,7 +168,7 @@ Expression Splitting::moment(const Line& line, const Product& product) {
     Statement statement = accumulator_.body[line.body];
     statement.targets = {id};
     Fold fold = own;
-    fold.values = {expression_of(product)};
+    fold.values = {std::move(value)};
     statement.body = std::move(fold);
     accumulator_.body.push_back(statement);
     producer_[id] = lines_.size();
@@ -144,7 +178,14 @@ Expression Splitting::moment(const Line& line, const Product& product) {
 
 Expression Splitting::moved(const Line& line, std::size_t component) {
     const Fold own = std::get<Fold>(accumulator_.body[line.body].body);
-    const Product product = product_of(inlined(own.values[component]));
+    Expression value = inlined(own.values[component]);
+    std::vector<Expression> guards;  // innermost first
+    for (const Apply* choice = guarded_value(value); choice != nullptr;
+         choice = guarded_value(value)) {
+        guards.insert(guards.begin(), choice->arguments[0]);
+        value = Expression(choice->arguments[1]);
+    }
+    const Product product = product_of(value);
     Product rest{product.coefficient, {}};
     std::vector<Difference> differences;
     for (const Factor& factor : product.factors) {
@@ -153,9 +194,15 @@ Expression Splitting::moved(const Line& line, std::size_t component) {
             continue;
         }
         const Apply* difference = std::get_if<Apply>(&factor.base.node);
-        const Read* centre = difference != nullptr && difference->function == Function::Subtract
-                                 ? std::get_if<Read>(&difference->arguments[1].node)
-                                 : nullptr;
+        const Expression* subtracted =
+            difference != nullptr && difference->function == Function::Subtract
+                ? &difference->arguments[1]
+                : nullptr;
+        const Apply* guard =
+            subtracted != nullptr ? std::get_if<Apply>(&subtracted->node) : nullptr;
+        if (guard != nullptr && guard->function == Function::Guard)
+            subtracted = &guard->arguments.front();
+        const Read* centre = subtracted != nullptr ? std::get_if<Read>(&subtracted->node) : nullptr;
         if (centre == nullptr || !is_centre(centre->array) || factor.power < 1 ||
             mentions_centre(difference->arguments[0])) {
             refuse("`" + array(line.statement.targets[component]).name +
@@ -163,8 +210,8 @@ Expression Splitting::moved(const Line& line, std::size_t component) {
                    "difference, so a part of it does not move to the mean of all");
             return own.values[component];
         }
-        differences.push_back(
-            {factor.base, centre->array, static_cast<std::int64_t>(factor.power)});
+        differences.push_back({factor.base, centre->array, static_cast<std::int64_t>(factor.power),
+                               guard != nullptr});
     }
     std::optional<Expression> sum;
     std::vector<std::int64_t> powers(differences.size(), 0);
@@ -172,19 +219,22 @@ Expression Splitting::moved(const Line& line, std::size_t component) {
         Product kept = rest;
         Product moves;
         for (std::size_t i = 0; i < differences.size(); ++i) {
-            const auto& [base, centre, power] = differences[i];
+            const auto& [base, centre, power, may_lack] = differences[i];
             if (powers[i] > 0) multiply(kept, base, static_cast<double>(powers[i]));
             if (powers[i] == power) continue;
             moves.coefficient *= static_cast<double>(binomial(power, powers[i]));
             const std::vector<AxisId> axes = array(centre).axes;
             std::vector<Expression> at{axis_index(part_)};
             for (AxisId axis : axes) at.push_back(axis_index(axis));
+            Expression own_centre = saved_read(centre, std::move(at));
+            if (may_lack)  // its sums are zero then, and are not moved
+                own_centre = napkin::apply(Function::Guard, {std::move(own_centre)});
             multiply(moves,
-                     napkin::apply(Function::Subtract, {saved_read(centre, std::move(at)),
-                                                        read_axes(combined(centre), axes)}),
+                     napkin::apply(Function::Subtract,
+                                   {std::move(own_centre), read_axes(combined(centre), axes)}),
                      static_cast<double>(power - powers[i]));
         }
-        multiply(moves, moment(line, kept), 1);
+        multiply(moves, moment(line, kept, guards), 1);
         Expression term = expression_of(moves);
         sum = sum ? napkin::apply(Function::Add, {std::move(*sum), std::move(term)})
                   : std::move(term);

@@ -43,6 +43,8 @@ struct Site {
 /// The accumulator of a region's streams, where they can stand.
 [[nodiscard]] std::variant<Accumulator, NotApplicable> accumulator_of(const State& state,
                                                                       const Region& region);
+/// Cancellation that no safe form was found for: it takes `as written` to have it.
+[[nodiscard]] std::optional<NotApplicable> why_unsafe(const Accumulator& accumulator);
 
 Outcome fuse(const State& state, const Command& command);
 Outcome unfuse(const State& state, const Command& command);

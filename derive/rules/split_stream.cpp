@@ -12,6 +12,8 @@
 
 #include "derive/divisors.h"
 #include "derive/rewriting/splitting.h"
+#include "derive/streams.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
@@ -96,6 +98,10 @@ Outcome split_stream(const State& state, const Command& command) {
     streamed.streams = {{site.axis, *command.size, Level::Block}};
     auto accumulator = accumulator_of(state, streamed);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
+    const bool was_streamed = contains(streamed_axes(region), site.axis);
+    if (std::optional<NotApplicable> refusal = why_unsafe(std::get<Accumulator>(accumulator));
+        refusal && !was_streamed)  // else it was asked for
+        return *refusal;
     std::vector<std::string> conditions;
     for (const Obligation& each : std::get<Accumulator>(accumulator).obligations)
         conditions.push_back(print(each));

@@ -11,6 +11,7 @@
 // 2412.03317, section 2.4 (streamability, fusion theorem).
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "derive/divisors.h"
 #include "derive/rules/rule_support.h"
@@ -97,17 +98,14 @@ std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Regio
 
 }  // namespace
 
-namespace {
-
-/// Cancellation that no safe form was found for: it takes a word to have it.
 std::optional<NotApplicable> why_unsafe(const Accumulator& accumulator) {
-    for (const Obligation& each : accumulator.obligations)
-        if (each.hazard == Hazard::Cancellation && !each.met)
-            return NotApplicable{print(each), each.safer};
+    for (Obligation each : accumulator.obligations) {
+        if (each.hazard != Hazard::Cancellation || each.met) continue;
+        const std::string safer = std::exchange(each.safer, "");
+        return NotApplicable{print(each), safer};
+    }
     return std::nullopt;
 }
-
-}  // namespace
 
 std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, const Region& region) {
     const std::vector<AxisId> axes = streamed_axes(region);

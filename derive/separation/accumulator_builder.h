@@ -104,6 +104,8 @@ private:
     Expression reference(const Term& term, TermId id, Where where);
     Expression inner(TermId id, Where where);
     Expression product(const Monomial& monomial, double coefficient, Where where);
+    [[nodiscard]] bool reads_elsewhere(TermId term) const;
+    [[nodiscard]] std::vector<TermId> guards_of(const Monomial& monomial) const;
     std::vector<Factor> factors_of(Monomial monomial, Where where);
     Factor power(TermId base, double exponent, Where where);
     void read_known_products(Monomial& monomial, Where where, std::vector<Factor>& factors);

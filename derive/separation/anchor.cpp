@@ -20,8 +20,11 @@
 namespace napkin::separation {
 
 std::uint32_t Plan::anchor_for(AnchorVariable wanted) {
+    std::sort(wanted.guards.begin(), wanted.guards.end());
     for (std::uint32_t id = 0; id < anchors_.size(); ++id)
-        if (anchors_[id].value == wanted.value && anchors_[id].axes == wanted.axes) return id;
+        if (anchors_[id].value == wanted.value && anchors_[id].axes == wanted.axes &&
+            anchors_[id].guards == wanted.guards)
+            return id;
     anchors_.push_back(std::move(wanted));
     return static_cast<std::uint32_t>(anchors_.size() - 1);
 }
@@ -30,11 +33,18 @@ TermId Plan::anchor_term(std::uint32_t anchor) {
     return algebra_.reference(Kind::Anchor, anchor, anchors_[anchor].axes);
 }
 
-PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded) {
+PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
+                          const std::vector<TermId>& guards) {
     const TermId value = algebra_.term_of(streamed);
-    const std::set<AxisId>& own = algebra_.class_of(streamed).axes;
+    std::set<AxisId> own = algebra_.class_of(streamed).axes;
     const std::set<AxisId>& others = algebra_.class_of(folded).axes;
-    AnchorVariable wanted{.value = value, .axes = {}, .over = {}};
+    AnchorVariable wanted{.value = value, .axes = {}, .over = {}, .guards = {}};
+    for (const TermId guard : guards) {
+        const Class& of = algebra_.class_of(guard);
+        if (of.folded) continue;
+        own.insert(of.axes.begin(), of.axes.end());
+        wanted.guards.push_back(guard);
+    }
     for (const AxisId axis : own) {
         const bool kept = others.contains(axis) && !cascade_.is_streamed(axis);
         (kept ? wanted.axes : wanted.over).push_back(axis);
@@ -68,14 +78,14 @@ void Plan::note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centr
 void Plan::recentre() {
     invariances_ = find_invariances(cascade_, folds_, forms_);
     for (const Invariance& each : invariances_) {
-        const std::uint32_t id =
-            anchor_for({.value = each.value, .axes = each.axes, .over = each.over});
+        const std::uint32_t id = anchor_for(
+            {.value = each.value, .axes = each.axes, .over = each.over, .guards = each.guards});
         for (const std::uint32_t fold : each.folds) relative_.emplace(fold, id);
     }
     for (const auto& [fold, anchor] : relative_)
         if (folds_[fold].monoid == kSum && !folds_[fold].picks)
             forms_[fold] = written_relative(algebra_, forms_[fold], anchors_[anchor].value,
-                                            anchor_term(anchor), false);
+                                            anchor_term(anchor), false, anchors_[anchor].guards);
 }
 
 /// The maximum that the exponential is kept relative to, where that is a maximum of `value` alone.

@@ -46,20 +46,21 @@ std::optional<TermId> Cascade::unrounded(ArrayId array) const {
     return found == unrounded_.end() ? definition(array) : found->second;
 }
 
-std::optional<TermId> Cascade::maximum_of(TermId id) const {
-    const Term& term = algebra_[id];
+std::optional<TermId> Cascade::maximum_of(TermId id) {
+    const Term term = algebra_[id];
     if (term.kind != Kind::Read) return std::nullopt;
     const ArrayId array{term.ref};
-    const auto values = summands_.find(array);
     const std::optional<StatementId> source = producer(diagram_, array);
-    if (values == summands_.end() || !source) return std::nullopt;
-    const Fold* fold = std::get_if<Fold>(&diagram_[*source].body);
-    if (fold == nullptr || fold->monoid != kMax || fold->every_prefix) return std::nullopt;
+    const Fold* fold = source ? std::get_if<Fold>(&diagram_[*source].body) : nullptr;
+    if (fold == nullptr || fold->monoid != kMax || fold->every_prefix || diagram_[array].rounds)
+        return std::nullopt;
     const std::vector<AxisId>& own = diagram_[array].axes;
     for (std::size_t i = 0; i < own.size(); ++i)
-        if (algebra_[term.parts[i]] != Term{.kind = Kind::Axis, .ref = own[i].value})
-            return std::nullopt;
-    return values->second;
+        if (term.parts[i] != algebra_.axis(own[i])) return std::nullopt;
+    const std::optional<Obstacle> before = obstacle_;
+    const TermId value = lower(fold->values.front());
+    obstacle_ = before;
+    return value;
 }
 
 Part Cascade::part_of(ArrayId array) const {

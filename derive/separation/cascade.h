@@ -68,8 +68,9 @@ public:
     [[nodiscard]] std::optional<TermId> definition(ArrayId array) const;
     /// The same before it is rounded.
     [[nodiscard]] std::optional<TermId> unrounded(ArrayId array) const;
-    /// The values that an element of the chunk is the maximum of, over other axes than the streamed.
-    [[nodiscard]] std::optional<TermId> maximum_of(TermId term) const;
+    /// The values that an element of the chunk is the maximum of, over other axes than the
+    /// streamed.
+    [[nodiscard]] std::optional<TermId> maximum_of(TermId term);
     [[nodiscard]] Part part_of(ArrayId array) const;
     [[nodiscard]] bool is_saved(ArrayId array) const;
     /// The expression as a term.

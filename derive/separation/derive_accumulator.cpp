@@ -10,6 +10,7 @@
 #include "derive/separation/normal_form.h"
 #include "derive/separation/plan.h"
 #include "derive/separation/refusal.h"
+#include "derive/separation/unsafe_differences.h"
 
 namespace napkin {
 namespace {
@@ -130,7 +131,10 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
             carries(cascade, target) ? builder.need_chunk(target) : builder.need_tail(target);
         }
     }
-    return builder.finish();
+    Accumulator result = builder.finish();
+    for (Obligation& lost : separation::unsafe_differences(diagram, region, axes))
+        result.obligations.push_back(std::move(lost));
+    return result;
 }
 
 }  // namespace napkin

@@ -17,6 +17,20 @@ void folds_of(const Algebra& algebra, TermId id, std::set<std::uint32_t>& folds)
     for (const TermId part : term.parts) folds_of(algebra, part, folds);
 }
 
+/// What stands beside `if c then X else 0`, where that is the value, in a product with X under c.
+std::optional<Monomial> beside_guarded(const Algebra& algebra, const Monomial& whole,
+                                       TermId value) {
+    if (algebra[value].kind != Kind::Sum) return std::nullopt;
+    const auto& terms = algebra[PolynomialId{algebra[value].ref}].terms;
+    const bool one = terms.size() == 1 && terms.front().second == 1 &&
+                     !terms.front().first.guards.empty() &&
+                     terms.front().first.guards == whole.guards;
+    if (!one) return std::nullopt;
+    std::optional<Monomial> rest = quotient_of(whole, terms.front().first);
+    if (rest) rest->guards.clear();
+    return rest;
+}
+
 bool is_whole(double power) {
     return power >= 1 && power <= kHighestPower && power == std::floor(power);
 }
@@ -24,8 +38,12 @@ bool is_whole(double power) {
 class Search {
 public:
     Search(Cascade& cascade, const std::deque<FoldOver>& folds,
-           const std::vector<PolynomialId>& forms)
-        : cascade_(cascade), algebra_(cascade.algebra()), folds_(folds), forms_(forms) {}
+           const std::vector<PolynomialId>& forms, const std::set<std::uint32_t>& unknown)
+        : cascade_(cascade),
+          algebra_(cascade.algebra()),
+          folds_(folds),
+          forms_(forms),
+          unknown_(unknown) {}
 
     std::vector<Invariance> run() {
         std::set<TermId> seen;
@@ -42,6 +60,7 @@ private:
     Algebra& algebra_;
     const std::deque<FoldOver>& folds_;
     const std::vector<PolynomialId>& forms_;
+    const std::set<std::uint32_t>& unknown_;
     std::vector<Invariance> found_;
 
     void visit(TermId id, std::set<TermId>& seen) {
@@ -73,14 +92,38 @@ private:
         return values;
     }
 
+    /// What guards every product of the value that these folds sum.
+    std::vector<TermId> guards_of(TermId value, const std::set<std::uint32_t>& folds) {
+        std::optional<std::vector<TermId>> shared;
+        for (const std::uint32_t fold : folds) {
+            if (!is_sum(fold)) continue;
+            for (const auto& [mono, coefficient] : algebra_[forms_[fold]].terms) {
+                const bool has = std::any_of(mono.powers.begin(), mono.powers.end(),
+                                             [&](const auto& each) { return each.first == value; });
+                if (!has) continue;
+                if (!shared) shared = mono.guards;
+                std::erase_if(*shared, [&](TermId guard) {
+                    return algebra_.class_of(guard).folded ||
+                           std::find(mono.guards.begin(), mono.guards.end(), guard) ==
+                               mono.guards.end();
+                });
+            }
+        }
+        return shared.value_or(std::vector<TermId>{});
+    }
+
     [[nodiscard]] bool is_sum(std::uint32_t fold) const {
         return folds_[fold].monoid == kSum && !folds_[fold].picks;
     }
 
     void test(TermId difference, TermId value, const std::set<std::uint32_t>& folds) {
         Invariance candidate{.difference = difference, .value = value};
+        candidate.guards = guards_of(value, folds);
         const std::set<AxisId>& kept = algebra_.class_of(difference).axes;
-        for (const AxisId axis : algebra_.class_of(value).axes)
+        std::set<AxisId> own = algebra_.class_of(value).axes;
+        for (const TermId guard : candidate.guards)
+            own.insert(algebra_.class_of(guard).axes.begin(), algebra_.class_of(guard).axes.end());
+        for (const AxisId axis : own)
             (kept.contains(axis) ? candidate.axes : candidate.over).push_back(axis);
         const TermId origin = algebra_.reference(Kind::Anchor, UINT32_MAX, candidate.axes);
         NormalForm moved(algebra_, cascade_.signs());
@@ -121,6 +164,7 @@ private:
     /// The value of a fold as a polynomial in the origin and folds over what is relative to it.
     Form moved_fold(NormalForm& moved, TermId id, TermId value, TermId origin) {
         const Term term = algebra_[id];
+        if (unknown_.contains(term.ref)) return std::nullopt;
         const FoldOver& fold = folds_[term.ref];
         const std::vector<AxisId>& axes = fold.axes;
         for (std::size_t i = 0; i < axes.size(); ++i)
@@ -150,6 +194,26 @@ private:
         return algebra_.atom(algebra_.make(std::move(inner)));
     }
 
+    /// sum(u) (if u <= t then 1 else 0) = t + 1 over axes of one size.
+    std::optional<PolynomialId> prefix_length(const Monomial& mono,
+                                              const std::vector<AxisId>& over) {
+        if (!mono.powers.empty() || mono.exponent != kZero || mono.guards.size() != 1 ||
+            over.size() != 1)
+            return std::nullopt;
+        const Term guard = algebra_[mono.guards.front()];
+        if (guard.kind != Kind::Apply || guard.function != Function::LessEqual) return std::nullopt;
+        const Term below = algebra_[guard.parts[0]];
+        const Term last = algebra_[guard.parts[1]];
+        const Diagram& diagram = cascade_.diagram();
+        const bool prefix = below.kind == Kind::Axis && last.kind == Kind::Axis &&
+                            AxisId{below.ref} == over.front() &&
+                            diagram[AxisId{last.ref}].size == diagram[over.front()].size;
+        if (!prefix) return std::nullopt;
+        const PolynomialId length =
+            algebra_.add(algebra_.atom(guard.parts[1]), algebra_.constant(1));
+        return algebra_.atom(algebra_.term_of(length));
+    }
+
     Form moved_sum(NormalForm& moved, PolynomialId form, const FoldOver& fold, TermId id) {
         PolynomialId result = kZero;
         for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
@@ -163,6 +227,8 @@ private:
                     sum = algebra_.multiply(
                         sum,
                         algebra_.atom(algebra_.make(Term{.kind = Kind::Size, .ref = axis.value})));
+            else if (const auto count = prefix_length(parts.streamed, fold.over))
+                sum = algebra_.scale(*count, coefficient);
             else
                 sum = algebra_.scale(folded(algebra_.monomial(parts.streamed), fold, fold.over),
                                      coefficient);
@@ -175,18 +241,33 @@ private:
 }  // namespace
 
 std::vector<Invariance> find_invariances(Cascade& cascade, const std::deque<FoldOver>& folds,
-                                         const std::vector<PolynomialId>& forms) {
-    return Search(cascade, folds, forms).run();
+                                         const std::vector<PolynomialId>& forms,
+                                         const std::set<std::uint32_t>& unknown) {
+    return Search(cascade, folds, forms, unknown).run();
 }
 
 PolynomialId written_relative(Algebra& algebra, PolynomialId polynomial, TermId value,
-                              TermId origin, bool deep) {
+                              TermId origin, bool deep, const std::vector<TermId>& guards) {
     const TermId rest = algebra.make(Term{.kind = Kind::Centred, .parts = {value, origin}});
     const PolynomialId both = algebra.add(algebra.atom(rest), algebra.atom(origin));
-    if (algebra.term_of(polynomial) == value) return both;
+    if (algebra.term_of(polynomial) == value && guards.empty()) return both;
     PolynomialId result = kZero;
     for (const auto& [mono, coefficient] : Polynomial(algebra[polynomial]).terms) {
         Monomial others = mono;
+        const bool guarded = std::all_of(guards.begin(), guards.end(), [&](TermId guard) {
+            return std::find(mono.guards.begin(), mono.guards.end(), guard) != mono.guards.end();
+        });
+        if (!guarded) {
+            result = algebra.add(result, algebra.monomial(mono, coefficient));
+            continue;
+        }
+        if (std::optional<Monomial> beside = beside_guarded(algebra, mono, value)) {
+            beside->guards = guards;
+            const PolynomialId product =
+                algebra.multiply(algebra.monomial(*beside, coefficient), both);
+            result = algebra.add(result, product);
+            continue;
+        }
         if (deep && mono.exponent != kZero)
             others.exponent = written_relative(algebra, mono.exponent, value, origin, deep);
         const auto at = std::find_if(

@@ -20,16 +20,19 @@ struct Invariance {
     std::vector<AxisId> axes = {};       ///< along which the constant may vary
     std::vector<AxisId> over = {};       ///< along which it does not
     std::set<std::uint32_t> folds = {};  ///< that have to be formed relative to it
+    std::vector<TermId> guards = {};     ///< of every product of the value that they sum
 };
 
-/// `forms` are the normal forms of the bodies of `folds`.
+/// `forms` are the normal forms of the bodies of `folds`; those of `unknown` have none.
 [[nodiscard]] std::vector<Invariance> find_invariances(Cascade& cascade,
                                                        const std::deque<FoldOver>& folds,
-                                                       const std::vector<PolynomialId>& forms);
+                                                       const std::vector<PolynomialId>& forms,
+                                                       const std::set<std::uint32_t>& unknown = {});
 
-/// The polynomial with `value` written as (value - origin) + origin wherever it is a factor, in
-/// exponents too where `deep`.
+/// The polynomial with `value` written as (value - origin) + origin wherever it is a factor of a
+/// product that has these guards, in exponents too where `deep`.
 [[nodiscard]] PolynomialId written_relative(Algebra& algebra, PolynomialId polynomial, TermId value,
-                                            TermId origin, bool deep);
+                                            TermId origin, bool deep,
+                                            const std::vector<TermId>& guards = {});
 
 }  // namespace napkin::separation

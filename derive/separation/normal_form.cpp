@@ -54,7 +54,8 @@ Form NormalForm::refuse(Why why, TermId term, std::optional<PolynomialId> culpri
 Form NormalForm::of(TermId term) {
     const bool opens = within_.contains(term);
     opened_ += opens ? 1 : 0;
-    const std::pair<TermId, bool> key{term, opened_ > 0};
+    // Guards matter to what is centred alone.
+    const std::tuple key{term, opened_ > 0, centre_ ? guards_ : std::vector<TermId>{}};
     const auto found = forms_.find(key);
     const Form form = found != forms_.end() ? found->second : compute(term);
     forms_.emplace(key, form);
@@ -164,6 +165,7 @@ Form NormalForm::call(TermId id, const Term& term) {
     if (mixed) {
         const TermId branches = lifted(id);
         if (branches != id) return of(branches);
+        if (const std::optional<TermId> guarded = under_condition(term)) return of(*guarded);
     }
     const bool opens =
         is_unary_function(term.function) || term.function == Function::Add ||
@@ -282,8 +284,8 @@ PolynomialId NormalForm::centred(PolynomialId polynomial) {
     PolynomialId others = kZero;
     for (const auto& [mono, coefficient] : Polynomial(algebra_[polynomial]).terms) {
         const Class of = algebra_.class_of(mono);
-        const bool plain = !of.mixed() && mono.exponent == kZero && mono.guards.empty() &&
-                           mono.deferred.empty() && !of.infinite;
+        const bool plain =
+            !of.mixed() && mono.exponent == kZero && mono.deferred.empty() && !of.infinite;
         PolynomialId& into = !plain ? others : of.folded ? folded : streamed;
         into = algebra_.add(into, algebra_.monomial(mono, coefficient));
     }
@@ -291,7 +293,7 @@ PolynomialId NormalForm::centred(PolynomialId polynomial) {
     for (const auto& [mono, coefficient] : algebra_[streamed].terms)
         for (const auto& [term, power] : mono.powers)  // multiplied out before
             if (algebra_[term].kind == Kind::Centred) return polynomial;
-    const PolynomialId replaced = centre_(streamed, folded);
+    const PolynomialId replaced = centre_(streamed, folded, guards_);
     return algebra_.add(others, algebra_.add(folded, replaced));
 }
 

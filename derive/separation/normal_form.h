@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,8 +55,10 @@ public:
     /// In a tail, a fold stands for its value in terms of states.
     void resolve_folds(std::function<Form(TermId)> value) { fold_value_ = std::move(value); }
     /// Where a sum of a streamed and a folded part is multiplied out, the streamed part `a` (beside
-    /// the folded part `b`) is replaced by `centre(a, b)`, an equal sum that does not cancel.
-    using Centre = std::function<PolynomialId(PolynomialId a, PolynomialId b)>;
+    /// the folded part `b`) is replaced by `centre(a, b, guards)`, an equal sum that does not
+    /// cancel. Only elements for which the guards hold matter.
+    using Centre = std::function<PolynomialId(PolynomialId a, PolynomialId b,
+                                              const std::vector<TermId>& guards)>;
     void centre_sums(Centre centre) { centre_ = std::move(centre); }
     /// In a tail, sums with a factor of this kind are multiplied out, so that it can cancel: within
     /// the given differences, or everywhere.
@@ -103,7 +106,9 @@ private:
     int opened_ = 0;  ///< differences that are being multiplied out
     Facts facts_;
     std::map<TermId, PolynomialId> scaled_;
-    std::map<std::pair<TermId, bool>, Form> forms_;  ///< multiplied out, or not
+    std::vector<TermId> guards_;  ///< conditions of the branches that are being brought to form
+    /// Multiplied out or not, under guards.
+    std::map<std::tuple<TermId, bool, std::vector<TermId>>, Form> forms_;
     std::optional<Obstacle> obstacle_;
 
     Form refuse(Why why, TermId term, std::optional<PolynomialId> culprit = std::nullopt);
@@ -115,6 +120,9 @@ private:
     Form maximum(PolynomialId a, PolynomialId b, TermId term);
     Form positive_part(PolynomialId a, TermId term);
     Form select(TermId id, const Term& term);
+    Form branch(TermId value, TermId guard);
+    TermId assuming(TermId term, TermId condition, bool holds);
+    std::optional<TermId> under_condition(const Term& product);
     Form inner(TermId id, const Term& term);
     Form fractional_power(PolynomialId base, double exponent, TermId term);
     PolynomialId expandable(PolynomialId polynomial);

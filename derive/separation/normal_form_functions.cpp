@@ -190,6 +190,51 @@ PolynomialId NormalForm::guarded(PolynomialId polynomial, TermId condition) {
     return result;
 }
 
+/// The term where the condition is known: branches that it decides are taken.
+TermId NormalForm::assuming(TermId id, TermId condition, bool holds) {
+    const Term known = algebra_[condition];
+    const bool call = known.kind == Kind::Apply;
+    if (call && known.function == Function::Not) return assuming(id, known.parts.front(), !holds);
+    Term term = algebra_[id];
+    if (term.kind == Kind::Apply && term.function == Function::Select &&
+        term.parts.front() == condition)
+        return assuming(term.parts[holds ? 1 : 2], condition, holds);
+    if (term.kind == Kind::Apply || term.kind == Kind::Convert) {
+        for (TermId& part : term.parts) part = assuming(part, condition, holds);
+        id = algebra_.make(std::move(term));
+    }
+    if (call && known.function == (holds ? Function::And : Function::Or))
+        for (const TermId part : known.parts)  // all of them hold, or none does
+            id = assuming(id, part, holds);
+    return id;
+}
+
+/// (if c then u else 0) * v as if c then u * v else 0, so that v is only looked at where c holds.
+std::optional<TermId> NormalForm::under_condition(const Term& product) {
+    if (!centre_ || product.function != Function::Multiply) return std::nullopt;
+    for (std::size_t i = 0; i < 2; ++i) {
+        const Term choice = algebra_[product.parts[i]];
+        if (choice.kind != Kind::Apply || choice.function != Function::Select) continue;
+        for (std::size_t zero = 1; zero <= 2; ++zero) {
+            if (!algebra_.is_number(choice.parts[zero], 0)) continue;
+            const TermId value =
+                algebra_.apply(Function::Multiply, {choice.parts[3 - zero], product.parts[1 - i]});
+            std::vector<TermId> parts = choice.parts;
+            parts[3 - zero] = value;
+            return algebra_.apply(Function::Select, std::move(parts));
+        }
+    }
+    return std::nullopt;
+}
+
+/// A value that is only used where the guard holds.
+Form NormalForm::branch(TermId value, TermId guard) {
+    guards_.push_back(guard);
+    const Form form = of(value);
+    guards_.pop_back();
+    return form;
+}
+
 Form NormalForm::select(TermId id, const Term& term) {
     const TermId condition = term.parts[0];
     if (algebra_.class_of(condition).mixed()) {
@@ -211,8 +256,8 @@ Form NormalForm::select(TermId id, const Term& term) {
     const bool opens = of_all.mixed() || (of_all.streamed && of_all.exponential) ||
                        (zero_branch && of_all.streamed);
     if (!opens) return of_parts(id, term);
-    const Form then = of(term.parts[1]);
-    const Form otherwise = of(term.parts[2]);
+    const Form then = branch(assuming(term.parts[1], condition, true), condition);
+    const Form otherwise = branch(assuming(term.parts[2], condition, false), negation(condition));
     if (!then || !otherwise) return std::nullopt;
     if (*then == *otherwise) return then;
     return algebra_.add(guarded(*then, condition), guarded(*otherwise, negation(condition)));

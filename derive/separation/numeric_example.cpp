@@ -184,9 +184,10 @@ std::optional<NumericExample> least_offset(const Value& value) {
 
 }  // namespace
 
-std::optional<NumericExample> moved_example(Cascade& cascade, TermId difference, TermId value) {
+std::optional<NumericExample> moved_example(Cascade& cascade, TermId difference, TermId value,
+                                            const std::map<AxisId, int>& place) {
     return least_offset([&](double by, bool single) {
-        return Example(cascade, value, by, single).at(difference, {});
+        return Example(cascade, value, by, single).at(difference, place);
     });
 }
 

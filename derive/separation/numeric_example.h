@@ -1,6 +1,7 @@
 // Numbers that show what a form would do as it is written, in float32.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -17,8 +18,10 @@ struct NumericExample {
 
 /// The least power of ten by which `value` has to move for float32 to lose more than a tenth of
 /// `difference`, computed as written over eight elements an axis; nothing where it never does.
+/// `place` has indices of axes that are not 0.
 [[nodiscard]] std::optional<NumericExample> moved_example(Cascade& cascade, TermId difference,
-                                                          TermId value);
+                                                          TermId value,
+                                                          const std::map<AxisId, int>& place = {});
 /// The same for a fold's body multiplied out: every product summed by itself.
 [[nodiscard]] std::optional<NumericExample> moved_example(Cascade& cascade, const FoldOver& fold,
                                                           PolynomialId multiplied_out,

@@ -21,7 +21,9 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& centred)
       algebra_(cascade.algebra()),
       folds_(cascade.folds().begin(), cascade.folds().end()) {
     centred_.centre_sums(
-        [this](PolynomialId streamed, PolynomialId folded) { return centre(streamed, folded); });
+        [this](PolynomialId streamed, PolynomialId folded, const std::vector<TermId>& guards) {
+            return centre(streamed, folded, guards);
+        });
     cascade.know_states(
         [this](std::uint32_t state) { return algebra_.term_of(states_[state].form); });
 }

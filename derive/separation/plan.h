@@ -45,11 +45,14 @@ struct StateVariable {
     std::uint32_t serves = 0;  ///< the fold it was made for
 };
 
-/// A value that others are kept relative to: the mean of `value` over the first chunk.
+/// A value that others are kept relative to: the mean of `value` over the first chunk that has an
+/// element for which the guards hold, of such elements.
 struct AnchorVariable {
     TermId value;
     std::vector<AxisId> axes;
     std::vector<AxisId> over;
+    std::vector<TermId> guards;
+    bool operator==(const AnchorVariable&) const = default;
 };
 
 /// A fold whose body is a sum of products of streamed and folded values.
@@ -97,8 +100,8 @@ public:
     }
     /// Whether others are relative to the value: it is multiplied out in tails.
     [[nodiscard]] bool is_origin(TermId term) const;
-    /// Whether one state is never above another: an extreme or a selection of the same values, or of
-    /// smaller ones.
+    /// Whether one state is never above another: an extreme or a selection of the same values, or
+    /// of smaller ones.
     [[nodiscard]] bool is_at_most(TermId small, TermId large);
     /// Whether the exponent is proved to be at most zero.
     [[nodiscard]] bool never_positive(PolynomialId exponent) { return prove(exponent).has_value(); }
@@ -128,7 +131,8 @@ private:
     std::optional<Obstacle> obstacle_;
 
     void note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centred);
-    PolynomialId centre(PolynomialId streamed, PolynomialId folded);
+    PolynomialId centre(PolynomialId streamed, PolynomialId folded,
+                        const std::vector<TermId>& guards);
     void recentre();
     [[nodiscard]] std::uint32_t anchor_for(AnchorVariable wanted);
     [[nodiscard]] TermId anchor_term(std::uint32_t anchor);
@@ -150,6 +154,7 @@ private:
                                              int depth);
     [[nodiscard]] std::vector<PolynomialId> lower_bounds(TermId term);
     [[nodiscard]] bool runs(TermId term) const;
+    [[nodiscard]] PolynomialId constant_exponent(PolynomialId streamed, PolynomialId rest);
     [[nodiscard]] Placement place(const Monomial& monomial, const std::vector<AxisId>& over,
                                   std::uint32_t fold);
     [[nodiscard]] PolynomialId gauge_for(PolynomialId exponent, const std::vector<AxisId>& over,

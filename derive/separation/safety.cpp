@@ -155,6 +155,20 @@ std::set<AxisId> Plan::folded_axes(const Monomial& monomial) const {
     return axes;
 }
 
+/// Terms of an exponent that do not vary and can wait for the tail, since both exponentials are
+/// safe without the other: exp(K - m) * exp(Q - n) of a softmax along x and one along another axis.
+PolynomialId Plan::constant_exponent(PolynomialId streamed, PolynomialId rest) {
+    PolynomialId constant = kZero;
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[streamed]).terms)
+        if (const Class of = algebra_.class_of(mono);
+            !of.streamed && !of.infinite && mono != Monomial{})
+            constant = algebra_.add(constant, algebra_.monomial(mono, coefficient));
+    const PolynomialId varying = algebra_.subtract(streamed, constant);
+    if (constant == kZero || !algebra_.class_of(varying).streamed || !prove(constant)) return kZero;
+    const bool safe = attained_.contains(varying) || prove(algebra_.add(varying, rest));
+    return safe ? constant : kZero;
+}
+
 Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
                       std::uint32_t fold) {
     // Axes that a fold or its gauge carries are summed in the tail; constants may wait for that.
@@ -164,7 +178,10 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
         const bool late = of_rest.folded && folded_axes(monomial).contains(axis);
         if (!late) inside.push_back(axis);
     }
-    const Split parts = split(algebra_, monomial, inside);
+    Split parts = split(algebra_, monomial, inside);
+    const PolynomialId apart = constant_exponent(parts.streamed.exponent, parts.rest.exponent);
+    parts.streamed.exponent = algebra_.subtract(parts.streamed.exponent, apart);
+    parts.rest.exponent = algebra_.add(parts.rest.exponent, apart);
     Placement result{.streamed = parts.streamed, .gauge = kZero, .outside = kZero};
     const auto outside = [&](PolynomialId exponent) {
         Monomial rest = parts.rest;
@@ -178,12 +195,13 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
     }
     const bool tame = is_tame(varying, over);
     const bool bounded_below = is_tame(algebra_.scale(varying, -1), over);
-    const std::optional<Proof> proof =
-        parts.rest.exponent == kZero ? std::nullopt : prove(monomial.exponent);
+    const std::optional<Proof> proof = parts.rest.exponent == apart
+                                           ? std::nullopt
+                                           : prove(algebra_.subtract(monomial.exponent, apart));
     const bool must_be_attained = attained_.contains(varying);
-    if (parts.rest.exponent == kZero && !must_be_attained) {
+    if (parts.rest.exponent == apart && !must_be_attained) {
         // The exponential is formed exactly as the user wrote it, and is as safe.
-        result.outside = outside(kZero);
+        result.outside = outside(apart);
         return result;
     }
     const bool repaired = proof && proof->consumed != kZero;

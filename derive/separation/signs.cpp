@@ -102,7 +102,9 @@ std::optional<double> Signs::upper(PolynomialId polynomial) const {
             continue;
         }
         if (coefficient < 0 && nonnegative(mono)) continue;
-        if (mono.powers.size() == 1 && algebra_[mono.powers[0].first].kind == Kind::Mask) continue;
+        const bool mask =
+            mono.powers.size() == 1 && algebra_[mono.powers[0].first].kind == Kind::Mask;
+        if (mask && coefficient > 0) continue;
         if (mono.exponent != kZero) return std::nullopt;
         double product = std::abs(coefficient);
         for (const auto& [term, power] : mono.powers) {

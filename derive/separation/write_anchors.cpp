@@ -23,6 +23,7 @@ void Builder::find_anchors(PolynomialId polynomial) {
 
 void Builder::build_anchor(std::uint32_t anchor) {
     const AnchorVariable variable = plan_.anchors()[anchor];
+    const bool everywhere = variable.guards.empty();
     const ArrayId target = anchor_array(anchor);
     const std::string name = array(target).name;
     const auto total = [&](const std::string& suffix, const std::vector<AxisId>& axes,
@@ -31,7 +32,7 @@ void Builder::build_anchor(std::uint32_t anchor) {
         Fold fold;
         fold.monoid = kSum;
         fold.over = variable.over;
-        fold.values.push_back(std::move(value));
+        fold.values.push_back(guarded(std::move(value), variable.guards, 0, Where::Chunk));
         body_.push_back({.targets = {made},
                          .body = std::move(fold),
                          .box = box_of(serving_),
@@ -40,10 +41,14 @@ void Builder::build_anchor(std::uint32_t anchor) {
     };
     serving_ = 0;
     const ArrayId sum = total("_sum", variable.axes, expression(variable.value, Where::Chunk));
-    const ArrayId count = total("_count", {}, number(1));
+    const ArrayId count =
+        total("_count", everywhere ? std::vector<AxisId>{} : variable.axes, number(1));
     initialise(target, number(kInfinity));
     Expression mean =
         apply(Function::Guard, {apply(Function::Divide, {read_array(sum), read_array(count)})});
+    if (!everywhere)  // the first chunk may have no such element
+        mean = apply(Function::Select, {apply(Function::Greater, {read_array(count), integer(0)}),
+                                        std::move(mean), number(kInfinity)});
     Expression known = apply(Function::Less, {read_array(target), number(kInfinity)});
     const Statement update = statement(
         target, apply(Function::Select, {std::move(known), read_array(target), std::move(mean)}));
@@ -54,9 +59,8 @@ void Builder::build_anchor(std::uint32_t anchor) {
     text.state = target;
     text.initial = "inf";
     text.body = value_text(scope, update, 0);
-    text.why =
-        "mean of the first chunk; differences are formed relative to it, since multiplied "
-        "out they would cancel";
+    text.why = std::string("mean of the first chunk") + (everywhere ? "" : " that has any") +
+               "; differences are formed relative to it, since multiplied out they would cancel";
     result_.states.push_back(std::move(text));
 }
 

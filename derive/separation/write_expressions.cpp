@@ -71,7 +71,11 @@ Expression Builder::reference(const Term& term, TermId id, Where where) {
     std::vector<Expression> index;
     for (const TermId part : term.parts) index.push_back(expression(part, where));
     if (term.kind == Kind::State) return read(state_array(term.ref), std::move(index));
-    if (term.kind == Kind::Anchor) return read(anchor_array(term.ref), std::move(index));
+    if (term.kind == Kind::Anchor) {
+        Expression value = read(anchor_array(term.ref), std::move(index));
+        if (plan_.anchors()[term.ref].guards.empty()) return value;
+        return apply(Function::Guard, {std::move(value)});  // there may have been none yet
+    }
     if (term.kind == Kind::Fold) {
         if (where == Where::Tail) {
             const Form value = tail_.of(id);
@@ -160,7 +164,31 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
 
 Expression Builder::product(const Monomial& monomial, double coefficient, Where where) {
     Expression value = quotient(factors_of(monomial, where), coefficient);
-    return guarded(std::move(value), monomial.guards, 0, where);
+    return guarded(std::move(value), guards_of(monomial), 0, where);
+}
+
+/// Whether an element is read at a computed index, which may lie outside of the array.
+bool Builder::reads_elsewhere(TermId id) const {
+    const Term& term = algebra_[id];
+    const auto computed = [&](TermId part) { return algebra_[part].kind != Kind::Axis; };
+    if (term.kind == Kind::Read && std::any_of(term.parts.begin(), term.parts.end(), computed))
+        return true;
+    return std::any_of(term.parts.begin(), term.parts.end(),
+                       [&](TermId part) { return reads_elsewhere(part); });
+}
+
+/// Conditions under which the product is formed. Those that became masks of its exponent make it 0,
+/// but still keep its other factors from being read where there are none.
+std::vector<TermId> Builder::guards_of(const Monomial& monomial) const {
+    std::vector<TermId> guards = monomial.guards;
+    const bool elsewhere =
+        std::any_of(monomial.powers.begin(), monomial.powers.end(),
+                    [&](const auto& each) { return reads_elsewhere(each.first); });
+    if (!elsewhere || monomial.exponent == kZero) return guards;
+    for (const auto& [mono, coefficient] : algebra_[monomial.exponent].terms)
+        if (is_bare_mask(algebra_, mono))
+            guards.push_back(algebra_[mono.powers.front().first].parts.front());
+    return guards;
 }
 
 /// Factors whose product is an array of the region that can be read instead.

@@ -165,7 +165,8 @@ Expression Builder::contraction(const StateVariable& state) {
     for (Factor& factor : factors_of(bare, Where::Chunk)) factors.push_back(std::move(factor));
     const bool infinite = std::any_of(factors.begin(), factors.end(),
                                       [](const Factor& factor) { return factor.of.infinite; });
-    if (factors.empty()) return guarded(integer(1), whole.guards, 0, Where::Chunk);
+    const std::vector<TermId> guards = guards_of(whole);
+    if (factors.empty()) return guarded(integer(1), guards, 0, Where::Chunk);
     // The side of the weight, or else of the factor with the most axes, takes in what fits its
     // axes.
     const Factor* widest = &factors.front();
@@ -182,8 +183,13 @@ Expression Builder::contraction(const StateVariable& state) {
         sides[same ? 0 : 1].push_back(factor);
     }
     if (sides[1].empty()) {
-        Expression value = guarded(quotient(factors, 1), whole.guards, 0, Where::Chunk);
-        if (!infinite || state.gauge == kZero) return value;
+        Expression value = guarded(quotient(factors, 1), guards, 0, Where::Chunk);
+        const auto& exponent = algebra_[whole.exponent].terms;
+        const bool masked = factors.size() > 1 &&
+                            std::any_of(exponent.begin(), exponent.end(), [&](const auto& term) {
+                                return algebra_.class_of(term.first).infinite;
+                            });
+        if ((!infinite && !masked) || state.gauge == kZero) return value;
         // A weight of zero adds nothing, whatever its payload.
         Expression visible = apply(Function::Greater, {factors.front().value, integer(0)});
         return apply(Function::Select, {std::move(visible), std::move(value), integer(0)});
@@ -194,7 +200,9 @@ Expression Builder::contraction(const StateVariable& state) {
                             std::holds_alternative<Read>(sides[i][0].value.node);
         const bool wide =
             std::includes(axes[i].begin(), axes[i].end(), axes[1 - i].begin(), axes[1 - i].end());
-        if (single || wide) {  // an array with every axis would be no smaller than the product
+        // An array with every axis would be no smaller than the product; one of what is guarded
+        // would be read unguarded.
+        if (single || wide || guards.size() > whole.guards.size()) {
             both.insert(both.end(), sides[i].begin(), sides[i].end());
             continue;
         }
@@ -210,7 +218,7 @@ Expression Builder::contraction(const StateVariable& state) {
         if (!found) made = helper(i == 0 ? "_factor" : "_operand", axes[i], std::move(value));
         both.push_back({read_array(made), Class{}});
     }
-    return guarded(quotient(both, 1), whole.guards, 0, Where::Chunk);
+    return guarded(quotient(both, 1), guards, 0, Where::Chunk);
 }
 
 /// A state relative to a maximum, from the states relative to the maximum before.

@@ -1,0 +1,199 @@
+#include "derive/separation/unsafe_differences.h"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <set>
+
+#include "derive/separation/cascade.h"
+#include "derive/separation/invariance.h"
+#include "derive/separation/normal_form.h"
+#include "derive/separation/numeric_example.h"
+#include "derive/separation/refusal.h"
+#include "diagrams/contains.h"
+
+namespace napkin::separation {
+namespace {
+
+constexpr int kLastOfPrefix = 7;  // numeric examples have eight elements an axis
+
+const Fold* sum_over(const Diagram& diagram, StatementId id, AxisId axis) {
+    const Fold* fold = std::get_if<Fold>(&diagram[id].body);
+    if (fold == nullptr || fold->monoid != kSum || fold->values.size() != 1) return nullptr;
+    return contains(fold->over, axis) && is_floating(diagram[diagram[id].targets.front()].type)
+               ? fold
+               : nullptr;
+}
+
+/// Whether a sum over the axis is made in this region and read in another, or the other way round.
+bool shares_sums(const Diagram& diagram, const Region& region, AxisId axis) {
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i) {
+        if (sum_over(diagram, StatementId{i}, axis) == nullptr) continue;
+        const bool made_here = contains(region.statements, StatementId{i});
+        for (const StatementId reader : consumers(diagram, diagram.statements[i].targets.front()))
+            if (contains(region.statements, reader) != made_here) return true;
+    }
+    return false;
+}
+
+/// All statements that make one cascade over the axes; what stands in its way is left out, and what
+/// it makes is data.
+Region whole_cascade(const Diagram& diagram, const std::vector<AxisId>& axes) {
+    Region all;
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+        all.statements.push_back(StatementId{i});
+    if (!Cascade(diagram, all, axes).obstacle()) return all;
+    Region kept;
+    for (const StatementId id : all.statements) {
+        kept.statements.push_back(id);
+        if (Cascade(diagram, kept, axes).obstacle()) kept.statements.pop_back();
+    }
+    return kept;
+}
+
+bool mentions(const Algebra& algebra, TermId where, TermId wanted) {
+    if (where == wanted) return true;
+    const Term& term = algebra[where];
+    return std::any_of(term.parts.begin(), term.parts.end(),
+                       [&](TermId part) { return mentions(algebra, part, wanted); });
+}
+
+/// A difference found in a cascade of all regions.
+struct Found {
+    StatementId formed;            ///< the first statement that it is a part of
+    std::set<StatementId> summed;  ///< statements that make its sums
+    Invariance what;
+};
+
+std::vector<Found> differences(Cascade& cascade) {
+    NormalForm normal(cascade.algebra(), cascade.signs());
+    const std::deque<FoldOver> folds(cascade.folds().begin(), cascade.folds().end());
+    std::vector<PolynomialId> forms;
+    std::set<std::uint32_t> unknown;
+    for (const FoldOver& fold : folds) {
+        const Form form = normal.of(fold.body);
+        normal.forget_obstacle();
+        if (!form) unknown.insert(static_cast<std::uint32_t>(forms.size()));
+        forms.push_back(form.value_or(kZero));
+    }
+    std::vector<Found> result;
+    for (Invariance& each : find_invariances(cascade, folds, forms, unknown)) {
+        Found found{.formed = {}, .summed = {}, .what = each};
+        for (const std::uint32_t fold : each.folds)
+            if (folds[fold].statement) found.summed.insert(*folds[fold].statement);
+        bool known = false;
+        for (const RegionStatement& one : cascade.statements())
+            for (const ArrayId target : cascade.diagram()[one.statement].targets) {
+                const std::optional<TermId> value = cascade.definition(target);
+                if (known || !value || !mentions(cascade.algebra(), *value, each.difference))
+                    continue;
+                found.formed = one.statement;
+                known = true;
+            }
+        if (known) result.push_back(std::move(found));
+    }
+    return result;
+}
+
+Obligation lost(Cascade& cascade, const Found& found, const std::map<AxisId, int>& place) {
+    const std::string value = term_text(cascade, found.what.value);
+    Obligation made;
+    made.hazard = Hazard::Cancellation;
+    made.met = false;
+    made.text = "`" + term_text(cascade, found.what.difference) + "` does not change when `" +
+                value + "` moves by a constant";
+    if (const auto example = moved_example(cascade, found.what.difference, found.what.value, place))
+        made.example = "float32 gives " + short_number(example->single) + " for " +
+                       short_number(example->exact) + " where `" + value + "` is about " +
+                       short_number(example->moved);
+    return made;
+}
+
+std::string names_of(const Diagram& diagram, const std::set<StatementId>& statements) {
+    std::string names;
+    for (const StatementId id : statements) {
+        const Array& target = diagram[diagram[id].targets.front()];
+        if (target.named) names += (names.empty() ? "`" : ", `") + target.name + "`";
+    }
+    return names;
+}
+
+/// Sums of this region that another subtracts.
+void add_saved(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
+               std::vector<Obligation>& result) {
+    Cascade cascade(diagram, whole_cascade(diagram, axes), axes);
+    for (const Found& found : differences(cascade)) {
+        const auto is_here = [&](StatementId id) { return contains(region.statements, id); };
+        const bool any = std::any_of(found.summed.begin(), found.summed.end(), is_here);
+        const bool all =
+            std::all_of(found.summed.begin(), found.summed.end(), is_here) && is_here(found.formed);
+        if (!any || all) continue;
+        std::set<StatementId> together = found.summed;
+        together.insert(found.formed);
+        Obligation made = lost(cascade, found, {});
+        made.text += ", but the sums that it is made of do, and are saved as they are";
+        made.safer = "fuse " + names_of(diagram, together) +
+                     " first: in one region they are formed relative to a common value; or stream "
+                     "`as written`";
+        result.push_back(std::move(made));
+    }
+}
+
+/// The diagram with running sums of the region along `axis` as sums over `other` up to it.
+Diagram with_prefixes(Diagram diagram, const Region& region, AxisId axis, AxisId other) {
+    for (const StatementId id : region.statements) {
+        Fold* fold = std::get_if<Fold>(&diagram.statements[id.index()].body);
+        if (sum_over(diagram, id, axis) == nullptr || !fold->every_prefix) continue;
+        fold->every_prefix = false;
+        fold->over = {other};
+        fold->seed.clear();
+        Expression value = rewrite(std::move(fold->values.front()), [&](Expression node) {
+            if (AxisIndex* index = std::get_if<AxisIndex>(&node.node);
+                index != nullptr && index->axis == axis)
+                index->axis = other;
+            return node;
+        });
+        fold->values = {napkin::apply(
+            Function::Select,
+            {napkin::apply(Function::LessEqual, {axis_index(other), axis_index(axis)}),
+             std::move(value), number(0, true)})};
+    }
+    return diagram;
+}
+
+/// Running sums that are subtracted from each other.
+void add_running(const Diagram& source, const Region& region, AxisId axis,
+                 std::vector<Obligation>& result) {
+    Diagram diagram = source;
+    const AxisId other{static_cast<std::uint32_t>(diagram.axes.size())};
+    diagram.axes.push_back(diagram[axis]);
+    diagram = with_prefixes(std::move(diagram), region, axis, other);
+    Cascade cascade(diagram, whole_cascade(diagram, {other}), {other});
+    for (const Found& found : differences(cascade)) {
+        Obligation made = lost(cascade, found, {{axis, kLastOfPrefix}});
+        made.text += ", but the running sums that it is made of do";
+        made.safer =
+            "run counts, means and sums of squares together: `monoid moments(n, m, v; k, a, w) = "
+            "(n + k, (n * m + k * a) / (n + k), v + w + (m - a) ^ 2 * n * k / (n + k)) identity "
+            "(0, 0, 0)`, then `N[t], M[t], V[t] = scan[t] moments (1, X[t], 0)`; or stream `as "
+            "written`";
+        result.push_back(std::move(made));
+    }
+}
+
+}  // namespace
+
+std::vector<Obligation> unsafe_differences(const Diagram& diagram, const Region& region,
+                                           const std::vector<AxisId>& axes) {
+    std::vector<Obligation> result;
+    if (shares_sums(diagram, region, axes.front())) add_saved(diagram, region, axes, result);
+    const bool runs =
+        std::any_of(region.statements.begin(), region.statements.end(), [&](StatementId id) {
+            const Fold* fold = sum_over(diagram, id, axes.front());
+            return fold != nullptr && fold->every_prefix;
+        });
+    if (runs && axes.size() == 1) add_running(diagram, region, axes.front(), result);
+    return result;
+}
+
+}  // namespace napkin::separation
