@@ -222,6 +222,7 @@ private:
         return count + 1;
     }
     void statement(const Statement& statement, bool opened) {
+        if (!std::holds_alternative<Declare>(statement.node)) last_remark_ = 0;
         std::visit(
             overloaded{
                 [&](const Declare& s) { declare(s); }, [&](const Assign& s) { assign(s); },
@@ -262,6 +263,17 @@ private:
         std::string text = s.constant ? "const " : "";
         text += s.type + " " + s.name;
         const std::string remark = s.remark.empty() ? "" : "  // " + s.remark;
+        // Remarks of neighbouring lines would be aligned.
+        const std::size_t end = text.size() + s.value.size() + (s.value.empty() ? 1 : 4);
+        const bool apart = !s.remark.empty() && last_remark_ != 0 && last_remark_ != end;
+        if (apart) {
+            print_comment(writer_, s.remark);
+            Declare plain = s;
+            plain.remark.clear();
+            last_remark_ = 0;
+            return declare(plain);
+        }
+        last_remark_ = s.remark.empty() ? 0 : end;
         if (s.value.empty()) return writer_.line(text + ";" + remark);
         if (s.value.front() == '{') return writer_.line(text + s.value + ";" + remark);
         const std::size_t indent = writer_.columns();
@@ -305,6 +317,7 @@ private:
         body(s.body);
     }
     SourceWriter& writer_;
+    std::size_t last_remark_ = 0;  // where the last line's remark stands, 0 for none
 };
 
 void print_signature(SourceWriter& writer, const Program& program) {

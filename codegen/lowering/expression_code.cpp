@@ -92,7 +92,20 @@ Code ExpressionPrinter::read(const Read& read, const ElementScope& element) cons
     if (const auto known = scope_.elements.find(read.array); known != scope_.elements.end()) {
         std::vector<IndexForm> at;
         for (const Expression& expression : read.index) at.push_back(index(expression, element));
-        return known->second(at);
+        Code code = known->second(at);
+        constexpr std::size_t kLongElement = 50;
+        if (element.temporaries == nullptr || code.text.size() <= kLongElement) return code;
+        // Where it stands, under a name of its own.
+        const std::size_t open = code.text.find('[');
+        const std::size_t close = code.text.rfind(']');
+        if (open == std::string::npos || close < open) return code;
+        Code place;
+        place.text = code.text.substr(open + 1, close - open - 1);
+        place.sort = Sort::Integer;
+        place.wide = place.text.find("i64(") != std::string::npos ||
+                     place.text.find("_stride_") != std::string::npos;
+        code.text.replace(open + 1, close - open - 1, named(place, element).text);
+        return code;
     }
     const auto tile = scope_.tiles.find(read.array);
     invariant(tile != scope_.tiles.end(),

@@ -242,6 +242,13 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
     if (rows && !row_test().empty())
         test = test.empty() ? row_test() : fmt::format("({}) && {}", test, row_test());
     if (!test.empty()) {
+        constexpr std::size_t kLong = 50;
+        if (value.precedence <= precedence::kChoice || test.size() + value.text.size() > kLong) {
+            const std::string name = fmt::format("t{}", temporaries_++);
+            inside.push_back({Declare{"float", name, value.text, true, {}}});
+            value.text = name;
+            value.precedence = precedence::kPrimary;
+        }
         value.text = fmt::format("{} ? {} : {}", test, wrapped(value, precedence::kChoice + 1),
                                  identity_of(fold.monoid));
         value.precedence = precedence::kChoice;

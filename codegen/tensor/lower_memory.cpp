@@ -120,13 +120,21 @@ void TensorLowering::load_elements(const Load& load, Body& body) {
     std::vector<IndexForm> at;
     for (const std::vector<Expression>& index : load.index)
         at.push_back(element.index.at(std::get<AxisIndex>(index.front().node).axis));
-    const Code value = as_sort(device_element(load.array, at), Sort::Real);
+    Code value = as_sort(device_element(load.array, at), Sort::Real);
     std::string tests = row_test();
     const std::string column = column_test(*tile.column);
     if (!column.empty()) tests += (tests.empty() ? "" : " && ") + column;
     const std::string to = place(load.target) + "(i, j)";
-    Body copy{{Assign{
-        to, "=", tests.empty() ? value.text : fmt::format("{} ? {} : 0.0f", tests, value.text)}}};
+    Body copy;
+    constexpr std::size_t kLong = 50;
+    if (value.text.size() > kLong && device_type(load.array) != ElementType::I4) {
+        const std::string from = device_place(load.array, at, copy);
+        value = as_sort(loaded(fmt::format("{}[{}]", buffer_name(load.array, false), from),
+                               device_type(load.array)),
+                        Sort::Real);
+    }
+    copy.push_back({Assign{
+        to, "=", tests.empty() ? value.text : fmt::format("{} ? {} : 0.0f", tests, value.text)}});
     for (kernel::Statement& part :
          row_loop(column_loop(columns_of(*tile.column).type, *tile.column, std::move(copy))))
         body.push_back(std::move(part));

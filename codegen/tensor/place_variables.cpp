@@ -25,13 +25,14 @@ void Planner::place_computed(VariableId variable) {
     for (const AxisId axis : axes)
         if (axis != plan_.row) others.push_back(axis);
     const bool has_row = others.size() < axes.size();
-    if (others.size() > 2 || (has_row && others.size() > 1))
+    const bool one_row = !plan_.row && products_.empty();
+    if (others.size() > 2 || ((has_row || one_row) && others.size() > 1))
         return refuse(fmt::format("`{}` has {} in one block, which holds arrays of two axes",
                                   region_.arrays[info.array.index()].name, names(axes)),
                       fmt::format("group or stream all of them but two by 1: `group {} by 1 at l1`",
                                   name(axes.front())));
     if (!others.empty()) tile.column = others.front();
-    if (has_row || (!plan_.row && products_.empty())) {
+    if (has_row || one_row) {
         tile.home = others.empty() ? Home::Row : Home::Fragment;
     } else if (others.size() == 2) {
         shape_matrix(variable, tile);

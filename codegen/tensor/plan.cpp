@@ -183,6 +183,7 @@ void Planner::spread(std::optional<AxisId> row) {
     for (auto& [compute, product] : plan_.products) settle(*compute, product);
     if (refused_) return;
     check_folds();
+    check_reads();
     if (refused_) return;
     if (plan_.products.empty()) choose_vector();
     if (std::optional<std::string> reason = arrange(region_, options_, plan_))
@@ -234,6 +235,34 @@ void Planner::check_folds() {
                    "group or stream all but one of them by 1, or use `--target simt`");
         plan_.across_warps = plan_.across_warps || rows;
     }
+}
+
+/// What threads hold in registers is read at their own rows and columns.
+void Planner::check_reads() {
+    for (const Compute* compute : computes_)
+        for (const VariableId variable : compute->reads) {
+            const Tile& tile = plan_.tiles.at(variable);
+            if (tile.home != Home::Row && tile.home != Home::Fragment) continue;
+            const Array& array = array_of(variable);
+            const ArrayId id = region_.variables[variable.index()].array;
+            const auto check = [&](const Expression& node) {
+                const Read* read = std::get_if<Read>(&node.node);
+                if (read == nullptr || read->array != id) return;
+                for (std::size_t d = 0; d < array.axes.size(); ++d) {
+                    const AxisId axis = array.axes[d];
+                    if (!wide(axis) || (axis != plan_.row && axis != tile.column)) continue;
+                    const AxisIndex* index = std::get_if<AxisIndex>(&read->index[d].node);
+                    if (index == nullptr || index->axis != axis)
+                        refuse(fmt::format("`{}` reads `{}` at an index of `{}` that another "
+                                           "thread holds",
+                                           array_of(compute->targets.front()).name, array.name,
+                                           name(axis)),
+                               fmt::format("unfuse `{}`, or use `--target simt`", array.name));
+                }
+            };
+            for (const Expression* expression : expressions_of(compute->statement))
+                walk(*expression, check);
+        }
 }
 
 std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,

@@ -35,6 +35,7 @@ private:
     void spread(std::optional<AxisId> row);
     void extend_rows();
     void check_folds();
+    void check_reads();
     [[nodiscard]] const Array& array_of(VariableId variable) const;
     [[nodiscard]] const std::string& name(AxisId axis) const;
     /// `a`, `b` and `c`.

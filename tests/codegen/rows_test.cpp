@@ -169,6 +169,9 @@ TEST_CASE("prelude: approximations are as near as the special function unit's") 
         CHECK_UNARY(near(nk::exp_fast(x), std::exp(exact), 4e-6));
         CHECK_UNARY(near(nk::reciprocal_fast(x), 1 / exact, 1e-6));
         CHECK_UNARY(near(nk::tanh_fast(x), std::tanh(exact), 1.0 / 2048));
+        for (const float scale : {1.0f, 0.01f, 1e-5f})
+            CHECK_UNARY(
+                near(nk::tanh_by_exp(x * scale), std::tanh(static_cast<double>(x * scale)), 9e-7));
         CHECK_UNARY(near(nk::log2_fast(x * x + 2), std::log2(exact * exact + 2), 1e-6));
     }
     // Ties away from zero, where round_tf32 has them to even.

@@ -3,10 +3,15 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
+#include <optional>
 #include <random>
 
+#include "codegen/run/host_kernel.h"
 #include "diagrams/compare.h"
 #include "tests/codegen/judge.h"
 #include "tests/derive/programs.h"
@@ -111,8 +116,29 @@ struct Met {
     }
 };
 
-/// What is wrong with a trial; empty: nothing.
-std::string try_seed(std::uint64_t seed, Met& met) {
+struct Trial {
+    std::uint64_t seed = 0;
+    std::string text;  ///< diagram and derivation
+    std::optional<State> state;
+    std::optional<EmittedProgram> program;
+    std::string wrong;  ///< what is already known to be
+};
+
+/// Kernels that are compiled together have names of their own.
+void rename_kernels(EmittedProgram& program, std::uint64_t seed) {
+    for (EmittedKernel& kernel : program.kernels) {
+        const std::string own = fmt::format("trial{}_{}", seed, kernel.name);
+        kernel.source.replace(kernel.source.find(kernel.name + "("), kernel.name.size(), own);
+        kernel.name = own;
+    }
+}
+
+/// Whether a refusal is a clear one.
+bool well_said(const Diagnostic& why) {
+    return (why.code == "E0905" || why.code == "E0902") && !why.help.empty();
+}
+
+Trial draw(std::uint64_t seed, Met& met) {
     std::mt19937_64 random(seed);
     const bool around_products = random() % 2 == 0;
     test::RandomDiagramOptions options;
@@ -120,52 +146,88 @@ std::string try_seed(std::uint64_t seed, Met& met) {
     options.most_statements = 3;
     options.selections = random() % 8 == 0;
     options.scans = random() % 8 == 0;
-    const std::string text =
+    Trial trial;
+    trial.seed = seed;
+    trial.text =
         around_products
             ? test::random_contraction(random)
             : with_short_types(test::random_diagram(static_cast<std::uint32_t>(random()), options),
                                random);
-    const Diagram diagram = test::load(text);
-    if (work_of(diagram) > kMostWork) return {};
-    const State state = random() % 5 == 0 ? test::random_derivation(diagram, random, 8)
-                        : around_products ? test::tiled_contraction(diagram, random)
-                                          : tiled(diagram, random);
-    std::string what = text;
-    for (const Step& step : state.steps) what += print(step.command) + "\n";
+    const Diagram diagram = test::load(trial.text);
+    if (work_of(diagram) > kMostWork) return trial;
+    trial.state = random() % 5 == 0 ? test::random_derivation(diagram, random, 8)
+                  : around_products ? test::tiled_contraction(diagram, random)
+                                    : tiled(diagram, random);
+    for (const Step& step : trial.state->steps) trial.text += print(step.command) + "\n";
     EmitOptions how;
     how.target = "sm_80";
     how.dynamic_sizes = random() % 3 == 0;
     how.free_strides = random() % 3 == 0;
     try {
-        const Result<EmittedProgram> program = emit(state, test::program_of(state), how);
-        if (!program) {
-            ++met.refused;
-            const Diagnostic& why = program.error().list.front();
-            if (std::getenv("NAPKIN_REASONS") != nullptr)
-                MESSAGE(seed << ": " << why.message << " (" << why.help << ")");
-            const bool known = why.code == "E0905" || why.code == "E0902";
-            return known && !why.help.empty() ? "" : what + why.code + ": " + why.message;
+        Result<EmittedProgram> program = emit(*trial.state, test::program_of(*trial.state), how);
+        if (program) {
+            ++met.run;
+            for (const EmittedKernel& kernel : program->kernels) {
+                met.note(kernel.source);
+                if (const char* folder = std::getenv("NAPKIN_DUMP"))
+                    std::ofstream(std::filesystem::path(folder) /
+                                  fmt::format("trial{}_{}.cpp", seed, kernel.name))
+                        << kernel.source;
+            }
+            trial.program = std::move(program).value();
+            rename_kernels(*trial.program, seed);
+            return trial;
         }
-        ++met.run;
-        for (const EmittedKernel& kernel : program->kernels) met.note(kernel.source);
-        const std::string wrong = test::wrong_with(state, *program, seed);
-        return wrong.empty() ? "" : what + wrong;
+        ++met.refused;
+        const Diagnostic& why = program.error().list.front();
+        if (std::getenv("NAPKIN_REASONS") != nullptr)
+            MESSAGE(seed << ": " << why.message << " (" << why.help << ")");
+        if (!well_said(why)) trial.wrong = why.code + ": " + why.message;
     } catch (const std::exception& error) {
-        return what + error.what();
+        trial.wrong = error.what();
     }
+    return trial;
+}
+
+/// One call of the compiler for all kernels; what it rejects is found kernel by kernel.
+void compile_together(const std::vector<Trial>& trials) {
+    std::vector<EmittedKernel> kernels;
+    for (const Trial& trial : trials)
+        if (trial.program)
+            kernels.insert(kernels.end(), trial.program->kernels.begin(),
+                           trial.program->kernels.end());
+    try {
+        static_cast<void>(compile_together_for_host(
+            kernels, std::filesystem::temp_directory_path() / "napkin-test-emulator"));
+    } catch (const InternalError&) {
+    }
+}
+
+void judge(const Trial& trial) {
+    std::string wrong = trial.wrong;
+    try {
+        if (trial.program) wrong = test::wrong_with(*trial.state, *trial.program, trial.seed);
+    } catch (const std::exception& error) {
+        wrong = error.what();
+    }
+    CHECK_MESSAGE(wrong.empty(), "seed " << trial.seed << " of\n" << trial.text << wrong);
 }
 
 }  // namespace
 
 // NAPKIN_TRIALS lengthens the search for counterexamples, NAPKIN_SEED says where it starts, and
-// NAPKIN_REASONS prints why derivations were refused.
+// NAPKIN_REASONS prints why derivations were refused; NAPKIN_DUMP names a folder for the kernels.
 TEST_CASE("sm_80: random derivations of random diagrams are right, or refused") {
     Met met;
     const std::uint64_t first = number_from("NAPKIN_SEED", 1);
-    const std::uint64_t trials = number_from("NAPKIN_TRIALS", 24);
-    for (std::uint64_t seed = first; seed < first + trials; ++seed) {
-        const std::string wrong = try_seed(seed, met);
-        CHECK_MESSAGE(wrong.empty(), "seed " << seed << " of\n" << wrong);
+    const std::uint64_t trials = number_from("NAPKIN_TRIALS", 64);
+    constexpr std::uint64_t kTogether = 32;
+    for (std::uint64_t start = first; start < first + trials; start += kTogether) {
+        std::vector<Trial> drawn;
+        for (std::uint64_t seed = start; seed < std::min(start + kTogether, first + trials); ++seed)
+            drawn.push_back(draw(seed, met));
+        compile_together(drawn);
+        for (const Trial& trial : drawn) judge(trial);
     }
     MESSAGE(met.text());
     if (std::getenv("NAPKIN_TRIALS") != nullptr) return;

@@ -29,6 +29,12 @@ std::vector<TensorWorkload> row_workloads() {
          "output T1[q, x] = (sum(q, x) table[label[x], 0] ^ 2) + max(d) B[q, x] }",
          {},
          "fuse all"},
+        {"row, a matrix of one value",
+         "diagram whole { axis q = 1, x = 14, d = 3\n input B[q], D[q, x, d] : bf16\n"
+         "output T0[q] = max(x) B[q] * D[q, x, 0]\n"
+         "output T1[q, d, x] = (sum(d, x) B[q] * 0.1 * d) }",
+         {},
+         "fuse all"},
         {"softmax", rows("softmax[d](X[n, d])"), {}, "group n by 16 at l1", {}, {{{"n", 5}}}, true},
         {"softmax, f32", rows("softmax[d](X[n, d])", "", "f32"), {}, "group n by 8 at l1"},
         {"softmax, one row a block",
