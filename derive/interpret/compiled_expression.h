@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "derive/interpret/domain.h"
 #include "derive/interpret/memory.h"
 #include "diagrams/overloaded.h"
 
@@ -122,7 +123,7 @@ typename Domain::Value CompiledExpression<Domain>::evaluate_node(
     };
     switch (node.kind) {
     case Kind::Constant: return node.constant;
-    case Kind::Axis: return domain_->number(static_cast<double>(position[node.which]));
+    case Kind::Axis: return index_value(*domain_, position[node.which]);
     case Kind::Read: return evaluate_read(node, position, operands);
     case Kind::Apply: return evaluate_call(node, position, operands);
     case Kind::Select:

@@ -31,7 +31,7 @@ public:
     /// the user rounds is rounded.
     explicit RealDomain(bool storage = false) : storage_(storage) {}
 
-    /// A literal, an index or a size.
+    /// A literal or a size; an index too, in a domain that has no `position`.
     [[nodiscard]] static double number(double value) { return value; }
     /// What storage holds before it is written.
     [[nodiscard]] static double poison() { return std::numeric_limits<double>::quiet_NaN(); }
@@ -98,5 +98,14 @@ public:
 private:
     bool storage_ = false;
 };
+
+/// An index as a value.
+template <class Domain>
+[[nodiscard]] typename Domain::Value index_value(Domain& domain, std::int64_t index) {
+    if constexpr (requires { domain.position(index); })
+        return domain.position(index);
+    else
+        return domain.number(static_cast<double>(index));
+}
 
 }  // namespace napkin

@@ -77,7 +77,7 @@ public:
             overloaded{
                 [&](const Number& literal) { return domain_.number(literal.value); },
                 [&](const AxisIndex& index) {
-                    return domain_.number(static_cast<double>(position_[index.axis.index()]));
+                    return index_value(domain_, position_[index.axis.index()]);
                 },
                 [&](const SizeOf& size) {
                     return domain_.number(static_cast<double>(diagram_[size.axis].extent));

@@ -14,6 +14,7 @@
 #include "derive/proof/prove_program.h"
 #include "derive/proof/renamed_grids.h"
 #include "diagrams/compare.h"
+#include "diagrams/infinity.h"
 
 namespace napkin::proof {
 namespace {
@@ -40,8 +41,11 @@ std::string text_of(double value) {
 }
 
 void judge(Execution& execution, double got, double expected, long double exact, double tolerance,
-           const std::string& name) {
+           ElementType type, const std::string& name) {
     tolerance += kCancellation * execution.scale * execution.scale;
+    // What is allowed may lie beyond the largest number of the output's type.
+    if (std::isinf(round_to(type, std::abs(expected) + tolerance)) && std::isfinite(expected))
+        tolerance = kInfinity;
     const bool same = expected == static_cast<double>(exact);
     const bool reached = same || std::abs(static_cast<long double>(expected) - exact) <= tolerance;
     if (!reached || std::isinf(tolerance) || std::isnan(tolerance)) {
@@ -89,12 +93,13 @@ Execution execute(const Diagram& plain, const Diagram& derived, const TileProgra
         for (std::size_t at = 0; at < offsets.size(); ++at)
             offsets[at] = static_cast<std::int64_t>(at);
         const Reference::Elements expected = reference.elements(output, offsets);
+        const ElementType type = plain[output].rounds ? plain[output].type : ElementType::F64;
         for (std::size_t at = 0; at < offsets.size(); ++at)
             judge(execution,
                   got == run.device.values.end() || at >= got->second.values.size()
                       ? RealDomain::poison()
                       : got->second.values[at],
-                  expected.values[at], values.values[at].value(), expected.tolerances[at],
+                  expected.values[at], values.values[at].value(), expected.tolerances[at], type,
                   element_name(plain[output].name, values.extents, at));
     }
     return execution;

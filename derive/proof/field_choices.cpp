@@ -220,9 +220,11 @@ std::vector<std::pair<FieldValue, FieldValue>> FieldDomain::select(Candidates<Fi
 bool FieldDomain::equal(const FieldValue& a, const FieldValue& b) {
     if (!a.finite() || !b.finite()) return a.kind == b.kind && a.kind != FieldValue::Kind::Poison;
     if (!a.has_logarithm() && !b.has_logarithm()) return a.ring.p == b.ring.p;
-    if (flat(a).ring.p == flat(b).ring.p) return true;
-    const bool exponents = a.ring.has_q && b.ring.has_q;
-    return exponents && exponential(a).ring.p == exponential(b).ring.p;
+    if (exponential(a).ring.p == exponential(b).ring.p) return true;
+    const bool flattened = uses_.flattened;
+    const bool same = flat(a).ring.p == flat(b).ring.p;
+    uses_.flattened = flattened;
+    return same;
 }
 
 }  // namespace napkin::proof

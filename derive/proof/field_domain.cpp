@@ -141,7 +141,9 @@ FieldValue FieldDomain::number(double value) const {
 }
 
 FieldValue FieldDomain::constant(double value) const {
-    FieldValue result;
+    const auto [entry, fresh] = constants_.try_emplace(value);
+    FieldValue& result = entry->second;
+    if (!fresh) return result;
     result.kind = FieldValue::Kind::Finite;
     result.constant = true;
     result.real = value;
@@ -157,6 +159,27 @@ FormId FieldDomain::form_of(const FieldValue& value) {
     if (value.whole)
         return terms_.multiple(terms_.term(InQ(1)), static_cast<std::int64_t>(value.real));
     return terms_.term(value.ring.q);
+}
+
+/// The summand that has a value in Z_q: what an exponential depends on is not one of its own.
+RingPart FieldDomain::known_part(const FieldValue& value) {
+    if (!value.ring.has_q) {
+        RingPart part = value.ring;
+        part.p = part.known;
+        return part;
+    }
+    if (value.ring.exponential) return {};
+    RingPart part = value.ring;
+    if (exponents_) part.form = form_of(value);
+    return part;
+}
+
+/// The known summand of a product, of which `value` has no value in Z_q and `factor` may.
+void FieldDomain::scale_known(RingPart& result, const FieldValue& value, const FieldValue& factor) {
+    if (!factor.ring.has_q || factor.ring.exponential) return;
+    result.known = value.ring.known * factor.ring.p;
+    result.q = value.ring.q * factor.ring.q;
+    if (exponents_) result.form = terms_.product(value.ring.form, form_of(factor));
 }
 
 FieldValue FieldDomain::apply(Function function, std::span<const FieldValue> arguments) {
@@ -255,7 +278,15 @@ FieldValue FieldDomain::add(const FieldValue& a, const FieldValue& b) {
     sum.ring.q = a.ring.q + b.ring.q;
     sum.ring.has_q = a.ring.has_q && b.ring.has_q;
     sum.ring.exponential = a.ring.exponential || b.ring.exponential;
-    if (sum.ring.has_q && exponents_) sum.ring.form = terms_.sum(form_of(a), form_of(b));
+    if (!sum.ring.has_q) {
+        const RingPart left = known_part(a);
+        const RingPart right = known_part(b);
+        sum.ring.known = left.p + right.p;
+        sum.ring.q = left.q + right.q;
+        if (exponents_) sum.ring.form = terms_.sum(left.form, right.form);
+    } else if (exponents_) {
+        sum.ring.form = terms_.sum(form_of(a), form_of(b));
+    }
     inherit(sum, a, b);
     const bool pair = a.has_logarithm() || b.has_logarithm();
     if (pair) sum.factor = a.factor * b.factor;
@@ -273,7 +304,8 @@ FieldValue FieldDomain::multiple(const FieldValue& a, double factor) {
     result.real = a.real * factor;
     result.ring.p = a.ring.p * count.ring.p;
     result.ring.q = a.ring.q * count.ring.q;
-    if (a.ring.has_q && exponents_ && !a.constant)
+    result.ring.known = a.ring.known * count.ring.p;
+    if (exponents_ && !a.constant)
         result.ring.form = terms_.multiple(a.ring.form, static_cast<std::int64_t>(factor));
     if (a.has_logarithm()) {
         const InP power = a.factor.power(static_cast<std::uint64_t>(std::abs(factor)));
@@ -294,8 +326,10 @@ FieldValue FieldDomain::multiply(const FieldValue& a, const FieldValue& b) {
     FieldValue product;
     product.kind = FieldValue::Kind::Finite;
     product.ring.p = a.ring.p * b.ring.p;
-    product.ring.q = a.ring.q * b.ring.q;
     product.ring.has_q = a.ring.has_q && b.ring.has_q;
+    if (product.ring.has_q) product.ring.q = a.ring.q * b.ring.q;
+    if (!a.ring.has_q) scale_known(product.ring, a, b);
+    if (!b.ring.has_q) scale_known(product.ring, b, a);
     product.ring.exponential = a.ring.exponential || b.ring.exponential;
     if (product.ring.has_q && exponents_)
         product.ring.form = terms_.product(form_of(a), form_of(b));
@@ -336,6 +370,7 @@ FieldValue FieldDomain::divide(const FieldValue& a, const FieldValue& b) {
 /// The value without a formal logarithm: log b becomes a random function of b, odd under inversion.
 FieldValue FieldDomain::flat(const FieldValue& value) {
     if (!value.has_logarithm()) return value;
+    uses_.flattened = true;
     const InP inverse = value.factor.inverse();
     const bool turned = inverse < value.factor;
     FieldValue image = unknown(random_(LogarithmTag)((turned ? inverse : value.factor).value()));

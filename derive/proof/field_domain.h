@@ -24,6 +24,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,6 +63,8 @@ struct FieldUses {
     bool compares = false;  ///< data were compared, with an outcome that was used as a condition
     bool exponentials = false;
     bool roots = false;
+    bool flattened = false;  ///< a logarithm was used of which congruence alone is known
+    bool nested = false;     ///< likewise an exponent that depends on an exponential
     /// The chance that two arguments of one random function are equal by accident, times q.
     double collisions = 0;
 };
@@ -141,6 +144,8 @@ private:
     [[nodiscard]] FieldValue limit(Function function, std::span<const FieldValue> arguments);
     [[nodiscard]] FieldValue constant(double value) const;
     [[nodiscard]] FormId form_of(const FieldValue& value);
+    [[nodiscard]] RingPart known_part(const FieldValue& value);
+    void scale_known(RingPart& result, const FieldValue& value, const FieldValue& factor);
     [[nodiscard]] FieldValue add(const FieldValue& a, const FieldValue& b);
     [[nodiscard]] FieldValue multiply(const FieldValue& a, const FieldValue& b);
     [[nodiscard]] FieldValue multiple(const FieldValue& a, double factor);
@@ -183,6 +188,7 @@ private:
     RandomFunction random_;
     ExponentTerms terms_;
     std::vector<Logarithm> known_logarithms_;
+    mutable std::unordered_map<double, FieldValue> constants_;  ///< literals met so far
     std::uint64_t gauges_ = 0;
     FieldUses uses_;
     std::array<Keys, TagCount> keys_{};

@@ -33,8 +33,7 @@ std::uint64_t FieldDomain::key(const FieldValue& value) {
     }
     if (!value.has_logarithm()) return value.ring.p.value();
     // A formal pair is known by its exponential.
-    if (value.ring.has_q) return random_(PairTag)(3)(exponential(value).ring.p.value()).word();
-    return flat(value).ring.p.value();
+    return random_(PairTag)(3)(exponential(value).ring.p.value()).word();
 }
 
 RandomFunction FieldDomain::image(Tag tag, std::uint64_t which, const FieldValue& argument) {
@@ -69,22 +68,37 @@ FieldValue FieldDomain::round(ElementType type, const FieldValue& value) {
 
 FieldValue FieldDomain::written(const Array& array, ElementType /*tile*/, const FieldValue& value) {
     FieldValue element = array.rounds ? round(array.type, value) : value;
-    if (element.finite() && element.ring.exponential) finish_element(element.ring);
+    if (!element.finite() || !element.ring.exponential) return element;
+    // A logarithm is an exponent as it stands; other elements are taken whole.
+    if (!element.has_logarithm()) {
+        element.ring.q = InQ();
+        element.ring.form = {};
+        element.ring.known = InP();
+        element.ring.has_q = false;
+    }
+    if (!element.ring.has_q) finish_element(element.ring);
     return element;
 }
 
-/// An element that depends on an exponential has no value of its own in Z_q: it gets a random
-/// function of the one in Z_p.
+/// What depends on an exponential has no value of its own in Z_q: it gets a random function of the
+/// one in Z_p, an odd one. Where a summand is known, that is of the rest.
 void FieldDomain::finish_element(RingPart& ring) {
     note_key(FinishedTag, ring.degree);
-    ring.q = random_(FinishedTag)(ring.p.value()).in_q();
     ring.has_q = true;
-    if (exponents_) ring.form = terms_.term(ring.q);
+    const InP rest = ring.p - ring.known;
+    if (rest.is_zero()) return;
+    const bool turned = -rest < rest;
+    const InQ image = random_(FinishedTag)((turned ? -rest : rest).value()).in_q();
+    ring.q = ring.q + (turned ? -image : image);
+    if (!exponents_) return;
+    const FormId term = terms_.term(image);
+    ring.form = terms_.sum(ring.form, turned ? terms_.negated(term) : term);
 }
 
 /// 4 to the power of a value without logarithms.
 InP FieldDomain::power_of(RingPart exponent, FormId form, Degree& degree) {
     if (!exponent.has_q) {
+        uses_.nested = true;
         finish_element(exponent);
         form = exponent.form;
     }

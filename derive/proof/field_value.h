@@ -23,10 +23,11 @@ struct Degree {
 /// What a value has besides its logarithm: the `a` of a + log b.
 struct RingPart {
     InP p;
-    InQ q;        ///< meaningless without has_q
+    InQ q;        ///< without has_q, of the summand `known` alone
     FormId form;  ///< of q
     Degree degree;
     bool has_q = true;
+    InP known = InP();  ///< without has_q: the summand of p that has a value in Z_q
     /// Depends on an exponential: when it is written, q becomes a random function of p.
     bool exponential = false;
 };

@@ -20,6 +20,13 @@ constexpr std::array kSettings = {
     FieldSettings{Choices::Cells, false},
 };
 
+/// What was taken for unknown though it has an algebra: identities of it do not come out.
+std::string reservation(const FieldUses& uses) {
+    if (uses.flattened) return ", where of logarithms congruence alone is known";
+    if (uses.nested) return ", where of exponents with exponentials congruence alone is known";
+    return "";
+}
+
 /// What one output has shown under the settings in turn.
 struct Progress {
     Identity* identity = nullptr;
@@ -119,7 +126,8 @@ private:
             progress.decided[at] += output.decided[at] ? 1 : 0;
         progress.refuted = output.different > 0;
         if (progress.refuted)
-            identity.counterexample = element_name(identity.output, output.where);
+            identity.counterexample =
+                element_name(identity.output, output.where) + reservation(trial.uses);
         else if (output.inconclusive > 0)
             identity.counterexample = "roots were taken of numbers that have none";
         else if (output.unclaimed == identity.elements)

@@ -17,13 +17,17 @@ Provenance provenance_of(const Diagram& plain, const Diagram& derived, const Til
     Provenance both;
     for (const bool gauges : {true, false}) {
         std::vector<std::string> outputs;
-        for (const Identity& identity : identities)
-            if ((identity.settings.choices == Choices::Gauges) == gauges)
-                outputs.push_back(identity.output);
+        std::set<std::string> proved;  // of all points, not of a cell of them
+        for (const Identity& identity : identities) {
+            if ((identity.settings.choices == Choices::Gauges) != gauges) continue;
+            outputs.push_back(identity.output);
+            if (identity.proved && identity.settings.choices != Choices::Cells)
+                proved.insert(identity.output);
+        }
         if (outputs.empty()) continue;
         try {
             const Provenance part =
-                compare_provenance(plain, derived, program, options.seed, outputs, gauges);
+                compare_provenance(plain, derived, program, options.seed, outputs, gauges, proved);
             both.elements += part.elements;
             both.leaks += part.leaks;
             both.losses += part.losses;

@@ -49,12 +49,34 @@ std::int64_t InputSets::missing(InputSet from, InputSet in) const {
     return -1;
 }
 
+namespace {
+
+// What rounding makes of equal values.
+constexpr double kSame = 1e-9;
+
+/// A zero of a mask's.
+bool masks(const TracedValue& value) {
+    return value.real == 0 && value.inputs == InputSet{} && !value.computed;
+}
+
+}  // namespace
+
+std::vector<std::size_t> InputSets::all_missing(InputSet from, InputSet in) const {
+    std::vector<std::size_t> missing;
+    for (std::size_t i = 0; i < words_; ++i)
+        for (std::uint64_t extra = sets_[from.index()][i] & ~sets_[in.index()][i]; extra != 0;
+             extra &= extra - 1)
+            missing.push_back(64 * i + static_cast<std::size_t>(std::countr_zero(extra)));
+    return missing;
+}
+
 TracedValue ProvenanceDomain::apply(Function function, std::span<const TracedValue> arguments) {
     std::array<double, 3> reals{};
     TracedValue result;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         reals[i] = arguments[i].real;
         result.inputs = sets_.unite(result.inputs, arguments[i].inputs);
+        result.computed = result.computed || arguments[i].computed;
     }
     result.real = apply_function(function, {reals.data(), arguments.size()});
     const auto absorbs = [&](std::size_t i) {
@@ -62,8 +84,8 @@ TracedValue ProvenanceDomain::apply(Function function, std::span<const TracedVal
         switch (function) {
         case Function::Add:
         case Function::Subtract: return std::isinf(value.real);
-        case Function::Multiply: return value.real == 0 && value.inputs == InputSet{};
-        case Function::Divide: return i == 0 && value.real == 0 && value.inputs == InputSet{};
+        case Function::Multiply: return masks(value);
+        case Function::Divide: return i == 0 && masks(value);
         default: return false;
         }
     };
@@ -73,6 +95,14 @@ TracedValue ProvenanceDomain::apply(Function function, std::span<const TracedVal
     };
     for (std::size_t i = 0; i < arguments.size() && arguments.size() == 2; ++i)
         if ((absorbs(i) && !absorbs(1 - i)) || identity(1 - i)) result.inputs = arguments[i].inputs;
+    const bool multiplies = function == Function::Multiply;
+    const bool adds = function == Function::Add || function == Function::Subtract;
+    if (multiplies || adds || function == Function::Divide) {
+        const bool left = masks(arguments[0]);
+        const bool right = masks(arguments[1]);
+        result.computed =
+            std::isfinite(result.real) && !(adds ? left && right : left || (multiplies && right));
+    }
     return result;
 }
 
@@ -118,9 +148,18 @@ public:
             grid.extents = tensor.extents;
             const bool traced = is_floating(diagram_[id].type);
             for (const double value : tensor.values)
-                grid.values.push_back({value, traced ? sets.single(next++) : InputSet{}});
+                grid.values.push_back({value, traced ? sets.single(next++) : InputSet{}, true});
         }
         return grids;
+    }
+    [[nodiscard]] Grids<double> values() const {
+        Grids<double> grids;
+        for (const auto& [id, tensor] : tensors_) grids[id] = {tensor.extents, tensor.values};
+        return grids;
+    }
+    [[nodiscard]] double& element(Grids<double>& grids, std::size_t input) const {
+        const auto at = std::prev(first_.upper_bound(input));
+        return grids.at(at->second).values[input - at->first];
     }
     [[nodiscard]] std::string name(std::int64_t input) const {
         const auto at = std::prev(first_.upper_bound(static_cast<std::size_t>(input)));
@@ -135,37 +174,108 @@ private:
     std::map<std::size_t, ArrayId> first_;  // by the number of its first element
 };
 
+/// What an element of an output has too much or too little.
+struct Difference {
+    bool leaks = false;
+    bool loses = false;
+    std::string text;
+    std::vector<std::size_t> lost;  ///< inputs that the program lacks
+};
+using Differences = std::map<std::pair<std::string, std::size_t>, Difference>;
+
+class Comparison {
+public:
+    Comparison(const Diagram& plain, const Diagram& derived, const TileProgram& program,
+               std::uint64_t seed)
+        : plain_(plain), derived_(derived), program_(program), names_(plain, seed) {}
+
+    Differences differences(const std::vector<std::string>& outputs, bool gauges) {
+        InputSets sets(names_.count());
+        ProvenanceDomain domain(sets, gauges);
+        const Grids<TracedValue> inputs = names_.grids(sets);
+        const Grids<TracedValue> expected =
+            PlainEvaluator<ProvenanceDomain>(domain, plain_, inputs).run();
+        const Run<TracedValue> run =
+            run_program(domain, derived_, program_, renamed_grids(derived_, plain_, inputs));
+        Differences found;
+        for (const std::string& output : outputs) {
+            const Grid<TracedValue>& want = expected.at(*find_array(plain_, output));
+            const auto got = run.device.values.find(*find_array(derived_, output));
+            for (std::size_t at = 0; at < want.values.size(); ++at) {
+                ++elements_;
+                const InputSet have =
+                    got == run.device.values.end() ? InputSet{} : got->second.values[at].inputs;
+                const std::int64_t leak = sets.missing(have, want.values[at].inputs);
+                const std::int64_t loss = sets.missing(want.values[at].inputs, have);
+                if (leak < 0 && loss < 0) continue;
+                found[{output, at}] = {
+                    leak >= 0, loss >= 0,
+                    element_name(output, want.extents, at) +
+                        (leak >= 0 ? " depends on " + names_.name(leak)
+                                   : " does not depend on " + names_.name(loss)) +
+                        ", unlike in the diagram",
+                    sets.all_missing(want.values[at].inputs, have)};
+            }
+        }
+        return found;
+    }
+    [[nodiscard]] std::int64_t elements() const { return elements_; }
+
+    /// Whether an element of the diagram's changes with these inputs, as far as some values show.
+    [[nodiscard]] bool depends(const std::string& output, std::size_t at,
+                               const std::vector<std::size_t>& inputs) const {
+        const ArrayId array = *find_array(plain_, output);
+        RealDomain reals;
+        const auto value_at = [&](Grids<double> grids) {
+            return PlainEvaluator<RealDomain>(reals, plain_, std::move(grids))
+                .run()
+                .at(array)
+                .values[at];
+        };
+        const double before = value_at(names_.values());
+        for (const double change : {3.0, -3.0, 100.0, -100.0, 0.5, -0.5}) {
+            Grids<double> grids = names_.values();
+            double factor = 1;
+            for (const std::size_t input : inputs)
+                names_.element(grids, input) += change * (factor = factor < 2 ? factor + 0.37 : 1);
+            const double after = value_at(std::move(grids));
+            if (!(std::abs(after - before) <= kSame * (1 + std::abs(before)))) return true;
+        }
+        return false;
+    }
+
+private:
+    const Diagram& plain_;
+    const Diagram& derived_;
+    const TileProgram& program_;
+    NamedInputs names_;
+    std::int64_t elements_ = 0;
+};
+
 }  // namespace
 
 Provenance compare_provenance(const Diagram& plain, const Diagram& derived,
                               const TileProgram& program, std::uint64_t seed,
-                              const std::vector<std::string>& outputs, bool gauges) {
-    const NamedInputs names(plain, seed);
-    InputSets sets(names.count());
-    ProvenanceDomain domain(sets, gauges);
-    const Grids<TracedValue> inputs = names.grids(sets);
-    const Grids<TracedValue> expected =
-        PlainEvaluator<ProvenanceDomain>(domain, plain, inputs).run();
-    const Run<TracedValue> run =
-        run_program(domain, derived, program, renamed_grids(derived, plain, inputs));
+                              const std::vector<std::string>& outputs, bool gauges,
+                              const std::set<std::string>& proved) {
+    Comparison comparison(plain, derived, program, seed);
+    Differences differences = comparison.differences(outputs, gauges);
+    std::erase_if(differences, [&](const auto& each) {
+        const auto& [output, at] = each.first;
+        return !each.second.leaks &&
+               (proved.count(output) != 0 || !comparison.depends(output, at, each.second.lost));
+    });
     Provenance result;
-    for (const std::string& output : outputs) {
-        const Grid<TracedValue>& want = expected.at(*find_array(plain, output));
-        const auto got = run.device.values.find(*find_array(derived, output));
-        for (std::size_t at = 0; at < want.values.size(); ++at) {
-            ++result.elements;
-            const InputSet have =
-                got == run.device.values.end() ? InputSet{} : got->second.values[at].inputs;
-            const std::int64_t leak = sets.missing(have, want.values[at].inputs);
-            const std::int64_t loss = sets.missing(want.values[at].inputs, have);
-            if (leak >= 0) ++result.leaks;
-            if (loss >= 0) ++result.losses;
-            if ((leak >= 0 || loss >= 0) && result.first.empty())
-                result.first = element_name(output, want.extents, at) +
-                               (leak >= 0 ? " depends on " + names.name(leak)
-                                          : " does not depend on " + names.name(loss)) +
-                               ", unlike in the diagram";
-        }
+    result.elements = comparison.elements();
+    if (gauges && !differences.empty()) {
+        const Differences counted = comparison.differences(outputs, false);
+        std::erase_if(differences,
+                      [&](const auto& each) { return counted.count(each.first) == 0; });
+    }
+    for (const auto& [place, difference] : differences) {
+        result.leaks += difference.leaks ? 1 : 0;
+        result.losses += difference.loses ? 1 : 0;
+        if (result.first.empty()) result.first = difference.text;
     }
     return result;
 }

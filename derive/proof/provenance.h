@@ -2,13 +2,15 @@
 //
 // Values are ordinary numbers together with the set of real input elements they were computed from.
 // What masks exclude adds nothing: -inf absorbs what is added to it, a literal zero what it is
-// multiplied by. Whole inputs (labels, lengths, documents) decide masks and places and are in no
-// set. The plain diagram and the tile program are computed so and compared, element by element: a
-// mask that leaks shows as an input too many, a tile that is skipped wrongly as one too few.
+// multiplied by (a result that happens to be zero does not). Whole inputs (labels, lengths,
+// documents) decide masks and places and are in no set. The plain diagram and the tile program are
+// computed so and compared, element by element: a mask that leaks shows as an input too many, a
+// tile that is skipped wrongly as one too few.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -31,6 +33,8 @@ public:
     [[nodiscard]] InputSet unite(InputSet a, InputSet b);
     /// An input that is in the first set and not in the second; -1 where there is none.
     [[nodiscard]] std::int64_t missing(InputSet from, InputSet in) const;
+    /// All of them.
+    [[nodiscard]] std::vector<std::size_t> all_missing(InputSet from, InputSet in) const;
 
 private:
     using Words = std::vector<std::uint64_t>;
@@ -45,6 +49,9 @@ private:
 struct TracedValue {
     double real = 0;
     InputSet inputs;
+    /// From an index, a whole input, or sums and products of literals: where it is zero, by chance
+    /// of the numbers, it masks nothing.
+    bool computed = false;
 };
 
 class ProvenanceDomain {
@@ -56,6 +63,9 @@ public:
     ProvenanceDomain(InputSets& sets, bool gauges) : sets_(sets), gauges_(gauges) {}
 
     [[nodiscard]] static TracedValue number(double value) { return {value, {}}; }
+    [[nodiscard]] static TracedValue position(std::int64_t index) {
+        return {static_cast<double>(index), {}, true};
+    }
     [[nodiscard]] static TracedValue poison() { return {RealDomain::poison(), {}}; }
     template <class Branch>
     [[nodiscard]] TracedValue choose(const TracedValue& condition, const Branch& branch) {
@@ -73,7 +83,7 @@ public:
         return element;
     }
     [[nodiscard]] static TracedValue round(ElementType type, const TracedValue& value) {
-        return {round_to(type, value.real), value.inputs};
+        return {round_to(type, value.real), value.inputs, value.computed};
     }
     [[nodiscard]] static TracedValue written(const Array& array, ElementType /*tile*/,
                                              const TracedValue& value) {
@@ -112,9 +122,14 @@ struct Provenance {
 };
 
 /// Compares the outputs named in `outputs`; throws InternalError where the program reads what is
-/// not there.
+/// not there. With `gauges` a maximum is no input. Two things that algebra does are no differences:
+///  * an input that the diagram writes and that does not matter is gone. An output in `proved` is
+///    the diagram's whatever the inputs are; of others it is tried out;
+///  * with gauges, the program reads what the diagram takes a maximum of, where that is of equal
+///    values. An element has to differ with maxima as inputs, too.
 [[nodiscard]] Provenance compare_provenance(const Diagram& plain, const Diagram& derived,
                                             const TileProgram& program, std::uint64_t seed,
-                                            const std::vector<std::string>& outputs, bool gauges);
+                                            const std::vector<std::string>& outputs, bool gauges,
+                                            const std::set<std::string>& proved = {});
 
 }  // namespace napkin::proof

@@ -1,130 +1,23 @@
-// Whatever the rules allow computes the same and counts what the counters say, on diagrams nobody
-// wrote.
+// What a failing trial of a random derivation leaves behind: the smallest one that fails. The
+// trials themselves are tests/trials.
 #include <doctest/doctest.h>
 
-#include <array>
-#include <cstdlib>
-
-#include "tests/support/random_diagram.h"
 #include "tests/support/trial.h"
+#include "tests/support/trial_diagrams.h"
 
 namespace napkin::test {
-
-namespace {
-
-/// Diagrams that between them reach every rule; random ones join them
-/// (tests/support/random_diagram.h).
-constexpr std::array kDiagrams = {
-    R"(diagram norm_linear {
-  axis n = 7, d = 12, m = 5
-  input X[n, d], G[d], W[d, m]
-  param eps : f32 = 1e-3
-  N[n, d] = rmsnorm[d](X[n, d], G[d], eps)
-  output Y[n, m] = sum(d) N[n, d] * W[d, m]
-})",
-    R"(diagram windowed {
-  axis q = 9, x = 12, d = 4, e = d
-  input Q[q, d], K[x, d], V[x, e]
-  S[q, x] = if x <= q + 3 and q - x < 4 then sum(d) Q[q, d] * K[x, d] else -inf
-  P[q, x] = softmax[x](S[q, x])
-  output O[q, e] = sum(x) P[q, x] * V[x, e]
-  weave h = 2
-})",
-    R"(diagram convolution {
-  axis p = 10, r = 3, k = 4, c = 6
-  input X[p, k], W[r, k, c]
-  output Y[p, c] = sum(r, k) if 0 <= p + r - 1 and p + r - 1 < size(p) then X[p + r - 1, k] * W[r, k, c] else 0
-})",
-    R"(diagram gated {
-  axis n = 8, d = 6, f = 10, o = d
-  input X[n, d], U[d, f], G[d, f], W[f, o]
-  A[n, f] = sum(d) X[n, d] * U[d, f]
-  B[n, f] = sum(d) X[n, d] * G[d, f]
-  H[n, f] = silu(A[n, f]) * B[n, f]
-  output Y[n, o] = sum(f) H[n, f] * W[f, o]
-})",
-    R"(diagram unstabilised {
-  axis q = 5, x = 9, d = 3, e = d
-  input Q[q, d], K[x, d], V[x, e]
-  S[q, x] = sum(d) Q[q, d] * K[x, d]
-  E[q, x] = if x <= q + 2 then exp(S[q, x]) else 0
-  l[q] = sum(x) E[q, x]
-  output L[q] = log(l[q])
-  P[q, x] = E[q, x] / l[q]
-  output O[q, e] = sum(x) P[q, x] * V[x, e]
-})",
-    R"(monoid affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative
-monoid pair(n, s; m, t) = (n + m, s + t) identity (0, 0)
-diagram monoids {
-  axis t = 9, c = 4, k = 2
-  input A[t, c], B[t, c]
-  p[c], b[c] = affine(t) (A[t, c], B[t, c])
-  n[c], s[c] = pair(t) (1, A[t, c])
-  output Y[c] = p[c] + b[c] * s[c]
-  output F[c] = prod(t) A[t, c] * B[t, c]
-  output v[c, k], i[c, k] = topk[t](A[t, c])
-  h[t, c], g[t, c] = scan[t] affine (A[t, c], B[t, c])
-  output G[t, c] = g[t, c]
-})",
-    R"(diagram chain {
-  axis i = 4, j = 6, k = 5, l = 3
-  input A[i, j], B[j, k], C[k, l], D[i, k]
-  T[i, k] = sum(j) A[i, j] * B[j, k]
-  output Y[i, l] = sum(k) T[i, k] * C[k, l]
-  output Z[i] = sum(k) T[i, k] * D[i, k]
-})",
-    R"(diagram lookup {
-  axis n = 6, v = 9, d = 8
-  input label[n] : i32
-  input E[v, d], B[d]
-  output Y[n, d] = E[label[n], d] + B[d]
-})",
-};
-
-/// NAPKIN_TRIALS lengthens a search for counterexamples beyond what every test run does.
-std::uint32_t trials(std::uint32_t usual) {
-    const char* wanted = std::getenv("NAPKIN_TRIALS");
-    return wanted != nullptr ? static_cast<std::uint32_t>(std::stoul(wanted)) : usual;
-}
-
-void check_trial(const Trial& trial, Coverage& coverage) {
-    if (failure_of(trial, &coverage)) FAIL(report_failure(trial));
-}
-
-void check_every_rule(const Coverage& coverage) {
-    for (const Rule& rule : all_rules()) {
-        INFO("rule ", std::string(rule.name));
-        CHECK((rule.name == "set" || coverage.applied.count(std::string(rule.name)) != 0));
-    }
-    MESSAGE("reached\n", coverage.text());
-}
-
-}  // namespace
-
-TEST_CASE("random derivations compute and count what the reference and the counters say") {
-    Coverage coverage;
-    for (std::uint32_t seed = 0; seed < trials(240); ++seed)
-        check_trial(random_trial(seed, 14, kDiagrams[seed % kDiagrams.size()]), coverage);
-    check_every_rule(coverage);
-}
-
-TEST_CASE("random derivations of random diagrams") {
-    Coverage coverage;
-    for (std::uint32_t seed = 0; seed < trials(300); ++seed)
-        check_trial(random_trial(seed, 12), coverage);
-    check_every_rule(coverage);
-}
 
 TEST_CASE("a failing trial becomes smaller") {
     // As if a split after a fusion were wrong wherever something is summed.
     const auto fails = [](const Trial& trial) {
         Coverage coverage;
-        if (failure_of(trial, &coverage)) return false;
+        if (failure_of(trial, Depth::Execute, &coverage)) return false;
         return coverage.applied["fuse"] > 0 && coverage.applied["split-axis"] > 0 &&
-               coverage.monoids["sum"] > 0;
+               coverage.folded["sum"] > 0;
     };
-    const Trial trial{
-        kDiagrams[0], {"group n by 3 in N", "fuse all", "split-axis d as r by 3", "unfuse Y"}, 3};
+    const Trial trial{kTrialDiagrams[0],
+                      {"group n by 3 in N", "fuse all", "split-axis d as r by 3", "unfuse Y"},
+                      3};
     REQUIRE(fails(trial));
     const Trial least = smaller(trial, fails);
     CHECK_EQ(least.steps, std::vector<std::string>{"fuse all", "split-axis d as r by 3"});

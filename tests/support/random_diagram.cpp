@@ -1,39 +1,51 @@
 #include "tests/support/random_diagram.h"
 
 #include <algorithm>
-#include <random>
+#include <array>
+#include <map>
 #include <vector>
 
 #include "diagrams/contains.h"
+#include "tests/support/random_expression.h"
 
 namespace napkin::test {
 
 namespace {
 
-using Names = std::vector<std::string>;
+/// A monoid that a diagram may declare: its parts, and what its elements are made of. `A` stands
+/// for any value, `E` for one within 1.
+struct MonoidForm {
+    const char* name;
+    const char* declaration;
+    std::array<const char*, 3> elements;  ///< one a part; the others are null
+};
 
-std::string listed(const Names& names) {
-    std::string text;
-    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
-struct Known {
-    std::string name;
-    Names axes;
-    bool read = false;
+constexpr std::array kMonoids = {
+    MonoidForm{"affine",
+               "(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative",
+               {"E", "A", nullptr}},
+    MonoidForm{"pair", "(n, s; m, t) = (n + m, s + t) identity (0, 0)", {"1", "A", nullptr}},
+    MonoidForm{"most", "(a; b) = max(a, b) identity -inf", {"A", nullptr, nullptr}},
+    MonoidForm{"product", "(a; b) = a * b identity 1", {"E", nullptr, nullptr}},
+    MonoidForm{"complex",
+               "(a, b; c, d) = (a * c - b * d, a * d + b * c) identity (1, 0)",
+               {"E", "E", nullptr}},
+    MonoidForm{"triangle",
+               "(a, b, c; d, e, f) = (a * d, a * e + b * f, c * f) identity (1, 0, 1) "
+               "noncommutative",
+               {"E", "A", "E"}},
 };
 
 struct Line {
     std::string target;  ///< with its axes
     std::string value;
-    std::size_t array = 0;  ///< which known array it defines
+    std::vector<std::size_t> arrays;  ///< which known arrays it defines
+    bool rounds = true;               ///< it may
 };
 
-class Writer {
+class Writer : private RandomExpressions {
 public:
-    Writer(std::uint32_t seed, const RandomDiagramOptions& options)
-        : random_(seed), options_(options) {}
+    using RandomExpressions::RandomExpressions;
 
     std::string write() {
         std::string text = "diagram random {\n";
@@ -43,20 +55,21 @@ public:
         for (std::size_t i = 0; i < count; ++i) statement(i);
         for (const Line& line : lines_) {
             // What nothing reads is an output, and so is a part of the rest.
-            const bool output = !arrays_[line.array].read || chance(15);
-            const bool rounds = output && options_.types && chance(30);
+            const bool unread = std::any_of(line.arrays.begin(), line.arrays.end(),
+                                            [&](std::size_t i) { return !arrays_[i].read; });
+            const bool output = unread || chance(15);
+            const bool rounds = output && line.rounds && options_.types && chance(30);
             text += "  " + std::string(output ? "output " : "") + line.target +
                     (rounds ? pick({" : bf16", " : f16", " : f32"}) : "") + " = " + line.value +
                     "\n";
         }
-        return text + weaves() + "}\n";
+        text += weaves() + "}\n";
+        for (const auto& [name, declaration] : monoids_)
+            text.insert(0, "monoid " + name + declaration + "\n");
+        return text;
     }
 
 private:
-    std::size_t below(std::size_t bound) { return random_() % bound; }
-    bool chance(std::size_t percent) { return below(100) < percent; }
-    std::string pick(const Names& names) { return names[below(names.size())]; }
-
     std::string axes() {
         std::string text = "  axis ";
         const Names names = {"q", "x", "d", "k", "e"};
@@ -65,6 +78,7 @@ private:
             const std::size_t size = 1 + below(static_cast<std::size_t>(options_.largest_size));
             text += (i == 0 ? "" : ", ") + names[i] + " = " + std::to_string(size);
             axes_.push_back(names[i]);
+            sizes_[names[i]] = size;
         }
         text += "\n";
         convolves_ = options_.affine && chance(30);
@@ -79,8 +93,8 @@ private:
         for (std::size_t i = 0; i < count; ++i) {
             const std::string name(1, static_cast<char>('A' + i));
             Known array{name, some(axes_, 1 + below(3)), false};
-            text += "  input " + name + "[" + listed(array.axes) +
-                    "] : " + pick({"f32", "f32", "bf16", "f16"}) + "\n";
+            text += "  input " + name + "[" + listed(array.axes) + "] : ";
+            text += pick({"f32", "f32", "bf16", "f16"}) + "\n";
             arrays_.push_back(std::move(array));
         }
         inputs_ = arrays_.size();
@@ -101,146 +115,178 @@ private:
         return text;
     }
 
-    /// That many distinct names, in a random order.
-    Names some(Names names, std::size_t count) {
-        for (std::size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[below(i)]);
-        names.resize(std::min(count, names.size()));
-        return names;
-    }
-
     void statement(std::size_t number) {
         const std::string name = "T" + std::to_string(number);
-        Names target = some(axes_, below(100) < 10 ? 0 : 1 + below(3));
-        std::string value;
-        std::string shape = name;
+        const Names target = some(axes_, below(100) < 10 ? 0 : 1 + below(3));
         const std::size_t kind = below(100);
-        if (kind < 35) {
-            value = reduction(target, 2);
-        } else if (kind < 50 && options_.library && !target.empty()) {
-            value = call(target);
-        } else if (kind < 58 && options_.scans && !target.empty()) {
-            value = "scan[" + pick(target) + "] " + pick({"sum", "max"}) + " " + factor(target, 1);
-        } else if (kind < 66 && options_.selections) {
-            value = "argmax(" + pick(axes_) + ") ";
+        if (kind < 30) {
+            define(name, target, reduction(target, 2));
+        } else if (kind < 44 && options_.library && !target.empty()) {
+            define(name, target, call(target));
+        } else if (kind < 51 && options_.scans && !target.empty()) {
+            std::string scan = "scan[" + pick(target) + "] ";
+            scan += pick({"sum", "max", "min", "prod"}) + " ";
+            define(name, target, scan + factor(target, 1));
+        } else if (kind < 56 && options_.selections) {
             // The operand must vary along the axis, or every element would tie.
-            Names scope = target;
-            const std::string over = value.substr(7, value.find(')') - 7);
-            if (!contains(scope, over)) scope.push_back(over);
-            value += "(" + expression(scope, 1) + " + 0.37 * " + over + ")";
+            const std::string over = pick(axes_);
+            define(name, target, "argmax(" + over + ") " + varying(target, over));
+        } else if (kind < 61 && options_.selections) {
+            topk(name, target);
+        } else if (kind < 70 && options_.monoids) {
+            user_monoid(name, target);
+        } else if (kind < 84 && options_.cascades) {
+            cascade(name);
         } else {
-            value = expression(target, 3);
-        }
-        if (!target.empty()) shape += "[" + listed(target) + "]";
-        lines_.push_back({shape, value, arrays_.size()});
-        arrays_.push_back({name, target, false});
-    }
-
-    std::string reduction(const Names& target, int depth) {
-        Names over = some(axes_, 1 + below(2));
-        Names scope = target;
-        for (const std::string& axis : over)
-            if (!contains(scope, axis)) scope.push_back(axis);
-        const std::string monoid = pick({"sum", "sum", "sum", "max", "min"});
-        return monoid + "(" + listed(over) + ") " + factor(scope, depth);
-    }
-
-    std::string call(const Names& target) {
-        const std::string axis = pick(target);
-        const std::string argument = expression(target, 2);
-        switch (below(8)) {
-        case 6: return "log(sum(" + axis + ") exp(" + tame(argument) + "))";
-        case 7:
-            return "(sum(" + axis + ") exp(" + tame(argument) + ") * " + leaf(target) +
-                   ") / (sum(" + axis + ") exp(" + tame(argument) + "))";
-        case 0: return "logsumexp[" + axis + "](" + argument + ")";
-        case 1: return "rmsnorm[" + axis + "](" + argument + ", 1.5, 0.1)";
-        case 2: return "layernorm[" + axis + "](" + argument + ", 0.5, 0.25, 0.1)";
-        case 3: return "silu(" + argument + ")";
-        default: return "softmax[" + axis + "](" + masked(target, argument) + ")";
+            define(name, target, expression(target, 3));
         }
     }
 
-    /// Of any size within 1, so that its exponential is of no size to speak of.
-    static std::string tame(const std::string& value) { return "0.5 * tanh(" + value + ")"; }
-
-    std::string masked(const Names& scope, const std::string& value) {
-        if (!options_.masks || scope.empty() || !chance(40)) return value;
-        return "if " + condition(scope) + " then " + value + " else -inf";
+    static std::string indexed(const std::string& name, const Names& axes) {
+        return axes.empty() ? name : name + "[" + listed(axes) + "]";
+    }
+    /// Adds a statement; returns its target, with axes.
+    std::string define(const std::string& name, const Names& axes, const std::string& value) {
+        const std::string target = indexed(name, axes);
+        lines_.push_back({target, value, {arrays_.size()}, true});
+        arrays_.push_back({name, axes, false});
+        return target;
+    }
+    /// One that the cascade reads.
+    std::string part(const std::string& name, const Names& axes, const std::string& value) {
+        std::string target = define(name, axes, value);
+        arrays_.back().read = true;
+        return target;
+    }
+    static Names with(Names axes, const std::string& axis) {
+        if (!contains(axes, axis)) axes.push_back(axis);
+        return axes;
+    }
+    std::string varying(const Names& target, const std::string& over) {
+        return "(" + expression(with(target, over), 1) + " + 0.37 * " + over + ")";
     }
 
-    std::string condition(const Names& scope) {
-        const std::string a = pick(scope);
-        const std::string b = pick(scope);
-        switch (below(has_label_ && contains(scope, label_axes_[0]) ? 8 : 7)) {
-        case 0: return a + " <= " + b;
-        case 1: return a + " < " + b + " + 2";
-        case 2: return "(" + a + " + " + b + ") % 2 == 0";
-        case 3: return a + " // 2 == " + b + " // 2";
-        case 4: return "abs(" + a + " - " + b + ") < 2 or " + a + " == 0";
-        case 5: return a + " >= 1 and " + b + " < size(" + b + ") - 1";
-        case 6: return "not " + a + " + 1 == size(" + a + ")";
-        default: return b + " <= label[" + label_axes_[0] + "]";
+    void topk(const std::string& name, Names target) {
+        const std::string over = pick(axes_);
+        Names ranks;
+        for (const std::string& axis : axes_)
+            if (axis != over && sizes_[axis] <= sizes_[over]) ranks.push_back(axis);
+        if (ranks.empty()) return define_plain(name, target);
+        const std::string rank = pick(ranks);
+        target = some(axes_, 2);
+        std::erase(target, over);
+        std::erase(target, rank);
+        const std::string value = varying(target, over);
+        target.push_back(rank);
+        const Names names = {name + "_val", name + "_idx"};
+        define_all(names, target, "topk[" + over + "](" + value + ")");
+    }
+    void define_plain(const std::string& name, const Names& target) {
+        define(name, target, expression(target, 2));
+    }
+    void define_all(const Names& names, const Names& axes, const std::string& value) {
+        Line line{"", value, {}, false};
+        for (const std::string& name : names) {
+            line.target += (line.target.empty() ? "" : ", ") + indexed(name, axes);
+            line.arrays.push_back(arrays_.size());
+            arrays_.push_back({name, axes, false});
         }
+        lines_.push_back(std::move(line));
     }
 
-    /// A factor: what a reduction takes as its operand without parentheses around all of it.
-    std::string factor(const Names& scope, int depth) {
-        if (chance(60)) return leaf(scope) + " * " + leaf(scope);
-        return "(" + expression(scope, depth) + ")";
-    }
-
-    std::string expression(const Names& scope, int depth) {
-        if (depth == 0) return leaf(scope);
-        const std::string a = expression(scope, depth - 1);
-        switch (below(11)) {
-        case 0: return a + " + " + leaf(scope);
-        case 1: return a + " - (" + expression(scope, depth - 1) + ")";
-        case 2: return "(" + a + ") * " + leaf(scope);
-        case 3: return "tanh(" + a + ")";
-        case 4: return "exp(0.5 * tanh(" + a + "))";
-        case 5: return "max(" + a + ", " + leaf(scope) + ")";
-        case 6: return "(" + a + ") / (1.5 + abs(" + leaf(scope) + "))";
-        case 7: return "sqrt(1 + (" + a + ") ^ 2)";
-        case 8:
-            return options_.masks && !scope.empty()
-                       ? "(if " + condition(scope) + " then " + a + " else " + leaf(scope) + ")"
-                       : "abs(" + a + ")";
-        case 9: return depth > 1 ? "(" + reduction(scope, 1) + ")" : "sigmoid(" + a + ")";
-        default: return leaf(scope);
+    void user_monoid(const std::string& name, const Names& target) {
+        const MonoidForm& form = kMonoids[below(kMonoids.size())];
+        monoids_[form.name] = form.declaration;
+        const bool scans = options_.scans && !target.empty() && chance(35);
+        const std::string over = scans ? pick(target) : pick(axes_);
+        Names names;
+        Names values;
+        for (const char* element : form.elements) {
+            if (element == nullptr) continue;
+            names.push_back(name + "_" + std::to_string(names.size()));
+            const Names scope = with(target, over);
+            const std::string kind(element);
+            values.push_back(kind == "1"   ? kind
+                             : kind == "A" ? expression(scope, 1)
+                                           : tame(expression(scope, 1)));
         }
+        const std::string operand = (scans ? " (" : "(" + over + ") (") + listed(values) + ")";
+        define_all(names, target, (scans ? "scan[" + over + "] " : "") + form.name + operand);
     }
 
-    std::string leaf(const Names& scope) {
-        const std::size_t kind = below(100);
-        if (kind < 8) return pick({"0.5", "2.0", "1", "0.25"});
-        if (kind < 14 && !scope.empty()) return "0.1 * " + pick(scope);
-        if (kind < 18 && has_slope_) return "slope[h]";
-        if (kind < 24 && convolves_ && contains(scope, "q"))
-            return contains(scope, "r") ? "F[q + r]" : "F[q + 1]";
-        if (kind < 30 && convolves_) return "(sum(r, q) F[q + r])";
-        if (kind < 36 && table_ && contains(scope, label_axes_[0]))
-            return "table[label[" + label_axes_[0] + "], 0]";
-        return element(scope);
-    }
-
-    /// An element of a known array; axes that are not in scope are folded or fixed.
-    std::string element(const Names& scope) {
-        // Inputs are read more often than what they led to.
-        const std::size_t choice = chance(50) ? below(inputs_) : below(arrays_.size());
-        Known& array = arrays_[choice];
-        array.read = true;
-        if (array.axes.empty()) return array.name;
-        Names index = array.axes;
-        Names missing;
-        for (std::string& axis : index) {
-            if (contains(scope, axis)) continue;
-            if (chance(50))
-                missing.push_back(axis);
-            else
-                axis = "0";
+    /// Reductions over one axis that use each other, ending in a contraction or a row.
+    void cascade(const std::string& name) {
+        const Names axes = some(axes_, 3);
+        const std::string& x = axes[1];
+        const Names row = {axes[0]};
+        const Names scores = {axes[0], x};
+        const Names result = {axes[0], axes[2]};
+        const Names values = {x, axes[2]};
+        const auto sum = [&](const std::string& body) { return "sum(" + x + ") " + body; };
+        const std::string v = "(" + leaf(values) + ")";
+        const std::string score = expression(scores, 1);
+        const std::string s = part(name + "_s", scores, score);
+        switch (below(9)) {
+        case 0: {  // attention by hand
+            const std::string w = part(name + "_w", scores, masked(scores, s));
+            const std::string m = part(name + "_m", row, "max(" + x + ") " + w);
+            const std::string l = part(name + "_l", row, sum("exp(" + w + " - " + m + ")"));
+            define(name, result, "(" + sum("exp(" + w + " - " + m + ") * " + v) + ") / " + l);
+            break;
         }
-        const std::string read = array.name + "[" + listed(index) + "]";
-        return missing.empty() ? read : "(sum(" + listed(missing) + ") " + read + ")";
+        case 1: {  // no maximum is subtracted
+            const std::string e = part(name + "_e", scores, "exp(" + tame(s) + ")");
+            const std::string l = part(name + "_l", row, sum(e));
+            define(name + "_log", row, "log(" + l + ")");
+            const std::string p = part(name + "_p", scores, e + " / " + l);
+            define(name, result, sum(p + " * " + v));
+            break;
+        }
+        case 2: {  // moments
+            const std::string t = part(name + "_t", row, sum(s) + " / size(" + x + ")");
+            const std::string n = part(name + "_n", row, sum("(" + s + " - " + t + ") ^ 2"));
+            const std::string c = "(" + s + " - " + t + ") * rsqrt(" + n + " + 0.5)";
+            define(name, result, sum(c + " * " + v));
+            break;
+        }
+        case 3: {  // normalised by a sum
+            const std::string a = part(name + "_a", scores, pick({"abs(" + s + ")", s + " ^ 2"}));
+            const std::string l = part(name + "_l", row, sum(a));
+            define(name, result, "(" + sum(a + " * " + v) + ") / (0.5 + " + l + ")");
+            break;
+        }
+        case 4: {  // loss of a label, by comparison
+            const std::string label =
+                has_label_ && label_axes_[0] == axes[0] ? "label[" + axes[0] + "]" : axes[0];
+            const std::string lse = part(name + "_l", row, "logsumexp[" + x + "](" + s + ")");
+            const std::string hit = sum("if " + x + " == " + label + " then " + s + " else 0");
+            define(name, row, lse + " - (" + hit + ")");
+            break;
+        }
+        case 5: {  // two contractions in a row
+            const std::string right = leaf({axes[2], axes[0]});
+            const std::string o = part(name + "_o", result, sum(s + " * " + v));
+            define(name, row, "sum(" + axes[2] + ") " + o + " * (" + right + ")");
+            break;
+        }
+        case 6: {  // softmax backward, then a contraction
+            const std::string g = "(" + leaf(scores) + ")";
+            const std::string p = part(name + "_p", scores, "softmax[" + x + "](" + s + ")");
+            const std::string dot = part(name + "_d", row, sum(p + " * " + g));
+            define(name, result, sum(p + " * (" + g + " - " + dot + ") * " + v));
+            break;
+        }
+        case 7: {  // a scale from the largest
+            const std::string a = part(name + "_a", row, "max(" + x + ") abs(" + s + ")");
+            define(name, result, sum("(" + s + " / (0.1 + " + a + ")) * " + v));
+            break;
+        }
+        default: {  // entropy of the probabilities
+            const std::string p = part(name + "_p", scores, "softmax[" + x + "](" + s + ")");
+            const std::string l = part(name + "_l", row, "logsumexp[" + x + "](" + s + ")");
+            define(name, row, l + " - (" + sum(p + " * " + s) + ")");
+        }
+        }
     }
 
     std::string weaves() {
@@ -250,18 +296,9 @@ private:
         return text;
     }
 
-    std::mt19937 random_;
-    const RandomDiagramOptions& options_;
-    Names axes_;
-    std::vector<Known> arrays_;
     std::vector<Line> lines_;
-    std::size_t inputs_ = 0;
-    Names label_axes_;
-    bool convolves_ = false;
-    bool woven_ = false;
-    bool has_label_ = false;
-    bool table_ = false;
-    bool has_slope_ = false;
+    std::map<std::string, std::size_t> sizes_;
+    std::map<std::string, std::string> monoids_;  ///< declarations by name
 };
 
 }  // namespace

@@ -18,8 +18,10 @@ struct RandomDiagramOptions {
     bool integer_inputs = true;  ///< lengths in masks, labels that index
     bool selections = true;      ///< argmax, topk
     bool scans = true;
-    bool types = true;    ///< outputs that round
-    bool library = true;  ///< calls such as softmax[x](...)
+    bool types = true;     ///< outputs that round
+    bool library = true;   ///< calls such as softmax[x](...)
+    bool cascades = true;  ///< several reductions of one axis, each using earlier ones
+    bool monoids = true;   ///< of the user's own
 };
 
 /// The same seed gives the same text on every machine.

@@ -1,6 +1,7 @@
 #include "tests/support/trial.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -9,6 +10,8 @@
 #include <regex>
 
 #include "derive/interpret.h"
+#include "derive/proof/certificate.h"
+#include "derive/proof/verify.h"
 #include "derive/tile_program.h"
 #include "diagrams/check.h"
 #include "diagrams/evaluate.h"
@@ -18,11 +21,6 @@
 namespace napkin::test {
 
 namespace {
-
-std::string counted(const std::map<std::string, int>& counts, const std::string& name) {
-    const auto found = counts.find(name);
-    return std::to_string(found == counts.end() ? 0 : found->second);
-}
 
 std::optional<Diagram> diagram_in(const std::string& text) {
     SourceMap sources;
@@ -77,15 +75,6 @@ Tensors inputs_for(const Diagram& derived, const Diagram& plain, const Tensors& 
     return result;
 }
 
-void count_monoids(const Diagram& diagram, Coverage& coverage) {
-    for (const Statement& statement : diagram.statements) {
-        if (const Fold* fold = std::get_if<Fold>(&statement.body))
-            ++coverage.monoids[(fold->every_prefix ? "scan " : "") + diagram[fold->monoid].name];
-        if (const Select* select = std::get_if<Select>(&statement.body))
-            ++coverage.monoids[select->rank ? "topk" : "argmax"];
-    }
-}
-
 std::optional<std::string> failure_of_state(const Diagram& plain, const State& state,
                                             std::uint64_t seed) {
     const Tensors inputs = random_inputs(plain, seed);
@@ -106,6 +95,43 @@ std::optional<std::string> failure_of_state(const Diagram& plain, const State& s
     if (result->written_twice != 0) return "an element is written twice";
     if (result->never_written != 0) return "an element is never written";
     if (count(*program) != result->counters) return "counting without values counts otherwise";
+    return std::nullopt;
+}
+
+/// Whether rung 2 says that it cannot tell, and not that something is wrong.
+bool leaves_open(const std::string& failure) {
+    constexpr std::array kReasons = {"nothing is visible anywhere",
+                                     "roots were taken of numbers that have none",
+                                     "congruence alone is known"};
+    return std::any_of(kReasons.begin(), kReasons.end(), [&](const char* reason) {
+        return failure.find(reason) != std::string::npos;
+    });
+}
+
+/// The derivation as a user would have it proved: at the sizes that it has, or, one time in four,
+/// at sizes that the proof chooses.
+std::optional<std::string> failure_of_proof(const Trial& trial, const Diagram& plain,
+                                            const State& state, Depth depth, Coverage* coverage) {
+    SourceMap sources;
+    const Result<syntax::File> file =
+        syntax::parse(sources, sources.add("trial.ncd", trial.diagram));
+    proof::Subject subject{sources, *file, {}, {}};
+    for (const Step& step : state.steps) subject.commands.push_back(step.command);
+    if (trial.seed % 4 != 0) subject.fixed = proof::own_sizes(plain);
+    const Result<proof::Proof> proof = proof::prove(subject, {3, trial.seed});
+    if (!proof) {
+        if (subject.fixed.empty()) return std::nullopt;  // it applies at no smaller sizes
+        return "the derivation does not replay: " + proof.error().list.front().message;
+    }
+    if (coverage != nullptr) coverage->note(*proof);
+    for (const std::string& failure : proof->failures())
+        if (!leaves_open(failure)) return "not proved: " + failure;
+    if (depth != Depth::Verify || !proof->ok()) return std::nullopt;
+    const Result<proof::Verification> verification =
+        proof::verify_certificate(proof::certificate_text(*proof));
+    if (!verification) return "the certificate cannot be read";
+    if (!verification->ok()) return "the certificate: " + verification->failures.front();
+    if (coverage != nullptr) ++coverage->verified;
     return std::nullopt;
 }
 
@@ -139,26 +165,6 @@ std::vector<std::string> smaller_texts(const std::string& text) {
 
 }  // namespace
 
-void Coverage::operator+=(const Coverage& other) {
-    for (const auto& [name, count] : other.applied) applied[name] += count;
-    for (const auto& [name, count] : other.refused) refused[name] += count;
-    for (const auto& [name, count] : other.monoids) monoids[name] += count;
-}
-
-std::string Coverage::text() const {
-    std::string text;
-    for (const Rule& rule : all_rules()) {
-        const std::string name(rule.name);
-        if (name == "set") continue;
-        text += "  " + name + std::string(22 - name.size(), ' ') + counted(applied, name) +
-                " applied, " + counted(refused, name) + " refused\n";
-    }
-    for (const auto& [name, count] : monoids)
-        text += "  " + name + std::string(name.size() < 22 ? 22 - name.size() : 1, ' ') +
-                std::to_string(count) + " folds\n";
-    return text;
-}
-
 Trial random_trial(std::uint32_t seed, int steps, const std::optional<std::string>& diagram) {
     Trial trial{diagram ? *diagram : random_diagram(seed), {}, seed};
     const std::optional<Diagram> plain = diagram_in(trial.diagram);
@@ -178,11 +184,12 @@ Trial random_trial(std::uint32_t seed, int steps, const std::optional<std::strin
     return trial;
 }
 
-std::optional<std::string> failure_of(const Trial& trial, Coverage* coverage) {
+std::optional<std::string> failure_of(const Trial& trial, Depth depth, Coverage* coverage) {
     std::string doing = "checking the diagram";
     try {
         const std::optional<Diagram> plain = diagram_in(trial.diagram);
         if (!plain) return std::nullopt;
+        if (coverage != nullptr) coverage->note(*plain);
         State state = initial_state(*plain);
         for (const Command& command : commands_in(trial.steps)) {
             doing = "`" + print(command) + "`";
@@ -193,8 +200,12 @@ std::optional<std::string> failure_of(const Trial& trial, Coverage* coverage) {
             if (next != nullptr) state = std::move(*next);
         }
         doing = "the derived state";
-        if (coverage != nullptr) count_monoids(state.diagram, *coverage);
-        return failure_of_state(*plain, state, trial.seed);
+        if (coverage != nullptr) coverage->note(state);
+        if (auto wrong = failure_of_state(*plain, state, trial.seed)) return wrong;
+        if (coverage != nullptr) ++coverage->executed;
+        doing = "the proof";
+        return depth == Depth::Execute ? std::nullopt
+                                       : failure_of_proof(trial, *plain, state, depth, coverage);
     } catch (const std::exception& exception) {
         return doing + " throws: " + exception.what();
     }
@@ -222,17 +233,17 @@ Trial smaller(Trial trial, const std::function<bool(const Trial&)>& fails) {
     return trial;
 }
 
-std::string report_failure(const Trial& trial) {
+std::string report_failure(const Trial& trial, Depth depth) {
     const Trial least =
-        smaller(trial, [](const Trial& tried) { return failure_of(tried).has_value(); });
+        smaller(trial, [&](const Trial& tried) { return failure_of(tried, depth).has_value(); });
     const std::filesystem::path folder = std::filesystem::temp_directory_path();
     const std::string stem = "napkin-trial-" + std::to_string(trial.seed);
     std::string steps;
     for (const std::string& step : least.steps) steps += step + "\n";
     std::ofstream(folder / (stem + ".ncd"), std::ios::binary) << least.diagram;
     std::ofstream(folder / (stem + ".drv"), std::ios::binary) << steps;
-    return failure_of(least).value_or("it does not fail any more") + "\n" + least.diagram + "\n" +
-           steps + "written to " + (folder / stem).string() + ".ncd and .drv, input seed " +
+    return failure_of(least, depth).value_or("it does not fail any more") + "\n" + least.diagram +
+           "\n" + steps + "written to " + (folder / stem).string() + ".ncd and .drv, input seed " +
            std::to_string(least.seed) + "\n";
 }
 

@@ -4,25 +4,18 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "derive/state.h"
+#include "tests/support/coverage.h"
 
 namespace napkin::test {
 
-/// How often each rule applied and was refused, and each monoid was folded in what was executed; a
-/// property over derivations that never reaches something shows nothing about it.
-struct Coverage {
-    std::map<std::string, int> applied;
-    std::map<std::string, int> refused;
-    std::map<std::string, int> monoids;
-    void operator+=(const Coverage& other);
-    /// One line each: `split-stream  412 applied, 1033 refused`.
-    [[nodiscard]] std::string text() const;
-};
+/// How far a trial goes: its tile program is run; its derivation is proved too; and the proof's
+/// certificate is verified.
+enum class Depth { Execute, Prove, Verify };
 
 struct Trial {
     std::string diagram;             ///< an .ncd text
@@ -35,15 +28,18 @@ struct Trial {
                                  const std::optional<std::string>& diagram = std::nullopt);
 
 /// What is wrong: that a rule threw, that the derived diagram or its tile program computes another
-/// value than the plain one, that something is written twice or never, or that counting without
-/// values counts otherwise. nullopt where all is well.
+/// value than the plain one, that something is written twice or never, that counting without
+/// values counts otherwise, that the derivation is not proved, or that its certificate does not
+/// verify. nullopt where all is well. Outputs of which rung 2 says nothing, because nothing is
+/// visible there, are counted and not wrong.
 [[nodiscard]] std::optional<std::string> failure_of(const Trial& trial,
+                                                    Depth depth = Depth::Execute,
                                                     Coverage* coverage = nullptr);
 
 /// The trial with steps, lines and sizes taken away for as long as it fails.
 [[nodiscard]] Trial smaller(Trial trial, const std::function<bool(const Trial&)>& fails);
 /// Makes a failed trial smaller, writes it to two files in the temporary folder, and says what is
 /// wrong and how to see it again.
-[[nodiscard]] std::string report_failure(const Trial& trial);
+[[nodiscard]] std::string report_failure(const Trial& trial, Depth depth = Depth::Execute);
 
 }  // namespace napkin::test

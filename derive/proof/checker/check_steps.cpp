@@ -56,15 +56,56 @@ bool is_tiling(const Command& command) {
     return (command.rule == "group" || command.rule == "stream") && !command.names.empty();
 }
 
+/// Whether an axis is the one asked for; `x_in*` is `x_in`, numbered or not.
+bool is_axis(const std::string& asked, const std::string& axis) {
+    if (asked.empty() || asked.back() != '*') return asked == axis;
+    const std::size_t stem = asked.size() - 1;
+    return axis.compare(0, stem, asked, 0, stem) == 0 &&
+           axis.find_first_not_of("0123456789", stem) == std::string::npos;
+}
+
+bool is_asked(const std::set<Tile>& asked, const Tile& tile) {
+    return std::any_of(asked.begin(), asked.end(), [&](const Tile& each) {
+        return each.streams == tile.streams && each.size == tile.size && each.level == tile.level &&
+               is_axis(each.axis, tile.axis);
+    });
+}
+
+/// What the places in the parts of an axis are called.
+std::string inner_axis(const Command& command) {
+    if (command.as.size() > 1) return command.as[1];
+    std::string stem = command.names.at(0);
+    for (const char* suffix : {"_part", "_in"})
+        if (const std::size_t at = stem.find(suffix); at != std::string::npos && at > 0)
+            stem.resize(at);
+    return stem + "_in*";
+}
+
+/// What was asked for by commands up to the last. A stream of an axis that is split later is one of
+/// the places in its parts.
+std::set<Tile> tiles_asked(const std::vector<Command>& commands) {
+    std::set<Tile> asked;
+    for (const Command& command : commands) {
+        if (is_tiling(command)) asked.insert(tile_of(command));
+        if (command.rule != "split-stream" || command.names.empty()) continue;
+        std::set<Tile> inner;
+        for (Tile tile : asked)
+            if (tile.streams && is_axis(tile.axis, command.names[0])) {
+                tile.axis = inner_axis(command);
+                inner.insert(std::move(tile));
+            }
+        asked.merge(inner);
+    }
+    return asked;
+}
+
 void compare(const std::vector<Command>& commands, const std::set<Tile>& tiles,
              const std::string& where, std::vector<std::string>& failures) {
     // Rules that leave every tile as it was; after others a tile may be gone or have another axis.
     constexpr std::array kKeep = {"group", "stream", "recolour", "retype", "set"};
-    std::set<Tile> asked;
-    for (const Command& command : commands)
-        if (is_tiling(command)) asked.insert(tile_of(command));
+    const std::set<Tile> asked = tiles_asked(commands);
     for (const Tile& tile : tiles)
-        if (asked.count(tile) == 0 && (tile.streams || tile.size != 1))
+        if (!is_asked(asked, tile) && (tile.streams || tile.size != 1))
             failures.push_back(where + text_of(tile) + ", which no step asks for");
     for (auto command = commands.rbegin(); command != commands.rend(); ++command) {
         if (std::find(kKeep.begin(), kKeep.end(), command->rule) == kKeep.end()) break;

@@ -1,0 +1,126 @@
+#include "tests/support/random_expression.h"
+
+#include <algorithm>
+
+#include "diagrams/contains.h"
+
+namespace napkin::test {
+
+std::string listed(const Names& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+Names RandomExpressions::some(Names names, std::size_t count) {
+    for (std::size_t i = names.size(); i > 1; --i) std::swap(names[i - 1], names[below(i)]);
+    names.resize(std::min(count, names.size()));
+    return names;
+}
+
+std::string RandomExpressions::reduction(const Names& target, int depth) {
+    Names over = some(axes_, 1 + below(2));
+    Names scope = target;
+    for (const std::string& axis : over)
+        if (!contains(scope, axis)) scope.push_back(axis);
+    const std::string monoid =
+        pick({"sum", "sum", "sum", "sum", "sum", "max", "max", "min", "prod"});
+    return monoid + "(" + listed(over) + ") " + factor(scope, depth);
+}
+
+std::string RandomExpressions::call(const Names& target) {
+    const std::string axis = pick(target);
+    const std::string argument = expression(target, 2);
+    switch (below(8)) {
+    case 6: return "log(sum(" + axis + ") exp(" + tame(argument) + "))";
+    case 7:
+        return "(sum(" + axis + ") exp(" + tame(argument) + ") * " + leaf(target) + ") / (sum(" +
+               axis + ") exp(" + tame(argument) + "))";
+    case 0: return "logsumexp[" + axis + "](" + argument + ")";
+    case 1: return "rmsnorm[" + axis + "](" + argument + ", 1.5, 0.1)";
+    case 2: return "layernorm[" + axis + "](" + argument + ", 0.5, 0.25, 0.1)";
+    case 3: return "silu(" + argument + ")";
+    default: return "softmax[" + axis + "](" + masked(target, argument) + ")";
+    }
+}
+
+std::string RandomExpressions::masked(const Names& scope, const std::string& value) {
+    if (!options_.masks || scope.empty() || !chance(40)) return value;
+    return "if " + condition(scope) + " then " + value + " else -inf";
+}
+
+std::string RandomExpressions::condition(const Names& scope) {
+    const std::string a = pick(scope);
+    const std::string b = pick(scope);
+    switch (below(has_label_ && contains(scope, label_axes_[0]) ? 8 : 7)) {
+    case 0: return a + " <= " + b;
+    case 1: return a + " < " + b + " + 2";
+    case 2: return "(" + a + " + " + b + ") % 2 == 0";
+    case 3: return a + " // 2 == " + b + " // 2";
+    case 4: return "abs(" + a + " - " + b + ") < 2 or " + a + " == 0";
+    case 5: return a + " >= 1 and " + b + " < size(" + b + ") - 1";
+    case 6: return "not " + a + " + 1 == size(" + a + ")";
+    default: return b + " <= label[" + label_axes_[0] + "]";
+    }
+}
+
+std::string RandomExpressions::factor(const Names& scope, int depth) {
+    if (chance(60)) return leaf(scope) + " * " + leaf(scope);
+    return "(" + expression(scope, depth) + ")";
+}
+
+std::string RandomExpressions::expression(const Names& scope, int depth) {
+    if (depth == 0) return leaf(scope);
+    const std::string a = expression(scope, depth - 1);
+    switch (below(11)) {
+    case 0: return a + " + " + leaf(scope);
+    case 1: return a + " - (" + expression(scope, depth - 1) + ")";
+    case 2: return "(" + a + ") * " + leaf(scope);
+    case 3: return "tanh(" + a + ")";
+    case 4: return "exp(0.5 * tanh(" + a + "))";
+    case 5: return "max(" + a + ", " + leaf(scope) + ")";
+    case 6: return "(" + a + ") / (1.5 + abs(" + leaf(scope) + "))";
+    case 7: return "sqrt(1 + (" + a + ") ^ 2)";
+    case 8:
+        return options_.masks && !scope.empty()
+                   ? "(if " + condition(scope) + " then " + a + " else " + leaf(scope) + ")"
+                   : "abs(" + a + ")";
+    case 9: return depth > 1 ? "(" + reduction(scope, 1) + ")" : "sigmoid(" + a + ")";
+    default: return leaf(scope);
+    }
+}
+
+std::string RandomExpressions::leaf(const Names& scope) {
+    const std::size_t kind = below(100);
+    if (kind < 8) return pick({"0.5", "2.0", "1", "0.25"});
+    if (kind < 14 && !scope.empty()) return "0.1 * " + pick(scope);
+    if (kind < 18 && has_slope_) return "slope[h]";
+    if (kind < 24 && convolves_ && contains(scope, "q"))
+        return contains(scope, "r") ? "F[q + r]" : "F[q + 1]";
+    if (kind < 30 && convolves_) return "(sum(r, q) F[q + r])";
+    if (kind < 36 && table_ && contains(scope, label_axes_[0]))
+        return "table[label[" + label_axes_[0] + "], 0]";
+    return element(scope);
+}
+
+/// An element of a known array; axes that are not in scope are folded or fixed.
+std::string RandomExpressions::element(const Names& scope) {
+    // Inputs are read more often than what they led to.
+    const std::size_t choice = chance(50) ? below(inputs_) : below(arrays_.size());
+    Known& array = arrays_[choice];
+    array.read = true;
+    if (array.axes.empty()) return array.name;
+    Names index = array.axes;
+    Names missing;
+    for (std::string& axis : index) {
+        if (contains(scope, axis)) continue;
+        if (chance(50))
+            missing.push_back(axis);
+        else
+            axis = "0";
+    }
+    const std::string read = array.name + "[" + listed(index) + "]";
+    return missing.empty() ? read : "(sum(" + listed(missing) + ") " + read + ")";
+}
+
+}  // namespace napkin::test
