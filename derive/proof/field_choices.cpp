@@ -43,6 +43,12 @@ int FieldDomain::order(const FieldValue& a, const FieldValue& b) {
 }
 
 FieldValue FieldDomain::compare(Function function, const FieldValue& a, const FieldValue& b) {
+    // Whether something is zero is known of elements: those that are not are zero at no point to
+    // speak of.
+    if (function == Function::Equal || function == Function::NotEqual)
+        for (const auto& [zero, other] : {std::pair{&a, &b}, std::pair{&b, &a}})
+            if (zero->is_whole(0) && other->ring.exponential && !other->has_logarithm())
+                return number(other->ring.p.is_zero() == (function == Function::Equal) ? 1 : 0);
     return number(holds(function, order(a, b)) ? 1 : 0);
 }
 

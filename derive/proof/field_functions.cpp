@@ -53,8 +53,9 @@ FieldValue FieldDomain::unknown(const RandomFunction& image) {
 
 FieldValue FieldDomain::round(ElementType type, const FieldValue& value) {
     if (!value.finite()) return value;
-    const double real = round_to(type, value.real);
-    if (value.constant) {
+    const bool zero = value.ring.p.is_zero() && !value.has_logarithm();
+    const double real = zero ? 0 : round_to(type, value.real);
+    if (value.constant || zero) {
         FieldValue rounded = number(real);
         rounded.empty = value.empty;
         return rounded;

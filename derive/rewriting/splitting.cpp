@@ -177,6 +177,10 @@ void Splitting::write_tail() {
         Statement statement = source;
         for_each_expression(statement, [&](Expression& value) { value = combining(value, all); });
         if (problem_) return;
+        for (ArrayId& target : statement.targets)
+            if (target.index() >= diagram_.arrays.size())
+                target = combined_[target] =
+                    draft_.add_array(array(target).name, array(target).axes, source.span);
         statement.box = box(true, source.box);
         draft_.add(std::move(statement), region_, first_statement());
     }

@@ -30,7 +30,10 @@ Expression Splitting::combining_read(const Read& element, const std::set<ArrayId
     std::vector<Expression> index;
     for (const Expression& each : element.index) index.push_back(combining(each, updated));
     const ArrayId old = element.array;
-    if (!is_state(old) && producer_.count(old) == 0) return read(old, std::move(index));
+    if (!is_state(old) && producer_.count(old) == 0) {
+        const auto made = combined_.find(old);  // by the tail, or else from outside
+        return read(made == combined_.end() ? old : made->second, std::move(index));
+    }
     if (is_state(old) && updated.count(old) == 0) {
         if (moved_ && moved_->first == old) return moved_->second;
         index.insert(index.begin(), axis_index(part_));

@@ -166,17 +166,24 @@ PolynomialId Algebra::multiply(PolynomialId a, PolynomialId b) {
 
 Monomial Algebra::multiply(const Monomial& a, const Monomial& b) {
     std::map<TermId, double> powers(a.powers.begin(), a.powers.end());
+    std::vector<TermId> gone;
     for (const auto& [term, power] : b.powers) {
         const auto [at, fresh] = powers.try_emplace(term, power);
         if (fresh) continue;
         at->second += power;
-        if (std::abs(at->second) < 1e-12) powers.erase(at);
+        if (std::abs(at->second) >= 1e-12) continue;
+        powers.erase(at);
+        if (vanishes_ && vanishes_(Term((*this)[term]))) gone.push_back(term);
     }
     Monomial result{.powers = {powers.begin(), powers.end()},
                     .exponent = add(a.exponent, b.exponent),
                     .guards = a.guards,
                     .deferred = a.deferred};
     for (const TermId guard : b.guards) insert_sorted(result.guards, guard);
+    // What is left of sum(x) p[x] * c, were p to sum to one, has no sum in it that vanishes along.
+    if (!gone.empty() && !class_of(result).folded)
+        for (const TermId term : gone)
+            insert_sorted(result.guards, apply(Function::NotEqual, {term, number(0)}));
     for (const AxisId axis_id : b.deferred) insert_sorted(result.deferred, axis_id);
     if (result.guards.empty() || !class_of(result.exponent).streamed) return result;
     // A guard beside an exponential belongs into the exponent: 0 * exp(big) is no number.

@@ -84,6 +84,10 @@ struct Class {
 class Algebra {
 public:
     explicit Algebra(std::vector<AxisId> streamed);
+    /// Which terms are 0 where nothing is visible: such a one over itself is 0 there, and not 1.
+    void know_vanishing(std::function<bool(const Term&)> vanishes) {
+        vanishes_ = std::move(vanishes);
+    }
 
     TermId make(Term term);
     TermId number(double value, bool is_integer = false);
@@ -128,6 +132,7 @@ public:
 
 private:
     std::vector<AxisId> streamed_;
+    std::function<bool(const Term&)> vanishes_;
     std::deque<Term> terms_;
     std::deque<Class> classes_;
     std::map<Term, TermId> term_ids_;

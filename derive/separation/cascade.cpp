@@ -18,6 +18,10 @@ Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector
       axes_(axes),
       algebra_(axes),
       signs_(algebra_, [this](const Term& term) { return body_of(term); }) {
+    algebra_.know_vanishing([this](const Term& term) {
+        const std::optional<TermId> body = body_of(term);
+        return body && algebra_.class_of(*body).exponential;
+    });
     for (const StatementId id : region.statements) {
         add(id);
         if (obstacle_) return;

@@ -141,10 +141,10 @@ PolynomialId Plan::request(StateVariable wanted) {
     for (std::uint32_t i = 0; i < states_.size(); ++i) {
         const StateVariable& state = states_[i];
         const bool same = state.monoid == wanted.monoid && state.over == wanted.over &&
-                          state.form == wanted.form && state.gauge == wanted.gauge &&
-                          state.picks == wanted.picks && state.component == wanted.component &&
-                          state.stored == wanted.stored && !state.first && !wanted.first &&
-                          !wanted.picks;
+                          state.axes == wanted.axes && state.form == wanted.form &&
+                          state.gauge == wanted.gauge && state.picks == wanted.picks &&
+                          state.component == wanted.component && state.stored == wanted.stored &&
+                          !state.first && !wanted.first && !wanted.picks;
         if (same) return algebra_.atom(algebra_.reference(Kind::State, i, state.axes));
     }
     const std::uint32_t id = static_cast<std::uint32_t>(states_.size());

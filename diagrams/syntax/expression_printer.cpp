@@ -53,14 +53,18 @@ public:
 
     void list(const std::vector<Expression>& items) {
         const bool outside = std::exchange(in_reduction_, false);
-        for (const Expression& item : items) {
-            if (&item != &items.front()) comma();
-            print(item, Precedence::Loosest, Precedence::Loosest);
-        }
+        separated(items);
         in_reduction_ = outside;
     }
 
 private:
+    void separated(const std::vector<Expression>& items) {
+        for (const Expression& item : items) {
+            if (&item != &items.front()) comma();
+            print(item, Precedence::Loosest, Precedence::Loosest);
+        }
+    }
+
     static bool needs_parentheses(const Expression& expression, Precedence least,
                                   Precedence follow) {
         return std::visit(
@@ -137,7 +141,7 @@ private:
         const bool outside = std::exchange(in_reduction_, true);
         if (reduction.operands.size() > 1) {
             writer_.open_bracket("(");
-            list(reduction.operands);
+            separated(reduction.operands);
             writer_.close_bracket(")");
         } else if (std::holds_alternative<Conditional>(first.node)) {
             print(first, Precedence::Loosest, follow);

@@ -260,4 +260,30 @@ TEST_CASE("split-axis and join-axes keep every value where it is") {
     }
 }
 
+TEST_CASE("programs: values that repeat along an axis of their array are streamed as such") {
+    const Diagram diagram = load(R"(diagram repeated {
+  axis q = 2, x = 7, d = 3
+  input B[x], V[x, d]
+  T[q, x] = exp(B[x])
+  P[q, x] = softmax[x](T[q, x])
+  output O[q, d] = sum(x) P[q, x] * V[x, d]
+})");
+    for (const char* steps : {"fuse all\nstream x by 3", "fuse all\nsplit-stream x by 3"}) {
+        const State state = derive(diagram, steps);
+        check_same_meaning(diagram, state);
+        check_against_reference(state);
+    }
+}
+
+TEST_CASE("programs: probabilities sum to one only where something is visible") {
+    const Diagram diagram = load(R"(diagram visible {
+  axis q = 6, x = 7
+  input S[q, x], C[q]
+  P[q, x] = softmax[x](if q % 2 == x // 9 then S[q, x] else -inf)
+  output O[q] = sum(x) P[q, x] * C[q]
+})");
+    const State state = derive(diagram, "fuse all\nstream x by 3");
+    check_against_reference(state);
+}
+
 }  // namespace napkin::test

@@ -113,6 +113,8 @@ TEST_CASE("parentheses stand where they are needed") {
         {"sum(d) (Q[q, d] * K[x, d])", "sum(d) Q[q, d] * K[x, d]"},
         {"(sum(d) Q[d]) * 2", "(sum(d) Q[d]) * 2"},
         {"2 * (sum(d) Q[d])", "2 * sum(d) Q[d]"},
+        {"pair(d) ((sum(d) Q[d]), tanh((sum(d) Q[d])))",
+         "pair(d) ((sum(d) Q[d]), tanh(sum(d) Q[d]))"},
         {"2 * (sum(d) Q[d]) * 3", "2 * (sum(d) Q[d]) * 3"},
         {"(sum(d) Q[d]) + 1", "sum(d) Q[d] + 1"},
         {"sum(d) (Q[d] + 1)", "sum(d) (Q[d] + 1)"},

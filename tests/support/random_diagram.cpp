@@ -176,7 +176,9 @@ private:
         target = some(axes_, 2);
         std::erase(target, over);
         std::erase(target, rank);
-        const std::string value = varying(target, over);
+        // An axis that the operand lacks would rank, too.
+        std::string value = varying(target, over);
+        for (const std::string& axis : target) value += " + 0.01 * " + axis;
         target.push_back(rank);
         const Names names = {name + "_val", name + "_idx"};
         define_all(names, target, "topk[" + over + "](" + value + ")");

@@ -188,7 +188,7 @@ std::optional<std::string> failure_of(const Trial& trial, Depth depth, Coverage*
     std::string doing = "checking the diagram";
     try {
         const std::optional<Diagram> plain = diagram_in(trial.diagram);
-        if (!plain) return std::nullopt;
+        if (!plain) return std::nullopt;  // what made a failed one smaller went too far
         if (coverage != nullptr) coverage->note(*plain);
         State state = initial_state(*plain);
         for (const Command& command : commands_in(trial.steps)) {

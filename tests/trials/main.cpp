@@ -1,8 +1,9 @@
 // napkin_trials: random derivations of random diagrams. Each is executed and compared with the
 // reference, proved, and its certificate verified.
 //
-//   napkin_trials [--seed N] [--trials N] [--result FILE]
+//   napkin_trials [--seed N] [--trials N] [--prove-every N] [--result FILE]
 //
+// With --prove-every, the others are executed only.
 // A trial is made from its number alone, so `--seed` with the number of a failing trial and
 // `--trials 1` repeats it. A failing trial is made smaller and written to files; the others go on.
 // What was reached is printed at the end, and every so often while a result is written to a file.
@@ -25,7 +26,8 @@ namespace {
 
 struct Options {
     std::uint32_t seed = 0;
-    std::uint32_t trials = 2000;
+    std::uint32_t trials = 3000;
+    std::uint32_t prove_every = 1;
     std::string result;
 };
 
@@ -84,12 +86,14 @@ private:
     void one(std::uint32_t seed) {
         const Trial trial = random_trial(seed, kSteps, diagram_of(seed));
         steps_ += static_cast<long>(trial.steps.size());
-        const std::optional<std::string> failure = failure_of(trial, Depth::Verify, &coverage_);
+        const Depth depth = seed % options_.prove_every == 0 ? Depth::Verify : Depth::Execute;
+        const std::optional<std::string> failure = trial.steps.empty()
+                                                       ? "the diagram is not well formed"
+                                                       : failure_of(trial, depth, &coverage_);
         if (!failure) return;
         failed_.push_back(seed);
         std::cerr << "trial " << seed << ": " << *failure << "\n";
-        if (failed_.size() <= kMostFailures)
-            std::cerr << report_failure(trial, Depth::Verify) << std::endl;
+        if (failed_.size() <= kMostFailures) std::cerr << report_failure(trial, depth) << std::endl;
     }
 
     [[nodiscard]] std::string report(std::uint32_t done) const {
@@ -122,12 +126,15 @@ bool read(int count, char** words, Options& options) {
             options.seed = static_cast<std::uint32_t>(std::strtoul(words[i + 1], nullptr, 10));
         else if (name == "--trials")
             options.trials = static_cast<std::uint32_t>(std::strtoul(words[i + 1], nullptr, 10));
+        else if (name == "--prove-every")
+            options.prove_every =
+                static_cast<std::uint32_t>(std::strtoul(words[i + 1], nullptr, 10));
         else if (name == "--result")
             options.result = words[i + 1];
         else
             return false;
     }
-    return count % 2 == 1 && options.trials > 0;
+    return count % 2 == 1 && options.trials > 0 && options.prove_every > 0;
 }
 
 }  // namespace
@@ -136,7 +143,8 @@ bool read(int count, char** words, Options& options) {
 int main(int count, char** words) {
     napkin::test::Options options;
     if (!napkin::test::read(count, words, options)) {
-        std::cerr << "usage: napkin_trials [--seed N] [--trials N] [--result FILE]\n";
+        std::cerr
+            << "usage: napkin_trials [--seed N] [--trials N] [--prove-every N] [--result FILE]\n";
         return EXIT_FAILURE;
     }
     return napkin::test::Trials(std::move(options)).run();
