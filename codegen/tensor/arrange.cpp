@@ -9,6 +9,8 @@ namespace {
 
 /// Floats of fragments that a thread may hold beside everything else.
 constexpr std::int64_t kFragmentRegisters = 200;
+/// Of as many, operands made of results would spill: rather more warps where they cost the same.
+constexpr std::int64_t kCrowded = 160;
 
 /// The column axis that several warps may share: every product's results run along it, and nothing
 /// needs a whole row of it.
@@ -63,6 +65,7 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
     const std::int64_t columns = split ? extent_of(plan, *split) : 0;
     const std::int64_t held = columns_held(plan);
     double best = 0;
+    bool crowded = false;
     for (const std::int64_t down : {1, 2, 4, 8, 16}) {
         for (const std::int64_t across : {1, 2, 4, 8}) {
             const std::int64_t warps = down * across;
@@ -80,8 +83,11 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
             const double few = warps < 4 ? 4.0 / static_cast<double>(warps) : warps > 8 ? 1.2 : 1.0;
             const double waste = static_cast<double>(rows) / static_cast<double>(wanted);
             const double cost = reads * few * waste;
-            if (best == 0 || cost < best) {
+            const bool relieves =
+                crowded && cost == best && warps > plan.warps_down * plan.warps_across;
+            if (best == 0 || cost < best || relieves) {
                 best = cost;
+                crowded = registers > kCrowded;
                 plan.warps_down = down;
                 plan.warps_across = across;
                 plan.rows_of_warp = of_warp;
