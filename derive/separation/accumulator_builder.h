@@ -152,7 +152,9 @@ private:
     void oblige_divisor(std::uint32_t state);
     void exponents_in(TermId id, std::set<PolynomialId>& exponents);
     void exponents_in(PolynomialId form, std::set<PolynomialId>& exponents);
-    void oblige_exponent(std::uint32_t state);
+    void oblige_exponent(PolynomialId exponent, const std::string& safer = "");
+    void oblige_exponents(std::uint32_t state);
+    void oblige_running();
     void note_tail(PolynomialId form);
     void note_tail(TermId id);
     [[nodiscard]] std::string tail_text(PolynomialId form);

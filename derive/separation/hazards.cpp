@@ -138,29 +138,47 @@ void Builder::exponents_in(PolynomialId form, std::set<PolynomialId>& exponents)
     }
 }
 
-/// Exponentials that are formed as the user wrote them.
-void Builder::oblige_exponent(std::uint32_t state) {
+/// An exponential that is formed as the user wrote it.
+void Builder::oblige_exponent(PolynomialId each, const std::string& safer) {
+    const std::string exponent = name_of_term(algebra_.term_of(each));
+    const std::optional<double> upper = cascade_.signs().upper(each);
+    Obligation made = about(Hazard::Overflow);
+    if (upper && *upper <= kLargestExponent) {
+        made.text = "the exponent " + exponent + " is at most " + short_number(*upper);
+    } else if (plan_.never_positive(each)) {
+        made.text = "the exponent " + exponent + " is at most 0";
+    } else if (const auto saved = bounding_array(cascade_, each)) {
+        made.text = "the exponent " + exponent + " is at most 0, since `" + diagram_[*saved].name +
+                    "` was computed from the same values";
+    } else {
+        made.met = false;
+        made.text = "the exponential of " + exponent + " is summed as it is written";
+        made.example = "at 100 it is infinite in float32";
+        made.safer = safer;
+    }
+    oblige(std::move(made));
+}
+
+void Builder::oblige_exponents(std::uint32_t state) {
     const StateVariable& variable = plan_.states()[state];
     if (variable.gauge != kZero || variable.monoid != kSum) return;
     std::set<PolynomialId> exponents;
     exponents_in(variable.form, exponents);
-    for (const PolynomialId each : exponents) {
-        const std::string exponent = name_of_term(algebra_.term_of(each));
-        const std::optional<double> upper = cascade_.signs().upper(each);
-        Obligation made = about(Hazard::Overflow);
-        if (upper && *upper <= kLargestExponent) {
-            made.text = "the exponent " + exponent + " is at most " + short_number(*upper);
-        } else if (plan_.never_positive(each)) {
-            made.text = "the exponent " + exponent + " is at most 0";
-        } else if (const auto saved = bounding_array(cascade_, each)) {
-            made.text = "the exponent " + exponent + " is at most 0, since `" +
-                        diagram_[*saved].name + "` was computed from the same values";
-        } else {
-            made.met = false;
-            made.text = "the exponential of " + exponent + " is summed as it is written";
-            made.example = "at 100 it is infinite in float32";
-        }
-        oblige(std::move(made));
+    for (const PolynomialId each : exponents) oblige_exponent(each);
+}
+
+/// What a running sum sums is never repaired.
+void Builder::oblige_running() {
+    for (const RegionStatement& each : cascade_.statements()) {
+        const Fold* fold = std::get_if<Fold>(&diagram_[each.statement].body);
+        if (each.part != Part::Prefix || fold == nullptr || fold->monoid != kSum) continue;
+        std::set<PolynomialId> exponents;
+        exponents_in(cascade_.lower(fold->values.front()), exponents);
+        for (const PolynomialId exponent : exponents)
+            oblige_exponent(exponent,
+                            "keep the largest exponent beside the sum: `monoid scaled(m, s; k, t) "
+                            "= (max(m, k), s * exp(m - max(m, k)) + t * exp(k - max(m, k))) "
+                            "identity (-inf, 0)`, then `M[t], S[t] = scan[t] scaled (X[t], 1)`");
     }
 }
 

@@ -388,7 +388,7 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
         }
     }
     oblige_divisor(state);
-    oblige_exponent(state);
+    oblige_exponents(state);
     result_.states.push_back(std::move(text));
 }
 

@@ -76,7 +76,30 @@ std::string as_written(std::string steps) {
     return steps;
 }
 
+/// The obligations of the first region that streams.
+std::string obligations(const State& state) {
+    std::string text;
+    for (const RegionProgram& region : program_of(state).regions)
+        if (region.accumulator)
+            for (const Obligation& each : region.accumulator->obligations)
+                text += print(each) + "\n";
+    return text;
+}
+
 }  // namespace
+
+TEST_CASE("unsafe: running exponentials are flagged, with an example and a safe form") {
+    const Diagram diagram = load(R"(diagram running {
+  axis t = 23, c = 3
+  input X[t, c], V[t, c]
+  n[t, c] = scan[t] sum exp(X[t, c]) * V[t, c]
+  z[t, c] = scan[t] sum exp(X[t, c])
+  b[t, c] = scan[t] sum exp(-abs(X[t, c]))
+  output Y[t, c] = n[t, c] / z[t, c] + b[t, c]
+})");
+    check_golden("separation/unsafe_running.txt",
+                 obligations(derive(diagram, "fuse all\nstream t by 4")));
+}
 
 TEST_CASE("unsafe: what would cancel is refused, with an example and the safe form") {
     std::string text;
