@@ -204,6 +204,7 @@ Sizes sizes_of(const RegionProgram& region) {
 struct TileCounter::Known {
     std::vector<Partition> path;
     std::vector<Footprint> dimensions;
+    std::vector<std::pair<Expression, std::size_t>> masks;  ///< also of loops of other components
     std::optional<ComponentCount> counted;
 
     [[nodiscard]] bool is(const Component& component) const {
@@ -211,7 +212,11 @@ struct TileCounter::Known {
         return std::equal(path.begin(), path.end(), component.path.begin(), component.path.end(),
                           same) &&
                std::equal(dimensions.begin(), dimensions.end(), component.dimensions.begin(),
-                          component.dimensions.end(), same);
+                          component.dimensions.end(), same) &&
+               std::equal(masks.begin(), masks.end(), component.masks.begin(),
+                          component.masks.end(), [](const auto& mask, const VisibleWhen& when) {
+                              return mask.first == *when.condition && mask.second == when.depth;
+                          });
     }
 };
 
@@ -233,6 +238,8 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
             for (const Partition* partition : component.path) fresh.path.push_back(*partition);
             for (const Footprint* dimension : component.dimensions)
                 fresh.dimensions.push_back(*dimension);
+            for (const VisibleWhen& mask : component.masks)
+                fresh.masks.emplace_back(*mask.condition, mask.depth);
             fresh.counted = count_component(axes_, component, sizes_, quick_);
             known_.push_back(std::make_unique<Known>(std::move(fresh)));
             known = std::prev(known_.end());

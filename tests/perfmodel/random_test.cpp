@@ -61,6 +61,15 @@ TEST_CASE("random derivations of random diagrams cost what they count") {
     CHECK_GT(met.streamed, 20);
 }
 
+TEST_CASE("a loop that a mask over other axes leaves empty moves nothing") {
+    // The last of the parts of parts lies beyond the axis.
+    const State state = test::derived(
+        "diagram parts {\n axis q = 3, x = 7, k = 5\n input A[k, x, q]\n"
+        " output T[q] = sum(k, x) A[k, x, q]\n}\n",
+        "split-stream x by 2\nstream k by 2 at l2 in T_sum_part\nsplit-stream x_in by 1 in T_sum_part\n");
+    test::check_counted("parts", state);
+}
+
 TEST_CASE("random tiles of a window cost what they count") {
     std::mt19937_64 random(14);
     const auto size = [&](std::uint64_t most) { return 1 + random() % most; };
