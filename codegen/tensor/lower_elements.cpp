@@ -231,8 +231,8 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
         const AxisRange& range = ranges_.at(axis);
         if (at == range.start) return at;
         if (at != range.start + index_atom(axis_names_[a].local)) continue;
-        const bool tested = axis == plan_.row ? row_test().empty() : column_test(axis).empty();
-        return tested ? at : minimum(at, size - 1);
+        const bool inside = axis == plan_.row ? row_test().empty() : column_test(axis).empty();
+        return inside ? at : minimum(at, size - 1);
     }
     const auto plain = [](const std::pair<std::string, std::int64_t>& term) {
         return Names::identifier(term.first) == term.first;

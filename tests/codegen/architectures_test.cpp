@@ -140,8 +140,9 @@ TEST_CASE("nvrtc: kernels of target sm_80 compile for every machine without spil
     const std::vector<Compiled> list = {
         {{"attention, head 64, 128 x 64", attention(64, 128, 64)},
          {std::begin(kMachines), std::end(kMachines)}},
-        {{"product, 128 x 128 x 64", product(128, 128, 64)}, {"sm_80"}},
-        {{"RMSNorm, 4 rows", norm()}, {"sm_80"}}};
+        {{"attention, head 32, 128 x 64", attention(32, 128, 64)}, {"sm_90"}},
+        {{"product, 128 x 128 x 64", product(128, 128, 64)}, {"sm_80", "sm_120"}},
+        {{"RMSNorm, 4 rows", norm()}, {std::begin(kMachines), std::end(kMachines)}}};
     std::string table;
     for (const Compiled& entry : list)
         for (const std::string& machine : entry.machines) {
