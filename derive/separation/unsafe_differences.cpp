@@ -51,11 +51,11 @@ Region whole_cascade(const Diagram& diagram, const std::vector<AxisId>& axes) {
     return kept;
 }
 
-bool mentions(const Algebra& algebra, TermId where, TermId wanted) {
+bool occurs_in(const Algebra& algebra, TermId where, TermId wanted) {
     if (where == wanted) return true;
     const Term& term = algebra[where];
     return std::any_of(term.parts.begin(), term.parts.end(),
-                       [&](TermId part) { return mentions(algebra, part, wanted); });
+                       [&](TermId part) { return occurs_in(algebra, part, wanted); });
 }
 
 /// A difference found in a cascade of all regions.
@@ -85,7 +85,7 @@ std::vector<Found> differences(Cascade& cascade) {
         for (const RegionStatement& one : cascade.statements())
             for (const ArrayId target : cascade.diagram()[one.statement].targets) {
                 const std::optional<TermId> value = cascade.definition(target);
-                if (known || !value || !mentions(cascade.algebra(), *value, each.difference))
+                if (known || !value || !occurs_in(cascade.algebra(), *value, each.difference))
                     continue;
                 found.formed = one.statement;
                 known = true;
