@@ -87,8 +87,7 @@ void AccessCounter::settle(int warp, nk::emulator::Traffic* traffic) {
 int bank_conflicts(const std::array<long long, 32>& places, int bytes) {
     constexpr int kBanks = 32;
     constexpr int kBankBytes = 4;
-    const std::size_t at_once =
-        std::min<std::size_t>(32, kBanks * kBankBytes / static_cast<std::size_t>(bytes));
+    const auto at_once = static_cast<std::size_t>(std::min(32, kBanks * kBankBytes / bytes));
     int conflicts = 0;
     for (std::size_t first = 0; first < 32; first += at_once) {
         std::array<std::set<long long>, kBanks> words;

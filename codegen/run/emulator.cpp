@@ -23,7 +23,7 @@ using nk::emulator::AccessKind;
 using nk::emulator::Context;
 using nk::emulator::Shadow;
 
-constexpr std::size_t kStackBytes = 128 * 1024;
+constexpr std::size_t kStackBytes = std::size_t{128} * 1024;
 constexpr int kWarp = 32;
 
 enum class Waits { Nothing, Warp, Block, Together, Finished };

@@ -145,7 +145,7 @@ std::string TensorLowering::column_test(AxisId axis) const {
 }
 
 std::string TensorLowering::test_in_chunk(AxisId axis) const {
-    const std::string test = column_test(axis);
+    std::string test = column_test(axis);
     if (test.empty() || axis != chunked_ || tested_.empty()) return test;
     return tested_ == "false" ? "" : fmt::format("!{} || {}", tested_, test);
 }

@@ -87,7 +87,7 @@ std::string TensorLowering::left_operand(const Compute& compute, const Product& 
     const std::string element = kernel::element_name(product.type);
     if (product.left.direct) {
         if (plan_.tiles.at(*product.left.direct).home == Home::Matrix) return {};
-        const std::string name = names_.fresh(place(*product.left.direct) + "_left");
+        std::string name = names_.fresh(place(*product.left.direct) + "_left");
         body.push_back({Declare{
             "auto", name, fmt::format("as_left<{}>({})", element, place(*product.left.direct)),
             true, fmt::format("rounded to {}", element)}});
@@ -110,7 +110,7 @@ std::string TensorLowering::left_operand(const Compute& compute, const Product& 
         before.push_back(std::move(part));
     body.push_back({Declare{columns.type, fragment, "", false, {}}});
     for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
-    const std::string name = names_.fresh("left_operand");
+    std::string name = names_.fresh("left_operand");
     body.push_back({Declare{"auto", name, fmt::format("as_left<{}>({})", element, fragment), true,
                             fmt::format("rounded to {}", element)}});
     return name;
@@ -165,6 +165,21 @@ const Compute* TensorLowering::lone_product(const Loop& loop) const {
                                                                                       : nullptr;
 }
 
+/// Adds a product to `sum`; `left` is the fragment of its left operand, empty where that is read
+/// from shared memory.
+std::string TensorLowering::multiplication(const Compute& compute, const Product& product,
+                                           const std::string& sum, const std::string& left) const {
+    const std::string right = product.right.direct
+                                  ? matrix_name(*product.right.direct)
+                                  : program_.tiles[computed_right_.at(&compute).index()].name;
+    const std::string column = first_column(product.column);
+    if (!left.empty())
+        return fmt::format("multiply<Order::{}>({}, {}, {}, 0, {})", right_order(product), sum,
+                           left, right, column);
+    return fmt::format("multiply<{}>({}, {}, {}, {}, {})", orders_of(product), sum,
+                       matrix_name(*product.left.direct), warp_part(*plan_.row), right, column);
+}
+
 void TensorLowering::lower_product(const Compute& compute, const Fold& fold, const Product& product,
                                    Body& body) {
     const VariableId target = compute.targets.front();
@@ -213,20 +228,7 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
         for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
     }
 
-    // The product itself.
-    const std::string right = product.right.direct
-                                  ? matrix_name(*product.right.direct)
-                                  : program_.tiles[computed_right_.at(&compute).index()].name;
-    if (!left.empty()) {
-        body.push_back(
-            {Call{fmt::format("multiply<Order::{}>({}, {}, {}, 0, {})", right_order(product), sum,
-                              left, right, first_column(product.column))}});
-    } else {
-        body.push_back(
-            {Call{fmt::format("multiply<{}>({}, {}, {}, {}, {})", orders_of(product), sum,
-                              matrix_name(*product.left.direct), warp_part(*plan_.row), right,
-                              first_column(product.column))}});
-    }
+    body.push_back({Call{multiplication(compute, product, sum, left)}});
     if (keeps_factor && factor != 1) scales_[array] = factor;
     if (!apart) return;
 

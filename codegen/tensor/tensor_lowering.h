@@ -40,6 +40,22 @@ private:
         std::optional<AxisId> column;
     };
 
+    /// The names and texts of a loop over chunks.
+    struct ChunkLoop {
+        const Loop& loop;
+        AxisRange outer;        ///< of its axis, around the loop
+        std::string axis{};     ///< as an identifier
+        std::string start{};    ///< the variable: where a chunk starts
+        std::string end{};      ///< of the axis' range
+        std::string first{};    ///< where the first visited chunk starts
+        std::string next{};     ///< a function to the next visible chunk; empty without masks
+        std::string filling{};  ///< a function that loads a chunk's matrices, where it has some
+        std::string stage{};    ///< of the ring, where it has several
+        [[nodiscard]] std::string stage_parameter() const {
+            return stage.empty() ? "" : ", int " + stage;
+        }
+    };
+
     // lower_structure.cpp
     void limit_whole_axes();
     void name_tiles();
@@ -53,9 +69,19 @@ private:
 
     // lower_loop.cpp
     void lower_loop(const Loop& loop, Body& body);
-    void lower_product_loop(const Loop& loop, const Compute& compute, const std::string& filling,
-                            const std::string& stage, const std::string& start,
-                            const std::string& first, const std::string& end, Body& body);
+    void enter_chunk(const ChunkLoop& code, Body& body);
+    static void declare_function(const ChunkLoop& code, const std::string& name, Body inside,
+                                 Body& body);
+    void find_visible(ChunkLoop& code, Body& body);
+    [[nodiscard]] std::vector<VariableId> fill_matrices(ChunkLoop& code, Body& body);
+    [[nodiscard]] Body declare_chunk(const ChunkLoop& code, const std::vector<VariableId>& own,
+                                     Body& body);
+    static Body fill_ahead(const ChunkLoop& code, const std::string& ahead,
+                           const std::string& stage);
+    static void loop_over(const ChunkLoop& code, const std::string& from, Body steps, Body& body);
+    static void loop_in_turns(const ChunkLoop& code, Body run, Body& body);
+    void loop_ahead(const ChunkLoop& code, Body run, Body& body);
+    void lower_product_loop(const ChunkLoop& code, const Compute& compute, Body& body);
     /// Whether chunks bring matrices.
     [[nodiscard]] bool fills_matrices(const Loop& loop) const;
     /// The product that a loop is made of, if it holds nothing else that would have to wait for it.
@@ -121,6 +147,8 @@ private:
     [[nodiscard]] std::string row_leader() const;
 
     // lower_product.cpp
+    [[nodiscard]] std::string multiplication(const Compute& compute, const tensor::Product& product,
+                                             const std::string& sum, const std::string& left) const;
     void lower_product(const Compute& compute, const Fold& fold, const tensor::Product& product,
                        Body& body);
     [[nodiscard]] std::string left_operand(const Compute& compute, const tensor::Product& product,
