@@ -47,6 +47,8 @@ LoweredRegion TensorLowering::run() {
     declare_warps(body);
     find_final_saves(inner);
     lower(inner, body);
+    // Of a loop that may visit nothing.
+    if (copies_pending_) body.push_back({Call{"wait_copies<0>()"}});
     program_.body = std::move(body);
     limit_whole_axes();
     LoweredRegion result = finish();

@@ -158,6 +158,12 @@ std::vector<TensorWorkload> product_workloads() {
          "output memory[index, t] : bf16 = sum(r) turn[index, r] * seed[r, t] }",
          {},
          "fuse all\ngroup index by 16 at l1\nstream r by 16 at l1"},
+        {"product, blocks that visit no chunk",
+         "diagram mm { axis m = 40, n = 8, k = 31\n input L[k, m], R[n, k] : bf16\n"
+         "S[m, n] = sum(k) L[k, m] * R[n, k]\n"
+         "output O[m] = logsumexp[n](if n <= m + size(n) - size(m) then S[m, n] else -inf) }",
+         {},
+         "fuse all\ngroup m by 16 at l1\nstream n by 32 at l1"},
         {"product in a loop inside a loop",
          "diagram mm { axis m = 40, n = 50, k = 8\n input A[k, m], B[k, n], v[k] : bf16\n"
          "output C[n, m] : f16 = silu(0.25 * sum(k) (B[k, n] * v[k]) * max(A[k, m], 0)) }",
