@@ -44,6 +44,14 @@ Outcome group(const State& state, const Command& command) {
     for (const Stream& stream : region.streams)
         if (stream.axis == site.axis)
             return NotApplicable{"`" + name + "` is streamed here", "`unstream` it first"};
+    for (const StatementId id : region.statements)
+        if (const Select* select = std::get_if<Select>(&diagram[id].body))
+            for (const Stream& stream : region.streams)
+                if (select->rank == site.axis && stream.axis == select->over)
+                    return NotApplicable{"`" + name + "` ranks what is selected along `" +
+                                             diagram[stream.axis].name +
+                                             "`, which is streamed here: all ranks are kept",
+                                         "`unstream` it first"};
     if (std::optional<NotApplicable> refusal = why_not_grouped(diagram, region, site.axis))
         return *refusal;
     if (std::optional<NotApplicable> refusal =

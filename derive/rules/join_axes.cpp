@@ -40,6 +40,9 @@ std::optional<std::string> why_not_adjacent(const Diagram& diagram, AxisId first
         if (const Fold* fold = std::get_if<Fold>(&statement.body);
             fold != nullptr && fold->every_prefix && position(folded, first) >= 0)
             return "a scan runs along one of the two axes";
+        if (const Select* select = std::get_if<Select>(&statement.body);
+            select != nullptr && (select->rank == first || select->rank == second))
+            return "a selection is ranked along one of the two axes";
     }
     return std::nullopt;
 }

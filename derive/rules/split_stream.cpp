@@ -40,6 +40,12 @@ std::optional<NotApplicable> why_not_split(const State& state, const Region& reg
         return NotApplicable{"nothing in " + region_name(diagram, region) + " folds `" + name + "`",
                              "an axis that is kept is split over processors by `group`"};
     for (StatementId id : region.statements)
+        if (const Select* select = std::get_if<Select>(&diagram[id].body);
+            select != nullptr && select->rank == axis)
+            return NotApplicable{"`" + diagram[diagram[id].targets.front()].name +
+                                     "` ranks along `" + name + "` here",
+                                 "keep it in a region of its own (`unfuse`)"};
+    for (StatementId id : region.statements)
         if (const Fold* fold = std::get_if<Fold>(&diagram[id].body);
             fold != nullptr && fold->every_prefix && fold->over.front() == axis)
             return NotApplicable{"`" + diagram[diagram[id].targets.front()].name +

@@ -30,6 +30,14 @@ std::optional<NotApplicable> why_not_here(const Diagram& diagram, const Region& 
             return NotApplicable{
                 "`" + name + "` is grouped at " + std::string(name_of(group.level)) + " here",
                 "`ungroup " + name + "` first"};
+    for (const StatementId id : region.statements)
+        if (const Select* select = std::get_if<Select>(&diagram[id].body))
+            for (const Group& group : region.groups)
+                if (select->over == site.axis && select->rank == group.axis)
+                    return NotApplicable{"`" + diagram[group.axis].name +
+                                             "` ranks what is selected along `" + name +
+                                             "` and is grouped here: all ranks are kept",
+                                         "`ungroup " + diagram[group.axis].name + "` first"};
     for (const Stream& stream : region.streams)
         if (stream.axis == site.axis && stream.level == site.level)
             return NotApplicable{"`" + name + "` is streamed by " + std::to_string(stream.size) +

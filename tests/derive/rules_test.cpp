@@ -138,4 +138,28 @@ TEST_CASE("derivation files: every error, with its place") {
     check_golden("derive/wrong_derivation.txt", all_messages(parsed.error(), sources));
 }
 
+TEST_CASE("ranks of a selection stay whole where it is streamed, split or joined") {
+    const Diagram diagram = load(R"(diagram routing {
+  axis n = 5, e = 13, k = 4
+  input G[n, e]
+  val[n, k], idx[n, k] = topk[e](G[n, e])
+  output W[n] = sum(k) val[n, k] * idx[n, k]
+})");
+    const std::string stream = "stream e by 3 in idx\n";
+    for (const auto& [steps, reason] :
+         {std::pair{stream + "group k by 2 in idx", "all ranks are kept"},
+          std::pair{std::string("group k by 2 in idx\n") + stream, "all ranks are kept"},
+          std::pair{std::string("fuse all\nsplit-stream k by 2"), "ranks along `k`"}}) {
+        const std::string said = refusal(diagram, steps);
+        INFO(steps, " said: ", said);
+        CHECK(said.find(reason) != std::string::npos);
+    }
+    const Diagram adjacent = load(R"(diagram adjacent {
+  axis n = 5, e = 13, k = 4
+  input G[e]
+  output val[n, k], idx[n, k] = topk[e](G[e] * n)
+})");
+    CHECK_EQ(refusal(adjacent, "join-axes n, k as m").rfind("a selection is ranked along", 0), 0);
+}
+
 }  // namespace napkin::test
