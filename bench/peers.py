@@ -7,8 +7,10 @@ Both sides are timed alike: warm, the caches flushed before every repetition, me
 output is one workload: microseconds of napkin's kernels and of every peer, and the ratio to the one that its target
 is measured by. With shapes small enough both results are also compared with double precision on the same inputs.
 """
+import datetime
 import json
 import math
+import os
 import pathlib
 import statistics
 import subprocess
@@ -27,6 +29,14 @@ HERE = pathlib.Path(__file__).parent / "workloads"
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 FLUSH = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device="cuda")
 torch.manual_seed(0)
+
+
+def commit():
+    """The commit measured: NAPKIN_COMMIT where the folder is no checkout."""
+    if "NAPKIN_COMMIT" in os.environ:
+        return os.environ["NAPKIN_COMMIT"]
+    said = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    return said.stdout.strip() or "unknown"
 
 
 def microseconds(call, repetitions=20):
@@ -219,7 +229,7 @@ def errors():
 
 def main():
     properties = torch.cuda.get_device_properties(0)
-    lines = [{"device": properties.name, "torch": torch.__version__, "cuda": torch.version.cuda, "target": TARGET}]
+    lines = [{"date": str(datetime.date.today()), "commit": commit(), "device": properties.name, "torch": torch.__version__, "cuda": torch.version.cuda, "target": TARGET}]
     print(json.dumps(lines[0]), flush=True)
     ratios = {}
     for name, sizes, peers_of in workloads():
