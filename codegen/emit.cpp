@@ -6,11 +6,13 @@
 
 #include "codegen/architecture.h"
 #include "codegen/drop_unused.h"
+#include "codegen/helpful_moves.h"
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
 #include "codegen/tensor/idle_folds.h"
 #include "codegen/tensor/plan.h"
+#include "codegen/tensor/straight_reads.h"
 #include "codegen/tensor/tensor_lowering.h"
 
 namespace napkin {
@@ -64,10 +66,11 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
 Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& region,
                                       const EmitOptions& options) {
     if (options.target == "simt") return lowering::SimtLowering(state, region, options).run();
-    const RegionProgram simpler = tensor::without_idle_folds(region);
+    const RegionProgram simpler = tensor::with_straight_reads(tensor::without_idle_folds(region));
     std::variant<tensor::Plan, NotApplicable> plan = tensor::make_plan(simpler, options);
     if (const NotApplicable* why = std::get_if<NotApplicable>(&plan))
-        return messages::unfit_region(region.name, options.target, *why);
+        return messages::unfit_region(region.name, options.target, *why,
+                                      helpful_moves(state, region.name, options));
     return lowering::TensorLowering(state, simpler, options,
                                     std::get<tensor::Plan>(std::move(plan)))
         .run();

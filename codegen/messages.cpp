@@ -65,11 +65,15 @@ Diagnostic bad_thread_count(int threads) {
 }
 
 Diagnostic unfit_region(const std::string& region, const std::string& target,
-                        const NotApplicable& why) {
+                        const NotApplicable& why, const std::vector<Command>& moves) {
+    std::string help =
+        why.help.empty() ? "use `--target simt`, which takes every region" : why.help;
+    for (std::size_t i = 0; i < moves.size(); ++i)
+        help = (i == 0 ? "" : help + ", then ") + "`" + print(moves[i]) + "`";
+    if (!moves.empty()) help += ", or use `--target simt`";
     return plain_error(
         "E0905",
-        fmt::format("region `{}` does not fit target `{}`: {}", region, target, why.reason),
-        why.help.empty() ? "use `--target simt`, which takes every region" : why.help);
+        fmt::format("region `{}` does not fit target `{}`: {}", region, target, why.reason), help);
 }
 
 Diagnostic unsupported_save(const std::string& array, std::string_view type) {

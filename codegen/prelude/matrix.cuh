@@ -155,6 +155,25 @@ NK_DEVICE void copy_async(Matrix<T, kRows, kColumns> tile, Global<const T> array
     }
 }
 
+/// The same of a part of an array that may reach past its end, of which `rows_left` rows and
+/// `columns_left` columns from the first are there: past them the last is repeated.
+template <int kVector, class T, int kRows, int kColumns>
+NK_DEVICE void copy_repeating(Matrix<T, kRows, kColumns> tile, Global<const T> array, i64 from,
+                              i64 row_stride, int rows, int columns, int rows_left,
+                              int columns_left, int thread, int threads) {
+    using Tile = Matrix<T, kRows, kColumns>;
+    if (rows <= rows_left && columns <= columns_left)
+        return copy_async<kVector>(tile, array, from, row_stride, rows, columns, thread, threads);
+    const auto copy = [&](int own, int base, int column, int bytes) {
+        const int row = minimum(own + base, rows_left - 1);
+        T value{};
+        if (own + base < rows && column < columns)
+            value = array[from + row * row_stride + minimum(column, columns_left - 1)];
+        tile.data[bytes / int(sizeof(T))] = value;
+    };
+    share_vectors<1, Tile>(0, kRows, thread, threads, copy, [] { skip_copy(); });
+}
+
 /// The given threads write rows [first_row, first_row + row_count) of a tile to device memory,
 /// element (row, column) to array[to + row * row_stride + column], where row < rows and
 /// column < columns. Vectors of kVector elements, whose places are multiples of their size.

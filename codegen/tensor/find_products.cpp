@@ -6,6 +6,7 @@
 
 #include "codegen/tensor/planner.h"
 #include "codegen/tensor/scales.h"
+#include "codegen/tensor/straight_reads.h"
 
 namespace napkin::tensor {
 namespace {
@@ -93,21 +94,39 @@ void Planner::find_products() {
             if (wide(axis)) depth.push_back(axis);
         if (depth.empty()) continue;
         const std::string& target = array_of(compute->targets.front()).name;
-        if (fold->monoid != kSum)
-            return refuse(fmt::format("`{}` folds a matrix by {}, and products are summed", target,
-                                      region_.monoids[fold->monoid.index()].name));
         if (axes.size() > 2)
-            return refuse(
-                fmt::format("`{}` has {} in one block, and a product has two axes", target,
-                            names(axes)),
-                fmt::format("group or stream all of them but two by 1: `group {} by 1 at l1`",
-                            name(axes.front())));
+            return refuse(fmt::format("`{}` has {} in one block, which holds arrays of two axes",
+                                      target, names(axes)),
+                          "group or stream all of them but two by 1, or use `--target simt`",
+                          narrowing(axes, 1));
+        Candidate candidate{compute, depth.front(), axes, {}};
+        if (fold->monoid != kSum) continue;
+        candidate.factors = factors_of(fold->values.front());
+        if (!is_product(candidate, depth)) continue;
         if (depth.size() > 1)
             return refuse(fmt::format("`{}` sums over {} at once", target, names(depth)),
-                          fmt::format("stream all of them but one by 1: `stream {} by 1 at l1`",
-                                      name(depth.front())));
-        products_.push_back({compute, depth.front(), axes, factors_of(fold->values.front())});
+                          "stream all of them but one by 1, or use `--target simt`",
+                          narrowing(depth, 1));
+        products_.push_back(std::move(candidate));
     }
+}
+
+/// Whether some factors run along one axis of the result and others along the other, none along
+/// both; then either can be the rows.
+bool Planner::is_product(const Candidate& candidate, const std::vector<AxisId>& depth) {
+    bool sides[] = {false, false};
+    for (const Expression& factor : candidate.factors) {
+        const std::set<AxisId> uses = axes_used(factor);
+        if (std::none_of(depth.begin(), depth.end(),
+                         [&](AxisId axis) { return uses.contains(axis); }))
+            continue;
+        const bool first = uses.contains(candidate.axes.front());
+        const bool second = uses.contains(candidate.axes.back());
+        if (first && second) return false;
+        sides[0] = sides[0] || first;
+        sides[1] = sides[1] || second;
+    }
+    return sides[0] && sides[1];
 }
 
 /// Which factors stand on which side.
@@ -127,17 +146,10 @@ void Planner::orient(const Candidate& candidate) {
             product.scale *= *value;
         } else if (!uses.contains(candidate.depth)) {
             product.outside.push_back(factor);
-        } else if (uses.contains(row) && uses.contains(column)) {
-            return refuse(fmt::format("a factor of `{}` runs along {}",
-                                      array_of(candidate.compute->targets.front()).name,
-                                      names({row, column, candidate.depth})));
         } else {
             (uses.contains(row) ? left : uses.contains(column) ? right : either).push_back(factor);
         }
     }
-    if (left.empty() || right.empty())
-        return refuse(fmt::format("`{}` is not a product of two matrices",
-                                  array_of(candidate.compute->targets.front()).name));
     for (Expression& factor : either) (left.size() > 1 ? left : right).push_back(factor);
     const auto whole = [](const std::vector<Expression>& factors) {
         Expression value = factors.front();
@@ -155,6 +167,7 @@ void Planner::settle(const Compute& compute, Product& product) {
     std::set<ElementType> types;
     bool small = true;  // bf16 holds every operand
     for (Operand* side : {&product.left, &product.right}) {
+        take_guarded(*side);
         const std::optional<VariableId> variable = operand_of(compute, *side);
         small = small && variable && loads_.contains(*variable) &&
                 converts_exactly(region_.variables[variable->index()].type, ElementType::BF16);
@@ -193,6 +206,49 @@ void Planner::settle(const Compute& compute, Product& product) {
             side->direct.reset();
     if (product.right.direct && !loads_.contains(*product.right.direct))
         plan_.tiles.at(*product.right.direct).type = product.type;
+}
+
+/// `if e < size(b) then B[e] else 0` is the element of a tile that is zero past the end.
+void Planner::take_guarded(Operand& side) {
+    const Apply* choice = std::get_if<Apply>(&side.value.node);
+    if (choice == nullptr || choice->function != Function::Select || !is_zero(choice->arguments[2]))
+        return;
+    const Read* read = std::get_if<Read>(&choice->arguments[1].node);
+    if (read == nullptr) return;
+    for (const auto& [variable, place] : loads_) {
+        Tile& tile = plan_.tiles.at(variable);
+        if (region_.variables[variable.index()].array != read->array || tile.home != Home::Matrix ||
+            !always_guarded(variable))
+            continue;
+        tile.zero_past_end = true;
+        Expression element = choice->arguments[1];
+        side.value = std::move(element);
+        return;
+    }
+}
+
+/// Whether a view is read only where it is not past the end of its array.
+bool Planner::always_guarded(VariableId variable) const {
+    const Load& load = *loads_.at(variable).load;
+    const std::optional<Expression> inside = inside_of(region_, load);
+    if (!inside) return false;
+    const ArrayId array = region_.variables[variable.index()].array;
+    std::size_t reads = 0;
+    std::size_t guarded = 0;
+    const auto is_read = [&](const Expression& node) {
+        const Read* read = std::get_if<Read>(&node.node);
+        return read != nullptr && read->array == array;
+    };
+    for (const Compute* compute : computes_)
+        for (const Expression* expression : expressions_of(compute->statement))
+            walk(*expression, [&](const Expression& node) {
+                if (is_read(node)) ++reads;
+                const Apply* choice = std::get_if<Apply>(&node.node);
+                if (choice != nullptr && choice->function == Function::Select &&
+                    choice->arguments[0] == *inside && is_read(choice->arguments[1]))
+                    ++guarded;
+            });
+    return reads == guarded;
 }
 
 /// Whether nothing but one product reads a computed matrix, so that it may be rounded for it.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/tensor/fold_code.h"
 #include "codegen/tensor/statements.h"
 #include "codegen/tensor/tensor_lowering.h"
 
@@ -15,12 +16,6 @@ using kernel::Declare;
 using kernel::Enclose;
 using kernel::For;
 using tensor::Home;
-
-std::string identity_of(MonoidId monoid) {
-    if (monoid == kSum) return "0.0f";
-    if (monoid == kProduct) return "1.0f";
-    return monoid == kMax ? "minus_infinity()" : "infinity()";
-}
 
 Function function_of(MonoidId monoid) {
     if (monoid == kSum) return Function::Add;
@@ -35,7 +30,14 @@ std::string across(MonoidId monoid) {
     return monoid == kMax ? "maximum" : "minimum";
 }
 
-/// The code that combines two values.
+}  // namespace
+
+std::string identity_of(MonoidId monoid) {
+    if (monoid == kSum) return "0.0f";
+    if (monoid == kProduct) return "1.0f";
+    return monoid == kMax ? "minus_infinity()" : "infinity()";
+}
+
 std::string combined(MonoidId monoid, const std::string& a, const Code& b, bool finite) {
     if (monoid == kMax) return fmt::format("fmaxf({}, {})", a, b.text);
     if (monoid == kMin) return fmt::format("fminf({}, {})", a, b.text);
@@ -44,8 +46,6 @@ std::string combined(MonoidId monoid, const std::string& a, const Code& b, bool 
     const int level = sum ? precedence::kSumLevel : precedence::kProduct;
     return fmt::format("{} {} {}", a, sum ? "+" : "*", wrapped(b, level + 1));
 }
-
-}  // namespace
 
 void TensorLowering::lower_compute(const Compute& compute, Span span, Body& body) {
     temporaries_ = 0;
@@ -72,6 +72,8 @@ void TensorLowering::lower_compute(const Compute& compute, Span span, Body& body
         }
     if (const std::optional<Expression> value = map_of(compute))
         lower_map(compute, *value, body);
+    else if (const auto serial = plan_.serial.find(&compute); serial != plan_.serial.end())
+        lower_serial(compute, *fold, serial->second, body);
     else
         lower_fold(compute, *fold, body);
 }
@@ -263,19 +265,22 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
     if (rows)
         for (kernel::Statement& part : row_loop(std::move(row))) before.push_back(std::move(part));
     if (rows) scope.named.clear();  // declared within the loop
-    const std::string combine = across(fold.monoid);
     before.push_back(
         {Assign{"acc", "=",
-                rows ? fmt::format("block_{}<kThreads>(acc, {})", combine, scratch_)
-                : plan_.lanes_per_row > 32
-                    ? fmt::format("block_{}<Rows::lanes_per_row>(acc, {})", combine, scratch_)
-                    : fmt::format("row_{}<Rows>(acc)", combine)}});
+                rows ? fmt::format("block_{}<kThreads>(acc, {})", across(fold.monoid), scratch_)
+                     : folded_across(fold.monoid)}});
     total.text = "acc";
     if (take_out) {
         total.text = fmt::format("acc * {}", real_constant(scaled.factor).text);
         total.precedence = precedence::kProduct;
     }
     return total;
+}
+
+std::string TensorLowering::folded_across(MonoidId monoid) const {
+    return plan_.lanes_per_row > 32
+               ? fmt::format("block_{}<Rows::lanes_per_row>(acc, {})", across(monoid), scratch_)
+               : fmt::format("row_{}<Rows>(acc)", across(monoid));
 }
 
 /// Vectors and matrices in shared memory are computed by all threads together, an element each.
@@ -321,18 +326,20 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
     };
     if (const Fold* fold = std::get_if<Fold>(&compute.statement.body)) {
         loop.body.push_back({Declare{"float", "acc", identity_of(fold->monoid), false, {}}});
-        For inner;
-        Body* inside = &loop.body;
+        std::vector<AxisId> along;
         for (const AxisId over : fold->over) {
             if (!plan_.extents.contains(over) || plan_.extents.at(over) <= 1) continue;
-            inner.name = axis_names_[over.index()].local;
-            inner.end = print(ranges_.at(over).count);
-            element.index[over] = ranges_.at(over).start + index_atom(inner.name);
-            inside = &inner.body;
+            along.push_back(over);
+            element.index[over] =
+                ranges_.at(over).start + index_atom(axis_names_[over.index()].local);
         }
-        value = print_value(fold->values.front(), *inside);
-        inside->push_back({Assign{"acc", "=", combined(fold->monoid, "acc", value, value.finite)}});
-        if (inside == &inner.body) loop.body.push_back({std::move(inner)});
+        looped_ = std::set<AxisId>(along.begin(), along.end());
+        Body inside;
+        value = print_value(fold->values.front(), inside);
+        looped_.clear();
+        inside.push_back({Assign{"acc", "=", combined(fold->monoid, "acc", value, value.finite)}});
+        for (kernel::Statement& part : loops_along(along, std::move(inside)))
+            loop.body.push_back(std::move(part));
         value.text = "acc";
         value.precedence = precedence::kPrimary;
         if (!fold->seed.empty()) {

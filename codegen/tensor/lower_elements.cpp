@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/tensor/straight_reads.h"
 #include "codegen/tensor/tensor_lowering.h"
 
 namespace napkin::lowering {
@@ -118,7 +119,8 @@ Body TensorLowering::column_loop(const std::string& fragment_type, AxisId axis, 
 ElementScope TensorLowering::element_of(const Domain& domain) const {
     ElementScope element;
     for (const auto& [axis, range] : ranges_) {
-        const bool inside = (domain.row && axis == plan_.row) || axis == domain.column;
+        const bool inside =
+            (domain.row && axis == plan_.row) || axis == domain.column || looped_.contains(axis);
         // A run-time size that the plan has as 1 may be no larger, whatever its groups are.
         const auto planned = plan_.extents.find(axis);
         const bool single =
@@ -207,11 +209,18 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
     const Load* load = loads_.at(variable);
     scope.elements[array] = [=, this](std::vector<IndexForm> at) {
         const ArrayId source = load->array;
-        if (!load->gather.empty()) at = gathered(*load, array, at);
         const std::vector<AxisId>& axes = region_.arrays[source.index()].axes;
         // What gathers read is inside by contract.
-        if (load->gather.empty())
+        if (tensor::is_view(*load)) {
+            ElementScope element;
+            const std::vector<AxisId>& own = region_.arrays[array.index()].axes;
+            for (std::size_t d = 0; d < own.size(); ++d) element.index[own[d]] = at[d];
+            at = inside_view(*load, std::move(element));
+        } else if (!load->gather.empty()) {
+            at = gathered(*load, array, at);
+        } else {
             for (std::size_t d = 0; d < at.size(); ++d) at[d] = kept_inside(at[d], axes[d]);
+        }
         Code code = device_element(source, at);
         code.finite = true;
         return code;
@@ -231,6 +240,7 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
         const AxisRange& range = ranges_.at(axis);
         if (at == range.start) return at;
         if (at != range.start + index_atom(axis_names_[a].local)) continue;
+        if (looped_.contains(axis)) return at;
         const bool inside = axis == plan_.row ? row_test().empty() : column_test(axis).empty();
         return inside ? at : minimum(at, size - 1);
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "codegen/tensor/statements.h"
+#include "codegen/tensor/straight_reads.h"
 #include "codegen/tensor/tensor_lowering.h"
 
 namespace napkin::lowering {
@@ -33,15 +34,75 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const std::string& ti
         shared.origin.push_back(ranges_.at(axis).start);
         shared.count.push_back(ranges_.at(axis).count);
     }
-    const DeviceOffset from = device_offset(load.array, shared.origin);
-    const int width = vector_elements(load.array, divisor_of(shared.origin[plan.column_dimension]));
+    const Source source = source_of(load);
+    const DeviceOffset from = device_offset(load.array, source.origin);
+    const int width = vector_elements(load.array, divisor_of(source.origin[plan.column_dimension]));
+    const std::size_t down = plan.row_dimension;
+    const std::size_t across = plan.column_dimension;
+    const std::string what = fmt::format(
+        "{}, {}, {}, {}, {}, {}", tile, buffer_name(load.array, false), print(from.offset),
+        device_stride(load.array, down), print(source.count[down]), print(source.count[across]));
     Body body;
-    body.push_back({Call{fmt::format(
-        "copy_async<{}>({}, {}, {}, {}, {}, {}, threadIdx.x, kThreads)", width, tile,
-        buffer_name(load.array, false), print(from.offset),
-        device_stride(load.array, plan.row_dimension), print(shared.count[plan.row_dimension]),
-        print(shared.count[plan.column_dimension]))}});
+    if (source.repeats())
+        body.push_back(
+            {Call{fmt::format("copy_repeating<{}>({}, {}, {}, threadIdx.x, kThreads)", width, what,
+                              print(source.left[down].value_or(source.count[down])),
+                              print(source.left[across].value_or(source.count[across])))}});
+    else
+        body.push_back(
+            {Call{fmt::format("copy_async<{}>({}, threadIdx.x, kThreads)", width, what)}});
     return body;
+}
+
+bool TensorLowering::Source::repeats() const {
+    return std::any_of(left.begin(), left.end(), [](const auto& rest) { return rest.has_value(); });
+}
+
+/// The indices in its array of an element of a view.
+std::vector<IndexForm> TensorLowering::indices_in_view(const Load& load, ElementScope element) {
+    ExpressionScope scope;
+    scope.sizes = &sizes_;
+    scope.arrays = &region_.arrays;
+    for (const auto& [axis, range] : ranges_) element.index.try_emplace(axis, range.start);
+    std::vector<IndexForm> indices;
+    for (const Expression& index : load.gather)
+        indices.push_back(ExpressionPrinter(scope).index(index, element));
+    return indices;
+}
+
+std::vector<IndexForm> TensorLowering::inside_view(const Load& load, ElementScope element) {
+    std::vector<IndexForm> indices = indices_in_view(load, std::move(element));
+    const std::vector<AxisId>& dimensions = region_.arrays[load.array.index()].axes;
+    for (std::size_t d = 0; d < indices.size(); ++d)
+        if (!tensor::clamped(load.gather[d], dimensions[d]))
+            indices[d] = kept_inside(indices[d], dimensions[d]);
+    return indices;
+}
+
+TensorLowering::Source TensorLowering::source_of(const Load& load) {
+    Source source;
+    const std::vector<AxisId>& dimensions = region_.arrays[load.array.index()].axes;
+    for (const std::vector<Expression>& index : load.index) {
+        const AxisRange& range = ranges_.at(std::get<AxisIndex>(index.front().node).axis);
+        source.origin.push_back(range.start);
+        source.count.push_back(range.count);
+        source.left.emplace_back();
+    }
+    if (!tensor::is_view(load)) return source;
+    Load free = load;
+    for (std::size_t d = 0; d < dimensions.size(); ++d)
+        if (const auto index = tensor::clamped(load.gather[d], dimensions[d]))
+            free.gather[d] = *index;
+    source.origin = indices_in_view(free, {});
+    for (std::size_t d = 0; d < dimensions.size(); ++d) {
+        if (std::holds_alternative<AxisIndex>(load.gather[d].node)) continue;
+        const IndexForm left = sizes_[dimensions[d].index()] - source.origin[d];
+        if (free.gather[d] == load.gather[d] || plan_.tiles.at(load.target).zero_past_end)
+            source.count[d] = minimum(source.count[d], left);
+        else
+            source.left[d] = left;
+    }
+    return source;
 }
 
 bool TensorLowering::has_loops() const {
@@ -88,22 +149,24 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     const Array& array = region_.arrays[load.array.index()];
     const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
     bool contiguous = false;
+    const Source source = source_of(load);
     for (std::size_t d = 0; d < load.index.size(); ++d) {
         const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
-        IndexForm start = ranges_.at(axis).start;
+        IndexForm start = source.origin[d];
         if (axis == plan_.row) {
             const IndexForm warp = index_atom(warp_part(axis));
             start = start + warp;
-            row_count = print(ranges_.at(axis).count - warp);
+            row_count = print(source.count[d] - warp);
             stride = device_stride(load.array, d);
         }
         if (axis == tile.column) {
-            column_count = print(ranges_.at(axis).count);
+            column_count = print(source.count[d]);
             divisor = divisor_of(start);
             contiguous = d == last;
         }
         origin.push_back(start);
     }
+    contiguous = contiguous && !source.repeats();
     if (contiguous) static_cast<void>(vector_elements(load.array, divisor));
     declare(load.target, body);
     if (!contiguous) return load_elements(load, body);
@@ -120,6 +183,7 @@ void TensorLowering::load_elements(const Load& load, Body& body) {
     std::vector<IndexForm> at;
     for (const std::vector<Expression>& index : load.index)
         at.push_back(element.index.at(std::get<AxisIndex>(index.front().node).axis));
+    if (tensor::is_view(load)) at = inside_view(load, element);
     Code value = as_sort(device_element(load.array, at), Sort::Real);
     std::string tests = row_test();
     const std::string column = column_test(*tile.column);

@@ -5,6 +5,7 @@
 
 #include "codegen/tensor/planner.h"
 #include "codegen/tensor/statements.h"
+#include "codegen/tensor/straight_reads.h"
 
 namespace napkin::tensor {
 namespace {
@@ -29,8 +30,8 @@ void Planner::place_computed(VariableId variable) {
     if (others.size() > 2 || ((has_row || one_row) && others.size() > 1))
         return refuse(fmt::format("`{}` has {} in one block, which holds arrays of two axes",
                                   region_.arrays[info.array.index()].name, names(axes)),
-                      fmt::format("group or stream all of them but two by 1: `group {} by 1 at l1`",
-                                  name(axes.front())));
+                      "group or stream all of them but two by 1, or use `--target simt`",
+                      narrowing(axes, 1));
     if (!others.empty()) tile.column = others.front();
     if (has_row || one_row) {
         tile.home = others.empty() ? Home::Row : Home::Fragment;
@@ -58,8 +59,15 @@ void Planner::shape_matrix(VariableId variable, Tile& tile) {
     tile.home = Home::Matrix;
     tile.row_dimension = dims[0];
     tile.column_dimension = dims[1];
-    tile.rows = padded(info.capacity_extent[dims[0]], kTile);
-    tile.columns = padded(info.capacity_extent[dims[1]], kTile);
+    // A view holds as many indices as a product goes along, also where its array is shorter.
+    const auto load = loads_.find(variable);
+    const bool view = load != loads_.end() && is_view(*load->second.load);
+    const auto extent = [&](std::size_t d) {
+        const std::int64_t own = info.capacity_extent[d];
+        return padded(view ? std::max(own, plan_.extents.at(array.axes[d])) : own, kTile);
+    };
+    tile.rows = extent(dims[0]);
+    tile.columns = extent(dims[1]);
 }
 
 /// Axes along the dimensions of a load, where every reader agrees on one.
@@ -121,8 +129,9 @@ void Planner::place_loaded(VariableId variable) {
     tile.home = Home::Device;
     const std::vector<std::optional<AxisId>> axes = axes_of_load(*load);
     std::size_t wide_dimensions = 0;
-    bool plain = load->gather.empty();
-    const bool in_registers = plan_.products.empty() && !read_exactly(variable);
+    bool plain = load->gather.empty() || is_view(*load);
+    const bool in_registers =
+        plan_.products.empty() && !read_exactly(variable) && !read_serially(variable);
     for (std::size_t d = 0; d < axes.size(); ++d) {
         if (info.capacity_extent[d] > 1) ++wide_dimensions;
         plain = plain && axes[d];

@@ -14,19 +14,31 @@ namespace napkin::tensor {
 
 std::variant<Plan, NotApplicable> Planner::run() {
     try_plan();
-    if (refused_) return NotApplicable{refused_->reason, refused_->help};
-    return std::move(plan_);
+    if (!refused_) return plan_;
+    for (const AxisId axis : single_axes()) {
+        Planner other(region_, options_);
+        other.single_row_ = axis;
+        other.try_plan();
+        if (!other.refused_) return std::move(other.plan_);
+    }
+    return NotApplicable{refused_->reason, refused_->help};
 }
 
-void Planner::refuse(std::string reason, std::string help) {
-    if (!refused_) refused_ = Refused{std::move(reason), std::move(help)};
+std::vector<AxisId> Planner::single_axes() const {
+    std::set<AxisId> folded;
+    for (const Compute* compute : computes_)
+        for (const AxisId axis : folded_axes(compute->statement)) folded.insert(axis);
+    std::vector<AxisId> axes;
+    for (const Compute* compute : computes_)
+        for (const AxisId axis : array_of(compute->targets.front()).axes)
+            if (!wide(axis) && !folded.contains(axis) &&
+                std::find(axes.begin(), axes.end(), axis) == axes.end())
+                axes.push_back(axis);
+    return axes;
 }
 
-void Planner::refuse_levels(VariableId variable) {
-    refuse(fmt::format("it groups or streams `{}` below the block, whose warps share its tiles by "
-                       "themselves",
-                       array_of(variable).name),
-           "`ungroup` or `unstream` at that level, or use `--target simt`");
+void Planner::refuse(std::string reason, std::string help, std::vector<Command> moves) {
+    if (!refused_) refused_ = Refused{std::move(reason), std::move(help), std::move(moves)};
 }
 
 const Array& Planner::array_of(VariableId variable) const {
@@ -46,7 +58,7 @@ std::string Planner::names(const std::vector<AxisId>& axes) const {
 
 bool Planner::wide(AxisId axis) const {
     const auto found = plan_.extents.find(axis);
-    return found != plan_.extents.end() && found->second > 1;
+    return axis == single_row_ || (found != plan_.extents.end() && found->second > 1);
 }
 
 std::vector<AxisId> Planner::wide_axes(ArrayId array) const {
@@ -65,7 +77,7 @@ void Planner::try_plan() {
     const std::vector<std::optional<AxisId>> rows = row_candidates();
     if (rows.empty())
         return refuse("its products share no axis that could be the rows of all of them",
-                      "unfuse them");
+                      "compute them in regions of their own, or use `--target simt`");
     const Plan start = plan_;
     std::optional<Refused> first;
     for (const std::optional<AxisId>& row : rows) {
@@ -82,34 +94,46 @@ void Planner::try_plan() {
 void Planner::collect() {
     for_statements(region_.body, [&](const TileStatement& statement, const Loop* loop) {
         std::visit(overloaded{[&](const Load& load) { collect_load(load, loop); },
-                              [&](const Compute& compute) { collect_compute(compute); },
+                              [&](const Compute& compute) {
+                                  loop_of_[&compute] = loop;
+                                  collect_compute(compute);
+                              },
                               [&](const Save& save) {
-                                  if (save.target) refuse("it groups or streams below the block");
+                                  if (save.target) refuse_levels();
                               },
                               [](const auto&) {}},
                    statement.node);
     });
-    // An axis that stands only in sums of indices, such as a filter's, is along no tile.
-    const auto check = [&](AxisId axis) {
-        if (!plan_.extents.contains(axis) && region_.axes[axis.index()].extent > 1)
-            refuse(
-                fmt::format("it folds or streams `{}`, along which nothing is that a block loads "
-                            "or computes",
-                            name(axis)),
-                "unfuse what reads at sums of indices, or use `--target simt`");
-        else
-            plan_.extents.try_emplace(axis, 1);
+    for (const auto& [axis, extent] : plan_.extents) along_tiles_.insert(axis);
+    widen_others(region_.body, {});
+}
+
+/// Axes that stand only in sums of indices, such as a filter's, are along no tile.
+void Planner::widen_others(const std::vector<TileStatement>& body,
+                           const std::map<AxisId, std::int64_t>& parts) {
+    const auto inside = [&](AxisId axis, std::int64_t size, const std::vector<TileStatement>& of) {
+        std::map<AxisId, std::int64_t> own = parts;
+        own[axis] = std::min(size, region_.axes[axis.index()].extent);
+        if (!along_tiles_.contains(axis)) widen(axis, own[axis]);
+        widen_others(of, own);
     };
-    for_statements(region_.body, [&](const TileStatement& statement, const Loop* loop) {
-        if (loop != nullptr) check(loop->axis);
-        if (const Compute* compute = std::get_if<Compute>(&statement.node))
-            for (const AxisId axis : folded_axes(compute->statement)) check(axis);
-    });
+    for (const TileStatement& statement : body) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+            inside(parallel->axis, parallel->size, parallel->body);
+        else if (const Loop* loop = std::get_if<Loop>(&statement.node))
+            inside(loop->axis, loop->size, loop->body);
+        else if (const Compute* compute = std::get_if<Compute>(&statement.node))
+            for (const AxisId axis : folded_axes(compute->statement)) {
+                if (along_tiles_.contains(axis)) continue;
+                const auto part = parts.find(axis);
+                widen(axis, part == parts.end() ? region_.axes[axis.index()].extent : part->second);
+            }
+    }
 }
 
 void Planner::collect_load(const Load& load, const Loop* loop) {
     const Variable& variable = region_.variables[load.target.index()];
-    if (load.source || variable.level != Level::Block) return refuse_levels(load.target);
+    if (load.source || variable.level != Level::Block) return refuse_levels();
     loads_[load.target] = {&load, loop};
     for (std::size_t d = 0; d < load.index.size(); ++d)
         for (const Expression& index : load.index[d])
@@ -118,7 +142,7 @@ void Planner::collect_load(const Load& load, const Loop* loop) {
 }
 
 void Planner::collect_compute(const Compute& compute) {
-    if (compute.level != Level::Block) return refuse_levels(compute.targets.front());
+    if (compute.level != Level::Block) return refuse_levels();
     if (compute.targets.size() != 1 || std::holds_alternative<Select>(compute.statement.body) ||
         std::holds_alternative<Opaque>(compute.statement.body))
         return refuse(fmt::format("`{}` is a selection or has several parts",
@@ -144,6 +168,7 @@ void Planner::widen(AxisId axis, std::int64_t extent) {
 
 std::vector<std::optional<AxisId>> Planner::row_candidates() const {
     std::vector<std::optional<AxisId>> result;
+    if (single_row_) return {single_row_};
     if (!products_.empty()) {
         for (const AxisId axis : products_.front().axes)
             if (std::all_of(products_.begin(), products_.end(), [&](const Candidate& other) {
@@ -179,6 +204,8 @@ void Planner::spread(std::optional<AxisId> row) {
     for (const Compute* compute : computes_) place_computed(compute->targets.front());
     for (const Candidate& candidate : products_) orient(candidate);
     if (refused_) return;
+    find_serial();
+    if (refused_) return;
     for (const auto& [variable, load] : loads_) place_loaded(variable);
     for (auto& [compute, product] : plan_.products) settle(*compute, product);
     if (refused_) return;
@@ -187,7 +214,7 @@ void Planner::spread(std::optional<AxisId> row) {
     if (refused_) return;
     if (plan_.products.empty()) choose_vector();
     if (std::optional<std::string> reason = arrange(region_, options_, plan_))
-        refuse(*reason, "choose smaller groups, stream, or use `--target simt`");
+        refuse(*reason, "choose smaller groups or chunks, or use `--target simt`", shrinking());
     if (!refused_) extend_rows();
 }
 
@@ -206,63 +233,6 @@ void Planner::extend_rows() {
         if (axis(tile.row_dimension) == *plan_.row) tile.rows = rows;
         if (axis(tile.column_dimension) == *plan_.row) tile.columns = rows;
     }
-}
-
-/// Folds run along the columns of rows, or over everything that the block holds.
-void Planner::check_folds() {
-    for (const Compute* compute : computes_) {
-        if (plan_.products.contains(compute)) continue;
-        const Fold* fold = std::get_if<Fold>(&compute->statement.body);
-        if (fold == nullptr) continue;
-        const std::string& target = array_of(compute->targets.front()).name;
-        const Home home = plan_.tiles.at(compute->targets.front()).home;
-        std::vector<AxisId> along;
-        bool rows = false;
-        for (const AxisId axis : fold->over) {
-            if (!wide(axis)) continue;
-            rows = rows || axis == plan_.row;
-            if (axis != plan_.row) along.push_back(axis);
-        }
-        if (along.empty() && !rows) continue;
-        if (rows && home != Home::Thread)
-            refuse(
-                fmt::format("`{}` folds along `{}`, which warps share", target, name(*plan_.row)),
-                fmt::format("stream `{}`, or unfuse `{}`", name(*plan_.row), target));
-        else if (along.size() > 1 || home == Home::Fragment || home == Home::Matrix)
-            refuse(fmt::format("`{}` folds along {} axes of which a block holds several "
-                               "indices",
-                               target, along.size()),
-                   "group or stream all but one of them by 1, or use `--target simt`");
-        plan_.across_warps = plan_.across_warps || rows;
-    }
-}
-
-/// What threads hold in registers is read at their own rows and columns.
-void Planner::check_reads() {
-    for (const Compute* compute : computes_)
-        for (const VariableId variable : compute->reads) {
-            const Tile& tile = plan_.tiles.at(variable);
-            if (tile.home != Home::Row && tile.home != Home::Fragment) continue;
-            const Array& array = array_of(variable);
-            const ArrayId id = region_.variables[variable.index()].array;
-            const auto check = [&](const Expression& node) {
-                const Read* read = std::get_if<Read>(&node.node);
-                if (read == nullptr || read->array != id) return;
-                for (std::size_t d = 0; d < array.axes.size(); ++d) {
-                    const AxisId axis = array.axes[d];
-                    if (!wide(axis) || (axis != plan_.row && axis != tile.column)) continue;
-                    const AxisIndex* index = std::get_if<AxisIndex>(&read->index[d].node);
-                    if (index == nullptr || index->axis != axis)
-                        refuse(fmt::format("`{}` reads `{}` at an index of `{}` that another "
-                                           "thread holds",
-                                           array_of(compute->targets.front()).name, array.name,
-                                           name(axis)),
-                               fmt::format("unfuse `{}`, or use `--target simt`", array.name));
-                }
-            };
-            for (const Expression* expression : expressions_of(compute->statement))
-                walk(*expression, check);
-        }
 }
 
 std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,

@@ -53,6 +53,8 @@ struct Tile {
     std::int64_t rows = 1;     ///< of a matrix, padded
     std::int64_t columns = 1;  ///< of a matrix, padded
     bool streamed = false;     ///< a matrix that a loop fills again for every chunk
+    /// Whether a view that reaches past the end of its array is zero there, not its last element.
+    bool zero_past_end = false;
     bool operator==(const Tile&) const = default;
 };
 
@@ -77,11 +79,22 @@ struct Product {
     bool operator==(const Product&) const = default;
 };
 
+/// A fold along axes that no tile in registers runs along: every thread goes along them in a loop.
+struct Serial {
+    std::vector<AxisId> axes;
+    std::optional<AxisId> over;  ///< an axis of fragments along which it folds too
+    /// What is folded, in terms of what can be read at any index of `axes`.
+    Expression value;
+    std::vector<VariableId> reads;
+    bool operator==(const Serial&) const = default;
+};
+
 struct Plan {
     std::optional<AxisId> row;
     std::map<AxisId, std::int64_t> extents;  ///< of wide axes: the most a block holds
     std::map<VariableId, Tile> tiles;
     std::map<const Compute*, Product> products;
+    std::map<const Compute*, Serial> serial;
     std::int64_t warps_down = 4;    ///< warps along the rows
     std::int64_t warps_across = 1;  ///< warps along the columns of results
     std::optional<AxisId> split;    ///< the column axis that warps_across share

@@ -10,6 +10,8 @@ public:
     Planner(const RegionProgram& region, const EmitOptions& options)
         : region_(region), options_(options) {}
     [[nodiscard]] std::variant<Plan, NotApplicable> run();
+    /// What could be done about it, once it has run.
+    [[nodiscard]] std::vector<Command> moves() const;
 
 private:
     struct Candidate {
@@ -24,18 +26,24 @@ private:
     };
 
     // plan.cpp
-    void refuse(std::string reason, std::string help = {});
-    void refuse_levels(VariableId variable);
+    void refuse(std::string reason, std::string help = {}, std::vector<Command> moves = {});
+    void refuse_levels();
+    /// Moves that make blocks or chunks of so many indices of one of the axes.
+    [[nodiscard]] std::vector<Command> narrowing(const std::vector<AxisId>& axes,
+                                                 std::int64_t size) const;
+    [[nodiscard]] std::vector<Command> shrinking() const;
     void try_plan();
     void collect();
     void collect_load(const Load& load, const Loop* loop);
     void collect_compute(const Compute& compute);
+    void widen_others(const std::vector<TileStatement>& body,
+                      const std::map<AxisId, std::int64_t>& parts);
     void widen(AxisId axis, std::int64_t extent);
     [[nodiscard]] std::vector<std::optional<AxisId>> row_candidates() const;
     void spread(std::optional<AxisId> row);
     void extend_rows();
-    void check_folds();
-    void check_reads();
+    /// Axes of one index in a block that nothing folds: rows where no other axis can be.
+    [[nodiscard]] std::vector<AxisId> single_axes() const;
     [[nodiscard]] const Array& array_of(VariableId variable) const;
     [[nodiscard]] const std::string& name(AxisId axis) const;
     /// `a`, `b` and `c`.
@@ -53,7 +61,20 @@ private:
     [[nodiscard]] bool read_by_block(VariableId variable) const;
     void choose_vector();
 
+    // place_folds.cpp
+    void find_serial();
+    void find_serial(const Compute& compute, const Fold& fold);
+    [[nodiscard]] bool make_serial(const Compute& compute, const Fold& fold, Serial& serial);
+    /// What computes a variable that can be computed again wherever it is read.
+    [[nodiscard]] const Map* repeatable(VariableId variable, const Compute& reader) const;
+    [[nodiscard]] bool read_serially(VariableId variable) const;
+    void check_folds();
+    void check_reads();
+
     // find_products.cpp
+    [[nodiscard]] bool is_product(const Candidate& candidate, const std::vector<AxisId>& depth);
+    void take_guarded(Operand& side);
+    [[nodiscard]] bool always_guarded(VariableId variable) const;
     void find_products();
     void orient(const Candidate& candidate);
     void settle(const Compute& compute, Product& product);
@@ -68,11 +89,15 @@ private:
     struct Refused {
         std::string reason;
         std::string help;
+        std::vector<Command> moves;
     };
     std::optional<Refused> refused_;
     std::map<VariableId, LoadPlace> loads_;
     std::vector<const Compute*> computes_;
     std::vector<Candidate> products_;
+    std::map<const Compute*, const Loop*> loop_of_;  // the innermost one around
+    std::set<AxisId> along_tiles_;                   // axes along which tiles run
+    std::optional<AxisId> single_row_;               // taken for the rows
 };
 
 }  // namespace napkin::tensor

@@ -92,6 +92,17 @@ private:
     // lower_memory.cpp
     [[nodiscard]] bool has_loops() const;
     void lower_load(const Load& load, Span span, Body& body);
+    /// Where the part of an array that a load brings is in it.
+    struct Source {
+        std::vector<IndexForm> origin;
+        std::vector<IndexForm> count;                ///< of what the tile holds
+        std::vector<std::optional<IndexForm>> left;  ///< up to the end, after which the last stands
+        [[nodiscard]] bool repeats() const;
+    };
+    [[nodiscard]] Source source_of(const Load& load);
+    [[nodiscard]] std::vector<IndexForm> indices_in_view(const Load& load, ElementScope element);
+    /// The same, kept inside the array.
+    [[nodiscard]] std::vector<IndexForm> inside_view(const Load& load, ElementScope element);
     [[nodiscard]] Body copy_matrix(const Load& load, const std::string& tile);
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void load_elements(const Load& load, Body& body);
@@ -116,6 +127,14 @@ private:
     [[nodiscard]] Code folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
                                        const Domain& outer, ExpressionScope& scope, Body& before);
     void lower_shared(const Compute& compute, Body& body);
+
+    // lower_serial.cpp
+    void lower_serial(const Compute& compute, const Fold& fold, const tensor::Serial& serial,
+                      Body& body);
+    /// Loops over all indices that the block has along the axes, outermost first.
+    [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner) const;
+    /// `acc`, folded over the threads that share a row.
+    [[nodiscard]] std::string folded_across(MonoidId monoid) const;
     /// Whether storing the value rounds it anyway, and nothing else reads it.
     [[nodiscard]] bool rounded_when_saved(const Compute& compute) const;
 
@@ -184,6 +203,7 @@ private:
     std::vector<ExpressionScope::Known> known_;
     std::map<VariableId, std::string> stage_of_;  // `(stage)`, of matrices that a loop fills now
     std::string tested_;             // the flag that the chunk's tests are needed; empty: always
+    std::set<AxisId> looped_;        // axes along which a serial fold goes
     std::optional<AxisId> chunked_;  // the axis of the innermost loop
     int temporaries_ = 0;
     bool copies_pending_ = false;

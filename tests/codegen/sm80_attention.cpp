@@ -253,7 +253,7 @@ std::vector<TensorWorkload> attention_workloads() {
          plain(),
          {},
          "fuse all\ngroup q by 32 at l1\ngroup q by 16 at l2\nstream x by 32 at l1",
-         "it groups or streams `Q` below the block"},
+         "it groups `q` at warps"},
         {"attention, two batches a block",
          plain(),
          {},

@@ -296,6 +296,54 @@ std::vector<TensorWorkload> product_workloads() {
          "f32 = sum(n) E[n] }",
          {},
          "fuse Z, E\ngroup n by 16 at l1 in E"},
+        {"split-K",
+         product("m, k", "k, n", "bf16"),
+         {{"k", 96}},
+         "group m by 32\ngroup n by 32\nstream k by 16\nsplit-stream k by 32"},
+        {"split-K, ragged parts",
+         product("m, k", "k, n", "bf16"),
+         {{"k", 88}},
+         "group m by 32\ngroup n by 32\nstream k by 16\nsplit-stream k by 32"},
+        {"split-K, ragged parts, transposed",
+         product("k, m", "n, k", "f16"),
+         {{"k", 85}},
+         "group m by 32\ngroup n by 32\nstream k by 16\nsplit-stream k by 32"},
+        {"split-K, parts of one chunk",
+         product("m, k", "k, n", "bf16"),
+         {{"k", 40}},
+         "group m by 16\ngroup n by 16\nsplit-stream k by 16"},
+        {"flash-decoding",
+         "attention_decoding",
+         {{"q", 3}, {"x", 64}, {"d", 32}, {"b", 1}, {"h", 2}},
+         "fuse S, P, O\nstream x by 16\nsplit-stream x by 32"},
+        {"flash-decoding, ragged parts",
+         "attention_decoding",
+         {{"q", 3}, {"x", 75}, {"d", 32}, {"b", 1}, {"h", 2}},
+         "fuse S, P, O\nstream x by 16\nsplit-stream x by 32"},
+        {"one query, no group",
+         "diagram one { axis q = 1, d = 16, x = 21\n input Q[q, d], K[x, d], V[x, d] : bf16\n"
+         "S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
+         "output O[q, d] : f32 = sum(x) softmax[x](S[q, x]) * V[x, d] }",
+         {},
+         "fuse all\nstream x by 7"},
+        {"pooling",
+         "diagram pool { axis i = 7, j = 5, c = 24, u = 2, v = 2, y = i * 2, x = j * 2\n"
+         "input X[y, x, c] : bf16\n"
+         "output Y[i, j, c] : bf16 = max(u, v) X[2 * i + u, 2 * j + v, c] }",
+         {},
+         "group i by 1\ngroup j by 4"},
+        {"convolution along one axis",
+         "diagram line { axis p = 37, r = 3, k = 24, c = 40, t = p + r - 1\n"
+         "input X[t, k], W[r, k, c] : bf16\n"
+         "output Y[p, c] : f32 = sum(r, k) X[p + r, k] * W[r, k, c] }",
+         {},
+         "group p by 16\ngroup c by 16\nstream r by 1"},
+        {"depthwise convolution",
+         "diagram depthwise { axis p = 37, r = 3, c = 40, t = p + r - 1\n"
+         "input X[t, c], W[r, c] : bf16\n"
+         "output Y[p, c] : f32 = sum(r) X[p + r, c] * W[r, c] }",
+         {},
+         "group p by 16"},
     };
     return list;
 }

@@ -1,0 +1,197 @@
+#include "codegen/tensor/straight_reads.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace napkin::tensor {
+namespace {
+
+using Extents = std::map<AxisId, std::int64_t>;  // indices that a block holds; all where absent
+
+/// Whether the expression is at least 0 whatever the sizes.
+bool never_negative(const Expression& expression) {
+    if (const Number* number = std::get_if<Number>(&expression.node)) return number->value >= 0;
+    if (std::holds_alternative<SizeOf>(expression.node) ||
+        std::holds_alternative<AxisIndex>(expression.node))
+        return true;
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    return call != nullptr &&
+           (call->function == Function::Add || call->function == Function::Multiply) &&
+           std::all_of(call->arguments.begin(), call->arguments.end(), never_negative);
+}
+
+/// What a sum adds up.
+void collect_addends(const Expression& expression, std::vector<Expression>& addends) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr || call->function != Function::Add) return addends.push_back(expression);
+    for (const Expression& argument : call->arguments) collect_addends(argument, addends);
+}
+
+class Straightener {
+public:
+    explicit Straightener(RegionProgram region) : region_(std::move(region)) {}
+
+    RegionProgram run() {
+        visit(region_.body);
+        for (const auto& [variable, view] : views_)
+            region_.variables[variable.index()].array = view;
+        if (!views_.empty()) redirect(region_.body);
+        return std::move(region_);
+    }
+
+private:
+    bool wide(AxisId axis) const {
+        const auto found = extents_.find(axis);
+        return (found == extents_.end() ? region_.axes[axis.index()].extent : found->second) > 1;
+    }
+
+    void visit(std::vector<TileStatement>& body) {
+        for (TileStatement& statement : body) {
+            if (Parallel* parallel = std::get_if<Parallel>(&statement.node))
+                inside(parallel->axis, parallel->size, parallel->body);
+            else if (Loop* loop = std::get_if<Loop>(&statement.node))
+                inside(loop->axis, loop->size, loop->body);
+            else if (Load* load = std::get_if<Load>(&statement.node))
+                straighten(*load);
+        }
+    }
+
+    void inside(AxisId axis, std::int64_t size, std::vector<TileStatement>& body) {
+        const Extents outer = extents_;
+        extents_[axis] = std::min(size, region_.axes[axis.index()].extent);
+        visit(body);
+        extents_ = outer;
+    }
+
+    /// The axis that an index runs along: it stands in the index once, by itself, and of what is
+    /// added to it a block holds one index.
+    std::optional<AxisId> axis_along(const Expression& index) const {
+        if (!never_negative(index)) return std::nullopt;
+        std::vector<Expression> addends;
+        collect_addends(index, addends);
+        std::optional<AxisId> along;
+        std::optional<AxisId> single;
+        for (const Expression& addend : addends) {
+            const AxisIndex* plain = std::get_if<AxisIndex>(&addend.node);
+            if (plain != nullptr && wide(plain->axis)) {
+                if (along) return std::nullopt;
+                along = plain->axis;
+                continue;
+            }
+            for (const AxisId axis : axes_used(addend)) {
+                if (wide(axis)) return std::nullopt;
+                single = axis;
+            }
+        }
+        return along ? along : single;
+    }
+
+    void straighten(Load& load) {
+        if (load.source || !load.gather.empty()) return;
+        const Array& array = region_.arrays[load.array.index()];
+        std::vector<AxisId> axes;
+        std::vector<Expression> gather;
+        bool straight = true;
+        for (std::size_t d = 0; d < load.index.size(); ++d) {
+            if (load.index[d].size() != 1) return;
+            const Expression& index = load.index[d].front();
+            straight = straight && std::holds_alternative<AxisIndex>(index.node);
+            const std::optional<AxisId> axis =
+                axis_along(clamped(index, array.axes[d]).value_or(index));
+            if (!axis || std::find(axes.begin(), axes.end(), *axis) != axes.end()) return;
+            axes.push_back(*axis);
+            gather.push_back(index);
+        }
+        if (straight) return;
+        const ArrayId view{static_cast<std::uint32_t>(region_.arrays.size())};
+        Array made = region_.arrays[region_.variables[load.target.index()].array.index()];
+        made.axes = std::move(axes);
+        for (std::size_t d = 0; d < made.axes.size(); ++d)
+            load.index[d] = {axis_index(made.axes[d])};
+        region_.arrays.push_back(std::move(made));
+        load.gather = std::move(gather);
+        was_[load.target] = region_.variables[load.target.index()].array;
+        views_[load.target] = view;
+    }
+
+    void redirect(std::vector<TileStatement>& body) {
+        for (TileStatement& statement : body) {
+            if (Parallel* parallel = std::get_if<Parallel>(&statement.node))
+                redirect(parallel->body);
+            else if (Loop* loop = std::get_if<Loop>(&statement.node))
+                redirect(loop->body);
+            else if (Compute* compute = std::get_if<Compute>(&statement.node))
+                redirect(*compute);
+        }
+    }
+
+    void redirect(Compute& compute) {
+        std::map<ArrayId, ArrayId> views;
+        for (const VariableId variable : compute.reads)
+            if (const auto view = views_.find(variable); view != views_.end())
+                views[was_.at(variable)] = view->second;
+        const auto plain = [&](Expression node) -> Expression {
+            const Read* element = std::get_if<Read>(&node.node);
+            const auto view = element == nullptr ? views.end() : views.find(element->array);
+            if (view == views.end()) return node;
+            return read_axes(view->second, region_.arrays[view->second.index()].axes);
+        };
+        if (Map* map = std::get_if<Map>(&compute.statement.body))
+            map->value = rewrite(std::move(map->value), plain);
+        if (Fold* fold = std::get_if<Fold>(&compute.statement.body)) {
+            for (Expression& value : fold->values) value = rewrite(std::move(value), plain);
+            for (Expression& seed : fold->seed) seed = rewrite(std::move(seed), plain);
+        }
+        if (Select* select = std::get_if<Select>(&compute.statement.body))
+            select->value = rewrite(std::move(select->value), plain);
+    }
+
+    RegionProgram region_;
+    Extents extents_;
+    std::map<VariableId, ArrayId> views_;
+    std::map<VariableId, ArrayId> was_;  // the array of such a variable as it was
+};
+
+}  // namespace
+
+bool is_view(const Load& load) {
+    return !load.gather.empty() &&
+           std::all_of(load.gather.begin(), load.gather.end(),
+                       [](const Expression& index) { return arrays_read(index).empty(); });
+}
+
+std::optional<Expression> clamped(const Expression& expression, AxisId dimension) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr || call->function != Function::Min) return std::nullopt;
+    const auto is_last = [&](const Expression& e) {
+        const Apply* last = std::get_if<Apply>(&e.node);
+        if (last == nullptr || last->function != Function::Subtract) return false;
+        const SizeOf* size = std::get_if<SizeOf>(&last->arguments[0].node);
+        const Number* one = std::get_if<Number>(&last->arguments[1].node);
+        return size != nullptr && size->axis == dimension && one != nullptr && one->value == 1;
+    };
+    for (const std::size_t side : {0U, 1U})
+        if (is_last(call->arguments[side])) return call->arguments[1 - side];
+    return std::nullopt;
+}
+
+std::optional<Expression> inside_of(const RegionProgram& region, const Load& load) {
+    std::optional<Expression> inside;
+    if (!is_view(load)) return inside;
+    const std::vector<AxisId>& axes = region.arrays[load.array.index()].axes;
+    for (std::size_t d = 0; d < axes.size(); ++d) {
+        const std::optional<Expression> index = clamped(load.gather[d], axes[d]);
+        if (!index) continue;
+        if (inside) return std::nullopt;
+        inside = apply(Function::Less, {*index, size_of(axes[d])});
+    }
+    return inside;
+}
+
+RegionProgram with_straight_reads(RegionProgram region) {
+    return Straightener(std::move(region)).run();
+}
+
+}  // namespace napkin::tensor

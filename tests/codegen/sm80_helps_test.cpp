@@ -1,0 +1,117 @@
+// What target sm_80 says where it refuses: the moves that a help names apply as they are typed, and
+// the region fits after them.
+#include <doctest/doctest.h>
+
+#include <optional>
+#include <random>
+
+#include "codegen/emit.h"
+#include "tests/derive/programs.h"
+#include "tests/support/random_derivation.h"
+#include "tests/support/random_diagram.h"
+
+namespace napkin {
+namespace {
+
+struct Refusal {
+    std::string message;
+    std::string help;
+};
+
+std::optional<Refusal> refusal_of(const State& state) {
+    EmitOptions options;
+    options.target = "sm_80";
+    const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+    if (program) return std::nullopt;
+    const Diagnostic& why = program.error().list.front();
+    return Refusal{why.message, why.help};
+}
+
+/// What stands in backquotes, but for options.
+std::vector<std::string> moves_in(const std::string& help) {
+    std::vector<std::string> moves;
+    for (std::size_t at = help.find('`'); at != std::string::npos; at = help.find('`', at)) {
+        const std::size_t end = help.find('`', at + 1);
+        if (help.compare(at + 1, 2, "--") != 0) moves.push_back(help.substr(at + 1, end - at - 1));
+        at = end + 1;
+    }
+    return moves;
+}
+
+bool is_move(const std::string& text) {
+    return find_rule(text.substr(0, text.find(' '))) != nullptr;
+}
+
+/// Types the moves of the help; says what goes wrong. Counts them.
+std::string follow(State state, const Refusal& refusal, int& followed) {
+    const std::string region = refusal.message.substr(0, refusal.message.find("` does not"));
+    bool any = false;
+    for (const std::string& move : moves_in(refusal.help)) {
+        if (!is_move(move)) continue;
+        Outcome next = apply(state, test::commands(move).front());
+        if (const NotApplicable* why = std::get_if<NotApplicable>(&next))
+            return refusal.message + "; help: " + refusal.help + "; but " + why->reason;
+        state = std::get<State>(std::move(next));
+        any = true;
+    }
+    if (!any) return {};
+    ++followed;
+    const std::optional<Refusal> again = refusal_of(state);
+    if (again && again->message.find(region + "` does not") != std::string::npos)
+        return refusal.help + " leads to: " + again->message;
+    return {};
+}
+
+struct Case {
+    std::string diagram;
+    std::string derivation;
+    std::string message;  ///< a part of it
+    std::string help;     ///< a part of it
+};
+
+}  // namespace
+
+TEST_CASE("sm_80: refusals name what the user wrote, and moves that apply") {
+    const Case cases[] = {
+        {"diagram outer { axis i = 8, j = 24\n input a[i], b[j] : bf16\n"
+         "output O[i, j] : f32 = a[i] * b[j] }",
+         "group i by 4 at l2", "it groups `i` at warps", "`ungroup i at warps`"},
+        {"diagram separable { axis i = 8, j = 8, c = 16, o = 24, r = 3, s = 3, y = i + r - 1, x = "
+         "j "
+         "+ s - 1\n input X[y, x, c], D[r, s, c], W[c, o] : bf16\n"
+         "T[i, j, c] = sum(r, s) X[i + r, j + s, c] * D[r, s, c]\n"
+         "output Y[i, j, o] : f32 = sum(c) T[i, j, c] * W[c, o] }",
+         "fuse all\ngroup i by 4\ngroup j by 4\nstream c by 2", "in one block", "`ungroup "},
+        {"diagram norm { axis n = 4, g = 3, c = 5, p = 20\n input X[n, g, c, p] : bf16\n"
+         "M[n, g] = sum(c, p) X[n, g, c, p]\n"
+         "output Y[n, g, c, p] : bf16 = X[n, g, c, p] - M[n, g] / 100 }",
+         "", "region `Y`", " in Y`"},
+    };
+    for (const Case& each : cases) {
+        INFO(each.diagram);
+        const State state = test::derive(test::load(each.diagram), each.derivation);
+        const std::optional<Refusal> refusal = refusal_of(state);
+        REQUIRE(refusal.has_value());
+        CHECK_MESSAGE(refusal->message.find(each.message) != std::string::npos, refusal->message);
+        CHECK_MESSAGE(refusal->help.find(each.help) != std::string::npos, refusal->help);
+        int followed = 0;
+        CHECK_EQ(follow(state, *refusal, followed), "");
+        CHECK_EQ(followed, 1);
+    }
+}
+
+TEST_CASE("sm_80: moves that helps name apply, over random derivations") {
+    int followed = 0;
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        std::mt19937_64 random(seed);
+        const Diagram diagram =
+            test::load(test::random_diagram(static_cast<std::uint32_t>(random())));
+        const State state = test::random_derivation(diagram, random, 5);
+        INFO("seed ", seed, "\n", test::steps_text(state));
+        if (const std::optional<Refusal> refusal = refusal_of(state))
+            CHECK_EQ(follow(state, *refusal, followed), "");
+    }
+    CHECK_GT(followed, 5);
+}
+
+}  // namespace napkin
