@@ -68,7 +68,11 @@ void Planner::refuse_levels() {
 
 std::vector<Command> Planner::narrowing(const std::vector<AxisId>& axes, std::int64_t size) const {
     std::vector<Command> moves;
-    for (const AxisId axis : axes)
+    // What is short loses least by it.
+    std::vector<AxisId> shortest = axes;
+    std::stable_sort(shortest.begin(), shortest.end(),
+                     [&](AxisId a, AxisId b) { return plan_.extents.at(a) < plan_.extents.at(b); });
+    for (const AxisId axis : shortest)
         for (const char* rule : {"group", "stream"})
             moves.push_back(move_of(rule, name(axis), size));
     return moves;

@@ -27,7 +27,12 @@ void Planner::place_computed(VariableId variable) {
         if (axis != plan_.row) others.push_back(axis);
     const bool has_row = others.size() < axes.size();
     const bool one_row = !plan_.row && products_.empty();
-    if (others.size() > 2 || ((has_row || one_row) && others.size() > 1))
+    if (one_row && others.size() == 2)
+        return refuse(fmt::format("`{}` runs along {}, and the region folds both",
+                                  region_.arrays[info.array.index()].name, names(axes)),
+                      "compute the folds in regions of their own, or use `--target simt`",
+                      narrowing(axes, 1));
+    if (others.size() > 2 || (has_row && others.size() > 1))
         return refuse(fmt::format("`{}` has {} in one block, which holds arrays of two axes",
                                   region_.arrays[info.array.index()].name, names(axes)),
                       "group or stream all of them but two by 1, or use `--target simt`",
