@@ -54,57 +54,6 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const std::string& ti
     return body;
 }
 
-bool TensorLowering::Source::repeats() const {
-    return std::any_of(left.begin(), left.end(), [](const auto& rest) { return rest.has_value(); });
-}
-
-/// The indices in its array of an element of a view.
-std::vector<IndexForm> TensorLowering::indices_in_view(const Load& load, ElementScope element) {
-    ExpressionScope scope;
-    scope.sizes = &sizes_;
-    scope.arrays = &region_.arrays;
-    for (const auto& [axis, range] : ranges_) element.index.try_emplace(axis, range.start);
-    std::vector<IndexForm> indices;
-    for (const Expression& index : load.gather)
-        indices.push_back(ExpressionPrinter(scope).index(index, element));
-    return indices;
-}
-
-std::vector<IndexForm> TensorLowering::inside_view(const Load& load, ElementScope element) {
-    std::vector<IndexForm> indices = indices_in_view(load, std::move(element));
-    const std::vector<AxisId>& dimensions = region_.arrays[load.array.index()].axes;
-    for (std::size_t d = 0; d < indices.size(); ++d)
-        if (!tensor::clamped(load.gather[d], dimensions[d]))
-            indices[d] = kept_inside(indices[d], dimensions[d]);
-    return indices;
-}
-
-TensorLowering::Source TensorLowering::source_of(const Load& load) {
-    Source source;
-    const std::vector<AxisId>& dimensions = region_.arrays[load.array.index()].axes;
-    for (const std::vector<Expression>& index : load.index) {
-        const AxisRange& range = ranges_.at(std::get<AxisIndex>(index.front().node).axis);
-        source.origin.push_back(range.start);
-        source.count.push_back(range.count);
-        source.left.emplace_back();
-    }
-    if (!tensor::is_view(load)) return source;
-    Load free = load;
-    for (std::size_t d = 0; d < dimensions.size(); ++d)
-        if (const auto index = tensor::clamped(load.gather[d], dimensions[d]))
-            free.gather[d] = *index;
-    source.origin = indices_in_view(free, {});
-    for (std::size_t d = 0; d < dimensions.size(); ++d) {
-        if (std::holds_alternative<AxisIndex>(load.gather[d].node)) continue;
-        const IndexForm left = sizes_[dimensions[d].index()] - source.origin[d];
-        if (free.gather[d] == load.gather[d] || plan_.tiles.at(load.target).zero_past_end)
-            source.count[d] = minimum(source.count[d], left);
-        else
-            source.left[d] = left;
-    }
-    return source;
-}
-
 bool TensorLowering::has_loops() const {
     bool found = false;
     tensor::for_statements(region_.body, [&](const TileStatement&, const Loop* loop) {

@@ -84,10 +84,11 @@ std::vector<Command> Planner::shrinking() const {
     for (const auto& [axis, extent] : plan_.extents) large.emplace_back(-extent, axis);
     std::sort(large.begin(), large.end());
     std::vector<Command> moves;
-    for (const std::int64_t size : {64, 16, 1})
-        for (const auto& [extent, axis] : large)
-            if (-extent > size)
-                for (Command& move : narrowing({axis}, size)) moves.push_back(std::move(move));
+    for (const auto& [extent, axis] : large) {
+        const std::int64_t size = -extent > 64 ? 64 : -extent > 16 ? 16 : 1;
+        if (-extent == 1) continue;
+        for (Command& move : narrowing({axis}, size)) moves.push_back(std::move(move));
+    }
     return moves;
 }
 
