@@ -228,6 +228,7 @@ Accumulator Builder::finish() {
     for (const std::uint32_t state : order) build_state(state);
     oblige_differences();
     oblige_running();
+    oblige_rounded_divisors();
     oblige_tail();
     std::vector<Statement> mapped = chunk_statements();
     result_.body = std::move(mapped);

@@ -149,6 +149,15 @@ private:
     void oblige_differences();
     void oblige_operand(PolynomialId gauge, bool same);
     [[nodiscard]] std::set<std::uint32_t> gauge_states(PolynomialId gauge);
+    /// What makes a sum vanish.
+    struct Vanishing {
+        std::string exponent;
+        std::string at;
+        std::string safer;
+    };
+    [[nodiscard]] std::optional<Vanishing> vanishing(PolynomialId form);
+    [[nodiscard]] std::optional<Vanishing> vanishing(TermId factor, double power);
+    void oblige_rounded_divisors();
     void oblige_divisor(std::uint32_t state);
     void exponents_in(TermId id, std::set<PolynomialId>& exponents);
     void exponents_in(PolynomialId form, std::set<PolynomialId>& exponents);

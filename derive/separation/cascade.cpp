@@ -27,6 +27,7 @@ Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector
         if (obstacle_) return;
     }
     mark_divisors();
+    mark_divided();
 }
 
 bool Cascade::is_streamed(AxisId axis) const {
@@ -356,30 +357,6 @@ TermId Cascade::lower_read(const Read& element) {
     others.replace = substitution.replace;
     others.replace.erase(axes_.front());
     return gather(algebra_.substitute(*known, others), *elsewhere);
-}
-
-/// Folds that are divided by or whose logarithm is taken: they must not underflow.
-void Cascade::mark_divisors() {
-    std::set<std::pair<TermId, bool>> seen;
-    const std::function<void(TermId, bool)> mark = [&](TermId id, bool below) {
-        if (!seen.emplace(id, below).second) return;
-        const Term& term = algebra_[id];
-        if (term.kind == Kind::Fold && below) folds_[term.ref].divides = true;
-        if (term.kind != Kind::Apply) {
-            for (const TermId part : term.parts) mark(part, false);
-            if (term.kind == Kind::Inner) mark(term.parts.front(), below);
-            return;
-        }
-        const Function function = term.function;
-        const bool negative = function == Function::Power &&
-                              algebra_[term.parts[1]].kind == Kind::Number &&
-                              algebra_[term.parts[1]].number < 0;
-        const bool whole = function == Function::Log || function == Function::Rsqrt || negative;
-        for (std::size_t i = 0; i < term.parts.size(); ++i)
-            mark(term.parts[i], below || whole || (function == Function::Divide && i == 1));
-    };
-    for (const auto& [array, term] : definitions_) mark(term, false);
-    for (const FoldOver& fold : std::vector<FoldOver>(folds_)) mark(fold.body, false);
 }
 
 }  // namespace napkin::separation

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "derive/separation/algebra.h"
@@ -39,6 +40,7 @@ struct FoldOver {
     std::optional<std::uint32_t> carried_by =
         {};                ///< the selection whose element `body` belongs to
     bool divides = false;  ///< its value is divided by, or its logarithm is taken
+    std::set<std::uint32_t> divided_by = {};  ///< folds that it, or part of it, is divided by
 };
 
 struct RegionStatement {
@@ -71,6 +73,10 @@ public:
     /// The values that an element of the chunk is the maximum of, over other axes than the
     /// streamed.
     [[nodiscard]] std::optional<TermId> maximum_of(TermId term);
+    /// The value before it is rounded, where the term is an array that is kept rounded.
+    [[nodiscard]] TermId behind_rounding(TermId term) const;
+    /// Arrays that are rounded after the last chunk and then divided by.
+    [[nodiscard]] const std::set<ArrayId>& rounded_divisors() const { return rounded_divisors_; }
     [[nodiscard]] Part part_of(ArrayId array) const;
     [[nodiscard]] bool is_saved(ArrayId array) const;
     /// The expression as a term.
@@ -94,6 +100,7 @@ private:
     std::map<TermId, ArrayId> by_term_;
     std::map<ArrayId, MonoidId> running_;  ///< arrays that keep every prefix of a fold
     std::map<ArrayId, TermId> unrounded_;
+    std::set<ArrayId> rounded_divisors_;
     std::map<ArrayId, TermId> summands_;  ///< of folds over other axes
     std::optional<Obstacle> obstacle_;
     bool verbatim_ = true;
@@ -119,6 +126,8 @@ private:
     void refuse(Why why, TermId term);
     [[nodiscard]] bool divides_by_running(TermId term, bool below, bool in_exponent) const;
     void mark_divisors();
+    void mark_divided();
+    [[nodiscard]] std::set<std::uint32_t> folds_of(TermId term) const;
     [[nodiscard]] std::optional<TermId> body_of(const Term& term) const;
 };
 

@@ -88,15 +88,90 @@ std::set<std::uint32_t> Builder::gauge_states(PolynomialId gauge) {
     return states;
 }
 
+/// An exponential that makes all terms vanish though no exponent of theirs is seen: behind a
+/// rounding, or below a quotient.
+std::optional<Builder::Vanishing> Builder::vanishing(PolynomialId form) {
+    std::optional<Vanishing> found;
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
+        std::optional<Vanishing> one;
+        const std::optional<double> least =
+            cascade_.signs().upper(algebra_.scale(mono.exponent, -1));
+        if (algebra_.class_of(mono.exponent).streamed && !(least && *least <= kLargestExponent))
+            one = Vanishing{name_of_term(algebra_.term_of(mono.exponent)), "-200", ""};
+        for (const auto& [factor, power] : mono.powers)
+            if (!one) one = vanishing(factor, power);
+        if (!one) return std::nullopt;
+        if (!found) found = one;
+    }
+    return found;
+}
+
+std::optional<Builder::Vanishing> Builder::vanishing(TermId factor, double power) {
+    const Term term = algebra_[factor];
+    if (power < 0 && term.kind == Kind::Sum) {
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[PolynomialId{term.ref}]).terms) {
+            const std::optional<double> upper = cascade_.signs().upper(mono.exponent);
+            if (algebra_.class_of(mono.exponent).streamed && !(upper && *upper <= kLargestExponent))
+                return Vanishing{name_of_term(algebra_.term_of(mono.exponent)), "200", ""};
+        }
+        return std::nullopt;
+    }
+    const TermId value = cascade_.behind_rounding(factor);
+    const Form form = power > 0 && value != factor ? normal_.of(value) : std::nullopt;
+    std::optional<Vanishing> found = form ? vanishing(*form) : std::nullopt;
+    if (found) found->safer = "leave " + name_of_term(factor) + " without a type";
+    return found;
+}
+
+/// What is rounded to a type after the last chunk and then divided by.
+void Builder::oblige_rounded_divisors() {
+    for (const ArrayId divisor : cascade_.rounded_divisors()) {
+        const Form form = tail_.of(*cascade_.unrounded(divisor));
+        const auto vanishes = [&](const auto& term) {
+            const auto& powers = term.first.powers;
+            return term.first.exponent != kZero ||
+                   std::any_of(powers.begin(), powers.end(), [&](const auto& factor) {
+                       const Term state = algebra_[factor.first];
+                       if (state.kind != Kind::State || factor.second < 0) return false;
+                       const StateVariable& variable = plan_.states()[state.ref];
+                       return variable.monoid == kSum && variable.gauge == kZero &&
+                              vanishing(variable.form).has_value();
+                   });
+        };
+        const Polynomial sum = form ? algebra_[*form] : Polynomial{};
+        if (sum.terms.empty() || !std::all_of(sum.terms.begin(), sum.terms.end(), vanishes))
+            continue;
+        const std::string name = "`" + diagram_[divisor].name + "`";
+        Obligation made = about(Hazard::Underflow);
+        made.met = false;
+        made.text = name + " is rounded before it is divided by or its logarithm is taken";
+        made.example = "where every exponent in it is -200, it is 0 in " +
+                       std::string(napkin::name_of(diagram_[divisor].type));
+        made.safer = "leave " + name + " without a type, so that its scale cancels";
+        oblige(std::move(made));
+    }
+}
+
 /// A sum that is divided by, or whose logarithm is taken, with exponentials in it.
 void Builder::oblige_divisor(std::uint32_t state) {
     const StateVariable& variable = plan_.states()[state];
     const FoldOver& fold = plan_.folds()[variable.serves];
     if (!fold.divides || variable.monoid != kSum || variable.form == kZero) return;
     const Monomial mono = algebra_[variable.form].terms.front().first;
-    if (mono.exponent == kZero || variable.origin) return;
     Obligation made = about(Hazard::Underflow);
     const std::string name = "`" + array(state_arrays_.at(state)).name + "`";
+    if (mono.exponent == kZero && variable.gauge == kZero) {
+        const std::optional<Vanishing> terms = vanishing(variable.form);
+        if (!terms) return;
+        made.met = false;
+        made.text = name +
+                    " is divided by or its logarithm is taken, and each of its terms may "
+                    "be 0 in float32";
+        made.example = "where every " + terms->exponent + " is " + terms->at + ", it is 0";
+        made.safer = terms->safer;
+        return oblige(std::move(made));
+    }
+    if (mono.exponent == kZero || variable.origin) return;
     if (variable.gauge == kZero) {
         made.text = name + " is divided by or its logarithm is taken; its exponents are bounded";
         return oblige(std::move(made));

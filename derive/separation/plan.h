@@ -155,6 +155,7 @@ private:
     [[nodiscard]] std::vector<PolynomialId> lower_bounds(TermId term);
     [[nodiscard]] bool runs(TermId term) const;
     [[nodiscard]] PolynomialId constant_exponent(PolynomialId streamed, PolynomialId rest);
+    [[nodiscard]] bool meets_gauge(std::uint32_t fold);
     [[nodiscard]] Placement place(const Monomial& monomial, const std::vector<AxisId>& over,
                                   std::uint32_t fold);
     [[nodiscard]] PolynomialId gauge_for(PolynomialId exponent, const std::vector<AxisId>& over,

@@ -169,6 +169,26 @@ PolynomialId Plan::constant_exponent(PolynomialId streamed, PolynomialId rest) {
     return safe ? constant : kZero;
 }
 
+/// Whether the fold is divided by another whose gauge leaves an exponential to the tail, which has
+/// to meet one of this fold's.
+bool Plan::meets_gauge(std::uint32_t fold) {
+    const auto leaves = [&](const Monomial& mono, const std::vector<AxisId>& over) {
+        const Split parts = split(algebra_, mono, over);
+        const PolynomialId varying = parts.streamed.exponent;
+        if (!attained_.contains(varying)) return false;
+        if (is_tame(varying, over) && is_tame(algebra_.scale(varying, -1), over)) return false;
+        return parts.rest.exponent == kZero || !prove(mono.exponent);
+    };
+    const std::set<std::uint32_t> divisors = folds_[fold].divided_by;
+    return std::any_of(divisors.begin(), divisors.end(), [&](std::uint32_t divisor) {
+        const Polynomial form = algebra_[forms_[divisor]];
+        return folds_[divisor].monoid == kSum &&
+               std::any_of(form.terms.begin(), form.terms.end(), [&](const auto& term) {
+                   return leaves(term.first, folds_[divisor].over);
+               });
+    });
+}
+
 Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
                       std::uint32_t fold) {
     // Axes that a fold or its gauge carries are summed in the tail; constants may wait for that.
@@ -195,11 +215,12 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
     }
     const bool tame = is_tame(varying, over);
     const bool bounded_below = is_tame(algebra_.scale(varying, -1), over);
-    const std::optional<Proof> proof = parts.rest.exponent == apart
-                                           ? std::nullopt
-                                           : prove(algebra_.subtract(monomial.exponent, apart));
-    const bool must_be_attained = attained_.contains(varying);
-    if (parts.rest.exponent == apart && !must_be_attained) {
+    const bool as_written = parts.rest.exponent == apart;
+    const std::optional<Proof> proof =
+        as_written ? std::nullopt : prove(algebra_.subtract(monomial.exponent, apart));
+    const bool must_be_attained = attained_.contains(varying) ||
+                                  (as_written && !(tame && bounded_below) && meets_gauge(fold));
+    if (as_written && !must_be_attained) {
         // The exponential is formed exactly as the user wrote it, and is as safe.
         result.outside = outside(apart);
         return result;

@@ -32,6 +32,8 @@ const std::vector<Unsafe>& unsafe_forms() {
         {"entropy_through_log_sum_exp", "entropy", "S", 1, 1e6, 0.02},
         {"sink_share", "sink_share_in_maximum", "z", 1e4, 0},
         {"sink_share", "sink_share_in_maximum", "z", -1e4, 0},
+        {"gaussian_regression", "gaussian_regression_by_softmax", "Q", 1, 20},
+        {"gaussian_regression_moments", "gaussian_regression_moments_by_softmax", "Q", 1, 20},
     };
     return kForms;
 }
@@ -105,6 +107,32 @@ TEST_CASE("hazards: their messages") {
                 text += print(obligation) + "\n";
     }
     check_golden("separation/hazards.txt", text);
+}
+
+TEST_CASE("hazards: a divisor that rounding or a quotient hides from the accumulator") {
+    const std::vector<std::string> bodies = {
+        "W[i, x] : f32 = exp(-(X[i] - Z[x]) ^ 2)\n"
+        "output O[i] = (sum(x) W[i, x] * V[x]) / sum(x) W[i, x]",
+        "W[i, x] = exp(-(X[i] - Z[x]) ^ 2)\nn[i] : f32 = sum(x) W[i, x]\n"
+        "output O[i] = (sum(x) W[i, x] * V[x]) / n[i]",
+        "W[i, x] = exp(-(X[i] - Z[x]) ^ 2)\nn[i] : f32 = 1 + sum(x) W[i, x]\n"
+        "output O[i] = (sum(x) W[i, x] * V[x]) / n[i]",
+        "W[i, x] = 1 / (1 + exp(-X[i] * Z[x]))\n"
+        "output O[i] = (sum(x) W[i, x] * V[x]) / sum(x) W[i, x]",
+        "W[i, x] = 1 / (1 + exp(-(X[i] - Z[x]) ^ 2))\n"
+        "output O[i] = (sum(x) W[i, x] * V[x]) / sum(x) W[i, x]",
+    };
+    std::string text;
+    for (const std::string& body : bodies) {
+        const Diagram diagram =
+            load("diagram d {\naxis i = 3, x = 12\ninput X[i], Z[x], V[x]\n" + body + "\n}");
+        const State state = derive(diagram, "fuse all\nstream x by 4");
+        text += "== " + body + "\n";
+        const TileProgram program = program_of(state);
+        for (const Obligation& each : program.regions.front().accumulator->obligations)
+            if (each.hazard == Hazard::Underflow) text += print(each) + "\n";
+    }
+    check_golden("separation/hidden_divisors.txt", text);
 }
 
 }  // namespace napkin::test
