@@ -112,7 +112,8 @@ FieldDomain::FieldDomain(std::uint64_t seed, FieldSettings settings, FieldNeeds 
       exponents_(settings.strict && needs_.exponentials),
       random_(RandomFunction(seed)),
       terms_(seed),
-      known_logarithms_(1) {}
+      known_logarithms_(1),
+      images_(1) {}
 
 FieldValue FieldDomain::variable(std::uint64_t name, std::uint64_t offset, double real) {
     const RandomFunction draw = random_(VariableTag)(name)(offset);
@@ -289,7 +290,14 @@ FieldValue FieldDomain::add(const FieldValue& a, const FieldValue& b) {
     }
     inherit(sum, a, b);
     const bool pair = a.has_logarithm() || b.has_logarithm();
-    if (pair) sum.factor = a.factor * b.factor;
+    if (pair) {
+        sum.factor = a.factor * b.factor;
+        const bool both = a.has_logarithm() && b.has_logarithm();
+        if (!both)
+            sum.image = a.has_logarithm() ? a.image : b.image;
+        else if (sum.has_logarithm())
+            sum.image = keep_image(add(image_of(a), image_of(b)));
+    }
     sum.ring.degree = pair ? product_degree(a.ring.degree, b.ring.degree)
                            : sum_degree(a.ring.degree, b.ring.degree);
     return sum;
@@ -310,6 +318,7 @@ FieldValue FieldDomain::multiple(const FieldValue& a, double factor) {
     if (a.has_logarithm()) {
         const InP power = a.factor.power(static_cast<std::uint64_t>(std::abs(factor)));
         result.factor = factor < 0 ? power.inverse() : power;
+        if (factor != -1 || a.image != 0) result.image = keep_image(multiple(image_of(a), factor));
         result.ring.degree.above *= static_cast<float>(std::abs(factor));
         result.ring.degree.below *= static_cast<float>(std::abs(factor));
     }
@@ -367,19 +376,31 @@ FieldValue FieldDomain::divide(const FieldValue& a, const FieldValue& b) {
     return quotient;
 }
 
-/// The value without a formal logarithm: log b becomes a random function of b, odd under inversion.
+/// What the `log b` of a pair is as a value: unless it is known as a sum, a random function of b,
+/// odd under inversion.
+FieldValue FieldDomain::image_of(const FieldValue& pair) {
+    if (pair.image != 0) return images_[pair.image];
+    const InP inverse = pair.factor.inverse();
+    const bool turned = inverse < pair.factor;
+    note_key(LogarithmTag, pair.ring.degree);
+    FieldValue image = unknown(random_(LogarithmTag)((turned ? inverse : pair.factor).value()));
+    return turned ? multiple(image, -1) : image;
+}
+
+std::uint32_t FieldDomain::keep_image(FieldValue image) {
+    images_.push_back(std::move(image));
+    return static_cast<std::uint32_t>(images_.size() - 1);
+}
+
+/// The value without a formal logarithm.
 FieldValue FieldDomain::flat(const FieldValue& value) {
     if (!value.has_logarithm()) return value;
     uses_.flattened = true;
-    const InP inverse = value.factor.inverse();
-    const bool turned = inverse < value.factor;
-    FieldValue image = unknown(random_(LogarithmTag)((turned ? inverse : value.factor).value()));
-    if (turned) image = multiple(image, -1);
-    note_key(LogarithmTag, value.ring.degree);
     FieldValue rest = value;
     rest.factor = InP(1);
+    rest.image = 0;
     rest.whole = false;
-    FieldValue result = add(rest, image);
+    FieldValue result = add(rest, image_of(value));
     result.rootless = value.rootless;
     result.empty = value.empty;
     result.real = value.real;

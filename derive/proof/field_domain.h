@@ -2,10 +2,10 @@
 //
 // Sums, products and quotients are those of the fields. exp is a power of 4 (residue.h,
 // exponent_terms.h). log makes the formal pair a + log b; where such a pair is used otherwise than
-// by adding whole multiples of it, comparing or exponentiating it, the logarithm becomes a random
-// function of its argument. tanh is rational in exp. Roots, erf and rounding are random functions
-// of their arguments, so that congruence is all that is known of them. Masks are evaluated, and
-// -inf absorbs.
+// by adding whole multiples of it, comparing or exponentiating it, each logarithm that was added
+// becomes a random function of its argument. tanh is rational in exp. Roots, erf and rounding are
+// random functions of their arguments, so that congruence is all that is known of them. Masks are
+// evaluated, and -inf absorbs.
 //
 // What chooses (maxima, comparisons of data, selections, monoids of the user's) is taken in one of
 // three ways:
@@ -151,6 +151,8 @@ private:
     [[nodiscard]] FieldValue multiple(const FieldValue& a, double factor);
     [[nodiscard]] FieldValue divide(const FieldValue& a, const FieldValue& b);
     [[nodiscard]] FieldValue flat(const FieldValue& value);
+    [[nodiscard]] FieldValue image_of(const FieldValue& pair);
+    [[nodiscard]] std::uint32_t keep_image(FieldValue image);
 
     // field_functions.cpp: exponentials, logarithms, roots, unknown functions
     [[nodiscard]] FieldValue exponential(const FieldValue& a);
@@ -189,6 +191,7 @@ private:
     ExponentTerms terms_;
     std::vector<Logarithm> known_logarithms_;
     mutable std::unordered_map<double, FieldValue> constants_;  ///< literals met so far
+    std::vector<FieldValue> images_;  ///< of sums and multiples of logarithms
     std::uint64_t gauges_ = 0;
     FieldUses uses_;
     std::array<Keys, TagCount> keys_{};

@@ -32,8 +32,11 @@ std::uint64_t FieldDomain::key(const FieldValue& value) {
     case FieldValue::Kind::Finite: break;
     }
     if (!value.has_logarithm()) return value.ring.p.value();
-    // A formal pair is known by its exponential.
-    return random_(PairTag)(3)(exponential(value).ring.p.value()).word();
+    // Where a maximum is one value, logarithms have equal arguments wherever they are equal. Where
+    // it is any, a formal pair is known by its exponential.
+    if (settings_.choices == Choices::Gauges)
+        return random_(PairTag)(3)(exponential(value).ring.p.value()).word();
+    return flat(value).ring.p.value();
 }
 
 RandomFunction FieldDomain::image(Tag tag, std::uint64_t which, const FieldValue& argument) {
@@ -126,6 +129,7 @@ FieldValue FieldDomain::exponential(const FieldValue& a) {
     if (needs_.logarithms) {
         FieldValue exponent = a;
         exponent.factor = InP(1);
+        exponent.image = 0;
         exponent.whole = false;
         exponent.ring.form = form_of(a);
         exponent.constant = false;

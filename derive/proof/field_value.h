@@ -50,7 +50,10 @@ struct FieldValue {
     RingPart ring;
     InP factor = InP(1);          ///< the `b` of a + log b
     std::uint32_t logarithm = 0;  ///< where its logarithm is known in part: into a side table
-    double real = 0;              ///< at the drawn point; decides comparisons where they are cells'
+    /// What log b is where it has to be a value: a sum of multiples of unknown logarithms, into a
+    /// side table; the first entry stands for the unknown logarithm of b itself.
+    std::uint32_t image = 0;
+    double real = 0;  ///< at the drawn point; decides comparisons where they are cells'
 
     [[nodiscard]] bool finite() const { return kind == Kind::Finite; }
     [[nodiscard]] bool infinite() const {

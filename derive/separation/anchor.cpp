@@ -13,6 +13,7 @@
 //
 //   c_j' = exp(m - m') * sum_i binom(j, i) (m - m')^(j-i) c_i,  c_j = sum(x) exp(a - m) (a - m)^j
 #include <algorithm>
+#include <cmath>
 
 #include "derive/separation/invariance.h"
 #include "derive/separation/plan.h"
@@ -145,7 +146,8 @@ std::optional<TermId> Plan::centred_in(TermId factor, Kind origin) const {
 PolynomialId Plan::without_sums_of_anchors(PolynomialId form) {
     const auto is_anchored = [&](const std::pair<TermId, double>& factor) {
         const Term& term = algebra_[factor.first];
-        if (term.kind != Kind::Sum || factor.second != 1) return false;
+        const bool whole = factor.second > 0 && factor.second == std::floor(factor.second);
+        if (term.kind != Kind::Sum || !whole) return false;
         const auto& terms = algebra_[PolynomialId{term.ref}].terms;
         return std::any_of(terms.begin(), terms.end(), [&](const auto& each) {
             const auto& powers = each.first.powers;
@@ -158,7 +160,9 @@ PolynomialId Plan::without_sums_of_anchors(PolynomialId form) {
         const auto sum = std::find_if(others.powers.begin(), others.powers.end(), is_anchored);
         PolynomialId factor = algebra_.constant(coefficient);
         if (sum != others.powers.end()) {
-            factor = algebra_.scale(PolynomialId{algebra_[sum->first].ref}, coefficient);
+            const PolynomialId base{algebra_[sum->first].ref};
+            for (int i = 0; i < static_cast<int>(sum->second); ++i)
+                factor = algebra_.multiply(factor, base);
             others.powers.erase(sum);
         }
         result =
