@@ -66,7 +66,12 @@ std::vector<std::string> Proof::failures() const {
             failures.push_back("executed, " + what + where);
         }
     }
-    return failures;
+    // Shapes with the same sizes, cut into other tiles, fail alike.
+    std::vector<std::string> once;
+    for (std::string& failure : failures)
+        if (std::find(once.begin(), once.end(), failure) == once.end())
+            once.push_back(std::move(failure));
+    return once;
 }
 
 Result<Proof> prove(const Subject& subject, const ProofOptions& options, double range) {

@@ -110,9 +110,11 @@ TEST_CASE("chunks of what a split renames are checked against its step") {
 })";
     for (const std::string derivation :
          {"stream b by 32 in S\nsplit-stream b by 1024 in S",
-          "stream b by 32 in S\nsplit-stream b by 1024 in S\nstream b_in by 8 at thread in S_sum_part",
+          "stream b by 32 in S\nsplit-stream b by 1024 in S\nstream b_in by 8 at thread in "
+          "S_sum_part",
           "stream b by 32 in S\nsplit-stream b by 1024 as part, place in S",
-          "stream b by 32 in S\nsplit-stream b by 1024 in S\nsplit-stream b_in by 256 in S_sum_part",
+          "stream b by 32 in S\nsplit-stream b by 1024 in S\nsplit-stream b_in by 256 in "
+          "S_sum_part",
           "fuse all\nstream b by 64\nsplit-stream b by 1024\nstream b_part by 2 in T"}) {
         CAPTURE(derivation);
         const Json json = Json::parse(certificate(diagram, derivation));

@@ -121,6 +121,32 @@ TEST_CASE("a maximum that is an output is proved in the free monoid, with a boun
     CHECK(identity_of(proof, "m").degree.has_value());
 }
 
+TEST_CASE("logarithms beside products: entropies, divergences, moments of log-probabilities") {
+    const std::string head =
+        "diagram logarithms {\naxis n = 4, v = 11\n"
+        "input A[n, v], B[n, v] : f32\n"
+        "P[n, v] = softmax[v](A[n, v])\nL[n, v] = logsoftmax[v](A[n, v])\n";
+    for (const std::string outputs : {
+             "output D[n] : f32 = sum(v) P[n, v] * L[n, v]",
+             "output D[n] = sum(v) P[n, v] * L[n, v]",
+             "output D[n] : f32 = sum(v) P[n, v] * (L[n, v] - logsoftmax[v](B[n, v]))",
+             "output D[n] : f32 = sum(v) L[n, v] ^ 2 * B[n, v]",
+             "output D[n] : f32 = sum(v) L[n, v] ^ 3 * B[n, v]",
+             "h[n] = sum(v) P[n, v] * L[n, v]\n"
+             "output D[n] : f32 = sum(v) P[n, v] * (L[n, v] - h[n]) ^ 2",
+             "h[n] = sum(v) P[n, v] * A[n, v]\n"
+             "output D[n] : f32 = sum(v) P[n, v] * (A[n, v] - h[n]) ^ 2",
+             "h[n] = sum(v) P[n, v] * A[n, v]\n"
+             "output D[n] : f32 = sum(v) P[n, v] * (A[n, v] - h[n]) ^ 3",
+         }) {
+        const proof::ProgramProof proof =
+            prove_at(head + outputs + "\n}", "fuse all\nstream v by 4");
+        CAPTURE(outputs);
+        INFO(describe(proof));
+        CHECK(proof.ok());
+    }
+}
+
 TEST_CASE("nothing is claimed of rows on which nothing is visible") {
     const std::string diagram = R"(diagram rows {
   axis q = 6, x = 7, d = 2
