@@ -273,11 +273,13 @@ kernel::Body TensorLowering::staged_save(const Save& save, int width, std::int64
         origin.push_back(ranges_.at(array.axes[d]).start);
         if (array.axes[d] == *plan_.row) row_dimension = d;
     }
+    constexpr std::size_t kLong = 70;
+    std::string to = print(device_offset(save.array, origin).offset);
+    if (to.size() > kLong) to = device_place(save.array, origin, body);
     body.push_back({Call{fmt::format(
         "save_matrix<{}>({}, 0, {}, {}, {}, {}, {}, {}, threadIdx.x, kThreads)", width, name, rows,
-        buffer_name(save.array, true), print(device_offset(save.array, origin).offset),
-        device_stride(save.array, row_dimension), print(ranges_.at(*plan_.row).count),
-        print(ranges_.at(*tile.column).count))}});
+        buffer_name(save.array, true), to, device_stride(save.array, row_dimension),
+        print(ranges_.at(*plan_.row).count), print(ranges_.at(*tile.column).count))}});
     return body;
 }
 

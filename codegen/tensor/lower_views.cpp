@@ -1,10 +1,26 @@
 // Where the elements of views are in their arrays.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "codegen/tensor/straight_reads.h"
 #include "codegen/tensor/tensor_lowering.h"
 
 namespace napkin::lowering {
+
+namespace {
+
+/// The smaller of two, of which the second may need 64 bits.
+IndexForm smaller(const IndexForm& count, const IndexForm& left) {
+    const bool wide = std::any_of(left.terms.begin(), left.terms.end(), [](const auto& term) {
+        return Names::identifier(term.first) != term.first;
+    });
+    if (!wide) return minimum(count, left);
+    return index_atom(
+        fmt::format("int(minimum(i64({}), i64({})))", napkin::print(count), napkin::print(left)));
+}
+
+}  // namespace
 
 bool TensorLowering::Source::repeats() const {
     return std::any_of(left.begin(), left.end(), [](const auto& rest) { return rest.has_value(); });
@@ -50,9 +66,9 @@ TensorLowering::Source TensorLowering::source_of(const Load& load) {
         if (std::holds_alternative<AxisIndex>(load.gather[d].node)) continue;
         const IndexForm left = sizes_[dimensions[d].index()] - source.origin[d];
         if (free.gather[d] == load.gather[d] || plan_.tiles.at(load.target).zero_past_end)
-            source.count[d] = minimum(source.count[d], left);
+            source.count[d] = smaller(source.count[d], left);
         else
-            source.left[d] = left;
+            source.left[d] = smaller(source.count[d], left);
     }
     return source;
 }
