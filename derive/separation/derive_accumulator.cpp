@@ -75,6 +75,18 @@ Form resolve(Cascade& cascade, Plan& plan, NormalForm& tail, TermId id) {
     return tail.of(there);
 }
 
+/// Whether products in it have differences to a maximum, which cancels from the fold's value.
+bool is_relative_to_maximum(const Algebra& algebra, PolynomialId form) {
+    const auto& terms = algebra[form].terms;
+    return std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
+        const auto& powers = term.first.powers;
+        return std::any_of(powers.begin(), powers.end(), [&](const auto& factor) {
+            const Term& value = algebra[factor.first];
+            return value.kind == Kind::Centred && algebra[value.parts[1]].kind == Kind::Fold;
+        });
+    });
+}
+
 }  // namespace
 
 std::variant<Accumulator, NotApplicable> derive_accumulator(
@@ -106,6 +118,10 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
     std::set<TermId> differences;
     for (const separation::Invariance& each : plan.invariances())
         differences.insert(each.difference);
+    for (const separation::MultipliedOut& each : plan.multiplied_out())
+        if (each.centred && is_relative_to_maximum(cascade.algebra(), plan.form(each.fold)))
+            differences.insert(
+                cascade.algebra().reference(Kind::Fold, each.fold, plan.folds()[each.fold].axes));
     tail.multiply_out([&](TermId id) { return plan.is_origin(id); }, std::move(differences));
     tail.know({.at_most = [&](TermId a, TermId b) { return plan.is_at_most(a, b); },
                .at_least_one = [&](TermId id) { return plan.is_at_least_one(id); },
