@@ -143,8 +143,9 @@ void Session::execute(std::string_view line) {
         rest.remove_prefix(is_last ? rest.size() : end + 1);
         if (text.empty() || text.front() == '#') continue;
         const std::string_view word = text.substr(0, text.find(' '));
-        const auto* const entry = std::find_if(kEntries.begin(), kEntries.end(),
-                                        [&](const Entry& known) { return known.name == word; });
+        const auto* const entry =
+            std::find_if(kEntries.begin(), kEntries.end(),
+                         [&](const Entry& known) { return known.name == word; });
         if (entry != kEntries.end()) {
             report_steps();
             (this->*entry->handler)(std::string(trimmed(text.substr(word.size()))));

@@ -26,7 +26,8 @@ struct BestTransfers {
 };
 /// For one region at block level with H and M of its ideal forms: the least H over group and
 /// stream sizes with M at most `capacity` values, in closed form where the region is a matmul
-/// (H ~ 2abc/sqrt(M)) or loads what one group size divides (attention); nullopt otherwise, and where masks skip chunks.
+/// (H ~ 2abc/sqrt(M)) or loads what one group size divides (attention); nullopt otherwise, and
+/// where masks skip chunks.
 [[nodiscard]] std::optional<BestTransfers> best_of(const RegionCost& cost, std::int64_t capacity);
 
 }  // namespace napkin

@@ -66,7 +66,8 @@ TEST_CASE("a loop that a mask over other axes leaves empty moves nothing") {
     const State state = test::derived(
         "diagram parts {\n axis q = 3, x = 7, k = 5\n input A[k, x, q]\n"
         " output T[q] = sum(k, x) A[k, x, q]\n}\n",
-        "split-stream x by 2\nstream k by 2 at l2 in T_sum_part\nsplit-stream x_in by 1 in T_sum_part\n");
+        "split-stream x by 2\nstream k by 2 at l2 in T_sum_part\nsplit-stream x_in by 1 in "
+        "T_sum_part\n");
     test::check_counted("parts", state);
 }
 
