@@ -77,8 +77,9 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
             const std::int64_t registers = held / across * of_warp / 32;
             if (registers > kFragmentRegisters) continue;
             // Shared memory read for every step of depth, and a taste for 4 to 8 warps.
-            const double reads = split ? static_cast<double>(of_warp + columns / across) /
-                                             static_cast<double>(of_warp * columns / across)
+            const std::int64_t across_columns = columns / across;
+            const double reads = split ? static_cast<double>(of_warp + across_columns) /
+                                             static_cast<double>(of_warp * across_columns)
                                        : 1.0 / static_cast<double>(of_warp);
             const double few = warps < 4 ? 4.0 / static_cast<double>(warps) : warps > 8 ? 1.2 : 1.0;
             const double waste = static_cast<double>(rows) / static_cast<double>(wanted);
