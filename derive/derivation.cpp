@@ -54,7 +54,7 @@ constexpr std::array kRules = {
          "inverse of split-axis", rules::join_axes},
     Rule{"split-stream", "split-stream AXIS by SIZE [as PART, PLACE] [in REGION]",
          "a fold over an axis == the combination of the folds over its parts",
-         "the folds over the axis have an accumulator; nothing that has the axis is saved, no prefix along it is kept",
+         "the folds over the axis have an accumulator; nothing that has the axis is saved, no prefix along it is kept; parts are whole where indices from data vary along it",
          "arXiv 2412.03317, 2.4", rules::split_stream},
     Rule{"recompute", "recompute ARRAY, ARRAY... [in REGION]",
          "a box computed twice == its output copied",

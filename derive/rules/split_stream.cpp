@@ -5,9 +5,10 @@
 //                                   ── x_in ─
 //
 // Side conditions: the region's folds over the axis have an accumulator; it saves nothing that has
-// the axis, and keeps no prefixes along it. What a part adds to the whole follows from the
-// accumulator's repair, a sum of exponentials from the change of their maximum. Citation:
-// arXiv 2412.03317, section 2.4 (a fold is associative); FlashDecoding and split-K are instances.
+// the axis, keeps no prefixes along it, and its parts are whole where indices from data vary along
+// it. What a part adds to the whole follows from the accumulator's repair, a sum of exponentials
+// from the change of their maximum. Citation: arXiv 2412.03317, section 2.4 (a fold is
+// associative); FlashDecoding and split-K are instances.
 #include <algorithm>
 
 #include "derive/divisors.h"
@@ -18,6 +19,21 @@
 namespace napkin::rules {
 
 namespace {
+
+/// An array that the region reads at indices from data which vary along the axis.
+std::optional<ArrayId> gathered_along(const Diagram& diagram, const Region& region, AxisId axis) {
+    std::optional<ArrayId> gathered;
+    for (const StatementId id : region.statements)
+        for (const Expression* expression : expressions_of(diagram[id]))
+            walk(*expression, [&](const Expression& node) {
+                const Read* element = std::get_if<Read>(&node.node);
+                if (element == nullptr) return;
+                for (const Expression& index : element->index)
+                    if (!arrays_read(index).empty() && axes_used(index).contains(axis))
+                        gathered = element->array;
+            });
+    return gathered;
+}
 
 std::optional<NotApplicable> why_not_split(const State& state, const Region& region, AxisId axis,
                                            std::int64_t size) {
@@ -59,6 +75,14 @@ std::optional<NotApplicable> why_not_split(const State& state, const Region& reg
                                      "` and is saved here, but only states of parts are combined",
                                  "keep `" + diagram[array].name +
                                      "` in a region of its own (`unfuse`, `recompute`)"};
+    // Beyond the axis there are no data to be an index.
+    if (diagram[axis].dynamic || diagram[axis].extent % size != 0)
+        if (const std::optional<ArrayId> gathered = gathered_along(diagram, region, axis))
+            return NotApplicable{"`" + diagram[*gathered].name +
+                                     "` is read at indices from data along `" + name +
+                                     "`, and the last of the parts of " + std::to_string(size) +
+                                     " need not be whole",
+                                 "choose a size that divides `" + name + "`"};
     return std::nullopt;
 }
 

@@ -242,7 +242,17 @@ TEST_CASE("split-stream: refusals") {
   input G[n, e]
   output val[n, k], idx[n, k] = topk[e](G[n, e])
 })";
+    const char* picked = R"(diagram picked {
+  axis q = 6, v = 9
+  input label[q] : i32
+  input T[v]
+  output S = sum(q) T[label[q]]
+})";
     const std::vector<std::array<std::string, 3>> table = {
+        {picked, "split-stream q by 4",
+         "`T` is read at indices from data along `q`, and the last of the parts of 4 need not be "
+         "whole; choose a size that divides `q`"},
+        {picked, "split-stream q by 3", "applied"},
         {attention, "fuse all\nsplit-stream x", "it needs a size"},
         {attention, "fuse all\nsplit-stream q by 2", "nothing in O folds `q`"},
         {attention, "split-stream x by 4 in S", "nothing in S folds `x`"},
