@@ -90,7 +90,7 @@ Tensors tensors_in(const Diagram& to, const Diagram& from, const Tensors& tensor
     Tensors result;
     for (const auto& [array, tensor] : tensors) {
         const std::optional<ArrayId> twin = find_array(to, from[array].name);
-        if (!twin || (from[array].role == ArrayRole::Intermediate)) continue;
+        if (!twin || from[array].role == ArrayRole::Intermediate) continue;
         Tensor reshaped = make_tensor(to, *twin);
         invariant(reshaped.values.size() == tensor.values.size(),
                   "a rule changed the size of an input or output");

@@ -8,9 +8,8 @@
 //   u * v              |u| e_v + |v| e_u + e_u e_v + u |result|
 //   u / v              (e_u + |result| e_v) / |v| + 4 u |result|; all of |result| where v overflows
 //                      f32, since a quotient by infinity is 0
-//   exp(x)             result * (e_x + u |x| + 4 u), and min(result, 2^-126), since smaller ones
-//   may
-//                      be flushed to 0; the other functions likewise by their slope
+//   exp(x)             result * (e_x + u |x| + 4 u) + min(result, 2^-126), since a device may take
+//                      numbers below that for 0; the other functions likewise by their slope
 //   sum over n terms   sum of e_i + sqrt(n) u (|result| + sqrt(sum of v_i^2)), the size of rounding
 //                      errors of independent sign in partial sums of that size, whatever the order
 //   such a sum on the tensor core (Precision::truncates)

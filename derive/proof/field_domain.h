@@ -150,11 +150,11 @@ private:
     [[nodiscard]] FieldValue multiply(const FieldValue& a, const FieldValue& b);
     [[nodiscard]] FieldValue multiple(const FieldValue& a, double factor);
     [[nodiscard]] FieldValue divide(const FieldValue& a, const FieldValue& b);
+
+    // field_functions.cpp: exponentials, logarithms, roots, unknown functions
     [[nodiscard]] FieldValue flat(const FieldValue& value);
     [[nodiscard]] FieldValue image_of(const FieldValue& pair);
     [[nodiscard]] std::uint32_t keep_image(FieldValue image);
-
-    // field_functions.cpp: exponentials, logarithms, roots, unknown functions
     [[nodiscard]] FieldValue exponential(const FieldValue& a);
     [[nodiscard]] InP power_of(RingPart exponent, FormId form, Degree& degree);
     void finish_element(RingPart& ring);

@@ -223,4 +223,35 @@ FieldValue FieldDomain::root_of_rest(InP rest, double exponent, const Degree& de
     return root;
 }
 
+/// What the `log b` of a pair is as a value: unless it is known as a sum, a random function of b,
+/// odd under inversion.
+FieldValue FieldDomain::image_of(const FieldValue& pair) {
+    if (pair.image != 0) return images_[pair.image];
+    const InP inverse = pair.factor.inverse();
+    const bool turned = inverse < pair.factor;
+    note_key(LogarithmTag, pair.ring.degree);
+    FieldValue image = unknown(random_(LogarithmTag)((turned ? inverse : pair.factor).value()));
+    return turned ? multiple(image, -1) : image;
+}
+
+std::uint32_t FieldDomain::keep_image(FieldValue image) {
+    images_.push_back(std::move(image));
+    return static_cast<std::uint32_t>(images_.size() - 1);
+}
+
+/// The value without a formal logarithm.
+FieldValue FieldDomain::flat(const FieldValue& value) {
+    if (!value.has_logarithm()) return value;
+    uses_.flattened = true;
+    FieldValue rest = value;
+    rest.factor = InP(1);
+    rest.image = 0;
+    rest.whole = false;
+    FieldValue result = add(rest, image_of(value));
+    result.rootless = value.rootless;
+    result.empty = value.empty;
+    result.real = value.real;
+    return result;
+}
+
 }  // namespace napkin::proof

@@ -235,9 +235,11 @@ public:
         const double before = value_at(names_.values());
         for (const double change : {3.0, -3.0, 100.0, -100.0, 0.5, -0.5}) {
             Grids<double> grids = names_.values();
-            double factor = 1;
-            for (const std::size_t input : inputs)
-                names_.element(grids, input) += change * (factor = factor < 2 ? factor + 0.37 : 1);
+            double factor = 1;  // another for each: what adds up to nothing would hide
+            for (const std::size_t input : inputs) {
+                factor = factor < 2 ? factor + 0.37 : 1;
+                names_.element(grids, input) += change * factor;
+            }
             const double after = value_at(std::move(grids));
             if (!(std::abs(after - before) <= kSame * (1 + std::abs(before)))) return true;
         }

@@ -1,13 +1,13 @@
 // Diagrams with derivations, at sizes as small as a proof takes them.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "derive/proof/prove_program.h"
 #include "derive/proof/shapes.h"
 #include "tests/derive/programs.h"
+#include "tests/support/examples.h"
 
 namespace napkin::test {
 
@@ -19,15 +19,5 @@ namespace napkin::test {
 [[nodiscard]] proof::ProgramProof prove(const proof::Shape& shape);
 /// One line an output, an execution, and what provenance found: for messages.
 [[nodiscard]] std::string describe(const proof::ProgramProof& proof);
-
-/// A file of examples/ with its diagram: `attention_unfused.drv` belongs to attention.ncd, the
-/// longest diagram name that its name begins with.
-struct Example {
-    std::string name;
-    std::string diagram;
-    std::string derivation;
-};
-[[nodiscard]] std::vector<Example> all_examples();
-[[nodiscard]] Example example(const std::string& name);
 
 }  // namespace napkin::test
