@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "diagrams/infinity.h"
+#include "diagrams/literal.h"
 
 namespace napkin::proof {
 namespace {
@@ -16,52 +17,8 @@ bool is_integer(double value) {
     return std::abs(value) <= kLargestWhole && value == std::floor(value);
 }
 
-/// numerator / denominator * 2^exponent.
-struct Fraction {
-    std::int64_t numerator = 0;
-    std::int64_t denominator = 1;
-    int exponent = 0;
-};
-
-/// The simplest fraction in an interval of positive numbers, by continued fractions: a whole number
-/// in between, or the whole part and the simplest reciprocal of the rest.
-Fraction simplest_between(long double low, long double high) {
-    Fraction last{0, 1};
-    Fraction found{1, 0};
-    while (true) {
-        const bool done = std::ceil(low) <= high;
-        const auto digit = static_cast<std::int64_t>(done ? std::ceil(low) : std::floor(low));
-        const Fraction next{digit * found.numerator + last.numerator,
-                            digit * found.denominator + last.denominator};
-        last = std::exchange(found, next);
-        if (done || found.denominator > (std::int64_t{1} << 26)) return found;
-        const long double rest = low - static_cast<long double>(digit);
-        low = 1 / (high - static_cast<long double>(digit));
-        high = 1 / rest;
-    }
-}
-
-/// What a literal means: the simplest fraction that rounds to it, where that is a simple one, else
-/// the double itself. So 0.1 is 1/10, and a third that was computed in double is a third.
-Fraction fraction_of(double value) {
-    const double size = std::abs(value);
-    if (size > 0x1p-20 && size < 0x1p20) {
-        const double below = std::nextafter(size, 0.0);
-        const double above = std::nextafter(size, std::numeric_limits<double>::infinity());
-        const long double exact = size;
-        Fraction found = simplest_between((below + exact) / 2, (above + exact) / 2);
-        const double back =
-            static_cast<double>(found.numerator) / static_cast<double>(found.denominator);
-        if (value < 0) found.numerator = -found.numerator;
-        if (back == size) return found;
-    }
-    int exponent = 0;
-    const double mantissa = std::frexp(value, &exponent);
-    return {static_cast<std::int64_t>(std::ldexp(mantissa, 53)), 1, exponent - 53};
-}
-
 template <class Residue>
-Residue residue_of(const Fraction& fraction) {
+Residue residue_of(const LiteralFraction& fraction) {
     const auto steps = static_cast<std::uint64_t>(std::abs(fraction.exponent));
     const Residue scale = Residue(2).power(steps);
     return Residue::of_integer(fraction.numerator) *
@@ -148,7 +105,7 @@ FieldValue FieldDomain::constant(double value) const {
     result.kind = FieldValue::Kind::Finite;
     result.constant = true;
     result.real = value;
-    const Fraction fraction = fraction_of(value);
+    const LiteralFraction fraction = fraction_of(value);
     result.ring.p = residue_of<InP>(fraction);
     result.ring.q = residue_of<InQ>(fraction);
     return result;

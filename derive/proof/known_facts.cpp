@@ -29,26 +29,28 @@ const Expression& KnownFacts::resolved(const Expression& expression) const {
     return map == maps_.end() ? expression : map->second;
 }
 
-bool KnownFacts::is_attained(ArrayId target, const Fold& fold) const {
+const Expression* KnownFacts::attained(ArrayId target, const Fold& fold) const {
     const Apply* power = call_of(resolved(fold.values[0]), Function::Exp);
     const Apply* exponent =
         power == nullptr ? nullptr : call_of(power->arguments[0], Function::Subtract);
-    if (exponent == nullptr) return false;
+    if (exponent == nullptr) return nullptr;
     const Expression& gauge = unguarded(exponent->arguments[1]);
     const std::optional<ArrayId> array = array_read(gauge);
     const auto maximum = array ? maxima_.find(*array) : maxima_.end();
     if (maximum == maxima_.end() || maximum->second.values[0] != exponent->arguments[0] ||
         maximum->second.over != fold.over)
-        return false;
+        return nullptr;
+    const Expression* found = &maximum->second.values[0];
     if (fold.seed.empty() || maximum->second.seed.empty())
-        return fold.seed.empty() == maximum->second.seed.empty();
+        return fold.seed.empty() == maximum->second.seed.empty() ? found : nullptr;
     const Apply* product = call_of(fold.seed[0], Function::Multiply);
-    if (product == nullptr || array_read(product->arguments[0]) != target) return false;
+    if (product == nullptr || array_read(product->arguments[0]) != target) return nullptr;
     const Apply* repair = call_of(resolved(product->arguments[1]), Function::Exp);
     const Apply* change =
         repair == nullptr ? nullptr : call_of(repair->arguments[0], Function::Subtract);
-    return change != nullptr && change->arguments[0] == maximum->second.seed[0] &&
-           unguarded(change->arguments[1]) == gauge;
+    const bool repaired = change != nullptr && change->arguments[0] == maximum->second.seed[0] &&
+                          unguarded(change->arguments[1]) == gauge;
+    return repaired ? found : nullptr;
 }
 
 void KnownFacts::forget(const std::vector<ArrayId>& targets) {

@@ -27,9 +27,9 @@ public:
 
     /// Whether facts lead from `a` to `b`.
     [[nodiscard]] bool at_most(const Expression& a, const Expression& b, int depth = 0) const;
-    /// Whether a sum is one of exponentials relative to the maximum of their own exponents: the
-    /// largest term is then exp(0).
-    [[nodiscard]] bool is_attained(ArrayId target, const Fold& fold) const;
+    /// Where a sum is one of exponentials relative to the maximum of their own exponents, so that
+    /// its largest term is exp(0): those exponents. Else null.
+    [[nodiscard]] const Expression* attained(ArrayId target, const Fold& fold) const;
 
 private:
     struct Fact {

@@ -24,6 +24,7 @@ public:
                                            {"identity", expressions(monoid.identity)},
                                            {"combine", expressions(monoid.combine)}});
         }
+        json["variables"] = Json::array();
         for (const Variable& variable : region_.variables)
             json["variables"].push_back(Json{{"name", variable.name},
                                              {"array", array_name(variable.array)},

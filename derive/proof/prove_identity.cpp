@@ -10,8 +10,11 @@
 namespace napkin::proof {
 namespace {
 
-// Where roots are taken, half of the points say nothing about an element; this many are tried.
-constexpr int kMostTrials = 48;
+// Where roots are taken, half of the points say nothing about an element; for each trial this many
+// points are tried.
+constexpr int kMostPoints = 16;
+// Where data are compared by a random order, a wrong choice comes out right at every other point.
+constexpr int kTrialsInRandomOrder = 16;
 
 // In the order of trying. Cells have no bound however exponents are kept.
 constexpr std::array kSettings = {
@@ -82,13 +85,15 @@ private:
             each.identity->settings = settings;
             each.identity->degree.reset();
         }
+        const bool random_order = !settings.strict && settings.choices != Choices::Cells;
+        const int trials =
+            random_order ? std::max(options_.trials, kTrialsInRandomOrder) : options_.trials;
         bool bounded = settings.strict;
         double degree = 0;
-        for (int i = 0; i < kMostTrials; ++i) {
+        for (int i = 0; i < kMostPoints * trials; ++i) {
             const bool needed =
                 std::any_of(pending.begin(), pending.end(), [&](const Progress& each) {
-                    return !each.refuted &&
-                           (i < options_.trials || !each.complete(options_.trials));
+                    return !each.refuted && (i < trials || !each.complete(trials));
                 });
             if (!needed) break;
             const std::uint64_t seed =
@@ -101,8 +106,8 @@ private:
             for (Progress& each : pending) take(each, trial, seed);
         }
         for (Progress& each : pending) {
-            each.identity->proved = each.complete(options_.trials) &&
-                                    each.identity->unclaimed < each.identity->elements;
+            each.identity->proved =
+                each.complete(trials) && each.identity->unclaimed < each.identity->elements;
             if (each.identity->proved) each.identity->counterexample.clear();
             if (each.identity->proved && bounded) each.identity->degree = degree;
         }

@@ -120,7 +120,9 @@ private:
 
     void compute_fold(const Statement& statement, const Fold& fold) {
         std::vector<ValueRange> results;
-        const bool attained = fold.monoid == kSum && facts_.is_attained(statement.targets[0], fold);
+        const Expression* attained =
+            fold.monoid == kSum ? facts_.attained(statement.targets[0], fold) : nullptr;
+        const bool masked = attained != nullptr && range(*attained).minus_infinity;
         if (fold.monoid == kSum)
             results = {sum_range(statement.targets[0], fold)};
         else if (fold.monoid == kMax || fold.monoid == kMin)
@@ -130,7 +132,10 @@ private:
         for (std::size_t i = 0; i < results.size(); ++i)
             define(statement.targets[i], results[i], false);
         // After a chunk in which anything is visible, its start is past.
-        if (attained) ranges_[statement.targets[0]].low = 1;
+        if (attained != nullptr) {
+            ranges_[statement.targets[0]].low = 1;
+            ranges_[statement.targets[0]].vanishes = masked;
+        }
         facts_.forget(statement.targets);
         if (fold.monoid == kMax) facts_.note_maximum(statement.targets[0], fold);
     }
@@ -276,10 +281,13 @@ private:
         for (const Variable& variable : region_.variables) {
             const auto range = ranges_.find(variable.array);
             if (range == ranges_.end() || !done.insert(variable.array).second) continue;
-            const ValueRange& found = range->second;
+            const ValueRange found = range->second;
+            ValueRange told = with_zero(found);
+            const auto start = starts_.find(variable.array);
+            if (start != starts_.end()) told = hull(told, start->second);
             out_.arrays.push_back({region_.name, region_.arrays[variable.array.index()].name,
-                                   variable.type, found.empty() ? 0 : found.low,
-                                   found.empty() ? 0 : found.high});
+                                   variable.type, told.empty() ? 0 : told.low,
+                                   told.empty() ? 0 : told.high});
             device_[variable.array] = found;
         }
     }

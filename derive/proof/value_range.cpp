@@ -124,7 +124,13 @@ ValueRange remainder(const ValueRange& divisor) {
 }  // namespace
 
 ValueRange range_of(double low, double high) {
-    return {low, high, false, false};
+    return {low, high};
+}
+
+ValueRange with_zero(ValueRange range) {
+    if (range.vanishes) range = hull(range, range_of(0));
+    range.vanishes = false;
+    return range;
 }
 
 ValueRange range_of(double value) {
@@ -142,25 +148,32 @@ ValueRange unbounded_range() {
 
 ValueRange hull(const ValueRange& a, const ValueRange& b) {
     return {std::min(a.low, b.low), std::max(a.high, b.high), a.minus_infinity || b.minus_infinity,
-            a.plus_infinity || b.plus_infinity};
+            a.plus_infinity || b.plus_infinity, a.vanishes || b.vanishes};
 }
 
 ValueRange range_of_call(Function function, std::span<const ValueRange> arguments) {
-    const ValueRange& a = arguments[0];
-    const ValueRange& b = arguments.back();
+    const ValueRange a = with_zero(arguments[0]);
+    ValueRange b = with_zero(arguments.back());
     switch (function) {
     case Function::Negate: return negated(a);
     case Function::Add: return sum(a, b);
     case Function::Subtract: return sum(a, negated(b));
     case Function::Multiply: return product(a, b);
-    case Function::Divide: return quotient(a, b);
+    case Function::Divide:
+        // 0 / 0 is 0 where nothing is visible.
+        if (a.low <= 0 && a.high >= 0) b = arguments.back();
+        return quotient(a, b);
     case Function::FloorDivide:
         return rising(quotient(a, b), [](double x) { return std::floor(x); });
     case Function::Modulo: return remainder(b);
     case Function::Power: return power(a, b);
     case Function::Exp: return exponential(a);
-    case Function::Log:
-        return rising(a, [](double x) { return x <= 0 ? -kInfinity : std::log(x); });
+    case Function::Log: {
+        ValueRange result =
+            rising(arguments[0], [](double x) { return x <= 0 ? -kInfinity : std::log(x); });
+        result.minus_infinity = arguments[0].vanishes;
+        return result;
+    }
     case Function::Sqrt: return root(a);
     case Function::Rsqrt: return quotient(range_of(1), root(a));
     case Function::Tanh:

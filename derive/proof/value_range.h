@@ -1,4 +1,5 @@
-// Ranges of values: the hull of what is finite, and whether infinities of a mask's may occur.
+// Ranges of values: the hull of what is finite, whether infinities of a mask's may occur, and
+// whether the value is 0 where a mask excludes everything.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +16,9 @@ struct ValueRange {
     double high = -std::numeric_limits<double>::infinity();
     bool minus_infinity = false;
     bool plus_infinity = false;
+    /// Besides what is said, the value is 0 where nothing is visible: as a divisor of what is 0
+    /// there too it does no harm.
+    bool vanishes = false;
 
     [[nodiscard]] bool empty() const { return low > high; }
     [[nodiscard]] double size() const {
@@ -27,6 +31,8 @@ struct ValueRange {
 [[nodiscard]] ValueRange range_of(double value);  ///< an infinity is one of a mask's
 [[nodiscard]] ValueRange unbounded_range();
 [[nodiscard]] ValueRange hull(const ValueRange& a, const ValueRange& b);
+/// With the 0 of a value that vanishes among the others.
+[[nodiscard]] ValueRange with_zero(ValueRange range);
 /// The range of a function's values; every function but `if`, `and`, `or`.
 [[nodiscard]] ValueRange range_of_call(Function function, std::span<const ValueRange> arguments);
 

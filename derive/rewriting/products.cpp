@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "derive/rewriting/simplify.h"
+#include "diagrams/literal.h"
 
 namespace napkin::rules {
 
@@ -12,14 +13,12 @@ namespace {
 /// Whether a literal's power is that number and not one close to it: 1/3 is none.
 bool is_exact(double value, double power) {
     int exponent = 0;
-    return std::isfinite(value) && (power > 0 || std::abs(std::frexp(value, &exponent)) == 0.5);
+    return power > 0 || std::abs(std::frexp(value, &exponent)) == 0.5;
 }
 
 void collect(const Expression& expression, double power, Product& product) {
-    if (const double* value = literal(expression); value != nullptr && is_exact(*value, power)) {
-        product.coefficient *= std::pow(*value, power);
-        return;
-    }
+    if (const double* value = literal(expression); value != nullptr && is_exact(*value, power))
+        return multiply(product, *value, power);
     const Apply* call = std::get_if<Apply>(&expression.node);
     if (call == nullptr) return multiply(product, expression, power);
     const std::vector<Expression>& args = call->arguments;
@@ -56,6 +55,16 @@ void append(std::optional<Expression>& total, Expression factor) {
 
 }  // namespace
 
+void multiply(Product& product, double base, double power) {
+    const std::optional<double> factor = power_of_literal(base, power);
+    const std::optional<double> coefficient =
+        factor ? product_of_literals(product.coefficient, *factor) : std::nullopt;
+    if (coefficient)
+        product.coefficient = *coefficient;
+    else
+        multiply(product, number(base, base == std::floor(base)), power);
+}
+
 void multiply(Product& product, const Expression& base, double power) {
     const auto same = std::find_if(product.factors.begin(), product.factors.end(),
                                    [&](const Factor& factor) { return factor.base == base; });
@@ -88,7 +97,7 @@ Expression expression_of(const Product& product) {
 }
 
 Product operator*(Product a, const Product& b) {
-    a.coefficient *= b.coefficient;
+    multiply(a, b.coefficient, 1);
     for (const Factor& factor : b.factors) multiply(a, factor.base, factor.power);
     return a;
 }

@@ -24,8 +24,10 @@ struct Product {
 [[nodiscard]] Product product_of(const Expression& expression);
 /// The product with what has a negative power below a line.
 [[nodiscard]] Expression expression_of(const Product& product);
-/// Multiplies in one more power.
+/// Multiplies in one more power. That of a number goes into the coefficient where a literal means
+/// the result, else it is a factor.
 void multiply(Product& product, const Expression& base, double power);
+void multiply(Product& product, double base, double power);
 [[nodiscard]] Product operator*(Product a, const Product& b);
 /// Whether both are the same factors in whatever order.
 [[nodiscard]] bool same_factors(const Product& a, const Product& b);

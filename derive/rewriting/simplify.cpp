@@ -1,9 +1,13 @@
 #include "derive/rewriting/simplify.h"
 
+#include <algorithm>
+#include <cmath>
+#include <span>
 #include <utility>
 
 #include "diagrams/evaluate.h"
 #include "diagrams/infinity.h"
+#include "diagrams/literal.h"
 
 namespace napkin::rules {
 
@@ -32,6 +36,40 @@ bool keeps_integers(Function function) {
     }
 }
 
+/// The literal that means what a function of literals is; nullopt where none does.
+std::optional<double> value_of(Function function, std::span<const double> values) {
+    const double a = values.front();
+    const double b = values.back();
+    if (std::any_of(values.begin(), values.end(), [](double value) { return std::isinf(value); }))
+        return apply_function(function, values);
+    switch (function) {
+    case Function::Add: return sum_of_literals(a, b);
+    case Function::Subtract: return sum_of_literals(a, -b);
+    case Function::Multiply: return product_of_literals(a, b);
+    case Function::Divide: {
+        const std::optional<double> inverse = power_of_literal(b, -1);
+        return inverse ? product_of_literals(a, *inverse) : std::nullopt;
+    }
+    case Function::Power: return power_of_literal(a, b);
+    case Function::Sqrt: return power_of_literal(a, 0.5);
+    case Function::Rsqrt: return power_of_literal(a, -0.5);
+    case Function::Negate:
+    case Function::Abs:
+    case Function::Min:
+    case Function::Max:
+    case Function::Floor: return apply_function(function, values);
+    case Function::FloorDivide:
+    case Function::Modulo:
+        if (a != std::floor(a) || b != std::floor(b)) return std::nullopt;
+        return apply_function(function, values);
+    case Function::Exp: return a == 0 ? std::optional(1.0) : std::nullopt;
+    case Function::Log: return a == 1 ? std::optional(0.0) : std::nullopt;
+    case Function::Tanh:
+    case Function::Erf: return a == 0 ? std::optional(0.0) : std::nullopt;
+    default: return std::nullopt;
+    }
+}
+
 /// A call whose arguments are all literals; comparisons stay, for what decides on them.
 Expression evaluated(const Apply& call, Expression whole) {
     std::vector<double> values;
@@ -41,8 +79,9 @@ Expression evaluated(const Apply& call, Expression whole) {
         values.push_back(*value);
     }
     if (is_comparison_or_logic(call.function)) return whole;
-    return number(apply_function(call.function, values),
-                  all_integers(call) && keeps_integers(call.function));
+    const std::optional<double> value = value_of(call.function, values);
+    if (!value) return whole;
+    return number(*value, all_integers(call) && keeps_integers(call.function));
 }
 
 /// Whether a condition is decided, and how.

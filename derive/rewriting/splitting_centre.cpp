@@ -222,7 +222,7 @@ Expression Splitting::moved(const Line& line, std::size_t component) {
             const auto& [base, centre, power, may_lack] = differences[i];
             if (powers[i] > 0) multiply(kept, base, static_cast<double>(powers[i]));
             if (powers[i] == power) continue;
-            moves.coefficient *= static_cast<double>(binomial(power, powers[i]));
+            multiply(moves, static_cast<double>(binomial(power, powers[i])), 1);
             const std::vector<AxisId> axes = array(centre).axes;
             std::vector<Expression> at{axis_index(part_)};
             for (AxisId axis : axes) at.push_back(axis_index(axis));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/literal.h"
+
 namespace napkin::separation {
 namespace {
 
@@ -18,11 +20,6 @@ template <class T>
 void insert_sorted(std::vector<T>& values, const T& value) {
     const auto at = std::lower_bound(values.begin(), values.end(), value);
     if (at == values.end() || *at != value) values.insert(at, value);
-}
-
-/// A sum of equal values of opposite sign leaves nothing, whatever rounding says.
-bool cancels(double a, double b) {
-    return std::abs(a + b) <= 4e-16 * std::max(std::abs(a), std::abs(b));
 }
 
 }  // namespace
@@ -133,24 +130,45 @@ PolynomialId Algebra::monomial(Monomial monomial, double coefficient) {
     return make(Polynomial{{{std::move(monomial), coefficient}}});
 }
 
+PolynomialId Algebra::scaled(Monomial mono, double coefficient, double base, double power) {
+    const std::optional<double> factor = power_of_literal(base, power);
+    const std::optional<double> product =
+        factor ? product_of_literals(coefficient, *factor) : std::nullopt;
+    if (product) return monomial(std::move(mono), *product);
+    const bool negative = base < 0 && std::fmod(power, 2) != 0;
+    const Monomial apart{.powers = {{number(std::abs(base)), power}}};
+    return monomial(multiply(mono, apart), negative ? -coefficient : coefficient);
+}
+
 PolynomialId Algebra::add(PolynomialId a, PolynomialId b) {
     std::map<Monomial, double> sum;
     for (const auto& [mono, coefficient] : (*this)[a].terms) sum[mono] = coefficient;
-    for (const auto& [mono, coefficient] : (*this)[b].terms) {
-        const auto [at, fresh] = sum.try_emplace(mono, coefficient);
-        if (fresh) continue;
-        if (cancels(at->second, coefficient))
-            sum.erase(at);
-        else
-            at->second += coefficient;
-    }
+    for (const auto& [mono, coefficient] : Polynomial((*this)[b]).terms)
+        add(sum, mono, coefficient);
     return make(Polynomial{{sum.begin(), sum.end()}});
+}
+
+void Algebra::add(std::map<Monomial, double>& sum, const Monomial& mono, double coefficient) {
+    const auto [at, fresh] = sum.try_emplace(mono, coefficient);
+    if (fresh) return;
+    const std::optional<double> both = sum_of_literals(at->second, coefficient);
+    if (!both)
+        add(sum, multiply(mono, Monomial{.powers = {{number(std::abs(coefficient)), 1}}}),
+            coefficient < 0 ? -1 : 1);
+    else if (*both == 0)
+        sum.erase(at);
+    else
+        at->second = *both;
 }
 
 PolynomialId Algebra::scale(PolynomialId a, double factor) {
     if (factor == 0) return kZero;
     Polynomial result = (*this)[a];
-    for (auto& entry : result.terms) entry.second *= factor;
+    for (auto& entry : result.terms) {
+        const std::optional<double> product = product_of_literals(entry.second, factor);
+        if (!product) return multiply(a, constant(factor));
+        entry.second = *product;
+    }
     return make(std::move(result));
 }
 
@@ -160,7 +178,7 @@ PolynomialId Algebra::multiply(PolynomialId a, PolynomialId b) {
     const Polynomial right = (*this)[b];
     for (const auto& [first, c] : left.terms)
         for (const auto& [second, d] : right.terms)
-            result = add(result, monomial(multiply(first, second), c * d));
+            result = add(result, scaled(multiply(first, second), c, d));
     return result;
 }
 

@@ -62,7 +62,8 @@ struct Monomial {
     auto operator<=>(const Monomial&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// A sum, sorted by monomial, no zero coefficients.
+/// A sum, sorted by monomial, no zero coefficients. A coefficient is what its literal means, and
+/// never a rounded result: what would be one stays apart, as a factor of the monomial.
 struct Polynomial {
     std::vector<std::pair<Monomial, double>> terms;
     auto operator<=>(const Polynomial&) const = default;  // NOLINT(modernize-use-nullptr)
@@ -106,6 +107,9 @@ public:
     PolynomialId constant(double value);
     PolynomialId atom(TermId term, double power = 1);
     PolynomialId monomial(Monomial monomial, double coefficient = 1);
+    /// monomial * coefficient * base^power, where the last stays a factor of its own if no literal
+    /// means that number.
+    PolynomialId scaled(Monomial monomial, double coefficient, double base, double power = 1);
     PolynomialId add(PolynomialId a, PolynomialId b);
     PolynomialId scale(PolynomialId a, double factor);
     PolynomialId subtract(PolynomialId a, PolynomialId b) { return add(a, scale(b, -1)); }
@@ -141,6 +145,7 @@ private:
     std::map<Polynomial, PolynomialId> polynomial_ids_;
 
     [[nodiscard]] Class classify(const Term& term) const;
+    void add(std::map<Monomial, double>& sum, const Monomial& mono, double coefficient);
     Monomial substitute(const Monomial& monomial, Substitution& substitution);
 };
 

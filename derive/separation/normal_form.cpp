@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "diagrams/infinity.h"
+#include "diagrams/literal.h"
 
 namespace napkin::separation {
 namespace {
@@ -311,9 +312,9 @@ Form NormalForm::power(PolynomialId base, double exponent, TermId term) {
     if (exponent == 1) return base;
     if (exponent == 0) return algebra_.constant(1);
     if (const double* value = algebra_.as_constant(base)) {
-        const double result = std::pow(*value, exponent);
-        if (std::isfinite(result)) return algebra_.constant(result);
-        return algebra_.atom(algebra_.number(*value), exponent);  // 1/0, as the user wrote it
+        if (const std::optional<double> result = power_of_literal(*value, exponent))
+            return algebra_.constant(*result);
+        return algebra_.atom(algebra_.number(*value), exponent);  // 1/0 too, as the user wrote it
     }
     const bool whole = exponent == std::floor(exponent);
     if (algebra_[base].terms.size() > 1 && (exponent < 0 || !whole))
@@ -345,7 +346,7 @@ Form NormalForm::power(PolynomialId base, double exponent, TermId term) {
     Monomial result{.exponent = algebra_.scale(mono.exponent, exponent), .guards = mono.guards};
     for (const auto& [factor, old] : mono.powers)
         result.powers.emplace_back(factor, old * exponent);
-    return algebra_.monomial(std::move(result), std::pow(coefficient, exponent));
+    return algebra_.scaled(std::move(result), 1, coefficient, exponent);
 }
 
 /// Powers of the factors, where each is known to be non-negative; an even power under a root leaves
@@ -365,7 +366,7 @@ Form NormalForm::fractional_power(PolynomialId base, double exponent, TermId ter
         }
         result = algebra_.multiply(result, Monomial{.powers = {{positive, old * exponent}}});
     }
-    return algebra_.monomial(std::move(result), std::pow(coefficient, exponent));
+    return algebra_.scaled(std::move(result), 1, coefficient, exponent);
 }
 
 }  // namespace napkin::separation

@@ -48,6 +48,9 @@ Form NormalForm::logarithm(PolynomialId argument, TermId term) {
     const auto opaque = [&](PolynomialId of) {
         return algebra_.atom(algebra_.apply(Function::Log, {algebra_.term_of(of)}));
     };
+    const auto opaque_log = [&](double number) {
+        return number == 1 ? kZero : opaque(algebra_.constant(number));
+    };
     const bool simple = source.terms.size() == 1 && source.terms.front().second > 0 &&
                         source.terms.front().first.guards.empty() &&
                         source.terms.front().first.deferred.empty();
@@ -58,11 +61,10 @@ Form NormalForm::logarithm(PolynomialId argument, TermId term) {
     rest.exponent = kZero;
     const bool one = rest.powers.size() == 1;
     if (pure(argument) && !one) {
-        if (rest.powers.empty())
-            return algebra_.add(mono.exponent, algebra_.constant(std::log(coefficient)));
+        if (rest.powers.empty()) return algebra_.add(mono.exponent, opaque_log(coefficient));
         return algebra_.add(mono.exponent, opaque(algebra_.monomial(rest, coefficient)));
     }
-    PolynomialId result = algebra_.add(mono.exponent, algebra_.constant(std::log(coefficient)));
+    PolynomialId result = algebra_.add(mono.exponent, opaque_log(coefficient));
     for (const auto& [factor, exponent] : mono.powers) {
         const bool positive = pure(argument) || signs_.nonnegative(factor);
         const TermId base = positive && std::fmod(exponent, 2) != 0

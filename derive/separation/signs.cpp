@@ -109,7 +109,7 @@ std::optional<double> Signs::upper(PolynomialId polynomial) const {
         double product = std::abs(coefficient);
         for (const auto& [term, power] : mono.powers) {
             const std::optional<double> size = magnitude(term);
-            if (!size || power < 0) return std::nullopt;
+            if (!size || (power < 0 && algebra_[term].kind != Kind::Number)) return std::nullopt;
             product *= std::pow(*size, power);
         }
         bound += product;

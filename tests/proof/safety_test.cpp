@@ -1,0 +1,155 @@
+// What the safety claim says of arrays and exponents holds for inputs drawn from its range, those
+// at its ends among them.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+#include <set>
+
+#include "derive/interpret/tile_machine.h"
+#include "derive/proof/safety.h"
+#include "derive/proof/shapes.h"
+#include "diagrams/infinity.h"
+#include "tests/derive/programs.h"
+#include "tests/support/derivations.h"
+#include "tests/support/random_derivation.h"
+#include "tests/support/random_diagram.h"
+
+namespace napkin::test {
+namespace {
+
+/// Extremes of what was seen.
+struct Seen {
+    double low = kInfinity;
+    double high = -kInfinity;
+    void take(double value) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+};
+
+/// Arrays that start as an infinity, as a minimum does.
+void collect_infinite_starts(const RegionProgram& region, const std::vector<TileStatement>& body,
+                             std::set<const Array*>& arrays) {
+    for (const TileStatement& statement : body)
+        std::visit(
+            overloaded{
+                [&](const Parallel& node) { collect_infinite_starts(region, node.body, arrays); },
+                [&](const Loop& node) { collect_infinite_starts(region, node.body, arrays); },
+                [&](const Compute& node) {
+                    const Map* map = std::get_if<Map>(&node.statement.body);
+                    const Number* value =
+                        map == nullptr ? nullptr : std::get_if<Number>(&map->value.node);
+                    if (value != nullptr && std::isinf(value->value))
+                        arrays.insert(&region.arrays[node.statement.targets[0].index()]);
+                },
+                [](const auto&) {},
+            },
+            statement.node);
+}
+
+/// Real numbers that note what is written to every array and what is exponentiated. Elements that
+/// a mask excludes are -inf and no value.
+class WatchingDomain : public RealDomain {
+public:
+    double apply(Function function, std::span<const double> arguments) {
+        if (function == Function::Exp && !std::isinf(arguments[0])) exponents.take(arguments[0]);
+        return apply_function(function, arguments);
+    }
+    double written(const Array& array, ElementType tile, double value) {
+        const double kept = RealDomain::written(array, tile, value);
+        if (kept != -kInfinity && !(std::isinf(kept) && infinite.contains(&array)))
+            arrays[&array].take(kept);
+        return kept;
+    }
+    std::set<const Array*> infinite;
+    Seen exponents;
+    std::map<const Array*, Seen> arrays;
+};
+
+/// Inputs within [-range, range]: drawn, or each at one end.
+Grids<double> inputs_within(const Diagram& diagram, double range, std::uint64_t seed, bool ends) {
+    Grids<double> grids;
+    for (auto& [id, tensor] : random_inputs(diagram, seed, range / 2)) {
+        const Array& array = diagram[id];
+        for (double& value : tensor.values) {
+            if (!is_floating(array.type) || array.role == ArrayRole::Parameter) continue;
+            value = ends ? std::copysign(range, value) : std::clamp(value, -range, range);
+            value = round_to(array.type, value);
+        }
+        grids[id] = {tensor.extents, tensor.values};
+    }
+    return grids;
+}
+
+std::string text_of(const Seen& seen) {
+    return std::to_string(seen.low) + " to " + std::to_string(seen.high);
+}
+
+/// The first value outside of what is claimed; where nothing is claimed, nothing is wrong.
+std::optional<std::string> broken_claim(const Diagram& diagram, const TileProgram& program,
+                                        double range, std::uint64_t seed, bool ends) {
+    constexpr double kRounding = 1e-9;
+    const proof::Safety safety = proof::check_safety(diagram, program, range);
+    WatchingDomain domain;
+    for (const RegionProgram& region : program.regions)
+        collect_infinite_starts(region, region.body, domain.infinite);
+    const Run<double> run =
+        run_program(domain, diagram, program, inputs_within(diagram, range, seed, ends));
+    std::map<std::pair<std::string, std::string>, proof::ArrayRange> claims;
+    for (const proof::ArrayRange& claim : safety.arrays)
+        claims[{claim.region, claim.array}] = claim;
+    for (const RegionProgram& region : program.regions)
+        for (const Array& array : region.arrays) {
+            const auto seen = domain.arrays.find(&array);
+            const auto claim = claims.find({region.name, array.name});
+            if (seen == domain.arrays.end() || claim == claims.end()) continue;
+            const auto [low, high] = std::pair(claim->second.low, claim->second.high);
+            const double slack = kRounding * (1 + std::abs(low) + std::abs(high));
+            if (seen->second.low < low - slack || seen->second.high > high + slack)
+                return "`" + array.name + "` in region `" + region.name + "` is " +
+                       text_of(seen->second) + ", claimed " + std::to_string(low) + " to " +
+                       std::to_string(high);
+        }
+    double most = -kInfinity;
+    for (const proof::ExponentBound& bound : safety.exponents) most = std::max(most, bound.most);
+    if (domain.exponents.high > most + kRounding * (1 + std::abs(most)))
+        return "an exponent is " + std::to_string(domain.exponents.high) + ", claimed at most " +
+               std::to_string(most);
+    return std::nullopt;
+}
+
+void check_claims(const Diagram& diagram, const TileProgram& program, const std::string& name) {
+    for (const double range : {1.0, 32.0, 1024.0})
+        for (const bool ends : {false, true}) {
+            CAPTURE(name);
+            CAPTURE(range);
+            const std::optional<std::string> broken =
+                broken_claim(diagram, program, range, 7, ends);
+            CHECK_MESSAGE(!broken, broken.value_or(""));
+        }
+}
+
+TEST_CASE("safety: the ranges claimed of the examples hold") {
+    for (const ExampleDerivation& each : example_derivations()) {
+        SourceMap sources;
+        sources.add("test.drv", "");
+        const Result<State> state = replay(each.diagram, each.commands);
+        if (!state) FAIL(each.name << ": " << all_messages(state.error(), sources));
+        check_claims(state->diagram, program_of(*state), each.name);
+    }
+}
+
+TEST_CASE("safety: the ranges claimed of random derivations hold") {
+    for (std::uint32_t seed = 0; seed < 300; ++seed) {
+        SourceMap sources;
+        const Result<Checked> checked = load_diagram(sources, "test.ncd", random_diagram(seed), {});
+        if (!checked) continue;
+        std::mt19937_64 random(seed);
+        const State state = random_derivation(checked->diagram, random, 8);
+        check_claims(state.diagram, program_of(state), "seed " + std::to_string(seed));
+    }
+}
+
+}  // namespace
+}  // namespace napkin::test
