@@ -134,6 +134,9 @@ enum class OpaqueBoxes { Refuse, Keep };
 /// Expands a state; every relabelling that the rules produce expands.
 [[nodiscard]] Result<TileProgram> expand(const State& state,
                                          OpaqueBoxes opaque = OpaqueBoxes::Refuse);
+/// One region of a state. What it loads and saves does not depend on how the others are tiled.
+[[nodiscard]] Result<RegionProgram> expand(const State& state, const Region& region,
+                                           OpaqueBoxes opaque = OpaqueBoxes::Refuse);
 /// Readable pseudocode.
 [[nodiscard]] std::string print(const TileProgram& program, const SourceMap& sources);
 /// A view of the program as a diagram table, so that `print(diagram, expression)` works for its

@@ -228,8 +228,10 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
                                             const std::vector<Footprint>& dimensions) {
     TileCount total;
     total.values = 1;
-    total.formula = Formula(1);
-    total.ideal = constant_polynomial(rational(1));
+    if (!quick_) {
+        total.formula = Formula(1);
+        total.ideal = constant_polynomial(rational(1));
+    }
     for (const Component& component : components_of(path, dimensions)) {
         auto known = std::find_if(known_.begin(), known_.end(),
                                   [&](const auto& entry) { return entry->is(component); });
@@ -247,6 +249,7 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
         const std::optional<ComponentCount>& counted = (*known)->counted;
         if (!counted || __builtin_mul_overflow(total.values, counted->value, &total.values))
             return std::nullopt;
+        if (quick_) continue;
         total.formula = total.formula * counted->formula;
         total.ideal = total.ideal && counted->ideal ? std::optional(*total.ideal * *counted->ideal)
                                                     : std::nullopt;

@@ -59,7 +59,7 @@ struct TileCount {
 /// Counts for one program, whose statements share most of their components.
 class TileCounter {
 public:
-    /// `quick` leaves out ideal forms and the comparison of formulas with enumeration.
+    /// `quick` gives numbers alone, without formulas, which it does not compare with enumeration.
     TileCounter(const std::vector<Axis>& axes, Sizes sizes, bool quick = false);
     ~TileCounter();
     TileCounter(const TileCounter&) = delete;

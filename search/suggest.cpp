@@ -130,10 +130,46 @@ private:
         return others_;
     }
 
+    /// Whether a region of a rewritten diagram is one that is known of the diagram as it is: it has
+    /// the same statements and tiles, and saves the same.
+    [[nodiscard]] bool is_left_alone(const State& state, const Region& region,
+                                     const Region& known) const {
+        if (region.groups != known.groups || region.streams != known.streams ||
+            region.statements.size() != known.statements.size())
+            return false;
+        const auto type_of = [](const State& of, ArrayId array) {
+            const auto found = of.relabelling.wire_types.find(array);
+            return std::pair(of.diagram[array], found == of.relabelling.wire_types.end()
+                                                    ? of.diagram[array].type
+                                                    : found->second);
+        };
+        const auto place_of = [](const State& of, StatementId id) {
+            const auto found = of.relabelling.places.find(id);
+            return found == of.relabelling.places.end() ? Place{} : found->second;
+        };
+        for (std::size_t i = 0; i < region.statements.size(); ++i) {
+            const Statement& there = state.diagram[region.statements[i]];
+            const Statement& here = now_.diagram[known.statements[i]];
+            if (there.targets != here.targets || there.body != here.body ||
+                place_of(state, region.statements[i]) != place_of(now_, known.statements[i]))
+                return false;
+            std::vector<ArrayId> arrays = inputs_of(here);
+            arrays.insert(arrays.end(), here.targets.begin(), here.targets.end());
+            for (const ArrayId array : arrays)
+                if (type_of(state, array) != type_of(now_, array)) return false;
+        }
+        return saves_of(state.diagram, region) == saves_of(now_.diagram, known);
+    }
+
     Result<Known*> costed(std::list<Known>& known, const State& state, const Region& region) {
         for (Known& each : known)
             if (each.region == region) return &each;
-        Result<RegionProgram> program = program_of(state, region);
+        const std::vector<Axis>& axes = now_.diagram.axes;
+        if (&known == &others_ && state.diagram.axes.size() >= axes.size() &&
+            std::equal(axes.begin(), axes.end(), state.diagram.axes.begin()))
+            for (Known& each : known_)
+                if (is_left_alone(state, region, each.region)) return &each;
+        Result<RegionProgram> program = expand(state, region, OpaqueBoxes::Keep);
         if (!program) return program.error();
         const Result<RegionCost> cost = quick_cost_of(*program);
         if (!cost) return cost.error();
@@ -144,15 +180,6 @@ private:
                           time.high.value, excesses_of(*cost, machine_).empty()};
         known.push_back({region, std::move(program).value(), quick, std::nullopt});
         return &known.back();
-    }
-
-    /// What a region loads and saves does not depend on how the others are tiled.
-    static Result<RegionProgram> program_of(const State& state, const Region& region) {
-        State alone{state.diagram, state.relabelling, {}};
-        alone.relabelling.regions = {region};
-        Result<TileProgram> program = expand(alone, OpaqueBoxes::Keep);
-        if (!program) return program.error();
-        return std::move(program->regions.front());
     }
 
     const State& now_;

@@ -299,11 +299,15 @@ Diagram scope_of(const RegionProgram& region) {
     return scope;
 }
 
+Result<RegionProgram> expand(const State& state, const Region& region, OpaqueBoxes opaque) {
+    return Expander(state, region, opaque).run();
+}
+
 Result<TileProgram> expand(const State& state, OpaqueBoxes opaque) {
     TileProgram program;
     program.name = state.diagram.name;
     for (const Region& region : state.relabelling.regions) {
-        Result<RegionProgram> expanded = Expander(state, region, opaque).run();
+        Result<RegionProgram> expanded = expand(state, region, opaque);
         if (!expanded) return expanded.error();
         program.regions.push_back(std::move(*expanded));
     }

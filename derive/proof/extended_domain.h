@@ -5,6 +5,7 @@
 // computed so.
 #pragma once
 
+#include <cmath>
 #include <span>
 #include <utility>
 #include <vector>
@@ -61,8 +62,11 @@ public:
     [[nodiscard]] static WideReal read(const WideReal& element, std::span<const WideReal>) {
         return element;
     }
+    /// What overflows the type is no number that anything could be judged by.
     [[nodiscard]] static WideReal round(ElementType type, const WideReal& value) {
-        return WideReal(round_to(type, static_cast<double>(value.value())));
+        const auto exact = static_cast<double>(value.value());
+        const double rounded = round_to(type, exact);
+        return std::isinf(rounded) && std::isfinite(exact) ? poison() : WideReal(rounded);
     }
     [[nodiscard]] static WideReal written(const Array& array, ElementType /*tile*/,
                                           const WideReal& value) {

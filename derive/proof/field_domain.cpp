@@ -318,11 +318,11 @@ FieldValue FieldDomain::divide(const FieldValue& a, const FieldValue& b) {
     if (b.ring.p.is_zero()) return {};
     FieldValue quotient;
     quotient.kind = FieldValue::Kind::Finite;
-    quotient.ring.p = a.ring.p * b.ring.p.inverse();
+    quotient.ring.p = a.ring.p * inverse_in_p_(b.ring.p);
     quotient.ring.has_q = a.ring.has_q && b.ring.has_q && !b.ring.q.is_zero();
     quotient.ring.exponential = a.ring.exponential || b.ring.exponential;
     if (quotient.ring.has_q) {
-        const InQ inverse = b.ring.q.inverse();
+        const InQ inverse = inverse_in_q_(b.ring.q);
         quotient.ring.q = a.ring.q * inverse;
         if (exponents_) quotient.ring.form = terms_.product(form_of(a), terms_.term(inverse));
     }

@@ -133,6 +133,22 @@ private:
         double count = 0;
         float degree = 0;  ///< the largest
     };
+    /// Inverses; many elements in turn are divided by the same one.
+    template <class Residue>
+    class Inverse {
+    public:
+        Residue operator()(Residue value) {
+            if (value != last_) {
+                last_ = value;
+                inverse_ = value.inverse();
+            }
+            return inverse_;
+        }
+
+    private:
+        Residue last_ = Residue(1);
+        Residue inverse_ = Residue(1);
+    };
     /// The part of a value's logarithm that is known: value = power * rest, power = 4^part.
     struct Logarithm {
         FieldValue part;
@@ -158,6 +174,7 @@ private:
     [[nodiscard]] FieldValue exponential(const FieldValue& a);
     [[nodiscard]] InP power_of(RingPart exponent, FormId form, Degree& degree);
     void finish_element(RingPart& ring);
+    [[nodiscard]] FieldValue recognised(const FieldValue& value);
     [[nodiscard]] FieldValue logarithm(const FieldValue& a);
     [[nodiscard]] FieldValue hyperbolic_tangent(const FieldValue& a);
     [[nodiscard]] FieldValue power(const FieldValue& a, const FieldValue& exponent);
@@ -193,6 +210,8 @@ private:
     mutable std::unordered_map<double, FieldValue> constants_;  ///< literals met so far
     std::vector<FieldValue> images_;  ///< of sums and multiples of logarithms
     std::uint64_t gauges_ = 0;
+    Inverse<InP> inverse_in_p_;
+    Inverse<InQ> inverse_in_q_;
     FieldUses uses_;
     std::array<Keys, TagCount> keys_{};
 };

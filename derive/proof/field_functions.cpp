@@ -9,6 +9,8 @@ namespace {
 
 /// Whole powers are products up to this exponent.
 constexpr double kLargestPower = 64;
+/// Constants are recognised up to this number.
+constexpr double kLargestRecognised = 0x1p31;
 
 }  // namespace
 
@@ -54,8 +56,23 @@ FieldValue FieldDomain::unknown(const RandomFunction& image) {
     return value;
 }
 
-FieldValue FieldDomain::round(ElementType type, const FieldValue& value) {
-    if (!value.finite()) return value;
+/// The whole number that a value is at every point, where it is one: when all else cancels, what is
+/// left is a constant.
+FieldValue FieldDomain::recognised(const FieldValue& value) {
+    const double nearest = std::round(value.real);
+    if (value.constant || !value.finite() || value.has_logarithm() ||
+        !(std::abs(nearest) <= kLargestRecognised) ||
+        value.ring.p != InP::of_integer(static_cast<std::int64_t>(nearest)))
+        return value;
+    FieldValue constant = number(nearest);
+    constant.rootless = value.rootless;
+    constant.empty = value.empty;
+    return constant;
+}
+
+FieldValue FieldDomain::round(ElementType type, const FieldValue& element) {
+    if (!element.finite()) return element;
+    const FieldValue value = recognised(element);
     const bool zero = value.ring.p.is_zero() && !value.has_logarithm();
     const double real = zero ? 0 : round_to(type, value.real);
     if (value.constant || zero) {
@@ -205,6 +222,8 @@ FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
             return number(real);
     }
     if (a.has_logarithm()) return root(flat(a), exponent);
+    if (!a.whole)
+        if (const FieldValue known = recognised(a); known.whole) return root(known, exponent);
     uses_.roots = true;
     if (a.logarithm == 0) return root_of_rest(a.ring.p, exponent, a.ring.degree);
     const Logarithm known = known_logarithms_[a.logarithm];

@@ -12,7 +12,8 @@ constexpr std::int64_t kLongestList = 32;
 
 }  // namespace
 
-Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes)
+Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
+                 InTheWay in_the_way)
     : diagram_(diagram),
       region_(region),
       axes_(axes),
@@ -23,8 +24,10 @@ Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector
         return body && algebra_.class_of(*body).exponential;
     });
     for (const StatementId id : region.statements) {
+        const std::size_t folds = folds_.size();
         add(id);
-        if (obstacle_) return;
+        if (obstacle_ && in_the_way == InTheWay::Ends) return;
+        if (obstacle_) leave_out(id, folds);
     }
     mark_divisors();
     mark_divided();
@@ -143,6 +146,21 @@ void Cascade::add(StatementId id) {
     statements_.push_back(entry);
 }
 
+/// As if the statement had not been added: `folds` were known before.
+void Cascade::leave_out(StatementId id, std::size_t folds) {
+    obstacle_.reset();
+    statements_.pop_back();
+    folds_.resize(folds);
+    for (const ArrayId target : diagram_[id].targets) {
+        producer_.erase(target);
+        definitions_.erase(target);
+        unrounded_.erase(target);
+        running_.erase(target);
+        summands_.erase(target);
+        std::erase_if(by_term_, [&](const auto& each) { return each.second == target; });
+    }
+}
+
 Part Cascade::materialise(const Statement& statement, const Class& of) {
     const Kind kind = of.folded ? Kind::Late : Kind::Read;
     for (const ArrayId target : statement.targets)
@@ -228,13 +246,18 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
                                             .over = fold.over,
                                             .axes = diagram_[target].axes,
                                             .body = values[i]});
-        const bool rounds = diagram_[target].rounds;
-        if (rounds)
-            unrounded_.emplace(target, algebra_.reference(Kind::Fold, one, diagram_[target].axes));
-        define(target, algebra_.reference(rounds ? Kind::Late : Kind::Fold,
-                                          rounds ? target.value : one, diagram_[target].axes));
+        define_fold(target, one);
     }
     return Part::Fold;
+}
+
+/// An array that is a fold; one that is rounded is known after the last chunk.
+void Cascade::define_fold(ArrayId target, std::uint32_t fold) {
+    const std::vector<AxisId>& axes = diagram_[target].axes;
+    const TermId value = algebra_.reference(Kind::Fold, fold, axes);
+    if (!diagram_[target].rounds) return define(target, value);
+    unrounded_.emplace(target, value);
+    define(target, algebra_.reference(Kind::Late, target.value, axes));
 }
 
 /// The fold with this value, an earlier one where it is equal.
@@ -270,11 +293,7 @@ Part Cascade::add_select(StatementId id, const Statement& statement, const Selec
                           .axes = diagram_[target].axes,
                           .body = value,
                           .picks = true});
-        define(target, algebra_.reference(diagram_[target].rounds ? Kind::Late : Kind::Fold,
-                                          diagram_[target].rounds
-                                              ? target.value
-                                              : static_cast<std::uint32_t>(folds_.size() - 1),
-                                          diagram_[target].axes));
+        define_fold(target, static_cast<std::uint32_t>(folds_.size() - 1));
     }
     return Part::Pick;
 }

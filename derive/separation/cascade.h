@@ -51,7 +51,10 @@ struct RegionStatement {
 
 class Cascade {
 public:
-    Cascade(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes);
+    /// A statement in the way of a cascade ends it, or is left out, so that what it makes is data.
+    enum class InTheWay { Ends, LeftOut };
+    Cascade(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
+            InTheWay in_the_way = InTheWay::Ends);
 
     [[nodiscard]] const Diagram& diagram() const { return diagram_; }
     [[nodiscard]] const std::vector<AxisId>& axes() const { return axes_; }
@@ -110,6 +113,7 @@ private:
     /// Whether exactly the streamed axes are among these; refuses where only some of them are.
     bool folds_all(const std::vector<AxisId>& over, const Statement& statement, TermId value);
     void add(StatementId id);
+    void leave_out(StatementId id, std::size_t folds);
     Part add_map(const Statement& statement, const Map& map);
     Part add_fold(StatementId id, const Statement& statement, const Fold& fold);
     Part add_select(StatementId id, const Statement& statement, const Select& select);
@@ -123,6 +127,7 @@ private:
     [[nodiscard]] bool is_read_along(ArrayId array, AxisId axis) const;
     [[nodiscard]] bool reads_other_chunk(TermId term) const;
     std::uint32_t fold_for(FoldOver wanted);
+    void define_fold(ArrayId target, std::uint32_t fold);
     void refuse(Why why, TermId term);
     [[nodiscard]] bool divides_by_running(TermId term, bool below, bool in_exponent) const;
     void mark_divisors();

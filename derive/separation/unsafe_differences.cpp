@@ -36,19 +36,11 @@ bool shares_sums(const Diagram& diagram, const Region& region, AxisId axis) {
     return false;
 }
 
-/// All statements that make one cascade over the axes; what stands in its way is left out, and what
-/// it makes is data.
-Region whole_cascade(const Diagram& diagram, const std::vector<AxisId>& axes) {
+Region all_statements(const Diagram& diagram) {
     Region all;
     for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
         all.statements.push_back(StatementId{i});
-    if (!Cascade(diagram, all, axes).obstacle()) return all;
-    Region kept;
-    for (const StatementId id : all.statements) {
-        kept.statements.push_back(id);
-        if (Cascade(diagram, kept, axes).obstacle()) kept.statements.pop_back();
-    }
-    return kept;
+    return all;
 }
 
 bool occurs_in(const Algebra& algebra, TermId where, TermId wanted) {
@@ -121,7 +113,8 @@ std::string names_of(const Diagram& diagram, const std::set<StatementId>& statem
 /// Sums of this region that another subtracts.
 void add_saved(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
                std::vector<Obligation>& result) {
-    Cascade cascade(diagram, whole_cascade(diagram, axes), axes);
+    const Region whole = all_statements(diagram);
+    Cascade cascade(diagram, whole, axes, Cascade::InTheWay::LeftOut);
     for (const Found& found : differences(cascade)) {
         const auto is_here = [&](StatementId id) { return contains(region.statements, id); };
         const bool any = std::any_of(found.summed.begin(), found.summed.end(), is_here);
@@ -168,7 +161,8 @@ void add_running(const Diagram& source, const Region& region, AxisId axis,
     const AxisId other{static_cast<std::uint32_t>(diagram.axes.size())};
     diagram.axes.push_back(diagram[axis]);
     diagram = with_prefixes(std::move(diagram), region, axis, other);
-    Cascade cascade(diagram, whole_cascade(diagram, {other}), {other});
+    const Region whole = all_statements(diagram);
+    Cascade cascade(diagram, whole, {other}, Cascade::InTheWay::LeftOut);
     for (const Found& found : differences(cascade)) {
         Obligation made = lost(cascade, found, {{axis, kLastOfPrefix}});
         made.text += ", but the running sums that it is made of do";

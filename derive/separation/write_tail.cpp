@@ -108,11 +108,7 @@ Statement Builder::tail_statement(ArrayId id) {
         const auto at = std::find(source.targets.begin(), source.targets.end(), id);
         if (at == source.targets.end()) continue;
         if (each.part != Part::Fold && each.part != Part::Pick) return rewritten(source);
-        std::uint32_t fold = 0;
-        while (plan_.folds()[fold].target != id && fold + 1 < cascade_.folds().size()) ++fold;
-        TermId own = *cascade_.definition(id);
-        if (algebra_[own].kind == Kind::Late)  // rounded: the fold itself is what is read
-            own = algebra_.reference(Kind::Fold, fold, diagram_[id].axes);
+        const TermId own = *cascade_.unrounded(id);  // the fold itself
         serving_ = algebra_[own].ref;
         const Form form = tail_.of(own);
         invariant(form.has_value(), "a fold that was planned has no value");

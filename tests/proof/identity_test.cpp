@@ -226,6 +226,46 @@ diagram folded {
     CHECK_EQ(order.broken_law.find("monoid `two`: it is not commutative at"), 0);
 }
 
+TEST_CASE("what random derivations taught: constants that are left, literals, overflow of a type") {
+    struct Taught {
+        const char* name;
+        const char* outputs;  ///< over E[k, x], F[d]
+        const char* derivation;
+    };
+    const Taught taught[] = {
+        {"products of literals mean a fraction", "output O[k] = sum(x) 0.1 * (0.1 * E[k, x])",
+         "stream x by 2"},
+        {"no literal means the product of two",
+         "output O[k] = sum(x) 1.4426950408889634 * (0.08838834764831845 * E[k, x])",
+         "stream x by 2"},
+        {"a root of what cancels to one",
+         "output O[k] = silu(sqrt(1 + (sum(x) E[k, x] - sum(x) E[k, x]) ^ 2))", "stream x by 2"},
+        {"rounding of what cancels to two",
+         "output O[k] : f16 = (sum(x) exp(E[k, x]) * 2.0) / sum(x) exp(E[k, x])", "stream x by 2"},
+        {"the size of a root is the root",
+         "output O[k] = abs(sqrt(1 + (sum(x) E[k, x]) ^ 2)) - sum(x) E[k, x]", "stream x by 2"},
+        {"tanh of a literal", "output O[k] = sum(x) tanh(0.3) * E[k, x]", "stream x by 2"},
+        {"two equal sums that are rounded",
+         "output L[k] : bf16 = sum(x) E[k, x] ^ 2\n  output M[k] : bf16 = sum(x) E[k, x] ^ 2\n"
+         "  output O[k, d] = sum(x) E[k, x] / L[k] * F[d]",
+         "fuse all\nstream x by 2 in O"},
+        {"half precision overflows",
+         "m[k] : f16 = sum(x) 1e4 * E[k, x] ^ 2\n"
+         "  output O[k] = sum(x) (E[k, x] - m[k]) * rsqrt((E[k, 0] - m[k]) ^ 2 + 0.5)",
+         "stream x by 2 in O"},
+    };
+    for (const Taught& each : taught) {
+        CAPTURE(each.name);
+        const proof::ProgramProof proof =
+            prove_at(std::string("diagram taught {\n  axis k = 2, x = 5, d = 3\n"
+                                 "  input E[k, x], F[d]\n  ") +
+                         each.outputs + "\n}",
+                     each.derivation);
+        INFO(describe(proof));
+        CHECK(proof.ok());
+    }
+}
+
 TEST_CASE("a proof repeats itself, and another seed is another point") {
     const std::vector<proof::Shape> shapes =
         shapes_of(example("attention").diagram, example("attention").derivation);
