@@ -101,6 +101,11 @@ double unit_roundoff(ElementType type) {
     return is_floating(type) ? std::ldexp(1.0, -facts(type).fraction_bits - 1) : 0.0;
 }
 
+double underflow_error(ElementType type) {
+    const TypeFacts& known = facts(type);
+    return is_floating(type) ? std::ldexp(1.0, known.least_exponent - known.fraction_bits - 1) : 0;
+}
+
 double round_to(ElementType type, double value) {
     if (type == ElementType::F64) return value;
     if (type == ElementType::Bool) return value != 0 ? 1 : 0;

@@ -18,6 +18,9 @@ enum class ElementType { F64, F32, TF32, BF16, F16, E4M3, E5M2, I8, I4, I32, I64
 /// Half the distance from 1 to the next value: the largest relative error of rounding to nearest; 0
 /// for integers.
 [[nodiscard]] double unit_roundoff(ElementType type);
+/// The largest error of rounding a number that underflows: half of the smallest number; 0 for
+/// integers.
+[[nodiscard]] double underflow_error(ElementType type);
 /// To nearest, ties to even; e4m3 saturates at 448, the others overflow to infinity; integers round
 /// to nearest and saturate.
 [[nodiscard]] double round_to(ElementType type, double value);

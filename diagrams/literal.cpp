@@ -72,6 +72,14 @@ LiteralFraction fraction_of(double value) {
     return {static_cast<std::int64_t>(std::ldexp(mantissa, 53)), 1, exponent - 53};
 }
 
+LiteralFraction simplest_fraction_near(double value, double distance) {
+    if (value == 0) return {0, 1, 0};
+    const long double size = std::abs(value);
+    LiteralFraction found = simplest_between(size * (1 - distance), size * (1 + distance));
+    if (value < 0) found.numerator = -found.numerator;
+    return found;
+}
+
 std::optional<double> sum_of_literals(double a, double b) {
     if (!std::isfinite(a) || !std::isfinite(b)) return std::nullopt;
     if (is_whole(a) && is_whole(b) && is_whole(a + b)) return a + b;

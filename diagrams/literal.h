@@ -19,6 +19,9 @@ struct LiteralFraction {
 /// else the double itself. So 0.1 is 1/10, and a third that was computed in double is a third.
 [[nodiscard]] LiteralFraction fraction_of(double value);
 
+/// The simplest fraction within a relative distance of a number.
+[[nodiscard]] LiteralFraction simplest_fraction_near(double value, double distance);
+
 /// The literal that means the sum, product or power of what two literals mean; nullopt where none
 /// does. The root of a square is a power.
 [[nodiscard]] std::optional<double> sum_of_literals(double a, double b);

@@ -3,14 +3,15 @@
 #include <cmath>
 
 #include "derive/proof/field_domain.h"
+#include "diagrams/literal.h"
 
 namespace napkin::proof {
 namespace {
 
 /// Whole powers are products up to this exponent.
 constexpr double kLargestPower = 64;
-/// Constants are recognised up to this number.
-constexpr double kLargestRecognised = 0x1p31;
+/// Constants are recognised up to this number, and down to its reciprocal.
+constexpr double kLargestRecognised = 0x1p20;
 
 }  // namespace
 
@@ -56,15 +57,18 @@ FieldValue FieldDomain::unknown(const RandomFunction& image) {
     return value;
 }
 
-/// The whole number that a value is at every point, where it is one: when all else cancels, what is
-/// left is a constant.
+/// The simple fraction that a value is at every point, where it is one: when all else cancels, what
+/// is left is a constant.
 FieldValue FieldDomain::recognised(const FieldValue& value) {
-    const double nearest = std::round(value.real);
-    if (value.constant || !value.finite() || value.has_logarithm() ||
-        !(std::abs(nearest) <= kLargestRecognised) ||
-        value.ring.p != InP::of_integer(static_cast<std::int64_t>(nearest)))
+    constexpr double kDistance = 1e-11;
+    const double size = std::abs(value.real);
+    const bool in_reach = size == 0 || (size > 1 / kLargestRecognised && size < kLargestRecognised);
+    if (value.constant || !value.finite() || value.has_logarithm() || !in_reach) return value;
+    const LiteralFraction near = simplest_fraction_near(value.real, kDistance);
+    if (value.ring.p * InP::of_integer(near.denominator) != InP::of_integer(near.numerator))
         return value;
-    FieldValue constant = number(nearest);
+    FieldValue constant =
+        number(static_cast<double>(near.numerator) / static_cast<double>(near.denominator));
     constant.rootless = value.rootless;
     constant.empty = value.empty;
     return constant;
@@ -222,8 +226,8 @@ FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
             return number(real);
     }
     if (a.has_logarithm()) return root(flat(a), exponent);
-    if (!a.whole)
-        if (const FieldValue known = recognised(a); known.whole) return root(known, exponent);
+    if (!a.constant)
+        if (const FieldValue known = recognised(a); known.constant) return root(known, exponent);
     uses_.roots = true;
     if (a.logarithm == 0) return root_of_rest(a.ring.p, exponent, a.ring.degree);
     const Logarithm known = known_logarithms_[a.logarithm];

@@ -19,6 +19,13 @@ using error_bounds::plus;
 using error_bounds::rounding;
 using error_bounds::times;
 
+/// What underflow adds to an error, where the type's exponents are few.
+double noticeable_underflow(ElementType type) {
+    constexpr double kNegligible = 1e-30;
+    const double error = underflow_error(type);
+    return error < kNegligible ? 0 : error;
+}
+
 /// Makes room for the left element's errors before the slots of the right one.
 Expression shift_right_operand(const Expression& part, std::uint32_t components) {
     if (!std::holds_alternative<Operand>(part.node)) return part;
@@ -112,8 +119,9 @@ private:
                               is_floating(stored->second) &&
                               !(array.rounds && array.type == stored->second);
         if (narrower)
-            set_bound(target, plus(bound_of(target),
-                                   rounding(unit_roundoff(stored->second), at_own_axes(target))));
+            set_bound(target, plus(plus(bound_of(target), rounding(unit_roundoff(stored->second),
+                                                                   at_own_axes(target))),
+                                   number(noticeable_underflow(stored->second))));
     }
 
     void bound_fold(const Statement& statement, const Fold& fold) {
@@ -136,8 +144,9 @@ private:
                 plus(plus(std::move(sum), seed), rounding(rounding_steps(fold) * roundoff_, size));
             const auto operands = precision_.operands.find(statement.box);
             if (operands != precision_.operands.end())
-                bound = plus(std::move(bound), rounding(4 * unit_roundoff(operands->second),
-                                                        apply(Function::Sqrt, {squares})));
+                bound = plus(plus(std::move(bound), rounding(4 * unit_roundoff(operands->second),
+                                                             apply(Function::Sqrt, {squares}))),
+                             underflow_of_operands(statement, fold, operands->second));
             set_bound(target, std::move(bound));
         } else if (fold.monoid == kProduct && !(integral && is_zero(error))) {
             Expression relative = is_zero(error)
@@ -147,6 +156,30 @@ private:
             relative = plus(std::move(relative), number(length_of(fold) * roundoff_));
             set_bound(target, times(magnitude(at_own_axes(target)), std::move(relative)));
         }
+    }
+
+    /// What a sum of products loses where operands are too small for a short type.
+    Expression underflow_of_operands(const Statement& statement, const Fold& fold,
+                                     ElementType type) {
+        const double error = noticeable_underflow(type);
+        std::vector<Expression> factors;
+        collect_factors(fold.values[0], factors);
+        if (error == 0 || factors.size() < 2) return number(0);
+        Expression beside = number(0);  // each factor: what it is multiplied by
+        for (std::size_t i = 0; i < factors.size(); ++i) {
+            Expression others = number(1);
+            for (std::size_t j = 0; j < factors.size(); ++j)
+                if (j != i) others = times(std::move(others), magnitude(factors[j]));
+            beside = plus(std::move(beside), std::move(others));
+        }
+        const Expression squares = fold_of(statement, fold, kSum, times(beside, beside));
+        return rounding(4 * error, apply(Function::Sqrt, {squares}));
+    }
+    static void collect_factors(const Expression& product, std::vector<Expression>& factors) {
+        const Apply* call = std::get_if<Apply>(&product.node);
+        if (call == nullptr || call->function != Function::Multiply)
+            return factors.push_back(product);
+        for (const Expression& argument : call->arguments) collect_factors(argument, factors);
     }
 
     /// How often the rounding of a sum counts in full: errors of rounding cancel, cuts add up.

@@ -254,8 +254,14 @@ Expression rounded_error(ElementType type, const Expression& value, const Expres
         return Expression{Convert{type, {std::move(of)}}, {}};
     };
     const Expression center = convert(value);
-    return guard(larger(magnitude(difference(convert(plus(value, error)), center)),
-                        magnitude(difference(convert(difference(value, error)), center))));
+    // Infinite where the type may overflow; equal infinities are not apart.
+    const auto apart = [&](Expression of) {
+        const Expression there = convert(std::move(of));
+        return select(apply(Function::Equal, {there, center}), zero(),
+                      magnitude(difference(there, center)));
+    };
+    return select(apply(Function::Less, {magnitude(value), number(kInfinity)}),
+                  larger(apart(plus(value, error)), apart(difference(value, error))), zero());
 }
 
 bool is_integral(const Diagram& diagram, const Expression& expression) {

@@ -293,6 +293,28 @@ TEST_CASE("compare: a selection within rounding is undecided, a clear one is jud
     CHECK_EQ(compare(clear, indices, {{1}, {3}}).undecided, 0);
 }
 
+TEST_CASE("compare: where rounding to a type may overflow, an element is undecided") {
+    Builder b;
+    const AxisId x = b.axis("x", 3);
+    const ArrayId input = b.input("A", {x});
+    const ArrayId cancelled =
+        b.array("C", {}, ArrayRole::Output, ElementType::F16, /*rounds=*/true);
+    b.define({cancelled}, Fold{napkin::kSum, {x}, {b.at(input)}, {}, false});
+    // 1e16 - 1e16 + 1 may be anything within a thousand million in f32; in half precision,
+    // infinite.
+    Tensors inputs;
+    inputs[input] = {{3}, {1e16, -1e16, 1}};
+    Reference open(b.diagram, inputs, {});
+    const Comparison undecided = compare(open, cancelled, {{}, {7}});
+    CHECK(undecided.ok);
+    CHECK_EQ(undecided.undecided, 1);
+    inputs[input].values = {1, -1, 1};
+    Reference clear(b.diagram, inputs, {});
+    const Comparison decided = compare(clear, cancelled, {{}, {7}});
+    CHECK_FALSE(decided.ok);
+    CHECK_EQ(decided.undecided, 0);
+}
+
 TEST_CASE("compare: a scan of a tuple monoid in f32") {
     Builder b;
     const AxisId t = b.axis("t", 800);

@@ -187,6 +187,9 @@ TEST_CASE("element types: names, bits, unit roundoff") {
     CHECK_EQ(napkin::unit_roundoff(ElementType::F32), 0x1p-24);
     CHECK_EQ(napkin::unit_roundoff(ElementType::E4M3), 0x1p-4);
     CHECK_EQ(napkin::unit_roundoff(ElementType::I32), 0);
+    CHECK_EQ(napkin::underflow_error(ElementType::F16), 0x1p-25);
+    CHECK_EQ(napkin::underflow_error(ElementType::E4M3), 0x1p-10);
+    CHECK_EQ(napkin::underflow_error(ElementType::I32), 0);
     CHECK_FALSE(napkin::is_floating(ElementType::Bool));
     CHECK(napkin::is_floating(ElementType::TF32));
 }

@@ -31,6 +31,14 @@ TEST_CASE("a power of a literal, and the root of a square") {
     CHECK(power_of_literal(7, 0) == 1);
 }
 
+TEST_CASE("the simplest fraction near a number") {
+    const LiteralFraction tenth = simplest_fraction_near(-0.1 * (1 + 1e-13), 1e-11);
+    CHECK(tenth.numerator == -1);
+    CHECK(tenth.denominator == 10);
+    CHECK(simplest_fraction_near(3 - 1e-12, 1e-11).numerator == 3);
+    CHECK(simplest_fraction_near(0, 1e-11).numerator == 0);
+}
+
 TEST_CASE("where no literal means the result, there is none") {
     CHECK(product_of_literals(0.08838834764831845, 1.4426950408889634) == std::nullopt);
     CHECK(product_of_literals(1e300, 1e300) == std::nullopt);

@@ -242,6 +242,8 @@ TEST_CASE("what random derivations taught: constants that are left, literals, ov
          "output O[k] = silu(sqrt(1 + (sum(x) E[k, x] - sum(x) E[k, x]) ^ 2))", "stream x by 2"},
         {"rounding of what cancels to two",
          "output O[k] : f16 = (sum(x) exp(E[k, x]) * 2.0) / sum(x) exp(E[k, x])", "stream x by 2"},
+        {"rounding of what cancels to a tenth",
+         "output O[k] : f16 = (sum(x) exp(E[k, x]) * 0.1) / sum(x) exp(E[k, x])", "stream x by 2"},
         {"the size of a root is the root",
          "output O[k] = abs(sqrt(1 + (sum(x) E[k, x]) ^ 2)) - sum(x) E[k, x]", "stream x by 2"},
         {"tanh of a literal", "output O[k] = sum(x) tanh(0.3) * E[k, x]", "stream x by 2"},
