@@ -18,9 +18,9 @@
 //   max, min           the largest e_i
 //   rounding to a type the distance between the roundings of value - e, value and value + e
 //   a sum of products whose operands the kernel rounds to a type t (Precision::operands)
-//                      4 u_t sqrt(sum of v_i^2) more: seven standard deviations; and, w_i being what
-//                      the factors of v_i are multiplied by, 4 h_t sqrt(sum of w_i^2), h_t half of
-//                      the smallest number of t
+//                      4 u_t sqrt(sum of v_i^2) more: seven standard deviations; and 4 h_t
+//                      sqrt(sum of w_i^2), h_t half of the smallest number of t and w_i what the
+//                      factors of v_i are multiplied by
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
 //                      leaves unrounded (Precision::stored)
 //   a comparison, a selected index

@@ -186,6 +186,7 @@ FieldValue FieldDomain::gauge(double real) {
     FieldValue value;
     value.kind = FieldValue::Kind::Finite;
     value.factor = power_of_four(random_(GaugeTag)(++gauges_).in_q());
+    value.logarithmic = true;
     value.ring.degree = {1, 0};
     value.real = real;
     return value;

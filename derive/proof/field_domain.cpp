@@ -246,6 +246,7 @@ FieldValue FieldDomain::add(const FieldValue& a, const FieldValue& b) {
         sum.ring.form = terms_.sum(form_of(a), form_of(b));
     }
     inherit(sum, a, b);
+    sum.logarithmic = a.logarithmic || b.logarithmic;
     const bool pair = a.has_logarithm() || b.has_logarithm();
     if (pair) {
         sum.factor = a.factor * b.factor;

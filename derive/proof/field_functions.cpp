@@ -94,8 +94,10 @@ FieldValue FieldDomain::round(ElementType type, const FieldValue& element) {
 FieldValue FieldDomain::written(const Array& array, ElementType /*tile*/, const FieldValue& value) {
     FieldValue element = array.rounds ? round(array.type, value) : value;
     if (!element.finite() || !element.ring.exponential) return element;
+    element = recognised(element);
+    if (element.constant) return element;
     // A logarithm is an exponent as it stands; other elements are taken whole.
-    if (!element.has_logarithm()) {
+    if (!element.logarithmic) {
         element.ring.q = InQ();
         element.ring.form = {};
         element.ring.known = InP();
@@ -173,6 +175,7 @@ FieldValue FieldDomain::logarithm(const FieldValue& a) {
         result = known.part;
         result.factor = a.ring.p * known.power.inverse();
     }
+    result.logarithmic = true;
     result.ring.degree.above += a.ring.degree.above;
     result.ring.degree.below += a.ring.degree.below;
     return result;

@@ -47,6 +47,8 @@ struct FieldValue {
     bool rootless = false;
     /// A convention for rows on which nothing is visible was used.
     bool empty = false;
+    /// A logarithm is a summand of it, though none may be left of its factor: an exponent as it is.
+    bool logarithmic = false;
     RingPart ring;
     InP factor = InP(1);          ///< the `b` of a + log b
     std::uint32_t logarithm = 0;  ///< where its logarithm is known in part: into a side table

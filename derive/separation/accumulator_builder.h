@@ -105,6 +105,7 @@ private:
     Expression inner(TermId id, Where where);
     Expression product(const Monomial& monomial, double coefficient, Where where);
     [[nodiscard]] bool reads_elsewhere(TermId term) const;
+    [[nodiscard]] bool reads_elsewhere(const Monomial& monomial) const;
     [[nodiscard]] std::vector<TermId> guards_of(const Monomial& monomial) const;
     std::vector<Factor> factors_of(Monomial monomial, Where where);
     Factor power(TermId base, double exponent, Where where);

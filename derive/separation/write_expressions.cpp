@@ -167,24 +167,35 @@ Expression Builder::product(const Monomial& monomial, double coefficient, Where 
     return guarded(std::move(value), guards_of(monomial), 0, where);
 }
 
-/// Whether an element is read at a computed index, which may lie outside of the array.
+/// Whether an element is read at a computed index or along an axis of another size, so that it may
+/// lie outside of the array.
 bool Builder::reads_elsewhere(TermId id) const {
     const Term& term = algebra_[id];
-    const auto computed = [&](TermId part) { return algebra_[part].kind != Kind::Axis; };
-    if (term.kind == Kind::Read && std::any_of(term.parts.begin(), term.parts.end(), computed))
-        return true;
+    for (std::size_t i = 0; term.kind == Kind::Read && i < term.parts.size(); ++i) {
+        const Term& at = algebra_[term.parts[i]];
+        const AxisId own = diagram_[ArrayId{term.ref}].axes[i];
+        if (at.kind != Kind::Axis || diagram_[AxisId{at.ref}].size != diagram_[own].size)
+            return true;
+    }
+    if (term.kind == Kind::Sum) {
+        const auto& terms = algebra_[PolynomialId{term.ref}].terms;
+        return std::any_of(terms.begin(), terms.end(),
+                           [&](const auto& each) { return reads_elsewhere(each.first); });
+    }
     return std::any_of(term.parts.begin(), term.parts.end(),
                        [&](TermId part) { return reads_elsewhere(part); });
+}
+
+bool Builder::reads_elsewhere(const Monomial& monomial) const {
+    return std::any_of(monomial.powers.begin(), monomial.powers.end(),
+                       [&](const auto& each) { return reads_elsewhere(each.first); });
 }
 
 /// Conditions under which the product is formed. Those that became masks of its exponent make it 0,
 /// but still keep its other factors from being read where there are none.
 std::vector<TermId> Builder::guards_of(const Monomial& monomial) const {
     std::vector<TermId> guards = monomial.guards;
-    const bool elsewhere =
-        std::any_of(monomial.powers.begin(), monomial.powers.end(),
-                    [&](const auto& each) { return reads_elsewhere(each.first); });
-    if (!elsewhere || monomial.exponent == kZero) return guards;
+    if (!reads_elsewhere(monomial) || monomial.exponent == kZero) return guards;
     for (const auto& [mono, coefficient] : algebra_[monomial.exponent].terms)
         if (is_bare_mask(algebra_, mono))
             guards.push_back(algebra_[mono.powers.front().first].parts.front());

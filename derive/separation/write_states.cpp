@@ -202,7 +202,7 @@ Expression Builder::contraction(const StateVariable& state) {
             std::includes(axes[i].begin(), axes[i].end(), axes[1 - i].begin(), axes[1 - i].end());
         // An array with every axis would be no smaller than the product; one of what is guarded
         // would be read unguarded.
-        if (single || wide || guards.size() > whole.guards.size()) {
+        if (single || wide || (!guards.empty() && reads_elsewhere(whole))) {
             both.insert(both.end(), sides[i].begin(), sides[i].end());
             continue;
         }

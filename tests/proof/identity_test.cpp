@@ -246,6 +246,10 @@ TEST_CASE("what random derivations taught: constants that are left, literals, ov
          "output O[k] : f16 = (sum(x) exp(E[k, x]) * 0.1) / sum(x) exp(E[k, x])", "stream x by 2"},
         {"the size of a root is the root",
          "output O[k] = abs(sqrt(1 + (sum(x) E[k, x]) ^ 2)) - sum(x) E[k, x]", "stream x by 2"},
+        {"probabilities of one element",
+         "P[k, x, z] = softmax[z](E[k, x] * Z[z])\n"
+         "  output O[k] = sum(x) tanh((sum(z) P[k, x, z]) - E[k, x])",
+         "fuse all\nstream x by 2 in O"},
         {"tanh of a literal", "output O[k] = sum(x) tanh(0.3) * E[k, x]", "stream x by 2"},
         {"two equal sums that are rounded",
          "output L[k] : bf16 = sum(x) E[k, x] ^ 2\n  output M[k] : bf16 = sum(x) E[k, x] ^ 2\n"
@@ -259,8 +263,8 @@ TEST_CASE("what random derivations taught: constants that are left, literals, ov
     for (const Taught& each : taught) {
         CAPTURE(each.name);
         const proof::ProgramProof proof =
-            prove_at(std::string("diagram taught {\n  axis k = 2, x = 5, d = 3\n"
-                                 "  input E[k, x], F[d]\n  ") +
+            prove_at(std::string("diagram taught {\n  axis k = 2, x = 5, d = 3, z = 1\n"
+                                 "  input E[k, x], F[d], Z[z]\n  ") +
                          each.outputs + "\n}",
                      each.derivation);
         INFO(describe(proof));
