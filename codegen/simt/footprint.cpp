@@ -66,7 +66,9 @@ std::vector<AxisRange> SimtLowering::footprint(const Load& load, Body& body) {
         const std::vector<Expression>& readers = load.index[d];
         const AxisIndex* plain =
             readers.size() == 1 ? std::get_if<AxisIndex>(&readers.front().node) : nullptr;
-        if (plain != nullptr) {
+        // An index along an axis of another size may leave the array.
+        if (plain != nullptr &&
+            region_.axes[plain->axis.index()].size == region_.axes[axis.index()].size) {
             dims.push_back(ranges_[plain->axis]);
             continue;
         }

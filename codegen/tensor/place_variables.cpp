@@ -75,7 +75,7 @@ void Planner::shape_matrix(VariableId variable, Tile& tile) {
     tile.columns = extent(dims[1]);
 }
 
-/// Axes along the dimensions of a load, where every reader agrees on one.
+/// Axes along the dimensions of a load, where every reader agrees on one that is as long.
 std::vector<std::optional<AxisId>> Planner::axes_of_load(const Load& load) const {
     std::vector<std::optional<AxisId>> axes(load.index.size());
     for (std::size_t d = 0; d < load.index.size(); ++d) {
@@ -83,7 +83,10 @@ std::vector<std::optional<AxisId>> Planner::axes_of_load(const Load& load) const
         bool agree = !load.index[d].empty();
         for (const Expression& index : load.index[d]) {
             const AxisIndex* axis = std::get_if<AxisIndex>(&index.node);
-            agree = agree && axis != nullptr && (first == nullptr || first->axis == axis->axis);
+            const AxisId own = region_.arrays[load.array.index()].axes[d];
+            agree = agree && axis != nullptr && (first == nullptr || first->axis == axis->axis) &&
+                    (load.source || region_.axes[axis->axis.index()].size ==
+                                        region_.axes[own.index()].size);
             first = axis;
         }
         if (agree && first != nullptr) axes[d] = first->axis;
