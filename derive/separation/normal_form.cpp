@@ -185,8 +185,9 @@ Form NormalForm::call(TermId id, const Term& term) {
     case Function::Add: return algebra_.add(parts[0], parts[1]);
     case Function::Subtract: return algebra_.subtract(parts[0], parts[1]);
     case Function::Multiply: {
-        const PolynomialId result = product(parts[0], parts[1]);
-        if (algebra_[result].terms.size() > kMostMonomials) return refuse(Why::Growth, id, result);
+        const Form result = product_under_masks(term, parts[0], parts[1]);
+        if (result && algebra_[*result].terms.size() > kMostMonomials)
+            return refuse(Why::Growth, id, result);
         return result;
     }
     case Function::Divide: {
@@ -296,6 +297,35 @@ PolynomialId NormalForm::centred(PolynomialId polynomial) {
             if (algebra_[term].kind == Kind::Centred) return polynomial;
     const PolynomialId replaced = centre_(streamed, folded, guards_);
     return algebra_.add(others, algebra_.add(folded, replaced));
+}
+
+/// Where a mask of its exponential makes a factor 0, what the other one is does not matter.
+std::vector<TermId> NormalForm::masks_of(PolynomialId factor) const {
+    std::vector<TermId> conditions;
+    if (algebra_[factor].terms.size() != 1) return conditions;
+    for (const auto& [mono, coefficient] :
+         algebra_[algebra_[factor].terms.front().first.exponent].terms) {
+        if (coefficient <= 0 || mono.powers.size() != 1 || mono.exponent != kZero) continue;
+        const Term& mask = algebra_[mono.powers.front().first];
+        if (mask.kind == Kind::Mask && !algebra_.class_of(mask.parts[0]).folded)
+            conditions.push_back(mask.parts[0]);
+    }
+    return conditions;
+}
+
+Form NormalForm::product_under_masks(const Term& term, PolynomialId a, PolynomialId b) {
+    for (const std::size_t masked : {0U, 1U}) {
+        const std::vector<TermId> masks = masks_of(masked == 0 ? a : b);
+        if (!centre_ || masks.empty()) continue;
+        const std::size_t before = guards_.size();
+        guards_.insert(guards_.end(), masks.begin(), masks.end());
+        const Form other = of(term.parts[1 - masked]);
+        const Form result =
+            other ? Form(masked == 0 ? product(a, *other) : product(*other, b)) : std::nullopt;
+        guards_.resize(before);
+        return result;
+    }
+    return product(a, b);
 }
 
 PolynomialId NormalForm::product(PolynomialId a, PolynomialId b) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "derive/proof/checker/check_certificate.h"
+#include "derive/proof/checker/program_form.h"
 #include "derive/proof/checker/program_runner.h"
 #include "derive/proof/evaluate_plain.h"
 #include "derive/proof/field_inputs.h"
@@ -22,7 +23,9 @@ FieldSettings settings_named(const std::string& reading) {
 class ShapeChecker {
 public:
     ShapeChecker(const Json& shape, const Diagram& plain)
-        : shape_(shape), plain_(plain), program_(read_program(shape.at("program"), plain)) {}
+        : shape_(shape), plain_(plain), program_(read_program(shape.at("program"), plain)) {
+        check_form(program_, plain_);
+    }
 
     std::vector<std::string> run() {
         for (const Json& output : shape_.at("outputs")) {
