@@ -315,6 +315,17 @@ Split split(Algebra& algebra, const Monomial& monomial, const std::vector<AxisId
     return result;
 }
 
+std::vector<TermId> conditions_of(const Algebra& algebra, const Monomial& monomial) {
+    std::vector<TermId> conditions = monomial.guards;
+    for (const auto& [mono, coefficient] : algebra[monomial.exponent].terms) {
+        if (coefficient <= 0 || mono.powers.size() != 1 || mono.exponent != kZero) continue;
+        const Term& mask = algebra[mono.powers.front().first];
+        if (mask.kind == Kind::Mask) conditions.push_back(mask.parts.front());
+    }
+    std::erase_if(conditions, [&](TermId each) { return algebra.class_of(each).folded; });
+    return conditions;
+}
+
 std::optional<Monomial> quotient_of(const Monomial& whole, const Monomial& part) {
     Monomial rest = whole;
     if (part.exponent != kZero) {

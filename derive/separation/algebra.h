@@ -159,6 +159,10 @@ struct Split {
 [[nodiscard]] Split split(Algebra& algebra, const Monomial& monomial,
                           const std::vector<AxisId>& inside);
 
+/// Conditions that are known beforehand and without which a product is 0: its guards, and the masks
+/// of its exponential.
+[[nodiscard]] std::vector<TermId> conditions_of(const Algebra& algebra, const Monomial& monomial);
+
 /// `whole` without the factors of `part`; nothing where those are not among its factors.
 [[nodiscard]] std::optional<Monomial> quotient_of(const Monomial& whole, const Monomial& part);
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "derive/separation/normal_form.h"
+#include "diagrams/contains.h"
 
 namespace napkin::separation {
 namespace {
@@ -101,12 +102,9 @@ private:
                 const bool has = std::any_of(mono.powers.begin(), mono.powers.end(),
                                              [&](const auto& each) { return each.first == value; });
                 if (!has) continue;
-                if (!shared) shared = mono.guards;
-                std::erase_if(*shared, [&](TermId guard) {
-                    return algebra_.class_of(guard).folded ||
-                           std::find(mono.guards.begin(), mono.guards.end(), guard) ==
-                               mono.guards.end();
-                });
+                const std::vector<TermId> conditions = conditions_of(algebra_, mono);
+                if (!shared) shared = conditions;
+                std::erase_if(*shared, [&](TermId guard) { return !contains(conditions, guard); });
             }
         }
         return shared.value_or(std::vector<TermId>{});
@@ -254,9 +252,9 @@ PolynomialId written_relative(Algebra& algebra, PolynomialId polynomial, TermId 
     PolynomialId result = kZero;
     for (const auto& [mono, coefficient] : Polynomial(algebra[polynomial]).terms) {
         Monomial others = mono;
-        const bool guarded = std::all_of(guards.begin(), guards.end(), [&](TermId guard) {
-            return std::find(mono.guards.begin(), mono.guards.end(), guard) != mono.guards.end();
-        });
+        const std::vector<TermId> conditions = conditions_of(algebra, mono);
+        const bool guarded = std::all_of(guards.begin(), guards.end(),
+                                         [&](TermId guard) { return contains(conditions, guard); });
         if (!guarded) {
             result = algebra.add(result, algebra.monomial(mono, coefficient));
             continue;

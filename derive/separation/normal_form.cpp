@@ -174,8 +174,9 @@ Form NormalForm::call(TermId id, const Term& term) {
         term.function == Function::Multiply || term.function == Function::Divide ||
         (mixed && (term.function == Function::Max || term.function == Function::Min));
     std::vector<PolynomialId> parts;
+    const bool masks = mixed && centre_ && term.function == Function::Multiply;
     for (const TermId part : term.parts) {
-        if (!opens && !mixed) break;
+        if ((!opens && !mixed) || masks) break;
         const Form form = of(part);
         if (!form) return std::nullopt;
         parts.push_back(*form);
@@ -185,7 +186,7 @@ Form NormalForm::call(TermId id, const Term& term) {
     case Function::Add: return algebra_.add(parts[0], parts[1]);
     case Function::Subtract: return algebra_.subtract(parts[0], parts[1]);
     case Function::Multiply: {
-        const Form result = product_under_masks(term, parts[0], parts[1]);
+        const Form result = parts.empty() ? product_under_masks(term) : product(parts[0], parts[1]);
         if (result && algebra_[*result].terms.size() > kMostMonomials)
             return refuse(Why::Growth, id, result);
         return result;
@@ -299,33 +300,24 @@ PolynomialId NormalForm::centred(PolynomialId polynomial) {
     return algebra_.add(others, algebra_.add(folded, replaced));
 }
 
-/// Where a mask of its exponential makes a factor 0, what the other one is does not matter.
-std::vector<TermId> NormalForm::masks_of(PolynomialId factor) const {
-    std::vector<TermId> conditions;
-    if (algebra_[factor].terms.size() != 1) return conditions;
-    for (const auto& [mono, coefficient] :
-         algebra_[algebra_[factor].terms.front().first.exponent].terms) {
-        if (coefficient <= 0 || mono.powers.size() != 1 || mono.exponent != kZero) continue;
-        const Term& mask = algebra_[mono.powers.front().first];
-        if (mask.kind == Kind::Mask && !algebra_.class_of(mask.parts[0]).folded)
-            conditions.push_back(mask.parts[0]);
-    }
-    return conditions;
-}
-
-Form NormalForm::product_under_masks(const Term& term, PolynomialId a, PolynomialId b) {
-    for (const std::size_t masked : {0U, 1U}) {
-        const std::vector<TermId> masks = masks_of(masked == 0 ? a : b);
-        if (!centre_ || masks.empty()) continue;
-        const std::size_t before = guards_.size();
-        guards_.insert(guards_.end(), masks.begin(), masks.end());
-        const Form other = of(term.parts[1 - masked]);
-        const Form result =
-            other ? Form(masked == 0 ? product(a, *other) : product(*other, b)) : std::nullopt;
-        guards_.resize(before);
-        return result;
-    }
-    return product(a, b);
+/// Where a mask of its exponential makes one factor 0, what the other one is does not matter.
+Form NormalForm::product_under_masks(const Term& term) {
+    const auto exponential = [&](std::size_t at) {
+        return algebra_.class_of(term.parts[at]).exponential;
+    };
+    const std::size_t first = exponential(1) && !exponential(0) ? 1 : 0;
+    const Form one = of(term.parts[first]);
+    if (!one) return std::nullopt;
+    const std::size_t before = guards_.size();
+    const auto& terms = algebra_[*one].terms;
+    if (terms.size() == 1 && terms.front().first.exponent != kZero)
+        for (const TermId condition : conditions_of(algebra_, terms.front().first))
+            guards_.push_back(condition);
+    const Form other = of(term.parts[1 - first]);
+    Form result;
+    if (other) result = first == 0 ? product(*one, *other) : product(*other, *one);
+    guards_.resize(before);
+    return result;
 }
 
 PolynomialId NormalForm::product(PolynomialId a, PolynomialId b) {

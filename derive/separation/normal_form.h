@@ -115,8 +115,7 @@ private:
     Form compute(TermId term);
     Form call(TermId id, const Term& term);
     Form of_parts(TermId id, const Term& term);
-    [[nodiscard]] std::vector<TermId> masks_of(PolynomialId factor) const;
-    Form product_under_masks(const Term& term, PolynomialId a, PolynomialId b);
+    Form product_under_masks(const Term& term);
     Form logarithm(PolynomialId argument, TermId term);
     Form absolute(PolynomialId argument, TermId term);
     Form maximum(PolynomialId a, PolynomialId b, TermId term);
