@@ -85,8 +85,8 @@ std::vector<std::optional<AxisId>> Planner::axes_of_load(const Load& load) const
             const AxisIndex* axis = std::get_if<AxisIndex>(&index.node);
             const AxisId own = region_.arrays[load.array.index()].axes[d];
             agree = agree && axis != nullptr && (first == nullptr || first->axis == axis->axis) &&
-                    (load.source || region_.axes[axis->axis.index()].size ==
-                                        region_.axes[own.index()].size);
+                    (load.source ||
+                     region_.axes[axis->axis.index()].size == region_.axes[own.index()].size);
             first = axis;
         }
         if (agree && first != nullptr) axes[d] = first->axis;

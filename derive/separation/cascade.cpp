@@ -10,6 +10,17 @@ namespace {
 /// A list of the largest elements is kept in full by every merge; a longer one is no small state.
 constexpr std::int64_t kLongestList = 32;
 
+/// Whether the sizes of both axes follow from that of one.
+bool grows_along(const Diagram& diagram, AxisId rank, AxisId over) {
+    return std::any_of(diagram.axes.begin(), diagram.axes.end(), [&](const Axis& axis) {
+        const auto depends = [&](AxisId id) {
+            const Formula& size = diagram[id].size;
+            return substitute(size, axis.name, Formula(1)) != size;
+        };
+        return depends(rank) && depends(over);
+    });
+}
+
 }  // namespace
 
 Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
@@ -281,8 +292,8 @@ Part Cascade::add_select(StatementId id, const Statement& statement, const Selec
         refuse(Why::Select, value);
         return Part::Mixed;
     }
-    const bool grows = select.rank && diagram_[*select.rank].extent > kLongestList;
-    if (grows) refuse(Why::List, value);
+    if (select.rank && grows_along(diagram_, *select.rank, select.over)) refuse(Why::Ranks, value);
+    if (select.rank && diagram_[*select.rank].extent > kLongestList) refuse(Why::List, value);
     for (std::uint32_t i = 0; i < statement.targets.size(); ++i) {
         const ArrayId target = statement.targets[i];
         folds_.push_back({.statement = id,

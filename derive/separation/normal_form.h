@@ -34,6 +34,7 @@ enum class Why {
     Scan,       // a running fold over values that depend on a final one
     Quotient,   // a running fold over quotients by a running product
     List,       // a list of the largest elements that is too long to be a state
+    Ranks,      // a list of the largest elements that grows with the streamed axis
     Apart,      // a fold over some of the axes that are streamed together
     Select,     // a selection along the streamed axis by a value that does not separate
 };

@@ -144,6 +144,8 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
     case Why::List:
         return "the list of the largest elements would keep too much of `" + axis +
                "`; up to 32 are kept";
+    case Why::Ranks:
+        return "how many are selected grows with `" + axis + "`, and a state does not grow";
     case Why::Select:
         return "the selection along `" + axis + "` compares values that depend on " + late;
     }
@@ -153,7 +155,7 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
 /// Whether a sum of products is what was looked for, so that rank says something.
 bool speaks_of_sums(Why why) {
     return why != Why::Maximum && why != Why::Monoid && why != Why::Select && why != Why::List &&
-           why != Why::Scan && why != Why::Quotient;
+           why != Why::Ranks && why != Why::Scan && why != Why::Quotient;
 }
 
 /// What sampled values say: a form with fewer products than the rank does not exist.
