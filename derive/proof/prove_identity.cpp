@@ -10,9 +10,8 @@
 namespace napkin::proof {
 namespace {
 
-// Where roots are taken, half of the points say nothing about an element; for each trial this many
-// points are tried.
-constexpr int kMostPoints = 16;
+// Where roots are taken, half of the points say nothing about an element; this many are tried.
+constexpr int kMostPoints = 48;
 // Where data are compared by a random order, a wrong choice comes out right at every other point.
 constexpr int kTrialsInRandomOrder = 16;
 
@@ -90,7 +89,7 @@ private:
             random_order ? std::max(options_.trials, kTrialsInRandomOrder) : options_.trials;
         bool bounded = settings.strict;
         double degree = 0;
-        for (int i = 0; i < kMostPoints * trials; ++i) {
+        for (int i = 0; i < kMostPoints; ++i) {
             const bool needed =
                 std::any_of(pending.begin(), pending.end(), [&](const Progress& each) {
                     return !each.refuted && (i < trials || !each.complete(trials));
