@@ -11,6 +11,8 @@ double truth(bool value) {
     return value ? 1.0 : 0.0;
 }
 
+}  // namespace
+
 std::size_t arity(Function function) {
     switch (function) {
     case Function::Negate:
@@ -28,8 +30,6 @@ std::size_t arity(Function function) {
     default: return 2;
     }
 }
-
-}  // namespace
 
 double apply_function(Function function, std::span<const double> arguments) {
     invariant(arguments.size() == arity(function), "wrong number of arguments of a function");

@@ -12,7 +12,15 @@
 
 #include <cmath>
 
+#include "diagrams/expression.h"
 #include "diagrams/infinity.h"
+
+namespace napkin {
+
+/// How many arguments a function takes.
+[[nodiscard]] std::size_t arity(Function function);
+
+}  // namespace napkin
 
 namespace napkin::arithmetic {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "diagrams/evaluate/arithmetic.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::proof::checker {
@@ -10,24 +11,6 @@ namespace {
 
 void require(bool holds, const std::string& what) {
     if (!holds) throw MalformedCertificate(what);
-}
-
-std::size_t arguments_of(Function function) {
-    switch (function) {
-    case Function::Select: return 3;
-    case Function::Negate:
-    case Function::Exp:
-    case Function::Log:
-    case Function::Sqrt:
-    case Function::Rsqrt:
-    case Function::Tanh:
-    case Function::Erf:
-    case Function::Abs:
-    case Function::Floor:
-    case Function::Not:
-    case Function::Guard: return 1;
-    default: return 2;
-    }
 }
 
 std::vector<std::int64_t> extents_in(const Diagram& scope, ArrayId array) {
@@ -122,7 +105,7 @@ private:
                 require(element->index.size() == scope_[element->array].axes.size(),
                         "`" + scope_[element->array].name + "` at another number of indices");
             if (const Apply* call = std::get_if<Apply>(&node.node))
-                require(call->arguments.size() == arguments_of(call->function),
+                require(call->arguments.size() == arity(call->function),
                         "`" + std::string(name_of(call->function)) + "` of other arguments");
             if (const Operand* operand = std::get_if<Operand>(&node.node))
                 require(operand->slot < operands, "an operand that is none");
