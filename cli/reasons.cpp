@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "derive/roles.h"
 #include "perfmodel/explain.h"
 
 namespace napkin::cli {
@@ -54,12 +55,11 @@ const Region* same_region(const State& state, const Region& region) {
 
 std::string stream_reason(const State& state, const Region& region, const Stream& stream) {
     const Diagram& diagram = state.diagram;
+    std::set<ArrayId> loaded;
+    for (const Role& role : roles_of(diagram, region, stream.axis))
+        loaded.insert(role.loaded.begin(), role.loaded.end());
     std::vector<std::string> carried;
-    for (const ArrayId array : loads_of(diagram, region)) {
-        const std::vector<AxisId>& axes = diagram[array].axes;
-        if (std::find(axes.begin(), axes.end(), stream.axis) != axes.end())
-            carried.push_back(name_of(diagram, array));
-    }
+    for (const ArrayId array : loaded) carried.push_back(name_of(diagram, array));
     return listed_plain(carried) + (carried.size() == 1 ? " arrives" : " arrive") +
            " in chunks of " + std::to_string(stream.size) + " along " + diagram[stream.axis].name +
            ": only one chunk is held at a time, and as much is loaded as before";

@@ -40,6 +40,7 @@ enum class Hazard {
     Underflow,     ///< a divisor, or the argument of a logarithm, that vanishes
     Cancellation,  ///< a difference of numbers that are almost equal
     Tail,          ///< overflow after the last chunk
+    Scale,         ///< a product whose scale is only divided by after the last chunk
     Operand,       ///< a gauge subtracted from another value than it is the maximum of
 };
 [[nodiscard]] std::string_view name_of(Hazard hazard);

@@ -67,7 +67,7 @@ public:
         command.rule = words_.front().text;
         command.span = cover(words_.front().span, words_.back().span);
         at_ = 1;
-        if (at_ < words_.size() && !is_keyword(words_[at_].text)) command.names = names();
+        if (at_ < words_.size() && !opens_clause()) command.names = names();
         while (at_ < words_.size() && !failed_) clause(command);
         if (failed_) return std::nullopt;
         return command;
@@ -77,6 +77,11 @@ private:
     static bool is_keyword(const std::string& text) {
         return text == "as" || text == "by" || text == "=" || text == "at" || text == "to" ||
                text == "in" || text == "over";
+    }
+    /// Whether a clause stands here rather than a name: of `stream in by 4` the axis is `in`.
+    [[nodiscard]] bool opens_clause() const {
+        const bool alone = at_ + 1 == words_.size() || is_keyword(words_[at_ + 1].text);
+        return is_keyword(words_[at_].text) && !(at_ == 1 && alone);
     }
     void clause(Command& command) {
         const Word keyword = words_[at_++];

@@ -77,6 +77,9 @@ FieldValue FieldDomain::variable(std::uint64_t name, std::uint64_t offset, doubl
     FieldValue value;
     value.kind = FieldValue::Kind::Finite;
     value.ring = {draw.in_p(), draw.in_q(), terms_.term(draw.in_q()), {1, 0}};
+    // -1 is no square: a root that is a square is that of a positive number, products included.
+    if (!settings_.strict && is_square(value.ring.p) != (real > 0))
+        value.ring.p = -value.ring.p;
     value.real = real;
     return value;
 }
@@ -185,8 +188,7 @@ FieldValue FieldDomain::limit(Function function, std::span<const FieldValue> arg
     FieldValue result = number(apply_function(function, used));
     const bool sum = function == Function::Add || function == Function::Subtract;
     const double plain = function == Function::Add ? reals[0] + reals[1] : reals[0] - reals[1];
-    const bool nothing = function == Function::Multiply && std::isnan(reals[0] * reals[1]);
-    result.empty = nothing || (sum && std::isnan(plain));
+    result.empty = sum && std::isnan(plain);
     return result;
 }
 

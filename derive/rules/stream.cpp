@@ -108,7 +108,8 @@ std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Regio
 
 std::optional<NotApplicable> why_unsafe(const Accumulator& accumulator) {
     for (Obligation each : accumulator.obligations) {
-        if (each.hazard != Hazard::Cancellation || each.met) continue;
+        const bool lost = each.hazard == Hazard::Cancellation || each.hazard == Hazard::Scale;
+        if (!lost || each.met) continue;
         const std::string safer = std::exchange(each.safer, "");
         return NotApplicable{print(each), safer};
     }

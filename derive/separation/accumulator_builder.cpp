@@ -226,7 +226,10 @@ Accumulator Builder::finish() {
         return plan_.states()[a].lower.size() > plan_.states()[b].lower.size();
     });
     for (const std::uint32_t state : order) build_state(state);
+    drop_unused_tail();
+    describe_tail();
     oblige_differences();
+    oblige_scales();
     oblige_running();
     oblige_rounded_divisors();
     oblige_tail();

@@ -133,6 +133,7 @@ private:
     void keep_larger(const Lists& lists, std::uint32_t first);
     void build_carry(std::size_t index);
     [[nodiscard]] Expression state_value(const StateVariable& state);
+    [[nodiscard]] std::vector<Factor> take_quotients(Monomial& product);
     [[nodiscard]] Expression contraction(const StateVariable& state);
     [[nodiscard]] Expression own_expression(std::uint32_t fold);
     [[nodiscard]] Expression relative(PolynomialId varying, PolynomialId gauge);
@@ -158,6 +159,14 @@ private:
     };
     [[nodiscard]] std::optional<Vanishing> vanishing(PolynomialId form);
     [[nodiscard]] std::optional<Vanishing> vanishing(TermId factor, double power);
+    [[nodiscard]] std::vector<TermId> scaled_by(TermId term);
+    /// A value, and what it is divided by.
+    struct Scale {
+        TermId value;
+        TermId scale;
+    };
+    [[nodiscard]] std::optional<Scale> lost_scale(const Monomial& product);
+    void oblige_scales();
     void oblige_rounded_divisors();
     void oblige_divisor(std::uint32_t state);
     void exponents_in(TermId id, std::set<PolynomialId>& exponents);
@@ -179,6 +188,8 @@ private:
     [[nodiscard]] bool plain(TermId term);
     [[nodiscard]] bool is_scaled(PolynomialId form);
     [[nodiscard]] Statement tail_statement(ArrayId array);
+    void drop_unused_tail();
+    void describe_tail();
     [[nodiscard]] PolynomialId gathered(PolynomialId polynomial);
     [[nodiscard]] Statement fold_result(ArrayId target, PolynomialId form);
     [[nodiscard]] Statement rewritten(const Statement& source);

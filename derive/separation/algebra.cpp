@@ -98,7 +98,49 @@ bool Algebra::is_number(TermId id, double value) const {
     return term.kind == Kind::Number && term.number == value;
 }
 
+/// Of a guard `l == 0` or `l != 0`, what it compares.
+std::optional<TermId> Algebra::compared_with_zero(TermId guard, Function comparison) const {
+    const Term& term = (*this)[guard];
+    const bool compares = term.kind == Kind::Apply && term.function == comparison &&
+                          is_number(term.parts[1], 0) && class_of(guard).folded;
+    return compares ? std::optional(term.parts[0]) : std::nullopt;
+}
+
+bool Algebra::is_hidden(const Monomial& product) const {
+    return std::any_of(product.guards.begin(), product.guards.end(), [&](TermId guard) {
+        return compared_with_zero(guard, Function::Equal).has_value();
+    });
+}
+
+/// Whether a product counts only where a factor of it is 0.
+bool Algebra::is_nothing(const Monomial& product) {
+    const std::vector<TermId> guards = product.guards;
+    return std::any_of(guards.begin(), guards.end(), [&](TermId guard) {
+        const std::optional<TermId> sum = compared_with_zero(guard, Function::Equal);
+        if (!sum) return false;
+        const TermId opposite = apply(Function::NotEqual, {*sum, number(0)});
+        return std::find(guards.begin(), guards.end(), opposite) != guards.end() ||
+               vanishes_with(product, *sum);
+    });
+}
+
+/// Where l is 0, a sum with log(l) in it is -inf, whatever else it has.
+void Algebra::drop_beside_logarithms(Polynomial& sum) {
+    std::erase_if(sum.terms, [&](const auto& term) {
+        const std::vector<TermId> guards = term.first.guards;
+        return std::any_of(guards.begin(), guards.end(), [&](TermId guard) {
+            const std::optional<TermId> vanishing = compared_with_zero(guard, Function::Equal);
+            if (!vanishing) return false;
+            const Monomial log{.powers = {{apply(Function::Log, {*vanishing}), 1}}};
+            return std::any_of(sum.terms.begin(), sum.terms.end(), [&](const auto& other) {
+                return other.second > 0 && other.first == log;
+            });
+        });
+    });
+}
+
 PolynomialId Algebra::make(Polynomial polynomial) {
+    drop_beside_logarithms(polynomial);
     for (auto& [mono, coefficient] : polynomial.terms) {
         const bool is_mask = coefficient > 0 && mono.exponent == kZero && mono.powers.size() == 1 &&
                              mono.guards.empty() &&
@@ -126,7 +168,7 @@ PolynomialId Algebra::atom(TermId term, double power) {
 }
 
 PolynomialId Algebra::monomial(Monomial monomial, double coefficient) {
-    if (coefficient == 0) return kZero;
+    if (coefficient == 0 || is_nothing(monomial)) return kZero;
     return make(Polynomial{{{std::move(monomial), coefficient}}});
 }
 
@@ -148,7 +190,42 @@ PolynomialId Algebra::add(PolynomialId a, PolynomialId b) {
     return make(Polynomial{{sum.begin(), sum.end()}});
 }
 
+/// The guard `l != 0` that the product has beyond those of the other one, which is equal otherwise.
+std::optional<TermId> Algebra::guard_beyond(const Monomial& product, const Monomial& other) const {
+    if (product.guards.size() != other.guards.size() + 1) return std::nullopt;
+    for (const TermId guard : product.guards) {
+        Monomial without = product;
+        std::erase(without.guards, guard);
+        if (without == other && compared_with_zero(guard, Function::NotEqual)) return guard;
+    }
+    return std::nullopt;
+}
+
+/// a - (if l != 0 then a else 0) is `if l == 0 then a else 0`, either way round.
+bool Algebra::cancel_visible(std::map<Monomial, double>& sum, const Monomial& mono,
+                             double coefficient) {
+    const auto alike = [&](const Monomial& other) {
+        return other.powers == mono.powers && other.exponent == mono.exponent;
+    };
+    auto at = sum.lower_bound(Monomial{.powers = mono.powers, .exponent = mono.exponent});
+    for (; at != sum.end() && alike(at->first); ++at) {
+        if (at->second != -coefficient) continue;
+        const Monomial other = at->first;
+        std::optional<TermId> guard = guard_beyond(mono, other);
+        const double left = guard ? -coefficient : coefficient;
+        if (!guard) guard = guard_beyond(other, mono);
+        if (!guard) continue;
+        Monomial hidden = mono.guards.size() < other.guards.size() ? mono : other;
+        insert_sorted(hidden.guards, apply(Function::Equal, Term((*this)[*guard]).parts));
+        sum.erase(at);
+        if (!is_nothing(hidden)) add(sum, hidden, left);
+        return true;
+    }
+    return false;
+}
+
 void Algebra::add(std::map<Monomial, double>& sum, const Monomial& mono, double coefficient) {
+    if (cancel_visible(sum, mono, coefficient)) return;
     const auto [at, fresh] = sum.try_emplace(mono, coefficient);
     if (fresh) return;
     const std::optional<double> both = sum_of_literals(at->second, coefficient);
@@ -182,6 +259,18 @@ PolynomialId Algebra::multiply(PolynomialId a, PolynomialId b) {
     return result;
 }
 
+/// Whether a factor of the product is 0 wherever the sum is.
+bool Algebra::vanishes_with(const Monomial& product, TermId sum) const {
+    const auto exponentials = vanishes_(Term((*this)[sum]));
+    if (!exponentials || exponentials->empty()) return false;
+    return std::any_of(product.powers.begin(), product.powers.end(), [&](const auto& factor) {
+        const auto others =
+            factor.second > 0 ? vanishes_(Term((*this)[factor.first])) : std::nullopt;
+        return others && std::includes(others->begin(), others->end(), exponentials->begin(),
+                                       exponentials->end());
+    });
+}
+
 Monomial Algebra::multiply(const Monomial& a, const Monomial& b) {
     std::map<TermId, double> powers(a.powers.begin(), a.powers.end());
     std::vector<TermId> gone;
@@ -198,10 +287,13 @@ Monomial Algebra::multiply(const Monomial& a, const Monomial& b) {
                     .guards = a.guards,
                     .deferred = a.deferred};
     for (const TermId guard : b.guards) insert_sorted(result.guards, guard);
-    // What is left of sum(x) p[x] * c, were p to sum to one, has no sum in it that vanishes along.
-    if (!gone.empty() && !class_of(result).folded)
-        for (const TermId term : gone)
-            insert_sorted(result.guards, apply(Function::NotEqual, {term, number(0)}));
+    // What is left of sum(x) p[x] * c, were p to sum to one, may have no sum that vanishes along.
+    for (const TermId term : gone)
+        insert_sorted(result.guards, apply(Function::NotEqual, {term, number(0)}));
+    std::erase_if(result.guards, [&](TermId guard) {
+        const std::optional<TermId> sum = compared_with_zero(guard, Function::NotEqual);
+        return sum && vanishes_with(result, *sum);
+    });
     for (const AxisId axis_id : b.deferred) insert_sorted(result.deferred, axis_id);
     if (result.guards.empty() || !class_of(result.exponent).streamed) return result;
     // A guard beside an exponential belongs into the exponent: 0 * exp(big) is no number.
@@ -284,6 +376,35 @@ PolynomialId Algebra::substitute(PolynomialId id, Substitution& substitution) {
     return result;
 }
 
+namespace {
+
+/// Whether two terms differ at most in where they are read: P[t] and P[u].
+bool same_elsewhere(const Algebra& algebra, TermId one, TermId other) {
+    const Term& a = algebra[one];
+    const Term& b = algebra[other];
+    if (one == other || (a.kind == Kind::Axis && b.kind == Kind::Axis)) return true;
+    Term moved = a;
+    moved.parts = b.parts;
+    return moved == b && a.parts.size() == b.parts.size() &&
+           std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(),
+                      [&](TermId x, TermId y) { return same_elsewhere(algebra, x, y); });
+}
+
+}  // namespace
+
+std::optional<std::size_t> counterpart_of(const Algebra& algebra, const Monomial& product,
+                                          std::size_t factor) {
+    const auto& [value, power] = product.powers[factor];
+    const Class& of = algebra.class_of(value);
+    for (std::size_t i = 0; i < product.powers.size() && !of.folded && !of.streamed; ++i) {
+        const auto& [other, opposite] = product.powers[i];
+        if (opposite * power < 0 && algebra.class_of(other).streamed &&
+            same_elsewhere(algebra, value, other))
+            return i;
+    }
+    return std::nullopt;
+}
+
 Split split(Algebra& algebra, const Monomial& monomial, const std::vector<AxisId>& inside) {
     const auto stays = [&](const Class& of) {
         if (of.streamed) return true;
@@ -291,9 +412,11 @@ Split split(Algebra& algebra, const Monomial& monomial, const std::vector<AxisId
                                          [&](AxisId axis) { return of.axes.contains(axis); });
     };
     Split result;
-    for (const auto& power : monomial.powers)
-        (stays(algebra.class_of(power.first)) ? result.streamed : result.rest)
-            .powers.push_back(power);
+    for (std::size_t i = 0; i < monomial.powers.size(); ++i) {
+        const bool streams = stays(algebra.class_of(monomial.powers[i].first)) ||
+                             counterpart_of(algebra, monomial, i).has_value();
+        (streams ? result.streamed : result.rest).powers.push_back(monomial.powers[i]);
+    }
     Polynomial streamed;
     Polynomial rest;
     const Polynomial exponent = algebra[monomial.exponent];

@@ -85,10 +85,10 @@ struct Class {
 class Algebra {
 public:
     explicit Algebra(std::vector<AxisId> streamed);
-    /// Which terms are 0 where nothing is visible: such a one over itself is 0 there, and not 1.
-    void know_vanishing(std::function<bool(const Term&)> vanishes) {
-        vanishes_ = std::move(vanishes);
-    }
+    /// Which terms are 0 where nothing is visible, as sums of products with these exponentials:
+    /// such a one over itself is 0 there, and not 1.
+    using Vanishing = std::function<std::optional<std::set<TermId>>(const Term&)>;
+    void know_vanishing(Vanishing vanishes) { vanishes_ = std::move(vanishes); }
 
     TermId make(Term term);
     TermId number(double value, bool is_integer = false);
@@ -121,6 +121,8 @@ public:
     }
     [[nodiscard]] const Class& class_of(PolynomialId id) const { return poly_classes_[id.index()]; }
     [[nodiscard]] Class class_of(const Monomial& monomial) const;
+    /// Whether it counts only where a sum of exponentials is 0, that is, where nothing is visible.
+    [[nodiscard]] bool is_hidden(const Monomial& product) const;
     /// The value of a polynomial without atoms.
     [[nodiscard]] const double* as_constant(PolynomialId id) const;
 
@@ -136,7 +138,7 @@ public:
 
 private:
     std::vector<AxisId> streamed_;
-    std::function<bool(const Term&)> vanishes_;
+    Vanishing vanishes_;
     std::deque<Term> terms_;
     std::deque<Class> classes_;
     std::map<Term, TermId> term_ids_;
@@ -146,6 +148,13 @@ private:
 
     [[nodiscard]] Class classify(const Term& term) const;
     void add(std::map<Monomial, double>& sum, const Monomial& mono, double coefficient);
+    [[nodiscard]] std::optional<TermId> guard_beyond(const Monomial& product,
+                                                     const Monomial& other) const;
+    bool cancel_visible(std::map<Monomial, double>& sum, const Monomial& mono, double coefficient);
+    [[nodiscard]] bool vanishes_with(const Monomial& product, TermId sum) const;
+    [[nodiscard]] std::optional<TermId> compared_with_zero(TermId guard, Function comparison) const;
+    [[nodiscard]] bool is_nothing(const Monomial& product);
+    void drop_beside_logarithms(Polynomial& sum);
     Monomial substitute(const Monomial& monomial, Substitution& substitution);
 };
 
@@ -154,8 +163,13 @@ struct Split {
     Monomial streamed;  ///< u: streamed factors, exponent terms without folds
     Monomial rest;      ///< w: factors of folds and constants, exponent terms of folds
 };
+/// The streamed factor that the constant one is divided by, or divides, where both are the same
+/// value at different places: P[t] / P[u] may be tame where neither is.
+[[nodiscard]] std::optional<std::size_t> counterpart_of(const Algebra& algebra,
+                                                        const Monomial& product,
+                                                        std::size_t factor);
 /// Splits a monomial whose factors and exponent terms are each of one class. Constant factors that
-/// carry one of `inside` stay with the streamed ones.
+/// carry one of `inside`, or have a streamed counterpart, stay with the streamed ones.
 [[nodiscard]] Split split(Algebra& algebra, const Monomial& monomial,
                           const std::vector<AxisId>& inside);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "derive/separation/vanishing.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::separation {
@@ -30,9 +31,10 @@ Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector
       axes_(axes),
       algebra_(axes),
       signs_(algebra_, [this](const Term& term) { return body_of(term); }) {
-    algebra_.know_vanishing([this](const Term& term) {
+    algebra_.know_vanishing([this](const Term& term) -> std::optional<std::set<TermId>> {
         const std::optional<TermId> body = body_of(term);
-        return body && algebra_.class_of(*body).exponential;
+        if (!body || !algebra_.class_of(*body).exponential) return std::nullopt;
+        return exponents_of_factors(algebra_, *body);
     });
     for (const StatementId id : region.statements) {
         const std::size_t folds = folds_.size();
@@ -166,7 +168,6 @@ void Cascade::leave_out(StatementId id, std::size_t folds) {
         producer_.erase(target);
         definitions_.erase(target);
         unrounded_.erase(target);
-        running_.erase(target);
         summands_.erase(target);
         std::erase_if(by_term_, [&](const auto& each) { return each.second == target; });
     }
@@ -242,12 +243,15 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
     if (fold.every_prefix) {
         if (of.folded) refuse(Why::Scan, values.front());
         for (const TermId value : values)
-            if (divides_by_running(value, false, false)) refuse(Why::Quotient, value);
-        for (const ArrayId target : statement.targets) running_.emplace(target, fold.monoid);
+            if (running_divisor(value, kProduct) != nullptr ||
+                running_divisor(value, kSum) != nullptr)
+                refuse(Why::Quotient, value);
         for (const ArrayId target : statement.targets)
             define(target, algebra_.reference(Kind::Read, target.value, diagram_[target].axes));
         return Part::Prefix;
     }
+    for (const TermId value : values)
+        if (running_divisor(value, kProduct) != nullptr) refuse(Why::Quotient, value);
     for (std::uint32_t i = 0; i < values.size(); ++i) {
         const ArrayId target = statement.targets[i];
         const std::uint32_t one = fold_for({.statement = id,

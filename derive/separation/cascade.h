@@ -82,8 +82,13 @@ public:
     [[nodiscard]] const std::set<ArrayId>& rounded_divisors() const { return rounded_divisors_; }
     [[nodiscard]] Part part_of(ArrayId array) const;
     [[nodiscard]] bool is_saved(ArrayId array) const;
+    /// The fold of a running product that the value divides by, or of a running sum that it
+    /// subtracts in an exponent, where that varies along a streamed axis.
+    [[nodiscard]] const Fold* running_divisor(TermId value, MonoidId of) const;
     /// The expression as a term.
     TermId lower(const Expression& expression);
+    /// The diagram with formulas for the names of arrays that the user gave none: for messages.
+    const Diagram& spelled();
     /// Whether the array has no axis along which the term only repeats, so that it may be read in
     /// place of the term.
     [[nodiscard]] bool stands_for(ArrayId array, TermId term) const;
@@ -101,11 +106,11 @@ private:
     std::map<ArrayId, TermId> definitions_;
     std::map<ArrayId, std::size_t> producer_;  ///< into statements_
     std::map<TermId, ArrayId> by_term_;
-    std::map<ArrayId, MonoidId> running_;  ///< arrays that keep every prefix of a fold
     std::map<ArrayId, TermId> unrounded_;
     std::set<ArrayId> rounded_divisors_;
     std::map<ArrayId, TermId> summands_;  ///< of folds over other axes
     std::optional<Obstacle> obstacle_;
+    std::optional<Diagram> spelled_;
     bool verbatim_ = true;
     std::function<TermId(std::uint32_t)> state_body_;
 
@@ -129,7 +134,9 @@ private:
     std::uint32_t fold_for(FoldOver wanted);
     void define_fold(ArrayId target, std::uint32_t fold);
     void refuse(Why why, TermId term);
-    [[nodiscard]] bool divides_by_running(TermId term, bool below, bool in_exponent) const;
+    [[nodiscard]] const Fold* running_fold(ArrayId array) const;
+    [[nodiscard]] const Fold* running_divisor(TermId term, MonoidId of, bool below,
+                                              bool in_exponent) const;
     void mark_divisors();
     void mark_divided();
     [[nodiscard]] std::set<std::uint32_t> folds_of(TermId term) const;

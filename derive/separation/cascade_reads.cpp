@@ -86,24 +86,41 @@ TermId Cascade::gather(TermId body, TermId index) {
     return algebra_.reference(Kind::Fold, fold, axes);
 }
 
-/// Whether the value has a running product below a quotient, or a running sum subtracted in an
+/// The fold of which the array keeps every prefix.
+const Fold* Cascade::running_fold(ArrayId array) const {
+    const std::optional<StatementId> source = producer(diagram_, array);
+    const Fold* fold = source ? std::get_if<Fold>(&diagram_[*source].body) : nullptr;
+    return fold != nullptr && fold->every_prefix ? fold : nullptr;
+}
+
+/// A streamed running product that the value divides by, or a running sum that it subtracts in an
 /// exponent: what is 0 once stays 0, and everything after it is lost.
-bool Cascade::divides_by_running(TermId id, bool below, bool in_exponent) const {
+const Fold* Cascade::running_divisor(TermId id, MonoidId of) const {
+    return running_divisor(id, of, false, false);
+}
+
+const Fold* Cascade::running_divisor(TermId id, MonoidId of, bool below, bool in_exponent) const {
     const Term& term = algebra_[id];
     if (term.kind == Kind::Read) {
-        const auto known = running_.find(ArrayId{term.ref});
-        return below && known != running_.end() && known->second == (in_exponent ? kSum : kProduct);
+        const Fold* fold = running_fold(ArrayId{term.ref});
+        const bool divides = below && fold != nullptr && fold->monoid == of &&
+                             of == (in_exponent ? kSum : kProduct) &&
+                             algebra_.class_of(id).streamed;
+        return divides ? fold : nullptr;
     }
-    if (term.kind != Kind::Apply) return false;
+    if (term.kind != Kind::Apply) return nullptr;
     const auto part = [&](std::size_t i, bool flips) {
-        return divides_by_running(term.parts[i], below != flips, in_exponent);
+        return running_divisor(term.parts[i], of, below != flips, in_exponent);
+    };
+    const auto either = [](const Fold* one, const Fold* other) {
+        return one != nullptr ? one : other;
     };
     switch (term.function) {
-    case Function::Exp: return divides_by_running(term.parts[0], below, true);
+    case Function::Exp: return running_divisor(term.parts[0], of, below, true);
     case Function::Negate: return part(0, in_exponent);
     case Function::Rsqrt: return part(0, true);
-    case Function::Subtract: return part(0, false) || part(1, in_exponent);
-    case Function::Divide: return part(0, false) || part(1, true);
+    case Function::Subtract: return either(part(0, false), part(1, in_exponent));
+    case Function::Divide: return either(part(0, false), part(1, true));
     case Function::Power: {
         const Term& power = algebra_[term.parts[1]];
         return part(0, power.kind == Kind::Number && power.number < 0);
@@ -111,8 +128,8 @@ bool Cascade::divides_by_running(TermId id, bool below, bool in_exponent) const 
     default: break;
     }
     for (std::size_t i = 0; i < term.parts.size(); ++i)
-        if (part(i, false)) return true;
-    return false;
+        if (const Fold* fold = part(i, false)) return fold;
+    return nullptr;
 }
 
 }  // namespace napkin::separation

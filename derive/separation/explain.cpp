@@ -26,6 +26,7 @@ std::string_view name_of(Hazard hazard) {
     case Hazard::Underflow: return "underflow";
     case Hazard::Cancellation: return "cancellation";
     case Hazard::Tail: return "overflow in the tail";
+    case Hazard::Scale: return "lost scale";
     case Hazard::Operand: return "other operand";
     }
     return "?";
@@ -37,6 +38,7 @@ std::string print(const Obligation& obligation) {
         (obligation.met ? "no " + name : name + " possible") + ": " + obligation.text;
     if (obligation.hazard == Hazard::Operand)
         text = (obligation.met ? "same operand: " : "another operand: ") + obligation.text;
+    if (obligation.hazard == Hazard::Scale) text = "scale lost: " + obligation.text;
     if (!obligation.example.empty()) text += "; " + obligation.example;
     if (!obligation.safer.empty()) text += "; safe: " + obligation.safer;
     return text;

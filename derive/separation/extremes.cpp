@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "derive/separation/plan.h"
+#include "diagrams/infinity.h"
 
 namespace napkin::separation {
 namespace {
@@ -155,6 +156,21 @@ Form Plan::extreme(std::uint32_t fold) {
                                        .serves = fold}));
 }
 
+/// Whether nothing is left of an extreme and of the exponent that is relative to it: exp of that is
+/// 1, but 0 where both are of nothing.
+bool Plan::cancels(PolynomialId extreme, PolynomialId exponent) {
+    PolynomialId sum = extreme;
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[exponent]).terms) {
+        PolynomialId term = algebra_.monomial(mono, coefficient);
+        const Term fold = algebra_[algebra_.term_of(algebra_.monomial(mono))];
+        if (fold.kind == Kind::Fold)
+            if (const Form in_states = value(fold.ref))
+                term = algebra_.scale(*in_states, coefficient);
+        sum = algebra_.add(sum, term);
+    }
+    return algebra_.as_constant(sum) != nullptr;
+}
+
 Form Plan::scaled_extreme(std::uint32_t fold, const Monomial& mono, double coefficient) {
     const FoldOver entry = folds_[fold];
     if (!mono.deferred.empty()) return refuse(Why::Maximum, fold);
@@ -175,6 +191,10 @@ Form Plan::scaled_extreme(std::uint32_t fold, const Monomial& mono, double coeff
     if (bare && known) {  // max exp(a) = exp(max a)
         const MonoidId monoid = coefficient > 0 ? entry.monoid : other_way;
         const PolynomialId inside = state(monoid, parts.streamed.exponent, kZero);
+        if (cancels(inside, parts.rest.exponent))
+            parts.rest.guards.push_back(algebra_.apply(
+                Function::NotEqual, {algebra_.term_of(inside),
+                                     algebra_.number(monoid == kMax ? -kInfinity : kInfinity)}));
         const Form factor =
             normal_.exponential(algebra_.add(inside, parts.rest.exponent), entry.body);
         parts.rest.exponent = kZero;

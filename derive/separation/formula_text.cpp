@@ -39,7 +39,11 @@ public:
                 [&](const SizeOf& size) -> Text {
                     return {"size(" + scope_[size.axis].name + ")"};
                 },
-                [&](const Read& element) -> Text { return {read_text(element)}; },
+                [&](const Read& element) -> Text {
+                    // A formula in place of a name is a fold, which takes in what is multiplied.
+                    const bool formula = scope_[element.array].name.find(' ') != std::string::npos;
+                    return {read_text(element), formula ? kAdditive : kLeaf};
+                },
                 [&](const Apply& call) { return call_text(call); },
                 [&](const Convert& convert) -> Text {
                     return {std::string(name_of(convert.type)) + "(" +

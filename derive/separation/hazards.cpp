@@ -123,6 +123,65 @@ std::optional<Builder::Vanishing> Builder::vanishing(TermId factor, double power
     return found;
 }
 
+/// The values of which the term is the largest, or is made of the largest.
+std::vector<TermId> Builder::scaled_by(TermId id) {
+    const Term term = algebra_[id];
+    std::vector<TermId> values;
+    if (term.kind == Kind::Fold && plan_.folds()[term.ref].monoid == kMax &&
+        !plan_.folds()[term.ref].picks) {
+        const TermId body = plan_.folds()[term.ref].body;
+        const Term& outermost = algebra_[body];
+        const bool absolute = outermost.kind == Kind::Apply && outermost.function == Function::Abs;
+        values.push_back(absolute ? outermost.parts.front() : body);
+    }
+    for (const TermId part : term.parts)
+        for (const TermId value : scaled_by(part)) values.push_back(value);
+    return values;
+}
+
+/// Two factors of a product, each divided by its largest value.
+std::optional<Builder::Scale> Builder::lost_scale(const Monomial& product) {
+    Monomial left = product;
+    int scaled = 0;
+    for (const auto& [divisor, power] : product.powers) {
+        if (power >= 0 || !algebra_.class_of(divisor).folded) continue;
+        for (const TermId value : scaled_by(divisor)) {
+            const Form form = normal_.of(value);
+            if (!form || algebra_[*form].terms.size() != 1) continue;
+            const Monomial factor = algebra_[*form].terms.front().first;
+            if (!algebra_.class_of(factor).streamed) continue;
+            for (double times = -power; times >= 1; --times) {
+                const std::optional<Monomial> rest = quotient_of(left, factor);
+                if (!rest) break;
+                left = *rest;
+                if (++scaled == 2) return Scale{value, divisor};
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+/// A square of what is divided by its largest value: what is summed is the square alone.
+void Builder::oblige_scales() {
+    for (std::uint32_t i = 0; i < plan_.folds().size(); ++i) {
+        const FoldOver& fold = plan_.folds()[i];
+        if (fold.monoid != kSum || fold.picks) continue;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[plan_.form(i)]).terms) {
+            const std::optional<Scale> lost = lost_scale(mono);
+            if (!lost) continue;
+            const std::string scale = name_of_term(lost->scale);
+            Obligation made = about(Hazard::Scale);
+            made.met = false;
+            made.text = name_of_term(fold.body) + " is summed without " + scale +
+                        ", which is only divided by after the last chunk";
+            made.example = "where " + name_of_term(lost->value) +
+                           " is 1e20, a product of two is infinite in float32";
+            made.safer = "put " + scale + " in a region of its own, or stream `as written`";
+            oblige(std::move(made));
+        }
+    }
+}
+
 /// What is rounded to a type after the last chunk and then divided by.
 void Builder::oblige_rounded_divisors() {
     for (const ArrayId divisor : cascade_.rounded_divisors()) {

@@ -273,8 +273,17 @@ PolynomialId NormalForm::collect(PolynomialId polynomial) {
     return gathered;
 }
 
+/// What is left where nothing is visible, which most factors make 0.
+PolynomialId NormalForm::hidden_part(PolynomialId polynomial) {
+    Polynomial hidden = algebra_[polynomial];
+    std::erase_if(hidden.terms, [&](const auto& term) { return !algebra_.is_hidden(term.first); });
+    return algebra_.make(std::move(hidden));
+}
+
 PolynomialId NormalForm::expandable(PolynomialId polynomial) {
     if (algebra_[polynomial].terms.size() < 2 || has_origin(polynomial)) return polynomial;
+    if (const PolynomialId hidden = hidden_part(polynomial); hidden != kZero)
+        return algebra_.add(hidden, expandable(algebra_.subtract(polynomial, hidden)));
     if (pure(polynomial)) return algebra_.atom(algebra_.term_of(polynomial));
     const PolynomialId sum = centre_ ? centred(polynomial) : polynomial;
     return gather_class(gather_class(sum, false), true);
@@ -342,7 +351,8 @@ Form NormalForm::power(PolynomialId base, double exponent, TermId term) {
     if (algebra_[base].terms.size() > 1 && (exponent < 0 || !whole))
         base = relative_to_largest(base);
     if (algebra_[base].terms.size() > 1) {
-        const bool opens = has_origin(base) && whole && exponent > 0;
+        const bool opens =
+            whole && exponent > 0 && (has_origin(base) || hidden_part(base) != kZero);
         if (pure(base) && !opens) return algebra_.atom(algebra_.term_of(base), exponent);
         if (whole && exponent >= 2 && exponent <= 8) {
             PolynomialId result = expandable(base);

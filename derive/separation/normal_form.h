@@ -127,6 +127,7 @@ private:
     std::optional<TermId> under_condition(const Term& product);
     Form inner(TermId id, const Term& term);
     Form fractional_power(PolynomialId base, double exponent, TermId term);
+    [[nodiscard]] PolynomialId hidden_part(PolynomialId polynomial);
     PolynomialId expandable(PolynomialId polynomial);
     PolynomialId centred(PolynomialId polynomial);
     PolynomialId guarded(PolynomialId polynomial, TermId condition);

@@ -248,7 +248,8 @@ Form NormalForm::select(TermId id, const Term& term) {
     const Class of_all = algebra_.class_of(id);
     const bool streams = algebra_.class_of(condition).folded;
     if ((otherwise_masked || then_masked) && !streams) {
-        const Form value = of(term.parts[otherwise_masked ? 1 : 2]);
+        const Form value =
+            of(assuming(term.parts[otherwise_masked ? 1 : 2], condition, otherwise_masked));
         if (!value) return std::nullopt;
         const TermId visible = otherwise_masked ? condition : negation(condition);
         return algebra_.add(*value, algebra_.atom(algebra_.mask(visible)));

@@ -169,6 +169,7 @@ private:
     [[nodiscard]] Form sum(std::uint32_t fold);
     [[nodiscard]] Form extreme(std::uint32_t fold);
     [[nodiscard]] Form scaled_extreme(std::uint32_t fold, const Monomial& mono, double coefficient);
+    [[nodiscard]] bool cancels(PolynomialId extreme, PolynomialId exponent);
     [[nodiscard]] bool is_one_extreme(PolynomialId form);
     [[nodiscard]] std::optional<TermId> inside_out(TermId body, std::uint32_t fold);
     [[nodiscard]] TermId extreme_term(TermId body, MonoidId monoid, std::uint32_t fold);

@@ -179,25 +179,40 @@ NotApplicable with_ways_out(std::string reason, const std::string& axis) {
                     "` and reduce within a chunk"};
 }
 
+NotApplicable quotient_refusal(Cascade& cascade, TermId term) {
+    const Fold* running = cascade.running_divisor(term, kProduct);
+    if (running == nullptr) running = cascade.running_divisor(term, kSum);
+    invariant(running != nullptr, "a quotient of running products has none");
+    const std::string axis = cascade.diagram()[running->over.front()].name;
+    NotApplicable refused = with_ways_out(
+        "`" + term_text(cascade, term, false) + "`: " + sentence(Why::Quotient, "", "", "", axis),
+        axis);
+    refused.help =
+        "keep `h = a * h + b` as a scan of affine maps, which divides by nothing: `monoid "
+        "affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative`, then `A[" +
+        axis + "], H[" + axis + "] = scan[" + axis + "] affine (a, b)`";
+    return refused;
+}
+
 }  // namespace
 
+const Diagram& Cascade::spelled() {
+    if (spelled_) return *spelled_;
+    spelled_ = diagram_;
+    for (const Statement& statement : diagram_.statements)
+        for (std::size_t i = 0; i < statement.targets.size(); ++i) {
+            Array& array = spelled_->arrays[statement.targets[i].index()];
+            if (!array.named) array.name = value_text(*spelled_, statement, i);
+        }
+    return *spelled_;
+}
+
 std::string term_text(Cascade& cascade, TermId term, bool by_name) {
-    return formula_text(cascade.diagram(), Namer(cascade).write(term, by_name));
+    return formula_text(cascade.spelled(), Namer(cascade).write(term, by_name));
 }
 
 NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
-    if (obstacle.why == Why::Quotient) {
-        NotApplicable scan =
-            with_ways_out("`" + term_text(cascade, obstacle.term, false) +
-                              "`: " + sentence(obstacle.why, "", "", "", cascade.axis_names()),
-                          cascade.axis_names());
-        scan.help =
-            "keep `h = a * h + b` as a scan of affine maps, which divides by nothing: `monoid "
-            "affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative`, then `A[" +
-            cascade.axis_names() + "], H[" + cascade.axis_names() + "] = scan[" +
-            cascade.axis_names() + "] affine (a, b)`";
-        return scan;
-    }
+    if (obstacle.why == Why::Quotient) return quotient_refusal(cascade, obstacle.term);
     const std::string axis = cascade.axis_names();
     const auto part = [&](const std::optional<TermId>& term, const char* otherwise) {
         return term ? "`" + term_text(cascade, *term) + "`" : std::string(otherwise);
@@ -213,7 +228,7 @@ NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
 }
 
 NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
-    const Diagram& diagram = cascade.diagram();
+    const Diagram& diagram = cascade.spelled();
     const std::string axis = cascade.axis_names();
     std::set<std::string> folds;
     Algebra& algebra = cascade.algebra();

@@ -142,6 +142,29 @@ Expression Builder::state_value(const StateVariable& state) {
     return contraction(state);
 }
 
+/// Quotients of a value at two places, which are formed before anything else is multiplied.
+std::vector<Builder::Factor> Builder::take_quotients(Monomial& product) {
+    std::vector<Factor> quotients;
+    for (std::size_t i = 0; i < product.powers.size();) {
+        const std::optional<std::size_t> other = counterpart_of(algebra_, product, i);
+        if (!other) {
+            ++i;
+            continue;
+        }
+        const std::pair<TermId, double> pair[] = {product.powers[i], product.powers[*other]};
+        std::vector<Factor> both;
+        Class of;
+        for (const auto& [value, exponent] : pair) {
+            both.push_back(power(value, exponent, Where::Chunk));
+            of.axes.insert(both.back().of.axes.begin(), both.back().of.axes.end());
+            std::erase(product.powers, std::pair(value, exponent));
+        }
+        quotients.push_back({quotient(both, 1), std::move(of)});
+        i = 0;
+    }
+    return quotients;
+}
+
 /// u as a product of at most two arrays: what shares the axes of the weight is multiplied into it
 /// beforehand, so that contractions stay products of plain reads.
 Expression Builder::contraction(const StateVariable& state) {
@@ -162,6 +185,7 @@ Expression Builder::contraction(const StateVariable& state) {
         factors.push_back({read_array(weight(whole.exponent, state.gauge)), of});
         bare.exponent = kZero;
     }
+    for (Factor& factor : take_quotients(bare)) factors.push_back(std::move(factor));
     for (Factor& factor : factors_of(bare, Where::Chunk)) factors.push_back(std::move(factor));
     const bool infinite = std::any_of(factors.begin(), factors.end(),
                                       [](const Factor& factor) { return factor.of.infinite; });

@@ -4,6 +4,7 @@
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
+#include "diagrams/contains.h"
 
 namespace napkin::separation {
 
@@ -123,12 +124,32 @@ void Builder::need_tail(ArrayId id) {
     Statement written = tail_statement(id);
     excluded_.erase(id);
     for (const ArrayId target : written.targets) tail_done_.insert(target);
+    result_.tail.push_back(std::move(written));
+}
+
+/// What a formula stood for that was then written without it.
+void Builder::drop_unused_tail() {
+    std::vector<Statement>& tail = result_.tail;
+    for (std::size_t i = tail.size(); i-- > 0;) {
+        const auto later = tail.begin() + static_cast<std::ptrdiff_t>(i) + 1;
+        const auto is_used = [&](ArrayId target) {
+            return target.index() >= diagram_.arrays.size() || cascade_.is_saved(target) ||
+                   std::any_of(later, tail.end(), [&](const Statement& reader) {
+                       return contains(inputs_of(reader), target);
+                   });
+        };
+        const std::vector<ArrayId>& targets = tail[i].targets;
+        if (std::none_of(targets.begin(), targets.end(), is_used)) tail.erase(later - 1);
+    }
+}
+
+void Builder::describe_tail() {
     Diagram scope = diagram_;
     scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
-    for (std::size_t i = 0; i < written.targets.size(); ++i)
-        result_.tail_text.push_back(scope[written.targets[i]].name + " = " +
-                                    value_text(scope, written, i));
-    result_.tail.push_back(std::move(written));
+    for (const Statement& written : result_.tail)
+        for (std::size_t i = 0; i < written.targets.size(); ++i)
+            result_.tail_text.push_back(scope[written.targets[i]].name + " = " +
+                                        value_text(scope, written, i));
 }
 
 }  // namespace napkin::separation

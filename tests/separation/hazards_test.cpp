@@ -135,4 +135,20 @@ TEST_CASE("hazards: a divisor that rounding or a quotient hides from the accumul
     check_golden("separation/hidden_divisors.txt", text);
 }
 
+TEST_CASE("hazards: a quotient of one value at two places comes before what it multiplies") {
+    const Diagram diagram = load(R"(diagram decay {
+  axis t = 23, u = t, c = 3
+  input P[t], X[t, c]
+  output H[t, c] = sum(u) (if u <= t then P[t] / P[u] else 0) * X[u, c]
+})");
+    Tensors inputs = random_inputs(diagram, 5);
+    std::vector<double>& product = inputs.at(find_array(diagram, "P").value()).values;
+    for (std::size_t t = 0; t < product.size(); ++t)
+        product[t] = static_cast<float>(std::pow(10, -1.5 * static_cast<double>(t)));
+    for (double& value : inputs.at(find_array(diagram, "X").value()).values) value *= 1e10;
+    const Tensors expected = evaluate_outputs(diagram, inputs).value();
+    const State streamed = derive(diagram, "stream u by 4");
+    CHECK(error_of(diagram, expected, diagram, in_float32(streamed, inputs)) < 1e-6);
+}
+
 }  // namespace napkin::test
