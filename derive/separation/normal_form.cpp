@@ -26,6 +26,11 @@ bool is_unary_function(Function function) {
     }
 }
 
+bool is_arithmetic(Function function) {
+    return function == Function::Add || function == Function::Subtract ||
+           function == Function::Multiply || function == Function::Divide;
+}
+
 }  // namespace
 
 Form NormalForm::refuse(Why why, TermId term, std::optional<PolynomialId> culprit) {
@@ -136,16 +141,20 @@ Form NormalForm::of(PolynomialId polynomial) {
     return result;
 }
 
-/// f(if c then a else b) as if c then f(a) else f(b), also from within further functions; a mask
-/// stays, since functions of it have their own rules.
-TermId NormalForm::lifted(TermId id) {
+/// f(if c then a else b) as if c then f(a) else f(b), also from within further functions and what
+/// they add and multiply; a mask stays, since functions of it have their own rules.
+TermId NormalForm::lifted(TermId id, bool inside) {
     const Term term = algebra_[id];
     const bool lifts = term.kind == Kind::Apply &&
                        (is_unary_function(term.function) || term.function == Function::Negate ||
-                        term.function == Function::Max || term.function == Function::Min);
+                        term.function == Function::Max || term.function == Function::Min ||
+                        (inside && is_arithmetic(term.function)));
     if (!lifts || !algebra_.class_of(id).mixed()) return id;
     for (std::size_t i = 0; i < term.parts.size(); ++i) {
-        const Term argument = algebra_[lifted(term.parts[i])];
+        // Exponentials and powers have their own rules for sums.
+        const bool opens = inside || (term.function != Function::Exp &&
+                                      term.function != Function::Power);
+        const Term argument = algebra_[lifted(term.parts[i], opens)];
         if (argument.kind != Kind::Apply || argument.function != Function::Select) continue;
         if (algebra_.is_number(argument.parts[1], -kInfinity) ||
             algebra_.is_number(argument.parts[2], -kInfinity))
@@ -164,7 +173,7 @@ Form NormalForm::call(TermId id, const Term& term) {
     if (term.function == Function::Select) return select(id, term);
     const bool mixed = algebra_.class_of(id).mixed();
     if (mixed) {
-        const TermId branches = lifted(id);
+        const TermId branches = lifted(id, false);
         if (branches != id) return of(branches);
         if (const std::optional<TermId> guarded = under_condition(term)) return of(*guarded);
     }

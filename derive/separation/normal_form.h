@@ -139,7 +139,7 @@ private:
     PolynomialId relative_to_largest(PolynomialId sum);
     [[nodiscard]] bool in_tail() const { return fold_value_ != nullptr; }
     TermId negation(TermId condition);
-    TermId lifted(TermId term);
+    TermId lifted(TermId term, bool inside);
 };
 
 }  // namespace napkin::separation
