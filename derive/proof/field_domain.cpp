@@ -78,8 +78,7 @@ FieldValue FieldDomain::variable(std::uint64_t name, std::uint64_t offset, doubl
     value.kind = FieldValue::Kind::Finite;
     value.ring = {draw.in_p(), draw.in_q(), terms_.term(draw.in_q()), {1, 0}};
     // -1 is no square: a root that is a square is that of a positive number, products included.
-    if (!settings_.strict && is_square(value.ring.p) != (real > 0))
-        value.ring.p = -value.ring.p;
+    if (!settings_.strict && is_square(value.ring.p) != (real > 0)) value.ring.p = -value.ring.p;
     value.real = real;
     return value;
 }

@@ -34,7 +34,7 @@ Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector
     algebra_.know_vanishing([this](const Term& term) -> std::optional<std::set<TermId>> {
         const std::optional<TermId> body = body_of(term);
         if (!body || !algebra_.class_of(*body).exponential) return std::nullopt;
-        return exponents_of_factors(algebra_, *body);
+        return is_in_place(term) ? exponents_of_factors(algebra_, *body) : std::set<TermId>{};
     });
     for (const StatementId id : region.statements) {
         const std::size_t folds = folds_.size();
@@ -104,12 +104,24 @@ std::optional<TermId> Cascade::body_of(const Term& term) const {
         if (fold.picks) return std::nullopt;
         return fold.body;
     }
-    if (term.kind == Kind::State && state_body_) return state_body_(term.ref);
+    if (term.kind == Kind::State && of_state_) return of_state_(term.ref).body;
     if (term.kind == Kind::Read || term.kind == Kind::Late) {
         const auto known = summands_.find(ArrayId{term.ref});
         if (known != summands_.end()) return known->second;
     }
     return std::nullopt;
+}
+
+/// Whether a fold or state is read at its own axes.
+bool Cascade::is_in_place(const Term& term) const {
+    const std::vector<AxisId> own = term.kind == Kind::Fold    ? folds_[term.ref].axes
+                                    : term.kind == Kind::State ? of_state_(term.ref).axes
+                                                               : diagram_[ArrayId{term.ref}].axes;
+    return std::equal(own.begin(), own.end(), term.parts.begin(), term.parts.end(),
+                      [&](AxisId axis, TermId part) {
+                          const Term& index = algebra_[part];
+                          return index.kind == Kind::Axis && AxisId{index.ref} == axis;
+                      });
 }
 
 bool Cascade::touches(const Statement& statement) const {

@@ -63,8 +63,15 @@ public:
     [[nodiscard]] std::string axis_names() const;
     Algebra& algebra() { return algebra_; }
     [[nodiscard]] const Signs& signs() const { return signs_; }
-    /// What a state accumulates, for sign tests in tails.
-    void know_states(std::function<TermId(std::uint32_t)> body) { state_body_ = std::move(body); }
+    /// What a state accumulates, and the axes that it has.
+    struct Summand {
+        TermId body;
+        std::vector<AxisId> axes;
+    };
+    /// For tests of sign, and of what vanishes, in tails.
+    void know_states(std::function<Summand(std::uint32_t)> of_state) {
+        of_state_ = std::move(of_state);
+    }
     [[nodiscard]] const std::vector<RegionStatement>& statements() const { return statements_; }
     [[nodiscard]] const std::vector<FoldOver>& folds() const { return folds_; }
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
@@ -112,8 +119,9 @@ private:
     std::optional<Obstacle> obstacle_;
     std::optional<Diagram> spelled_;
     bool verbatim_ = true;
-    std::function<TermId(std::uint32_t)> state_body_;
+    std::function<Summand(std::uint32_t)> of_state_;
 
+    [[nodiscard]] bool is_in_place(const Term& term) const;
     [[nodiscard]] bool touches(const Statement& statement) const;
     /// Whether exactly the streamed axes are among these; refuses where only some of them are.
     bool folds_all(const std::vector<AxisId>& over, const Statement& statement, TermId value);

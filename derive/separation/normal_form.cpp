@@ -152,8 +152,8 @@ TermId NormalForm::lifted(TermId id, bool inside) {
     if (!lifts || !algebra_.class_of(id).mixed()) return id;
     for (std::size_t i = 0; i < term.parts.size(); ++i) {
         // Exponentials and powers have their own rules for sums.
-        const bool opens = inside || (term.function != Function::Exp &&
-                                      term.function != Function::Power);
+        const bool opens =
+            inside || (term.function != Function::Exp && term.function != Function::Power);
         const Term argument = algebra_[lifted(term.parts[i], opens)];
         if (argument.kind != Kind::Apply || argument.function != Function::Select) continue;
         if (algebra_.is_number(argument.parts[1], -kInfinity) ||

@@ -24,8 +24,9 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& centred)
         [this](PolynomialId streamed, PolynomialId folded, const std::vector<TermId>& guards) {
             return centre(streamed, folded, guards);
         });
-    cascade.know_states(
-        [this](std::uint32_t state) { return algebra_.term_of(states_[state].form); });
+    cascade.know_states([this](std::uint32_t state) {
+        return Cascade::Summand{algebra_.term_of(states_[state].form), states_[state].axes};
+    });
 }
 
 std::optional<Obstacle> Plan::prepare() {
