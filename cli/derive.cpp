@@ -48,10 +48,11 @@ Result<Log> log_of(const Loaded& loaded, const Machine& machine) {
     Workbench bench(loaded.plain, loaded.state.steps);
     std::optional<Figures> before;
     Cost cost_before;
+    CostOfSteps cost_of_step;
     for (std::size_t i = 0; i <= bench.last_step(); ++i) {
         bench.go_to(i);
         const State& state = bench.current();
-        Result<Cost> cost = cost_of_state(state);
+        Result<Cost> cost = cost_of_step(state);
         if (!cost) return cost.error();
         const Figures now = figures_of(*cost, machine);
         if (i == 0) {

@@ -63,6 +63,30 @@ Result<Cost> cost_of_state(const State& state) {
     return cost_of(*program);
 }
 
+Result<Cost> CostOfSteps::operator()(const State& state) {
+    const bool same = last_ && last_->diagram == state.diagram &&
+                      last_->relabelling.places == state.relabelling.places &&
+                      last_->relabelling.wire_types == state.relabelling.wire_types;
+    std::vector<RegionCost> regions;
+    for (const Region& region : state.relabelling.regions) {
+        const std::vector<Region> none;
+        const std::vector<Region>& known = same ? last_->relabelling.regions : none;
+        const auto found = std::find(known.begin(), known.end(), region);
+        if (found != known.end()) {
+            regions.push_back(regions_[static_cast<std::size_t>(found - known.begin())]);
+            continue;
+        }
+        const Result<RegionProgram> program = expand(state, region, OpaqueBoxes::Keep);
+        if (!program) return program.error();
+        Result<RegionCost> cost = cost_of(*program);
+        if (!cost) return cost.error();
+        regions.push_back(std::move(*cost));
+    }
+    last_ = state;
+    regions_ = regions;
+    return cost_of(state.diagram.name, std::move(regions));
+}
+
 drawing::Canvas picture_of(const State& state, const Cost& cost, drawing::Medium medium,
                            const std::string& title) {
     drawing::DrawOptions options;

@@ -1,7 +1,9 @@
 // Pictures of a derivation: the diagram under its relabelling, with the resource table above it.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "derive/state.h"
 #include "diagrams/drawing/layout.h"
@@ -17,5 +19,15 @@ namespace napkin::cli {
 [[nodiscard]] std::string terminal_picture(const State& state, const Cost& cost, bool color);
 /// The cost of a state, expanded first.
 [[nodiscard]] Result<Cost> cost_of_state(const State& state);
+
+/// Costs of the states of a derivation in turn: what a step leaves alone is not costed again.
+class CostOfSteps {
+public:
+    [[nodiscard]] Result<Cost> operator()(const State& state);
+
+private:
+    std::optional<State> last_;
+    std::vector<RegionCost> regions_;  ///< of last_
+};
 
 }  // namespace napkin::cli

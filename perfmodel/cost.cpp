@@ -332,12 +332,18 @@ Result<RegionCost> quick_cost_of(const RegionProgram& region) {
 }
 
 Result<Cost> cost_of(const TileProgram& program) {
-    Cost total;
+    std::vector<RegionCost> regions;
     for (const RegionProgram& region : program.regions) {
         Result<RegionCost> cost = cost_of(region);
         if (!cost) return cost.error();
-        total.regions.push_back(std::move(*cost));
+        regions.push_back(std::move(*cost));
     }
+    return cost_of(program.name, std::move(regions));
+}
+
+Result<Cost> cost_of(const std::string& program, std::vector<RegionCost> regions) {
+    Cost total;
+    total.regions = std::move(regions);
     const Sizes disputed = disputed_symbols(total.regions);
     bool fits = true;
     for (const RegionCost& region : total.regions) {
@@ -347,7 +353,7 @@ Result<Cost> cost_of(const TileProgram& program) {
         fits = fits && add(region.arithmetic.operations, total.operations) &&
                add(region.arithmetic.exponentials, total.exponentials);
     }
-    if (!fits) return messages::cost_overflows(program.name);
+    if (!fits) return messages::cost_overflows(program);
     return total;
 }
 

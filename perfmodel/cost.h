@@ -110,6 +110,8 @@ struct Cost {
 /// The model's numbers; a diagnostic where a count does not fit in 64 bits.
 [[nodiscard]] Result<Cost> cost_of(const TileProgram& program);
 [[nodiscard]] Result<RegionCost> cost_of(const RegionProgram& region);
+/// The costs of all regions of the program with this name as one.
+[[nodiscard]] Result<Cost> cost_of(const std::string& program, std::vector<RegionCost> regions);
 /// Transfers and arithmetic in numbers, and the bits of A at block level, for search: no formulas,
 /// no M, no columns.
 [[nodiscard]] Result<RegionCost> quick_cost_of(const RegionProgram& region);
