@@ -147,7 +147,12 @@ bool is_literal(const Expression& expression, double value) {
 
 void drop_guard(Expression& exponent) {
     Apply* difference = std::get_if<Apply>(&exponent.node);
-    if (difference == nullptr || difference->function != Function::Subtract) return;
+    if (difference == nullptr) return;
+    const bool sums =
+        difference->function == Function::Add || difference->function == Function::Multiply;
+    if (sums)
+        for (Expression& part : difference->arguments) drop_guard(part);
+    if (difference->function != Function::Subtract) return;
     const Apply* guard = std::get_if<Apply>(&difference->arguments[1].node);
     if (guard == nullptr || guard->function != Function::Guard) return;
     Expression inside = guard->arguments.front();

@@ -136,6 +136,14 @@ private:
     [[nodiscard]] std::vector<Factor> take_quotients(Monomial& product);
     [[nodiscard]] Expression contraction(const StateVariable& state);
     [[nodiscard]] Expression own_expression(std::uint32_t fold);
+    struct MultipleOf {
+        TermId maximum;
+        PolynomialId factor;
+    };
+    [[nodiscard]] std::vector<MultipleOf> maxima_in(PolynomialId gauge);
+    [[nodiscard]] Expression multiple_of_difference(PolynomialId factor, Expression value,
+                                                    Expression reference, Where where);
+    [[nodiscard]] Expression fall(PolynomialId gauge);
     [[nodiscard]] Expression relative(PolynomialId varying, PolynomialId gauge);
     ArrayId repair(PolynomialId gauge);
     [[nodiscard]] Expression moved(std::uint32_t state);

@@ -61,11 +61,20 @@ Form NormalForm::of(TermId term) {
     const bool opens = within_.contains(term);
     opened_ += opens ? 1 : 0;
     // Guards matter to what is centred alone.
-    const std::tuple key{term, opened_ > 0, centre_ ? guards_ : std::vector<TermId>{}};
+    const std::tuple key{term, opened_ > 0, in_exponent_ > 0,
+                         centres() ? guards_ : std::vector<TermId>{}};
     const auto found = forms_.find(key);
     const Form form = found != forms_.end() ? found->second : compute(term);
     forms_.emplace(key, form);
     opened_ -= opens ? 1 : 0;
+    return form;
+}
+
+/// Differences in exponents stay sums, which a gauge keeps from cancelling.
+Form NormalForm::of_exponent(TermId term) {
+    ++in_exponent_;
+    const Form form = of(term);
+    --in_exponent_;
     return form;
 }
 
@@ -183,10 +192,10 @@ Form NormalForm::call(TermId id, const Term& term) {
         term.function == Function::Multiply || term.function == Function::Divide ||
         (mixed && (term.function == Function::Max || term.function == Function::Min));
     std::vector<PolynomialId> parts;
-    const bool masks = mixed && centre_ && term.function == Function::Multiply;
+    const bool masks = mixed && centres() && term.function == Function::Multiply;
     for (const TermId part : term.parts) {
         if ((!opens && !mixed) || masks) break;
-        const Form form = of(part);
+        const Form form = term.function == Function::Exp ? of_exponent(part) : of(part);
         if (!form) return std::nullopt;
         parts.push_back(*form);
     }
@@ -294,7 +303,7 @@ PolynomialId NormalForm::expandable(PolynomialId polynomial) {
     if (const PolynomialId hidden = hidden_part(polynomial); hidden != kZero)
         return algebra_.add(hidden, expandable(algebra_.subtract(polynomial, hidden)));
     if (pure(polynomial)) return algebra_.atom(algebra_.term_of(polynomial));
-    const PolynomialId sum = centre_ ? centred(polynomial) : polynomial;
+    const PolynomialId sum = centres() ? centred(polynomial) : polynomial;
     return gather_class(gather_class(sum, false), true);
 }
 

@@ -104,12 +104,13 @@ private:
     Centre centre_;
     std::function<bool(TermId)> is_origin_;
     std::set<TermId> within_;
+    int in_exponent_ = 0;
     int opened_ = 0;  ///< differences that are being multiplied out
     Facts facts_;
     std::map<TermId, PolynomialId> scaled_;
     std::vector<TermId> guards_;  ///< conditions of the branches that are being brought to form
     /// Multiplied out or not, under guards.
-    std::map<std::tuple<TermId, bool, std::vector<TermId>>, Form> forms_;
+    std::map<std::tuple<TermId, bool, bool, std::vector<TermId>>, Form> forms_;
     std::optional<Obstacle> obstacle_;
 
     Form refuse(Why why, TermId term, std::optional<PolynomialId> culprit = std::nullopt);
@@ -127,6 +128,8 @@ private:
     std::optional<TermId> under_condition(const Term& product);
     Form inner(TermId id, const Term& term);
     Form fractional_power(PolynomialId base, double exponent, TermId term);
+    Form of_exponent(TermId term);
+    [[nodiscard]] bool centres() const { return centre_ && in_exponent_ == 0; }
     [[nodiscard]] PolynomialId hidden_part(PolynomialId polynomial);
     PolynomialId expandable(PolynomialId polynomial);
     PolynomialId centred(PolynomialId polynomial);

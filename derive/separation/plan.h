@@ -152,6 +152,7 @@ private:
     [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent);
     [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent, PolynomialId original,
                                              int depth);
+    [[nodiscard]] std::optional<std::size_t> large_factor(const Monomial& product) const;
     [[nodiscard]] std::vector<PolynomialId> lower_bounds(TermId term);
     [[nodiscard]] bool runs(TermId term) const;
     [[nodiscard]] PolynomialId constant_exponent(PolynomialId streamed, PolynomialId rest);

@@ -70,6 +70,23 @@ std::optional<Plan::Proof> Plan::prove(PolynomialId exponent) {
     return prove(exponent, exponent, kDeepest);
 }
 
+/// The one factor that is no constant known to be at least 0.
+std::optional<std::size_t> Plan::large_factor(const Monomial& product) const {
+    if (product.exponent != kZero || !product.guards.empty() || !product.deferred.empty())
+        return std::nullopt;
+    std::optional<std::size_t> large;
+    for (std::size_t i = 0; i < product.powers.size(); ++i) {
+        const auto& [factor, power] = product.powers[i];
+        const Class& of = algebra_.class_of(factor);
+        const bool constant = !of.folded && !of.streamed &&
+                              cascade_.signs().nonnegative(Monomial{.powers = {{factor, power}}});
+        if (constant && product.powers.size() > 1) continue;
+        if (large || power != 1) return std::nullopt;
+        large = i;
+    }
+    return large;
+}
+
 std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId original, int depth) {
     const std::optional<double> upper = cascade_.signs().upper(exponent);
     if (upper && *upper <= 0)
@@ -78,17 +95,19 @@ std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId origi
     const Polynomial sum = algebra_[exponent];
     std::optional<Proof> best;
     for (const auto& [mono, coefficient] : sum.terms) {
-        const bool bare = coefficient < 0 && mono.powers.size() == 1 &&
-                          mono.powers[0].second == 1 && mono.exponent == kZero &&
-                          mono.guards.empty() && mono.deferred.empty();
-        if (!bare) continue;
+        const std::optional<std::size_t> at = coefficient < 0 ? large_factor(mono) : std::nullopt;
+        if (!at) continue;
+        const TermId large = mono.powers[*at].first;
+        Monomial factor = mono;
+        factor.powers.erase(factor.powers.begin() + static_cast<std::ptrdiff_t>(*at));
         // A maximum over another axis bounds too, but nothing is relative to it that moves.
         const bool folded = algebra_.class_of(mono).folded;
-        if (folded && !runs(mono.powers[0].first)) continue;
+        if (folded && !runs(large)) continue;
         const PolynomialId term = algebra_.monomial(mono, coefficient);
-        for (const PolynomialId bound : lower_bounds(mono.powers[0].first)) {
+        for (const PolynomialId bound : lower_bounds(large)) {
             const PolynomialId next =
-                algebra_.add(algebra_.subtract(exponent, term), algebra_.scale(bound, coefficient));
+                algebra_.add(algebra_.subtract(exponent, term),
+                             algebra_.multiply(bound, algebra_.monomial(factor, coefficient)));
             std::optional<Proof> proof = prove(next, original, depth - 1);
             if (!proof) continue;
             proof->attained &= folded;

@@ -27,14 +27,11 @@ std::int64_t elements_in(const Diagram& scope, ArrayId array) {
 
 class FormChecker {
 public:
-    /// Extents of arrays in device memory by name; those of later regions join.
+    /// `device` has the extents of what earlier regions saved, by name; what this one saves joins.
     FormChecker(const ReadRegion& region, std::map<std::string, std::vector<std::int64_t>>& device)
-        : scope_(region.scope) {
-        for (std::uint32_t i = 0; i < region.device_arrays; ++i) {
-            const std::vector<std::int64_t> extents = extents_in(scope_, ArrayId{i});
-            const auto known = device.try_emplace(scope_.arrays[i].name, extents).first;
-            require(known->second == extents, "`" + scope_.arrays[i].name + "` of two shapes");
-        }
+        : scope_(region.scope), device_(device) {
+        for (std::uint32_t i = 0; i < region.device_arrays; ++i)
+            if (device.contains(scope_.arrays[i].name)) has_one_shape(ArrayId{i});
     }
 
     void monoids() const {
@@ -60,6 +57,7 @@ public:
                            },
                            [&](const Calculate& calculate) { statement(calculate.statement); },
                            [&](const Put& put) {
+                               has_one_shape(put.into);
                                require(extents_in(scope_, put.from) == extents_in(scope_, put.into),
                                        "a save of another shape than its array");
                            },
@@ -68,6 +66,11 @@ public:
     }
 
 private:
+    void has_one_shape(ArrayId array) const {
+        const std::vector<std::int64_t> extents = extents_in(scope_, array);
+        const auto known = device_.try_emplace(scope_[array].name, extents).first;
+        require(known->second == extents, "`" + scope_[array].name + "` of two shapes");
+    }
     void statement(const Statement& statement) const {
         const std::size_t targets = statement.targets.size();
         for (const ArrayId target : statement.targets)
@@ -113,6 +116,7 @@ private:
     }
 
     const Diagram& scope_;
+    std::map<std::string, std::vector<std::int64_t>>& device_;
 };
 
 }  // namespace
