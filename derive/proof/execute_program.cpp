@@ -5,6 +5,8 @@
 // trusted: where the diagram's own form overflows or underflows, nothing is judged.
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
+#include <limits>
 #include <sstream>
 
 #include "derive/interpret.h"
@@ -34,10 +36,18 @@ Grids<Value> grids_of(const Tensors& tensors) {
     return grids;
 }
 
-std::string text_of(double value) {
-    std::ostringstream text;
-    text << value;
-    return text.str();
+/// Both numbers in as many digits as tell them apart.
+std::string difference_text(double got, double expected) {
+    const auto written = [](double value, int digits) {
+        std::ostringstream text;
+        text << std::setprecision(digits) << value;
+        return text.str();
+    };
+    int digits = 6;
+    while (digits < std::numeric_limits<double>::max_digits10 &&
+           written(got, digits) == written(expected, digits))
+        ++digits;
+    return written(got, digits) + " instead of " + written(expected, digits);
 }
 
 void judge(Execution& execution, double got, double expected, long double exact, double tolerance,
@@ -55,7 +65,7 @@ void judge(Execution& execution, double got, double expected, long double exact,
     ++execution.compared;
     if (got == expected || std::abs(got - expected) <= tolerance) return;
     if (execution.failed++ == 0)
-        execution.first = name + " is " + text_of(got) + " instead of " + text_of(expected);
+        execution.first = name + " is " + difference_text(got, expected);
 }
 
 }  // namespace

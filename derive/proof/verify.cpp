@@ -104,6 +104,17 @@ private:
     Verification result_;
 };
 
+/// In the words of the file, not of the library that reads it.
+std::string explained(const Json::exception& wrong) {
+    constexpr int kMissingKey = 403;
+    const std::string what = wrong.what();
+    const std::size_t begin = what.find('\'');
+    const std::size_t end = what.rfind('\'');
+    if (wrong.id == kMissingKey && begin < end)
+        return "there is no `" + what.substr(begin + 1, end - begin - 1) + "` where one belongs";
+    return "a field is of another kind than it should be";
+}
+
 }  // namespace
 
 Result<Verification> verify_certificate(const std::string& text) {
@@ -113,9 +124,7 @@ Result<Verification> verify_certificate(const std::string& text) {
     try {
         return Verifier(json).run();
     } catch (const Json::exception& wrong) {
-        const std::string what = wrong.what();  // begins with the library's own code in brackets
-        const std::size_t end = what.find("] ");
-        return messages::no_certificate(end == std::string::npos ? what : what.substr(end + 2));
+        return messages::no_certificate(explained(wrong));
     } catch (const checker::MalformedCertificate& wrong) {
         return messages::no_certificate(wrong.what());
     } catch (const std::invalid_argument& wrong) {

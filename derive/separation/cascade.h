@@ -81,7 +81,7 @@ public:
     /// The same before it is rounded.
     [[nodiscard]] std::optional<TermId> unrounded(ArrayId array) const;
     /// The values that an element of the chunk is the maximum of, over other axes than the
-    /// streamed.
+    /// streamed or over all before it.
     [[nodiscard]] std::optional<TermId> maximum_of(TermId term);
     /// The value before it is rounded, where the term is an array that is kept rounded.
     [[nodiscard]] TermId behind_rounding(TermId term) const;
