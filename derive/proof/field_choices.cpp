@@ -34,6 +34,8 @@ bool is_extreme(MonoidId monoid) {
 /// order, so that what holds in every total order comes out.
 int FieldDomain::order(const FieldValue& a, const FieldValue& b) {
     if (a.constant && b.constant) return order_of(a.real, b.real);
+    if (a.positive && b.is_whole(0)) return 1;
+    if (b.positive && a.is_whole(0)) return -1;
     uses_.compares = true;
     if (settings_.choices == Choices::Cells) return order_of(a.real, b.real);
     const std::uint64_t left = key(a);

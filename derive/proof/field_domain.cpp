@@ -55,6 +55,11 @@ Degree product_degree(const Degree& a, const Degree& b) {
     return {a.above + b.above, a.below + b.below};
 }
 
+/// Whether it is known to be above zero.
+bool is_positive(const FieldValue& value) {
+    return value.finite() && (value.positive || (value.constant && value.real > 0));
+}
+
 double tame(double real) {
     if (std::isnan(real)) return 0;
     constexpr double kMost = std::numeric_limits<double>::max();
@@ -201,7 +206,11 @@ FieldValue FieldDomain::finite_call(Function function, std::span<const FieldValu
     case Function::Multiply: return multiply(a, b);
     case Function::Divide: return divide(a, b);
     case Function::Power: return power(a, b);
-    case Function::Exp: return exponential(a);
+    case Function::Exp: {
+        FieldValue power = exponential(a);
+        power.positive = true;
+        return power;
+    }
     case Function::Log: return logarithm(a);
     case Function::Sqrt: return root(a, 0.5);
     case Function::Rsqrt: return divide(number(1), root(a, 0.5));
@@ -248,6 +257,7 @@ FieldValue FieldDomain::add(const FieldValue& a, const FieldValue& b) {
     }
     inherit(sum, a, b);
     sum.logarithmic = a.logarithmic || b.logarithmic;
+    sum.positive = is_positive(a) && is_positive(b);
     const bool pair = a.has_logarithm() || b.has_logarithm();
     if (pair) {
         sum.factor = a.factor * b.factor;
@@ -268,6 +278,7 @@ FieldValue FieldDomain::multiple(const FieldValue& a, double factor) {
     const FieldValue count = number(factor);
     if (a.whole) return number(a.real * factor);
     FieldValue result = a;
+    result.positive = a.positive && factor > 0;
     result.real = a.real * factor;
     result.ring.p = a.ring.p * count.ring.p;
     result.ring.q = a.ring.q * count.ring.q;
@@ -302,6 +313,7 @@ FieldValue FieldDomain::multiply(const FieldValue& a, const FieldValue& b) {
     if (product.ring.has_q && exponents_)
         product.ring.form = terms_.product(form_of(a), form_of(b));
     inherit(product, a, b);
+    product.positive = is_positive(a) && is_positive(b);
     product.ring.degree = product_degree(a.ring.degree, b.ring.degree);
     join_logarithms(a, b, false, product);
     return product;
@@ -329,6 +341,7 @@ FieldValue FieldDomain::divide(const FieldValue& a, const FieldValue& b) {
         if (exponents_) quotient.ring.form = terms_.product(form_of(a), terms_.term(inverse));
     }
     inherit(quotient, a, b);
+    quotient.positive = is_positive(a) && is_positive(b);
     quotient.ring.degree =
         product_degree(a.ring.degree, {b.ring.degree.below, b.ring.degree.above});
     join_logarithms(a, b, true, quotient);

@@ -49,6 +49,7 @@ struct FieldValue {
     bool empty = false;
     /// A logarithm is a summand of it, though none may be left of its factor: an exponent as it is.
     bool logarithmic = false;
+    bool positive = false;  ///< a product or sum of exponentials, which are above zero
     RingPart ring;
     InP factor = InP(1);          ///< the `b` of a + log b
     std::uint32_t logarithm = 0;  ///< where its logarithm is known in part: into a side table

@@ -214,10 +214,13 @@ std::vector<Statement> Builder::chunk_statements() {
 Accumulator Builder::finish() {
     mark_gauges();
     for (const StateVariable& state : plan_.states()) find_anchors(state.form);
-    for (const auto& [anchor, array] : std::map<std::uint32_t, ArrayId>(anchor_arrays_))
-        build_anchor(anchor);
+    const std::map<std::uint32_t, ArrayId> anchors = anchor_arrays_;
+    for (const auto& [anchor, array] : anchors)
+        if (!weight_of_anchor(anchor)) build_anchor(anchor);
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
         if (plan_.states()[i].is_gauge) build_gauge(i);
+    for (const auto& [anchor, array] : anchors)
+        if (weight_of_anchor(anchor)) build_anchor(anchor);
     // A state that moves with its gauge reads those of lower powers as they were before.
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)

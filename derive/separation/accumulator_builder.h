@@ -119,6 +119,8 @@ private:
     void mark_gauges();
     void find_anchors(TermId term);
     void find_anchors(PolynomialId polynomial);
+    [[nodiscard]] bool mentions_anchor(PolynomialId polynomial, std::uint32_t anchor);
+    [[nodiscard]] std::optional<Key> weight_of_anchor(std::uint32_t anchor);
     void build_anchor(std::uint32_t anchor);
     void provide(std::string condition);
     void build_gauge(std::uint32_t state);
