@@ -78,8 +78,7 @@ void Builder::build_anchor(std::uint32_t anchor) {
         Fold fold;
         fold.monoid = kSum;
         fold.over = variable.over;
-        const std::vector<TermId> guards = weighted ? std::vector<TermId>{} : variable.guards;
-        fold.values.push_back(guarded(std::move(value), guards, 0, Where::Chunk));
+        fold.values.push_back(guarded(std::move(value), variable.guards, 0, Where::Chunk));
         body_.push_back({.targets = {made},
                          .body = std::move(fold),
                          .box = box_of(serving_),
@@ -91,9 +90,7 @@ void Builder::build_anchor(std::uint32_t anchor) {
     Expression value = expression(variable.value, Where::Chunk);
     if (weighted) {
         one = read_array(weight(weighted->first, weighted->second));
-        value = apply(Function::Select,
-                      {apply(Function::Greater, {one, integer(0)}),
-                       apply(Function::Multiply, {one, std::move(value)}), integer(0)});
+        value = apply(Function::Multiply, {one, std::move(value)});
     }
     const ArrayId sum = total("_sum", variable.axes, std::move(value));
     const ArrayId count = total(weighted ? "_weight" : "_count",
