@@ -64,8 +64,7 @@ void judge(Execution& execution, double got, double expected, long double exact,
     }
     ++execution.compared;
     if (got == expected || std::abs(got - expected) <= tolerance) return;
-    if (execution.failed++ == 0)
-        execution.first = name + " is " + difference_text(got, expected);
+    if (execution.failed++ == 0) execution.first = name + " is " + difference_text(got, expected);
 }
 
 }  // namespace

@@ -73,8 +73,7 @@ std::optional<TermId> Cascade::maximum_of(TermId id) {
     const ArrayId array{term.ref};
     const std::optional<StatementId> source = producer(diagram_, array);
     const Fold* fold = source ? std::get_if<Fold>(&diagram_[*source].body) : nullptr;
-    if (fold == nullptr || fold->monoid != kMax || diagram_[array].rounds)
-        return std::nullopt;
+    if (fold == nullptr || fold->monoid != kMax || diagram_[array].rounds) return std::nullopt;
     const std::vector<AxisId>& own = diagram_[array].axes;
     for (std::size_t i = 0; i < own.size(); ++i)
         if (term.parts[i] != algebra_.axis(own[i])) return std::nullopt;
