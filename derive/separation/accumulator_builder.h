@@ -102,6 +102,7 @@ private:
     Expression expression(PolynomialId polynomial, Where where);
     std::optional<Expression> named(TermId term, Where where);
     Expression reference(const Term& term, TermId id, Where where);
+    [[nodiscard]] bool is_bare_maximum(const Monomial& product) const;
     Expression inner(TermId id, Where where);
     Expression product(const Monomial& monomial, double coefficient, Where where);
     [[nodiscard]] bool reads_elsewhere(TermId term) const;
