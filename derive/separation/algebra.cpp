@@ -456,8 +456,9 @@ std::optional<Monomial> quotient_of(const Monomial& whole, const Monomial& part)
         rest.exponent = kZero;
     }
     for (const auto& [term, power] : part.powers) {
-        const auto at = std::find_if(rest.powers.begin(), rest.powers.end(),
-                                     [&](const auto& factor) { return factor.first == term; });
+        const auto at =
+            std::find_if(rest.powers.begin(), rest.powers.end(),
+                         [wanted = term](const auto& factor) { return factor.first == wanted; });
         if (at == rest.powers.end()) return std::nullopt;
         const double left = at->second - power;
         if (at->second * power < 0 || left * power < 0) return std::nullopt;
