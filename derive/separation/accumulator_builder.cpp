@@ -215,16 +215,20 @@ Accumulator Builder::finish() {
     mark_gauges();
     for (const StateVariable& state : plan_.states()) find_anchors(state.form);
     const std::map<std::uint32_t, ArrayId> anchors = anchor_arrays_;
-    for (const auto& [anchor, array] : anchors)
-        if (!weight_of_anchor(anchor)) build_anchor(anchor);
+    for (const auto& [anchor, array] : anchors) {
+        if (!plan_.anchors()[anchor].weight)
+            build_anchor(anchor);
+        else
+            (void)plan_.weight_state(anchor);
+    }
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
-        if (plan_.states()[i].is_gauge) build_gauge(i);
+        if (plan_.states()[i].is_gauge) build_early(i);
     for (const auto& [anchor, array] : anchors)
-        if (weight_of_anchor(anchor)) build_anchor(anchor);
-    // A state that moves with its gauge reads those of lower powers as they were before.
+        if (plan_.anchors()[anchor].weight) build_moving_anchor(anchor);
+    // A state that moves reads those of lower powers as they were before.
     std::vector<std::uint32_t> order;
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
-        if (!plan_.states()[i].is_gauge) order.push_back(i);
+        if (!next_arrays_.contains(i)) order.push_back(i);
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
         return plan_.states()[a].lower.size() > plan_.states()[b].lower.size();
     });

@@ -65,10 +65,10 @@ private:
     std::vector<Statement> updates_;          ///< at the very end of the body
     std::map<std::uint32_t, ArrayId> state_arrays_;
     std::map<std::uint32_t, ArrayId> anchor_arrays_;
-    std::map<std::uint32_t, ArrayId> next_arrays_;  ///< the new value of a gauge's fold
+    std::map<std::uint32_t, ArrayId> next_arrays_;  ///< the new value of a gauge or a weight
     std::map<std::size_t, ArrayId> carries_;        ///< by statement and component
     std::map<PolynomialId, ArrayId> repairs_;       ///< by gauge
-    std::map<PolynomialId, ArrayId> moves_;         ///< by gauge
+    std::map<TermId, ArrayId> moves_;               ///< by what moves
     std::map<Key, ArrayId> weights_;                ///< by exponent and gauge
     std::map<std::tuple<ArrayId, Monomial, PolynomialId>, ArrayId> stored_;  ///< with their gauge
     std::map<TermId, ArrayId> inners_;
@@ -102,7 +102,7 @@ private:
     Expression expression(PolynomialId polynomial, Where where);
     std::optional<Expression> named(TermId term, Where where);
     Expression reference(const Term& term, TermId id, Where where);
-    [[nodiscard]] bool is_bare_maximum(const Monomial& product) const;
+    [[nodiscard]] bool is_bare_origin(const Monomial& product) const;
     Expression inner(TermId id, Where where);
     Expression product(const Monomial& monomial, double coefficient, Where where);
     [[nodiscard]] bool reads_elsewhere(TermId term) const;
@@ -120,11 +120,12 @@ private:
     void mark_gauges();
     void find_anchors(TermId term);
     void find_anchors(PolynomialId polynomial);
-    [[nodiscard]] bool mentions_anchor(PolynomialId polynomial, std::uint32_t anchor);
-    [[nodiscard]] std::optional<Key> weight_of_anchor(std::uint32_t anchor);
     void build_anchor(std::uint32_t anchor);
+    void build_moving_anchor(std::uint32_t anchor);
+    void describe_anchor(std::uint32_t anchor, const std::string& initial, const Statement& update,
+                         const std::string& mean);
     void provide(std::string condition);
-    void build_gauge(std::uint32_t state);
+    void build_early(std::uint32_t state);
     void build_state(std::uint32_t state);
     void build_tuple(std::uint32_t first);
     void build_pick(std::uint32_t first);
@@ -150,7 +151,8 @@ private:
     [[nodiscard]] Expression relative(PolynomialId varying, PolynomialId gauge);
     ArrayId repair(PolynomialId gauge);
     [[nodiscard]] Expression moved(std::uint32_t state);
-    ArrayId moves(PolynomialId gauge);
+    ArrayId moves(TermId origin);
+    [[nodiscard]] std::string origin_names(const StateVariable& state);
     ArrayId weight(PolynomialId varying, PolynomialId gauge);
     [[nodiscard]] Expression seed(std::uint32_t state, const StateVariable& variable);
     void initialise(ArrayId target, Expression value);

@@ -2,11 +2,10 @@
 //
 // Multiplying out (a(x) - b(r))^n is legal, and for a near b it subtracts numbers that are almost
 // equal: the variance of values around 10^6 would have no digit left. Any value g may be subtracted
-// from both, a - b = (a - g) - (b - g), and is exact. Here g is the mean of a over the first chunk,
-// constant from then on, so that no repair is needed. Folds that make up b are kept relative to g
-// too: sum(x) X = sum(x) (X - g) + size(x) * g, and the g cancels in the tail by algebra. The same
-// is done to sums whose difference does not change when a moves (invariance.h), such as
-// E[X^2] - E[X]^2.
+// from both, a - b = (a - g) - (b - g), and is exact. Here g is a mean of a, see moving_anchor.cpp
+// for which. Folds that make up b are kept relative to g too: sum(x) X = sum(x) (X - g) + size(x) *
+// g, and the g cancels in the tail by algebra. The same is done to sums whose difference does not
+// change when a moves (invariance.h), such as E[X^2] - E[X]^2.
 //
 // Beside an exponential of a that is kept relative to a maximum m of a, the maximum itself is the
 // better reference: e^(a-m) (a - m) stays small whatever a is. The state then moves when m does,
@@ -17,6 +16,7 @@
 
 #include "derive/separation/invariance.h"
 #include "derive/separation/plan.h"
+#include "diagrams/contains.h"
 
 namespace napkin::separation {
 
@@ -46,6 +46,8 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
         own.insert(of.axes.begin(), of.axes.end());
         wanted.guards.push_back(guard);
     }
+    for (const AxisId axis : others)  // weights may differ along them
+        if (!cascade_.is_streamed(axis)) own.insert(axis);
     for (const AxisId axis : own) {
         const bool kept = others.contains(axis) && !cascade_.is_streamed(axis);
         (kept ? wanted.axes : wanted.over).push_back(axis);
@@ -79,8 +81,21 @@ void Plan::note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centr
 void Plan::recentre() {
     invariances_ = find_invariances(cascade_, folds_, forms_);
     for (const Invariance& each : invariances_) {
-        const std::uint32_t id = anchor_for(
-            {.value = each.value, .axes = each.axes, .over = each.over, .guards = each.guards});
+        const auto serves = [&](const AnchorVariable& anchor) {
+            const auto among = [](const auto& wanted, const auto& all) {
+                return std::all_of(wanted.begin(), wanted.end(),
+                                   [&](const auto& one) { return contains(all, one); });
+            };
+            return anchor.value == each.value && among(each.axes, anchor.axes) &&
+                   among(anchor.guards, each.guards);
+        };
+        const auto known = std::find_if(anchors_.begin(), anchors_.end(), serves);
+        const std::uint32_t id = known != anchors_.end()
+                                     ? static_cast<std::uint32_t>(known - anchors_.begin())
+                                     : anchor_for({.value = each.value,
+                                                   .axes = each.axes,
+                                                   .over = each.over,
+                                                   .guards = each.guards});
         for (const std::uint32_t fold : each.folds) relative_.emplace(fold, id);
     }
     for (const auto& [fold, anchor] : relative_)
@@ -89,9 +104,10 @@ void Plan::recentre() {
                                             anchor_term(anchor), false, anchors_[anchor].guards);
 }
 
-/// The maximum that the exponential is kept relative to, where that is a maximum of `value` alone.
-std::optional<std::uint32_t> Plan::own_gauge(const Monomial& mono, TermId value,
-                                             std::uint32_t fold) {
+/// The maximum that the exponential is kept relative to, where that is a maximum of terms of
+/// `value`, and the other terms.
+std::optional<Plan::OwnGauge> Plan::own_gauge(const Monomial& mono, TermId value,
+                                              std::uint32_t fold) {
     if (!mono.deferred.empty()) return std::nullopt;
     const Polynomial gauge = algebra_[place(mono, folds_[fold].over, fold).gauge];
     if (gauge.terms.size() != 1 || gauge.terms.front().first.powers.size() != 1)
@@ -108,8 +124,30 @@ std::optional<std::uint32_t> Plan::own_gauge(const Monomial& mono, TermId value,
     for (const auto& [each, coefficient] : Polynomial(algebra_[*bound]).terms)
         if (!algebra_.class_of(each).infinite)
             bare = algebra_.add(bare, algebra_.monomial(each, coefficient));
-    if (algebra_.term_of(bare) != value) return std::nullopt;
-    return term.ref;
+    if (bare == kZero) return std::nullopt;
+    const Term whole = algebra_[value];
+    const PolynomialId all =
+        whole.kind == Kind::Sum ? PolynomialId{whole.ref} : algebra_.atom(value);
+    const PolynomialId others = algebra_.subtract(all, bare);
+    const std::size_t left = algebra_[others].terms.size();
+    if (left + algebra_[bare].terms.size() != algebra_[all].terms.size()) return std::nullopt;
+    return OwnGauge{.fold = term.ref, .value = algebra_.term_of(bare), .others = others};
+}
+
+/// A sum relative to an anchor of its own, and that anchor, with the axes of another.
+std::pair<PolynomialId, PolynomialId> Plan::anchored(PolynomialId sum, AnchorVariable like) {
+    if (sum == kZero) return {kZero, kZero};
+    const Polynomial terms = algebra_[sum];
+    const auto& [mono, coefficient] = terms.terms.front();
+    const bool bare = terms.terms.size() == 1 && mono.exponent == kZero && mono.guards.empty() &&
+                      mono.powers.size() == 1 && mono.powers.front().second == 1;
+    const double factor = bare ? coefficient : 1;
+    like.value = bare ? mono.powers.front().first : algebra_.term_of(sum);
+    const TermId value = like.value;
+    const TermId anchor = anchor_term(anchor_for(std::move(like)));
+    const TermId rest = algebra_.make(Term{.kind = Kind::Centred, .parts = {value, anchor}});
+    return {algebra_.scale(algebra_.atom(rest), factor),
+            algebra_.scale(algebra_.atom(anchor), factor)};
 }
 
 /// Values relative to an anchor beside an exponential of the same values: relative to its gauge.
@@ -176,12 +214,14 @@ PolynomialId Plan::relative_to_gauge(const Monomial& mono, std::uint32_t fold) {
         const std::optional<TermId> centred = centred_in(factor, Kind::Anchor);
         if (!centred) continue;
         const Term term = algebra_[*centred];
-        const std::optional<std::uint32_t> gauge = own_gauge(mono, term.parts[0], fold);
+        const std::optional<OwnGauge> gauge = own_gauge(mono, term.parts[0], fold);
         if (!gauge) continue;
-        origins_.insert(*gauge);
-        const TermId origin = algebra_.reference(Kind::Fold, *gauge, folds_[*gauge].axes);
+        origins_.insert(gauge->fold);
+        const TermId origin = algebra_.reference(Kind::Fold, gauge->fold, folds_[gauge->fold].axes);
         const TermId moved =
-            algebra_.make(Term{.kind = Kind::Centred, .parts = {term.parts[0], origin}});
+            algebra_.make(Term{.kind = Kind::Centred, .parts = {gauge->value, origin}});
+        const auto [others_left, others_origin] =
+            anchored(gauge->others, anchors_[algebra_[term.parts[1]].ref]);
         const PolynomialId step = algebra_.subtract(algebra_.atom(moved), algebra_.atom(*centred));
         const Term whole = algebra_[factor];
         const PolynomialId before =
@@ -189,6 +229,7 @@ PolynomialId Plan::relative_to_gauge(const Monomial& mono, std::uint32_t fold) {
         PolynomialId factors = algebra_.atom(algebra_.term_of(algebra_.add(before, step)));
         factors = algebra_.add(factors, algebra_.atom(origin));
         factors = algebra_.subtract(factors, algebra_.atom(term.parts[1]));
+        factors = algebra_.add(factors, algebra_.add(others_left, others_origin));
         Monomial others = mono;
         std::erase(others.powers, std::pair<TermId, double>(factor, power));
         PolynomialId product = algebra_.monomial(std::move(others));
@@ -199,26 +240,57 @@ PolynomialId Plan::relative_to_gauge(const Monomial& mono, std::uint32_t fold) {
     return algebra_.monomial(mono);
 }
 
-/// The states that a state relative to a gauge is made of when the gauge moves: lower powers.
+/// What a factor is relative to, where that moves from chunk to chunk.
+std::optional<TermId> Plan::moving_origin(TermId factor, double power) const {
+    std::optional<TermId> centred = centred_in(factor, Kind::Fold);
+    if (!centred) centred = centred_in(factor, Kind::Anchor);
+    if (!centred || power < 1 || power != std::floor(power)) return std::nullopt;
+    const TermId origin = algebra_[*centred].parts[1];
+    const Term& term = algebra_[origin];
+    if (term.kind == Kind::Anchor && !anchors_[term.ref].weight) return std::nullopt;
+    return origin;
+}
+
+/// The states that a state relative to what moves is made of then: those of lower powers.
 void Plan::add_lower(StateVariable& wanted) {
-    if (algebra_[wanted.form].terms.size() != 1) return;
-    const Monomial mono = algebra_[wanted.form].terms.front().first;
-    for (const auto& [factor, power] : mono.powers) {
-        const std::optional<TermId> centred = centred_in(factor, Kind::Fold);
-        if (!centred) continue;
-        wanted.origin = algebra_[algebra_[*centred].parts[1]].ref;
-        Monomial part = mono;
-        std::erase(part.powers, std::pair<TermId, double>(factor, power));
-        for (int i = 0; i < static_cast<int>(power); ++i) {
-            StateVariable lower = wanted;
-            lower.lower.clear();
-            lower.origin.reset();
-            lower.form = algebra_.monomial(part);
-            const PolynomialId state = request(std::move(lower));
-            wanted.lower.push_back(algebra_[algebra_.term_of(state)].ref);
-            part = algebra_.multiply(part, Monomial{.powers = {{factor, 1}}});
+    if (wanted.monoid != kSum || algebra_[wanted.form].terms.size() != 1) return;
+    Monomial others = algebra_[wanted.form].terms.front().first;
+    std::vector<std::pair<TermId, double>> factors;
+    for (const auto& factor : others.powers)
+        if (const std::optional<TermId> origin = moving_origin(factor.first, factor.second)) {
+            wanted.origins.push_back(*origin);
+            factors.push_back(factor);
         }
-        return;
+    if (factors.empty()) return;
+    for (const auto& factor : factors) std::erase(others.powers, factor);
+    std::vector<int> steps(factors.size(), 0);
+    const auto next = [&] {  // counts through all combinations of powers
+        for (std::size_t i = 0; i < steps.size(); ++i) {
+            if (++steps[i] <= static_cast<int>(factors[i].second)) return true;
+            steps[i] = 0;
+        }
+        return false;
+    };
+    while (next()) {
+        StateVariable lower = wanted;
+        lower.origins.clear();
+        lower.lower.clear();
+        Monomial form = others;
+        double ways = 1;
+        for (std::size_t i = 0; i < factors.size(); ++i) {
+            const double power = factors[i].second;
+            const double kept = power - steps[i];
+            for (int k = 0; k < steps[i]; ++k) ways = ways * (power - k) / (k + 1);
+            if (kept > 0)
+                form = algebra_.multiply(form, Monomial{.powers = {{factors[i].first, kept}}});
+        }
+        lower.form = algebra_.monomial(std::move(form));
+        std::erase_if(lower.axes, [&](AxisId axis) {
+            return !algebra_.class_of(lower.form).axes.contains(axis) &&
+                   !algebra_.class_of(lower.gauge).axes.contains(axis);
+        });
+        const PolynomialId state = request(std::move(lower));
+        wanted.lower.push_back({algebra_[algebra_.term_of(state)].ref, ways, steps});
     }
 }
 

@@ -106,6 +106,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
     Plan plan(cascade, normal, centred);
     if (const std::optional<Obstacle> obstacle = plan.prepare()) return refusal(cascade, *obstacle);
     plan.store(stored);
+    plan.weigh_anchors();
     if (const std::optional<ArrayId> output = output_in_the_way(cascade))
         return separation::output_refusal(cascade, *output);
     if (const std::optional<ArrayId> output = saved_repeatedly(cascade))

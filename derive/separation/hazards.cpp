@@ -230,7 +230,7 @@ void Builder::oblige_divisor(std::uint32_t state) {
         made.safer = terms->safer;
         return oblige(std::move(made));
     }
-    if (mono.exponent == kZero || variable.origin) return;
+    if (mono.exponent == kZero || !variable.origins.empty()) return;
     if (variable.gauge == kZero) {
         made.text = name + " is divided by or its logarithm is taken; its exponents are bounded";
         return oblige(std::move(made));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/contains.h"
 #include "diagrams/infinity.h"
 #include "diagrams/literal.h"
 
@@ -327,6 +328,18 @@ PolynomialId NormalForm::centred(PolynomialId polynomial) {
     return algebra_.add(others, algebra_.add(folded, replaced));
 }
 
+/// Conditions under which any of the exponentials in a sum of products is not 0.
+std::vector<TermId> NormalForm::shared_conditions(PolynomialId sum) const {
+    std::optional<std::vector<TermId>> shared;
+    for (const auto& [mono, coefficient] : algebra_[sum].terms) {
+        if (mono.exponent == kZero) return {};
+        const std::vector<TermId> conditions = conditions_of(algebra_, mono);
+        if (!shared) shared = conditions;
+        std::erase_if(*shared, [&](TermId each) { return !contains(conditions, each); });
+    }
+    return shared.value_or(std::vector<TermId>{});
+}
+
 /// Where a mask of its exponential makes one factor 0, what the other one is does not matter.
 Form NormalForm::product_under_masks(const Term& term) {
     const auto exponential = [&](std::size_t at) {
@@ -336,10 +349,7 @@ Form NormalForm::product_under_masks(const Term& term) {
     const Form one = of(term.parts[first]);
     if (!one) return std::nullopt;
     const std::size_t before = guards_.size();
-    const auto& terms = algebra_[*one].terms;
-    if (terms.size() == 1 && terms.front().first.exponent != kZero)
-        for (const TermId condition : conditions_of(algebra_, terms.front().first))
-            guards_.push_back(condition);
+    for (const TermId condition : shared_conditions(*one)) guards_.push_back(condition);
     const Form other = of(term.parts[1 - first]);
     Form result;
     if (other) result = first == 0 ? product(*one, *other) : product(*other, *one);

@@ -138,7 +138,7 @@ bool Plan::is_at_least_one(TermId id) const {
 }
 
 PolynomialId Plan::request(StateVariable wanted) {
-    if (!wanted.origin && wanted.gauge != kZero) add_lower(wanted);
+    if (wanted.origins.empty()) add_lower(wanted);
     for (std::uint32_t i = 0; i < states_.size(); ++i) {
         const StateVariable& state = states_[i];
         const bool same = state.monoid == wanted.monoid && state.over == wanted.over &&

@@ -34,25 +34,33 @@ struct StateVariable {
     std::optional<std::uint32_t> verbatim = {};  ///< fold whose own expression is folded as it is
     std::uint32_t component = 0;                 ///< of an element of several components
     std::optional<std::uint32_t> first = {};  ///< the state of component 0, where there are several
-    /// The maximum that a factor of `form` is taken relative to, and the states with lower powers
-    /// of that factor, which a change of the maximum brings in.
-    std::optional<std::uint32_t> origin = {};
-    std::vector<std::uint32_t> lower = {};
+    /// What factors of `form` are relative to and moves, maxima and centres, and the states with
+    /// lower powers of those factors, which a move brings in.
+    std::vector<TermId> origins = {};
+    struct Lower {
+        std::uint32_t state = 0;
+        double ways = 1;         ///< a product of binomial coefficients
+        std::vector<int> steps;  ///< for each origin, the power of its move
+    };
+    std::vector<Lower> lower = {};
     std::optional<StoredPart> stored = {};  ///< the factor of `form` that is stored in a type
     bool picks = false;
     bool carried = false;      ///< what is read at the selected index, `form` at every index
-    bool is_gauge = false;     ///< its new value is needed before other states are updated
+    bool is_gauge = false;     ///< others are relative to it, so it is updated before them
+    bool weighs = false;       ///< it is the weight of a centre, which is updated before others too
     std::uint32_t serves = 0;  ///< the fold it was made for
 };
 
-/// A value that others are kept relative to: the mean of `value` over the first chunk that has an
-/// element for which the guards hold, of such elements.
+/// A value that others are kept relative to: the mean of `value`, of elements for which the guards
+/// hold. By a weight, it is the mean of all chunks so far and moves; else it is that of the first
+/// chunk that has such an element.
 struct AnchorVariable {
     TermId value;
     std::vector<AxisId> axes;
     std::vector<AxisId> over;
     std::vector<TermId> guards;
-    bool operator==(const AnchorVariable&) const = default;
+    std::optional<Monomial> weight = {};
+    PolynomialId gauge = {};  ///< of the weight
 };
 
 /// A fold whose body is a sum of products of streamed and folded values.
@@ -85,6 +93,10 @@ public:
     /// The final value of a fold in terms of states and of other folds, at its own axes; makes the
     /// states it needs.
     [[nodiscard]] Form value(std::uint32_t fold);
+    /// Lets centres move by what all sums relative to them have in common.
+    void weigh_anchors();
+    /// The state that sums the weight of an anchor.
+    [[nodiscard]] std::uint32_t weight_state(std::uint32_t anchor);
     /// The state whose fold is the gauge itself.
     [[nodiscard]] std::uint32_t gauge_state(std::uint32_t fold);
 
@@ -136,13 +148,23 @@ private:
     void recentre();
     [[nodiscard]] std::uint32_t anchor_for(AnchorVariable wanted);
     [[nodiscard]] TermId anchor_term(std::uint32_t anchor);
-    [[nodiscard]] std::optional<std::uint32_t> own_gauge(const Monomial& mono, TermId value,
-                                                         std::uint32_t fold);
+    struct OwnGauge {
+        std::uint32_t fold = 0;    ///< the maximum
+        TermId value = {};         ///< of which it is the maximum
+        PolynomialId others = {};  ///< what is added to that value
+    };
+    [[nodiscard]] std::optional<OwnGauge> own_gauge(const Monomial& mono, TermId value,
+                                                    std::uint32_t fold);
+    [[nodiscard]] std::pair<PolynomialId, PolynomialId> anchored(PolynomialId sum,
+                                                                 AnchorVariable like);
     [[nodiscard]] std::optional<TermId> centred_in(TermId factor, Kind origin) const;
     void take_gauges();
     [[nodiscard]] PolynomialId relative_to_gauge(const Monomial& mono, std::uint32_t fold);
     [[nodiscard]] PolynomialId without_sums_of_anchors(PolynomialId form);
+    [[nodiscard]] std::optional<TermId> moving_origin(TermId factor, double power) const;
     void add_lower(StateVariable& wanted);
+    [[nodiscard]] std::optional<Monomial> weight_in(const Monomial& streamed, TermId anchor) const;
+    [[nodiscard]] Monomial positive(const Monomial& weight);
 
     struct Proof {
         PolynomialId consumed = {};  ///< terms of folds that keep the exponent at or below zero

@@ -1,18 +1,10 @@
-// Anchors: the mean of the first chunk, which later chunks keep.
-//
-// Beside exponentials the mean is weighted by them, so that what has no weight does not draw it
-// away; and where a maximum grows so much that nothing before it counts, it is taken anew: all sums
-// that are relative to the old one are multiplied by 0 then.
-#include <algorithm>
-#include <functional>
-
+// Anchors in the body: constant ones from the first chunk that has an element, moving ones between
+// gauges and the states that are relative to them.
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
-#include "diagrams/contains.h"
 #include "diagrams/infinity.h"
 
 namespace napkin::separation {
-namespace {}  // namespace
 
 void Builder::find_anchors(TermId id) {
     const Term term = algebra_[id];
@@ -28,50 +20,12 @@ void Builder::find_anchors(PolynomialId polynomial) {
     }
 }
 
-bool Builder::mentions_anchor(PolynomialId polynomial, std::uint32_t anchor) {
-    const std::function<bool(TermId)> in_term = [&](TermId id) {
-        const Term term = algebra_[id];
-        if (term.kind == Kind::Anchor) return term.ref == anchor;
-        if (term.kind == Kind::Sum && mentions_anchor(PolynomialId{term.ref}, anchor)) return true;
-        return std::any_of(term.parts.begin(), term.parts.end(), in_term);
-    };
-    const auto& terms = algebra_[polynomial].terms;
-    return std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
-        const Monomial& mono = term.first;
-        return (mono.exponent != kZero && mentions_anchor(mono.exponent, anchor)) ||
-               std::any_of(mono.powers.begin(), mono.powers.end(),
-                           [&](const auto& factor) { return in_term(factor.first); });
-    });
-}
-
-/// The exponent and gauge of everything that is relative to the anchor, where they are the same.
-std::optional<Builder::Key> Builder::weight_of_anchor(std::uint32_t anchor) {
-    const AnchorVariable& variable = plan_.anchors()[anchor];
-    std::optional<Key> shared;
-    for (const StateVariable& state : plan_.states()) {
-        if (mentions_anchor(state.gauge, anchor)) return std::nullopt;
-        if (!mentions_anchor(state.form, anchor)) continue;
-        const Polynomial form = algebra_[state.form];
-        if (state.gauge == kZero || state.stored || form.terms.size() != 1) return std::nullopt;
-        const PolynomialId exponent = form.terms.front().first.exponent;
-        if (exponent == kZero || mentions_anchor(exponent, anchor)) return std::nullopt;
-        if (shared && *shared != Key{exponent, state.gauge}) return std::nullopt;
-        shared = Key{exponent, state.gauge};
-    }
-    if (!shared) return std::nullopt;
-    for (const PolynomialId part : {shared->first, shared->second})
-        for (const AxisId axis : algebra_.class_of(part).axes)
-            if (!contains(variable.axes, axis) && !contains(variable.over, axis))
-                return std::nullopt;
-    return shared;
-}
-
+/// The mean of the first chunk that has an element, infinite until then.
 void Builder::build_anchor(std::uint32_t anchor) {
     const AnchorVariable variable = plan_.anchors()[anchor];
-    const std::optional<Key> weighted = weight_of_anchor(anchor);
-    const bool everywhere = variable.guards.empty() && !weighted;
     const ArrayId target = anchor_array(anchor);
     const std::string name = array(target).name;
+    serving_ = 0;
     const auto total = [&](const std::string& suffix, const std::vector<AxisId>& axes,
                            Expression value) {
         const ArrayId made = make_array(name + suffix, axes, ElementType::F32);
@@ -85,42 +39,75 @@ void Builder::build_anchor(std::uint32_t anchor) {
                          .span = span_of(serving_)});
         return made;
     };
-    serving_ = 0;
-    Expression one = number(1);
-    Expression value = expression(variable.value, Where::Chunk);
-    if (weighted) {
-        one = read_array(weight(weighted->first, weighted->second));
-        value = apply(Function::Multiply, {one, std::move(value)});
-    }
-    const ArrayId sum = total("_sum", variable.axes, std::move(value));
-    const ArrayId count = total(weighted ? "_weight" : "_count",
-                                everywhere ? std::vector<AxisId>{} : variable.axes, std::move(one));
+    const bool everywhere = variable.guards.empty();
+    const ArrayId sum = total("_sum", variable.axes, expression(variable.value, Where::Chunk));
+    const ArrayId count =
+        total("_count", everywhere ? std::vector<AxisId>{} : variable.axes, number(1));
     initialise(target, number(kInfinity));
     Expression mean =
         apply(Function::Guard, {apply(Function::Divide, {read_array(sum), read_array(count)})});
-    if (!everywhere)  // the first chunk may have no such element
+    if (!everywhere)
         mean = apply(Function::Select, {apply(Function::Greater, {read_array(count), integer(0)}),
                                         std::move(mean), number(kInfinity)});
     Expression known = apply(Function::Less, {read_array(target), number(kInfinity)});
-    if (weighted)
-        known =
-            apply(Function::And,
-                  {std::move(known),
-                   apply(Function::Greater, {read_array(repair(weighted->second)), integer(0)})});
     const Statement update = statement(
         target, apply(Function::Select, {std::move(known), read_array(target), std::move(mean)}));
     body_.push_back(update);
+    describe_anchor(anchor, "inf", update,
+                    std::string("mean of the first chunk") + (everywhere ? "" : " that has any"));
+}
+
+/// The mean by weight of everything so far.
+void Builder::build_moving_anchor(std::uint32_t anchor) {
+    const AnchorVariable variable = plan_.anchors()[anchor];
+    const std::uint32_t weight = plan_.weight_state(anchor);
+    build_early(weight);
+    serving_ = plan_.states()[weight].serves;
+    const ArrayId target = anchor_array(anchor);
+    const std::string name = array(target).name;
+    const ArrayId total = next_arrays_.at(weight);
+    Expression before = read_array(state_array(weight));
+    if (variable.gauge != kZero)
+        before = apply(Function::Multiply, {std::move(before), read_array(repair(variable.gauge))});
+    const Monomial weighted =
+        algebra_.multiply(*variable.weight, Monomial{.powers = {{variable.value, 1}}});
+    const StateVariable sums{.monoid = kSum,
+                             .over = variable.over,
+                             .axes = variable.axes,
+                             .form = algebra_.monomial(weighted),
+                             .gauge = variable.gauge};
+    const ArrayId sum = make_array(name + "_sum", variable.axes, ElementType::F32);
+    body_.push_back(
+        fold_statement(sum, sums, contraction(sums),
+                       apply(Function::Multiply, {read_array(target), std::move(before)})));
+    initialise(target, number(0));
+    const std::set<AxisId> axes(variable.axes.begin(), variable.axes.end());
+    const ArrayId next = helper(
+        "_new", axes,
+        apply(Function::Select,
+              {apply(Function::NotEqual, {read_array(total), integer(0)}),
+               apply(Function::Divide, {read_array(sum), read_array(total)}), read_array(target)}),
+        ElementType::F32, name);
+    const Statement& described = body_.back();
+    describe_anchor(anchor, "0", described,
+                    "running mean by `" + array(state_array(weight)).name + "`, which moves");
+    const TermId origin = algebra_.reference(Kind::Anchor, anchor, variable.axes);
+    moves_.emplace(origin, helper("_move", axes,
+                                  apply(Function::Subtract, {read_array(target), read_array(next)}),
+                                  ElementType::F32, name));
+    body_.push_back(statement(target, read_array(next)));
+}
+
+void Builder::describe_anchor(std::uint32_t anchor, const std::string& initial,
+                              const Statement& update, const std::string& mean) {
     Diagram scope = diagram_;
     scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
     AccumulatorState text;
-    text.state = target;
-    text.initial = "inf";
+    text.state = anchor_array(anchor);
+    text.initial = initial;
     text.body = value_text(scope, update, 0);
-    text.why = std::string("mean of the first chunk") +
-               (weighted     ? " that counts, by weight"
-                : everywhere ? ""
-                             : " that has any") +
-               "; differences are formed relative to it, since multiplied out they would cancel";
+    text.why =
+        mean + "; differences are formed relative to it, since multiplied out they would cancel";
     result_.states.push_back(std::move(text));
 }
 

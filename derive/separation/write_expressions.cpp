@@ -73,7 +73,8 @@ Expression Builder::reference(const Term& term, TermId id, Where where) {
     if (term.kind == Kind::State) return read(state_array(term.ref), std::move(index));
     if (term.kind == Kind::Anchor) {
         Expression value = read(anchor_array(term.ref), std::move(index));
-        if (plan_.anchors()[term.ref].guards.empty() && !weight_of_anchor(term.ref)) return value;
+        const AnchorVariable& variable = plan_.anchors()[term.ref];
+        if (variable.guards.empty() || variable.weight) return value;
         return apply(Function::Guard, {std::move(value)});  // there may have been none yet
     }
     if (term.kind == Kind::Fold) {
@@ -144,10 +145,10 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
     std::stable_sort(sum.terms.begin(), sum.terms.end(), [](const auto& a, const auto& b) {
         return (a.second > 0) > (b.second > 0);  // a positive term first reads better
     });
-    const auto is_maximum = [&](const auto& term) { return is_bare_maximum(term.first); };
-    const auto maxima = std::count_if(sum.terms.begin(), sum.terms.end(), is_maximum);
-    if (where == Where::Tail && maxima > 1)  // the large ones first: little is left of them
-        std::stable_partition(sum.terms.begin(), sum.terms.end(), is_maximum);
+    const auto is_origin = [&](const auto& term) { return is_bare_origin(term.first); };
+    const auto origins = std::count_if(sum.terms.begin(), sum.terms.end(), is_origin);
+    if (where == Where::Tail && origins > 1)  // the large ones first: little is left of them
+        std::stable_partition(sum.terms.begin(), sum.terms.end(), is_origin);
     std::vector<TermId> visible;
     std::optional<Expression> result;
     for (const auto& [mono, coefficient] : sum.terms) {
@@ -166,11 +167,13 @@ Expression Builder::expression(PolynomialId polynomial, Where where) {
     return guarded(result ? std::move(*result) : integer(0), visible, -kInfinity, where);
 }
 
-bool Builder::is_bare_maximum(const Monomial& product) const {
+/// A maximum or a centre alone, which may be large though differences are small.
+bool Builder::is_bare_origin(const Monomial& product) const {
     if (product.powers.size() != 1 || product.powers.front().second != 1 ||
         product.exponent != kZero)
         return false;
     const Term& term = algebra_[product.powers.front().first];
+    if (term.kind == Kind::Anchor) return true;
     if (term.kind != Kind::State) return false;
     const StateVariable& state = plan_.states()[term.ref];
     return state.monoid == kMax && !state.picks;

@@ -12,8 +12,6 @@
 #include "diagrams/infinity.h"
 
 namespace napkin::separation {
-namespace {}  // namespace
-
 Expression identity_of(const Diagram& diagram, MonoidId monoid, std::uint32_t component) {
     return diagram[monoid].identity.at(component);
 }
@@ -44,7 +42,9 @@ Expression Builder::own_expression(std::uint32_t fold) {
     return expression(plan_.form(fold), Where::Chunk);
 }
 
-void Builder::build_gauge(std::uint32_t state) {
+/// A state whose value before the chunk is still needed when its new one is known.
+void Builder::build_early(std::uint32_t state) {
+    if (next_arrays_.contains(state)) return;
     const StateVariable variable = plan_.states()[state];
     serving_ = variable.serves;
     const ArrayId current = state_array(state);
@@ -52,7 +52,8 @@ void Builder::build_gauge(std::uint32_t state) {
     next_arrays_[state] = next;
     initialise(current, identity_of(diagram_, variable.monoid, 0));
     Expression value = state_value(variable);
-    const Statement update = fold_statement(next, variable, std::move(value), read_array(current));
+    Expression before = seed(state, variable);
+    const Statement update = fold_statement(next, variable, std::move(value), std::move(before));
     body_.push_back(update);
     updates_.push_back(statement(current, read_array(next)));
     describe(state, update);
@@ -130,19 +131,22 @@ Expression Builder::contraction(const StateVariable& state) {
         axes[same ? 0 : 1].insert(factor.of.axes.begin(), factor.of.axes.end());
         sides[same ? 0 : 1].push_back(factor);
     }
-    if (sides[1].empty()) {
-        Expression value = guarded(quotient(factors, 1), guards, 0, Where::Chunk);
-        const auto& exponent = algebra_[whole.exponent].terms;
-        const bool masked = factors.size() > 1 &&
-                            std::any_of(exponent.begin(), exponent.end(), [&](const auto& term) {
-                                return algebra_.class_of(term.first).infinite;
-                            });
-        if ((!infinite && !masked) || state.gauge == kZero) return value;
-        // A weight of zero adds nothing, whatever its payload.
-        Expression visible = apply(Function::Greater, {factors.front().value, integer(0)});
-        return apply(Function::Select, {std::move(visible), std::move(value), integer(0)});
-    }
+    const auto& exponent = algebra_[whole.exponent].terms;
+    const bool masked = std::any_of(exponent.begin(), exponent.end(), [&](const auto& term) {
+        return algebra_.class_of(term.first).infinite;
+    });
+    // A weight of zero adds nothing, whatever its payload.
+    const Expression weighs = factors.front().value;
+    const auto where_visible = [&](Expression value, std::size_t count) {
+        if (state.gauge == kZero || (!infinite && (!masked || count < 2))) return value;
+        return apply(Function::Select, {apply(Function::Greater, {weighs, integer(0)}),
+                                        std::move(value), integer(0)});
+    };
+    if (sides[1].empty())
+        return where_visible(guarded(quotient(factors, 1), guards, 0, Where::Chunk),
+                             factors.size());
     std::vector<Factor> both;
+    bool covered = sides[0].size() == 1;
     for (int i = 0; i < 2; ++i) {
         const bool single = sides[i].size() == 1 && !sides[i][0].below &&
                             std::holds_alternative<Read>(sides[i][0].value.node);
@@ -155,6 +159,8 @@ Expression Builder::contraction(const StateVariable& state) {
             continue;
         }
         Expression value = quotient(sides[i], 1);
+        if (i == 0) value = where_visible(std::move(value), sides[i].size());
+        covered = covered || i == 0;
         ArrayId made{};
         bool found = false;
         for (const Statement& each : body_) {
@@ -166,43 +172,43 @@ Expression Builder::contraction(const StateVariable& state) {
         if (!found) made = helper(i == 0 ? "_factor" : "_operand", axes[i], std::move(value));
         both.push_back({read_array(made), Class{}});
     }
-    return guarded(quotient(both, 1), guards, 0, Where::Chunk);
+    Expression value = guarded(quotient(both, 1), guards, 0, Where::Chunk);
+    return covered ? value : where_visible(std::move(value), both.size());
 }
 
-/// A state relative to a maximum, from the states relative to the maximum before.
+/// A state relative to what moves, from the states relative to where that was before.
 Expression Builder::moved(std::uint32_t state) {
     const StateVariable variable = plan_.states()[state];
-    const PolynomialId gauge = algebra_.atom(
-        algebra_.reference(Kind::Fold, *variable.origin, plan_.folds()[*variable.origin].axes));
-    const ArrayId step = moves(gauge);
     Expression sum = read_array(state_array(state));
-    const int power = static_cast<int>(variable.lower.size());
-    double ways = 1;
-    for (int i = power - 1; i >= 0; --i) {
-        ways = ways * (i + 1) / (power - i);
-        Expression part = read_array(state_array(variable.lower[static_cast<std::size_t>(i)]));
-        for (int k = i; k < power; ++k)
-            part = apply(Function::Multiply, {std::move(part), read_array(step)});
-        if (ways != 1) part = apply(Function::Multiply, {number(ways, true), std::move(part)});
+    for (const StateVariable::Lower& lower : variable.lower) {
+        Expression part = read_array(state_array(lower.state));
+        for (std::size_t i = 0; i < variable.origins.size(); ++i)
+            for (int k = 0; k < lower.steps[i]; ++k)
+                part = apply(Function::Multiply,
+                             {std::move(part), read_array(moves(variable.origins[i]))});
+        if (lower.ways != 1)
+            part = apply(Function::Multiply, {number(lower.ways, true), std::move(part)});
         sum = apply(Function::Add, {std::move(sum), std::move(part)});
     }
     return sum;
 }
 
-/// By how much a gauge moves, 0 where there was none.
-ArrayId Builder::moves(PolynomialId gauge) {
-    const auto found = moves_.find(gauge);
+/// By how much a maximum or a centre moves, 0 where there was none.
+ArrayId Builder::moves(TermId origin) {
+    const auto found = moves_.find(origin);
     if (found != moves_.end()) return found->second;
-    Expression before = apply(Function::Guard, {expression(gauge, Where::Before)});
-    Expression after = apply(Function::Guard, {expression(gauge, Where::After)});
-    const ArrayId made = helper("_move", algebra_.class_of(gauge).axes,
+    const Term term = algebra_[origin];
+    invariant(term.kind == Kind::Fold, "a centre moves before the states that are relative to it");
+    Expression before = apply(Function::Guard, {reference(term, origin, Where::Before)});
+    Expression after = apply(Function::Guard, {reference(term, origin, Where::After)});
+    const ArrayId made = helper("_move", algebra_.class_of(origin).axes,
                                 apply(Function::Subtract, {std::move(before), std::move(after)}));
-    moves_.emplace(gauge, made);
+    moves_.emplace(origin, made);
     return made;
 }
 
 Expression Builder::seed(std::uint32_t state, const StateVariable& variable) {
-    Expression old = variable.origin ? moved(state) : read_array(state_array(state));
+    Expression old = moved(state);
     if (variable.gauge == kZero) return old;
     Expression scaled = apply(Function::Multiply, {old, read_array(repair(variable.gauge))});
     if (variable.monoid == kSum) return scaled;
@@ -301,6 +307,17 @@ void Builder::build_carry(std::size_t index) {
     updates_.push_back(std::move(update));
 }
 
+std::string Builder::origin_names(const StateVariable& state) {
+    std::string names;
+    for (const TermId origin : state.origins) {
+        const Term term = algebra_[origin];
+        const ArrayId moving = term.kind == Kind::Anchor ? anchor_array(term.ref)
+                                                         : state_array(plan_.gauge_state(term.ref));
+        names += (names.empty() ? "`" : " and `") + array(moving).name + "`";
+    }
+    return names;
+}
+
 void Builder::describe(std::uint32_t state, const Statement& update) {
     const StateVariable& variable = plan_.states()[state];
     Diagram scope = diagram_;
@@ -330,10 +347,10 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
             if (each.targets.front() == change)
                 text.repair = formula_text(scope, std::get<Map>(each.body).value);
         text.why += ", relative to a gauge that may still grow";
-        if (variable.origin) {
-            text.repair += " and moved by the binomial theorem";
-            text.why += "; moves with it";
-        }
+    }
+    if (!variable.origins.empty()) {
+        text.repair += text.repair.empty() ? "the binomial theorem" : " and the binomial theorem";
+        text.why += "; moves with " + origin_names(variable);
     }
     oblige_divisor(state);
     oblige_exponents(state);

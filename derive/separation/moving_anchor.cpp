@@ -1,0 +1,149 @@
+// Which mean an anchor is.
+//
+// Where sums are weighted, sum(x) w (a - g), the first chunk tells little: it may hold next to no
+// weight, and then g is far from the mean by weight and the differences that g was to keep small
+// cancel in the tail. So where all sums that are relative to g share factors w, g follows the mean
+// by |w| of all chunks so far, and the sums move with it as they do with a maximum (anchor.cpp):
+//
+//   l' = rho l + sum(x) |w|        g' = (rho l g + sum(x) |w| a) / l'        d = g - g'
+//   c_j' = rho * sum_i binom(j, i) d^(j-i) c_i + sum(x) w (a - g')^j
+//
+// What is moved in is then small or positive: c_1 is about 0, and c_2 grows by d^2 l. Multiplying
+// out has made states of all lower powers already. Without a weight the mean of the first chunk is
+// near enough, and constant: a share 1/n of all elements, it is off by no more than sqrt(n)
+// deviations.
+#include <algorithm>
+#include <cmath>
+
+#include "derive/separation/plan.h"
+#include "diagrams/contains.h"
+
+namespace napkin::separation {
+namespace {
+
+bool mentions(const Algebra& algebra, TermId where, TermId wanted);
+
+bool mentions(const Algebra& algebra, const Monomial& monomial, TermId wanted);
+
+bool mentions(const Algebra& algebra, PolynomialId polynomial, TermId wanted) {
+    const auto& terms = algebra[polynomial].terms;
+    return std::any_of(terms.begin(), terms.end(),
+                       [&](const auto& term) { return mentions(algebra, term.first, wanted); });
+}
+
+bool mentions(const Algebra& algebra, TermId where, TermId wanted) {
+    if (where == wanted) return true;
+    const Term& term = algebra[where];
+    if (term.kind == Kind::Sum && mentions(algebra, PolynomialId{term.ref}, wanted)) return true;
+    return std::any_of(term.parts.begin(), term.parts.end(),
+                       [&](TermId part) { return mentions(algebra, part, wanted); });
+}
+
+bool mentions(const Algebra& algebra, const Monomial& monomial, TermId wanted) {
+    return (monomial.exponent != kZero && mentions(algebra, monomial.exponent, wanted)) ||
+           std::any_of(monomial.powers.begin(), monomial.powers.end(),
+                       [&](const auto& factor) { return mentions(algebra, factor.first, wanted); });
+}
+
+void keep_common(Monomial& weight, const Monomial& other) {
+    if (weight.exponent != other.exponent) weight.exponent = kZero;
+    std::erase_if(weight.powers, [&](const auto& factor) {
+        return std::find(other.powers.begin(), other.powers.end(), factor) == other.powers.end();
+    });
+}
+
+}  // namespace
+
+/// The factors beside differences, where the anchor is mentioned in whole powers of these only.
+std::optional<Monomial> Plan::weight_in(const Monomial& streamed, TermId anchor) const {
+    Monomial weight{.powers = streamed.powers, .exponent = streamed.exponent};
+    std::erase_if(weight.powers, [&](const auto& factor) {
+        const bool whole = factor.second > 0 && factor.second == std::floor(factor.second);
+        return (whole && centred_in(factor.first, Kind::Anchor)) ||
+               centred_in(factor.first, Kind::Fold);
+    });
+    if (mentions(algebra_, weight, anchor)) return std::nullopt;
+    std::erase_if(weight.powers,
+                  [&](const auto& factor) { return algebra_.class_of(factor.first).infinite; });
+    return weight;
+}
+
+/// The magnitude of a weight.
+Monomial Plan::positive(const Monomial& weight) {
+    Monomial result{.powers = {}, .exponent = weight.exponent};
+    for (const auto& factor : weight.powers) {
+        auto [base, power] = factor;
+        const bool even = std::fmod(power, 2) == 0;
+        if (!even && !cascade_.signs().nonnegative(base))
+            base = algebra_.make(
+                Term{.kind = Kind::Apply, .function = Function::Abs, .parts = {base}});
+        result = algebra_.multiply(result, Monomial{.powers = {{base, power}}});
+    }
+    return result;
+}
+
+void Plan::weigh_anchors() {
+    for (std::uint32_t anchor = 0; anchor < anchors_.size(); ++anchor) {
+        const TermId term = anchor_term(anchor);
+        std::optional<Monomial> shared;
+        std::optional<PolynomialId> gauge;
+        bool moves = true;
+        for (std::uint32_t fold = 0; fold < forms_.size(); ++fold) {
+            if (folds_[fold].monoid != kSum || folds_[fold].picks) continue;
+            for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[fold]]).terms) {
+                Monomial bare = mono;
+                std::vector<AxisId> over = folds_[fold].over;
+                over.insert(over.end(), mono.deferred.begin(), mono.deferred.end());
+                bare.deferred.clear();
+                const Placement placed = place(bare, over, fold);
+                if (!mentions(algebra_, placed.streamed, term)) continue;
+                const std::optional<Monomial> weight = weight_in(placed.streamed, term);
+                moves = moves && weight && !stored_factor(placed.streamed, fold) &&
+                        gauge.value_or(placed.gauge) == placed.gauge &&
+                        !mentions(algebra_, placed.gauge, term);
+                if (!moves) break;
+                gauge = placed.gauge;
+                if (!shared) shared = *weight;
+                keep_common(*shared, *weight);
+            }
+        }
+        if (!moves || !shared) continue;
+        AnchorVariable& variable = anchors_[anchor];
+        const auto fits = [&](const Class& of) {
+            return std::all_of(of.axes.begin(), of.axes.end(), [&](AxisId axis) {
+                return contains(variable.axes, axis) || contains(variable.over, axis);
+            });
+        };
+        std::erase_if(shared->powers,
+                      [&](const auto& factor) { return !fits(algebra_.class_of(factor.first)); });
+        if (*shared == Monomial{} || (shared->exponent == kZero && *gauge != kZero)) continue;
+        if (!fits(algebra_.class_of(shared->exponent)) || !fits(algebra_.class_of(*gauge)))
+            continue;
+        Monomial weight = positive(*shared);
+        weight.guards = variable.guards;
+        if (*gauge != kZero)
+            for (const TermId hidden : conditions_of(algebra_, {.exponent = weight.exponent}))
+                std::erase(weight.guards, hidden);
+        variable.weight = std::move(weight);
+        variable.gauge = *gauge;
+    }
+}
+
+std::uint32_t Plan::weight_state(std::uint32_t anchor) {
+    const AnchorVariable& variable = anchors_[anchor];
+    StateVariable wanted{.monoid = kSum,
+                         .over = variable.over,
+                         .form = algebra_.monomial(*variable.weight),
+                         .gauge = variable.gauge};
+    const std::set<AxisId>& of_gauge = algebra_.class_of(variable.gauge).axes;
+    for (const AxisId axis : variable.axes)
+        if (of_gauge.contains(axis) || algebra_.class_of(wanted.form).axes.contains(axis))
+            wanted.axes.push_back(axis);
+    for (std::uint32_t fold = 0; fold < forms_.size(); ++fold)
+        if (mentions(algebra_, forms_[fold], anchor_term(anchor))) wanted.serves = fold;
+    const std::uint32_t state = algebra_[algebra_.term_of(request(std::move(wanted)))].ref;
+    states_[state].weighs = true;
+    return state;
+}
+
+}  // namespace napkin::separation
