@@ -161,6 +161,7 @@ private:
     // hazards.cpp: what finite arithmetic could spoil
     void oblige(Obligation obligation);
     [[nodiscard]] std::string name_of_term(TermId term);
+    [[nodiscard]] std::string origins_of(std::uint32_t fold);
     void oblige_differences();
     void oblige_operand(PolynomialId gauge, bool same);
     [[nodiscard]] std::set<std::uint32_t> gauge_states(PolynomialId gauge);

@@ -24,7 +24,7 @@ std::uint32_t Plan::anchor_for(AnchorVariable wanted) {
     std::sort(wanted.guards.begin(), wanted.guards.end());
     for (std::uint32_t id = 0; id < anchors_.size(); ++id)
         if (anchors_[id].value == wanted.value && anchors_[id].axes == wanted.axes &&
-            anchors_[id].guards == wanted.guards)
+            anchors_[id].guards == wanted.guards && anchors_[id].near == wanted.near)
             return id;
     anchors_.push_back(std::move(wanted));
     return static_cast<std::uint32_t>(anchors_.size() - 1);
@@ -39,7 +39,8 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
     const TermId value = algebra_.term_of(streamed);
     std::set<AxisId> own = algebra_.class_of(streamed).axes;
     const std::set<AxisId>& others = algebra_.class_of(folded).axes;
-    AnchorVariable wanted{.value = value, .axes = {}, .over = {}, .guards = {}};
+    AnchorVariable wanted{
+        .value = value, .axes = {}, .over = {}, .guards = {}, .near = folds_in(folded)};
     for (const TermId guard : guards) {
         const Class& of = algebra_.class_of(guard);
         if (of.folded) continue;
@@ -87,7 +88,9 @@ void Plan::recentre() {
                                    [&](const auto& one) { return contains(all, one); });
             };
             return anchor.value == each.value && among(each.axes, anchor.axes) &&
-                   among(anchor.guards, each.guards);
+                   among(anchor.guards, each.guards) &&
+                   std::any_of(anchor.near.begin(), anchor.near.end(),
+                               [&](std::uint32_t fold) { return each.folds.contains(fold); });
         };
         const auto known = std::find_if(anchors_.begin(), anchors_.end(), serves);
         const std::uint32_t id = known != anchors_.end()

@@ -1,12 +1,16 @@
 // What finite arithmetic could spoil in the accumulator as it was written, checked against what was
 // written: each obligation is met, or is said not to be, with an example.
 #include <algorithm>
+#include <functional>
+
+#include <fmt/ranges.h>
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/formula_text.h"
 #include "derive/separation/numeric_example.h"
 #include "derive/separation/refusal.h"
 #include "derive/separation/saved_bounds.h"
+#include "diagrams/contains.h"
 
 namespace napkin::separation {
 namespace {
@@ -40,6 +44,31 @@ std::string Builder::name_of_term(TermId term) {
     return "`" + term_text(cascade_, term) + "`";
 }
 
+/// What the values that a fold sums are relative to.
+std::string Builder::origins_of(std::uint32_t fold) {
+    std::vector<std::string> origins;
+    const auto add = [&](TermId centred) {
+        const Term origin = algebra_[algebra_[centred].parts[1]];
+        const std::string value = name_of_term(algebra_[centred].parts[0]);
+        std::string text = "the running maximum of " + value;
+        if (origin.kind == Kind::Anchor)
+            text = plan_.anchors()[origin.ref].weight
+                       ? "the running mean of " + value
+                       : "the mean of " + value + " in the first chunk";
+        if (!contains(origins, text)) origins.push_back(std::move(text));
+    };
+    const std::function<void(PolynomialId)> visit = [&](PolynomialId form) {
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms)
+            for (const auto& [factor, power] : mono.powers) {
+                const Term term = algebra_[factor];
+                if (term.kind == Kind::Centred) add(factor);
+                if (term.kind == Kind::Sum) visit(PolynomialId{term.ref});
+            }
+    };
+    visit(plan_.form(fold));
+    return fmt::format("{}", fmt::join(origins, " and "));
+}
+
 /// Differences that are formed relative to an anchor or a maximum, and what they were without.
 void Builder::oblige_differences() {
     for (const Invariance& each : plan_.invariances()) {
@@ -57,8 +86,8 @@ void Builder::oblige_differences() {
         Obligation made = about(Hazard::Cancellation);
         made.met = each.centred;
         made.text = name_of_term(fold.body) + " is multiplied out, " +
-                    (each.centred ? "relative to a value near `" : "with nothing near `") + value +
-                    (each.centred ? "`" : "` taken off");
+                    (each.centred ? "relative to " + origins_of(each.fold)
+                                  : "with nothing near `" + value + "` taken off");
         if (const auto example = moved_example(cascade_, fold, each.form, each.value))
             made.example = example_text(each.centred ? "without that" : "so", value, *example);
         if (!each.centred)

@@ -59,6 +59,7 @@ struct AnchorVariable {
     std::vector<AxisId> axes;
     std::vector<AxisId> over;
     std::vector<TermId> guards;
+    std::set<std::uint32_t> near = {};  ///< folds that are subtracted from `value`
     std::optional<Monomial> weight = {};
     PolynomialId gauge = {};  ///< of the weight
 };
