@@ -5,6 +5,7 @@
 
 #include "derive/separation/normal_form.h"
 
+#include "diagrams/contains.h"
 #include "diagrams/infinity.h"
 
 namespace napkin::separation {
@@ -237,6 +238,14 @@ Form NormalForm::branch(TermId value, TermId guard) {
     return form;
 }
 
+/// What two branches have in common needs no condition.
+PolynomialId NormalForm::shared_terms(PolynomialId a, PolynomialId b) {
+    Polynomial shared = algebra_[a];
+    std::erase_if(shared.terms,
+                  [&](const auto& term) { return !contains(algebra_[b].terms, term); });
+    return algebra_.make(std::move(shared));
+}
+
 Form NormalForm::select(TermId id, const Term& term) {
     const TermId condition = term.parts[0];
     if (algebra_.class_of(condition).mixed()) {
@@ -262,8 +271,10 @@ Form NormalForm::select(TermId id, const Term& term) {
     const Form then = branch(assuming(term.parts[1], condition, true), condition);
     const Form otherwise = branch(assuming(term.parts[2], condition, false), negation(condition));
     if (!then || !otherwise) return std::nullopt;
-    if (*then == *otherwise) return then;
-    return algebra_.add(guarded(*then, condition), guarded(*otherwise, negation(condition)));
+    const PolynomialId shared = shared_terms(*then, *otherwise);
+    return algebra_.add(
+        shared, algebra_.add(guarded(algebra_.subtract(*then, shared), condition),
+                             guarded(algebra_.subtract(*otherwise, shared), negation(condition))));
 }
 
 /// A sum over other axes of values of both classes: what does not carry them leaves the sum; what
