@@ -301,6 +301,8 @@ FieldValue FieldDomain::multiply(const FieldValue& a, const FieldValue& b) {
             if (one->real == 0) return number(0);
             if (std::abs(one->real) <= kLargestFactor) return multiple(*other, one->real);
         }
+    if (a.has_logarithm() && is_power(b)) return scaled(a, b);
+    if (b.has_logarithm() && is_power(a)) return scaled(b, a);
     if (a.has_logarithm() || b.has_logarithm()) return multiply(flat(a), flat(b));
     FieldValue product;
     product.kind = FieldValue::Kind::Finite;

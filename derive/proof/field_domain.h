@@ -153,6 +153,7 @@ private:
     struct Logarithm {
         FieldValue part;
         InP power;
+        std::uint32_t image = 0;  ///< what the logarithm of the rest is as a value
     };
 
     // field_domain.cpp: ring operations
@@ -170,6 +171,8 @@ private:
     // field_functions.cpp: exponentials, logarithms, roots, unknown functions
     [[nodiscard]] FieldValue flat(const FieldValue& value);
     [[nodiscard]] FieldValue image_of(const FieldValue& pair);
+    [[nodiscard]] static bool is_power(const FieldValue& value);
+    [[nodiscard]] FieldValue scaled(const FieldValue& pair, const FieldValue& factor);
     [[nodiscard]] std::uint32_t keep_image(FieldValue image);
     [[nodiscard]] FieldValue exponential(const FieldValue& a);
     [[nodiscard]] InP power_of(RingPart exponent, FormId form, Degree& degree);

@@ -156,7 +156,7 @@ FieldValue FieldDomain::exponential(const FieldValue& a) {
         exponent.whole = false;
         exponent.ring.form = form_of(a);
         exponent.constant = false;
-        known_logarithms_.push_back({exponent, power});
+        known_logarithms_.push_back({exponent, power, a.image});
         result.logarithm = static_cast<std::uint32_t>(known_logarithms_.size() - 1);
     }
     return result;
@@ -174,6 +174,7 @@ FieldValue FieldDomain::logarithm(const FieldValue& a) {
         const Logarithm& known = known_logarithms_[a.logarithm];
         result = known.part;
         result.factor = a.ring.p * known.power.inverse();
+        result.image = known.image;
     }
     result.logarithmic = true;
     result.ring.degree.above += a.ring.degree.above;
@@ -181,21 +182,23 @@ FieldValue FieldDomain::logarithm(const FieldValue& a) {
     return result;
 }
 
-/// The logarithm of a product is known as far as those of its factors are.
+/// The logarithm of a product is the sum of those of its factors, known in part or not.
 void FieldDomain::join_logarithms(const FieldValue& a, const FieldValue& b, bool inverse,
                                   FieldValue& out) {
     if (a.logarithm == 0 && b.logarithm == 0) return;
-    if (b.logarithm == 0) {
-        out.logarithm = a.logarithm;
+    const Logarithm left = known_logarithms_[a.logarithm];
+    if (b.logarithm == 0 && left.image == 0 && left.power == a.ring.p) {
+        out.logarithm = a.logarithm;  // the rest is b
         return;
     }
-    Logarithm right = known_logarithms_[b.logarithm];
-    if (inverse) right = {multiple(right.part, -1), right.power.inverse()};
-    if (a.logarithm != 0) {
-        const Logarithm& left = known_logarithms_[a.logarithm];
-        right = {add(left.part, right.part), left.power * right.power};
-    }
-    known_logarithms_.push_back(right);
+    FieldValue sum = logarithm(b);
+    if (inverse) sum = multiple(sum, -1);
+    sum = add(logarithm(a), sum);
+    if (!sum.finite()) return;
+    Logarithm joined{.part = sum, .power = out.ring.p * sum.factor.inverse(), .image = sum.image};
+    joined.part.factor = InP(1);
+    joined.part.image = 0;
+    known_logarithms_.push_back(std::move(joined));
     out.logarithm = static_cast<std::uint32_t>(known_logarithms_.size() - 1);
 }
 
@@ -242,7 +245,10 @@ FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
 FieldValue FieldDomain::root_of_rest(InP rest, double exponent, const Degree& degree) {
     note_key(RootTag, degree);
     const auto bits = std::bit_cast<std::uint64_t>(exponent);
-    FieldValue root = unknown(random_(RootTag)(bits)(rest.value()));
+    const InP inverse = rest.inverse();
+    const bool turned = inverse < rest;  // the root of an inverse is the inverse of the root
+    FieldValue root = unknown(random_(RootTag)(bits)((turned ? inverse : rest).value()));
+    if (turned) root = divide(number(1), root);
     if (settings_.strict) return root;
     root.rootless = !is_square(rest);
     if (!root.rootless) root.ring.p = rest.power(number(exponent).ring.q.value());
@@ -258,6 +264,28 @@ FieldValue FieldDomain::image_of(const FieldValue& pair) {
     note_key(LogarithmTag, pair.ring.degree);
     FieldValue image = unknown(random_(LogarithmTag)((turned ? inverse : pair.factor).value()));
     return turned ? multiple(image, -1) : image;
+}
+
+/// Whether a value to this power is a whole power times a root.
+bool FieldDomain::is_power(const FieldValue& value) {
+    return value.constant && value.finite() && std::abs(value.real) <= kLargestPower;
+}
+
+/// A constant number of times a + log b: what its exponential is, is known of b to that power.
+FieldValue FieldDomain::scaled(const FieldValue& pair, const FieldValue& factor) {
+    if (factor.real < 0) return multiple(scaled(pair, multiple(factor, -1)), -1);
+    FieldValue part = pair;
+    part.factor = InP(1);
+    part.image = 0;
+    FieldValue result = multiply(part, factor);
+    const double whole = std::floor(factor.real);
+    uses_.roots = true;
+    const FieldValue root = root_of_rest(pair.factor, factor.real - whole, pair.ring.degree);
+    result.factor = pair.factor.power(static_cast<std::uint64_t>(whole)) * root.ring.p;
+    result.image = keep_image(multiply(image_of(pair), factor));
+    result.rootless = result.rootless || root.rootless;
+    result.logarithmic = true;
+    return result;
 }
 
 std::uint32_t FieldDomain::keep_image(FieldValue image) {
