@@ -213,7 +213,7 @@ std::vector<std::pair<FieldValue, FieldValue>> FieldDomain::select(Candidates<Fi
     std::vector<std::pair<FieldValue, FieldValue>> best;
     for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
         if (rank >= count) {
-            best.emplace_back(number(-std::numeric_limits<double>::infinity()), number(0));
+            best.emplace_back(number(-std::numeric_limits<double>::infinity()), number(kNoIndex));
             continue;
         }
         const auto& [value, at] = elements[rank];

@@ -11,6 +11,7 @@ namespace napkin::proof {
 namespace {
 
 constexpr int kTrials = 64;
+constexpr int kDeepest = 16;  ///< statements that an element is followed back through
 constexpr MonoidId kFirstOfUsers{4};
 // Differences that rounding of long double does not explain.
 constexpr long double kTolerance = 0x1p-40L;
@@ -36,8 +37,16 @@ std::string text_of(const Element& element) {
 
 class LawChecker {
 public:
-    LawChecker(const Diagram& diagram, const Monoid& monoid, std::uint64_t seed)
-        : monoid_(monoid), random_(seed), evaluator_(domain_, diagram, {}) {}
+    LawChecker(const Diagram& diagram, MonoidId monoid, std::uint64_t seed)
+        : diagram_(diagram),
+          monoid_(diagram[monoid]),
+          random_(seed),
+          evaluator_(domain_, diagram, {}) {
+        for (const Statement& statement : diagram.statements)
+            if (const Fold* fold = std::get_if<Fold>(&statement.body);
+                fold && fold->monoid == monoid)
+                folds_.push_back(fold);
+    }
 
     std::string run() {
         Element identity;
@@ -58,13 +67,49 @@ public:
     }
 
 private:
-    /// Small numbers, some of them whole, so that equal elements and zeros occur.
+    /// A partial fold of up to three elements, as the diagram's folds make them.
     Element draw() {
+        Element element = draw_one();
+        for (std::int64_t more = random_.below(3); more > 0; --more)
+            element = combine(element, draw_one());
+        return element;
+    }
+    Element draw_one() {
+        const Fold* fold = folds_.empty() ? nullptr : folds_[index_below(folds_.size())];
         Element element;
         for (std::size_t i = 0; i < monoid_.combine.size(); ++i)
-            element.emplace_back(random_.below(3) == 0 ? static_cast<double>(random_.below(5) - 2)
-                                                       : random_.normal());
+            element.emplace_back(fold ? drawn(fold->values[i], 0) : anything());
         return element;
+    }
+    std::size_t index_below(std::size_t count) {
+        return static_cast<std::size_t>(random_.below(static_cast<std::int64_t>(count)));
+    }
+    /// Small numbers, some of them whole, so that equal elements and zeros occur.
+    double anything() {
+        return random_.below(3) == 0 ? static_cast<double>(random_.below(5) - 2) : random_.normal();
+    }
+    /// The expression where every input is drawn anew: what is a constant or above zero stays so.
+    double drawn(const Expression& expression, int depth) {
+        if (const Number* number = std::get_if<Number>(&expression.node)) return number->value;
+        if (const Convert* convert = std::get_if<Convert>(&expression.node))
+            return drawn(convert->argument.front(), depth);
+        if (const Read* element = std::get_if<Read>(&expression.node))
+            return drawn(element->array, depth);
+        const Apply* call = std::get_if<Apply>(&expression.node);
+        if (call == nullptr) return static_cast<double>(random_.below(5));  // an index or a size
+        std::vector<double> arguments;
+        for (const Expression& argument : call->arguments)
+            arguments.push_back(drawn(argument, depth));
+        const double value = apply_function(call->function, arguments);
+        return std::isfinite(value) ? value : anything();
+    }
+    double drawn(ArrayId array, int depth) {
+        if (depth < kDeepest)
+            for (const Statement& statement : diagram_.statements) {
+                const Map* map = std::get_if<Map>(&statement.body);
+                if (map && statement.targets.front() == array) return drawn(map->value, depth + 1);
+            }
+        return anything();
     }
     Element combine(const Element& a, const Element& b) {
         Element operands = a;
@@ -75,7 +120,9 @@ private:
         return result;
     }
 
+    const Diagram& diagram_;
     const Monoid& monoid_;
+    std::vector<const Fold*> folds_;  ///< by the monoid
     Random random_;
     ExtendedDomain domain_;
     PlainEvaluator<ExtendedDomain> evaluator_;
@@ -84,8 +131,8 @@ private:
 }  // namespace
 
 std::string broken_law(const Diagram& diagram, std::uint64_t seed) {
-    for (std::size_t i = kFirstOfUsers.index(); i < diagram.monoids.size(); ++i) {
-        const std::string broken = LawChecker(diagram, diagram.monoids[i], seed).run();
+    for (std::uint32_t i = kFirstOfUsers.value; i < diagram.monoids.size(); ++i) {
+        const std::string broken = LawChecker(diagram, MonoidId{i}, seed).run();
         if (!broken.empty()) return "monoid `" + diagram.monoids[i].name + "`: " + broken;
     }
     return "";

@@ -1,5 +1,5 @@
 // The laws of monoids that users declare: nothing proves them, random elements look for
-// counter-examples.
+// counter-examples. They are such as the diagram's folds make: a count of ones is never negative.
 #pragma once
 
 #include <cstdint>
