@@ -175,6 +175,7 @@ private:
     [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent);
     [[nodiscard]] std::optional<Proof> prove(PolynomialId exponent, PolynomialId original,
                                              int depth);
+    [[nodiscard]] PolynomialId without_masks_of(PolynomialId bound, PolynomialId exponent);
     [[nodiscard]] std::optional<std::size_t> large_factor(const Monomial& product) const;
     [[nodiscard]] std::vector<PolynomialId> lower_bounds(TermId term);
     [[nodiscard]] bool runs(TermId term) const;

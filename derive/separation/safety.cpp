@@ -87,6 +87,22 @@ std::optional<std::size_t> Plan::large_factor(const Monomial& product) const {
     return large;
 }
 
+/// The bound where the exponent is visible: elsewhere that is -inf anyway.
+PolynomialId Plan::without_masks_of(PolynomialId bound, PolynomialId exponent) {
+    Polynomial visible = algebra_[bound];
+    std::erase_if(visible.terms, [&](const auto& term) {
+        const auto& [mono, coefficient] = term;
+        const auto& powers = mono.powers;
+        const bool mask = powers.size() == 1 && mono.exponent == kZero && mono.guards.empty() &&
+                          algebra_[powers.front().first].kind == Kind::Mask;
+        const auto& all = algebra_[exponent].terms;
+        return mask && coefficient > 0 &&
+               std::any_of(all.begin(), all.end(),
+                           [&](const auto& each) { return each.first == mono && each.second > 0; });
+    });
+    return algebra_.make(std::move(visible));
+}
+
 std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId original, int depth) {
     const std::optional<double> upper = cascade_.signs().upper(exponent);
     if (upper && *upper <= 0)
@@ -107,7 +123,8 @@ std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId origi
         for (const PolynomialId bound : lower_bounds(large)) {
             const PolynomialId next =
                 algebra_.add(algebra_.subtract(exponent, term),
-                             algebra_.multiply(bound, algebra_.monomial(factor, coefficient)));
+                             algebra_.multiply(without_masks_of(bound, exponent),
+                                               algebra_.monomial(factor, coefficient)));
             std::optional<Proof> proof = prove(next, original, depth - 1);
             if (!proof) continue;
             proof->attained &= folded;
