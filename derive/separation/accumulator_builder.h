@@ -182,6 +182,7 @@ private:
     [[nodiscard]] std::optional<Scale> lost_scale(const Monomial& product);
     void oblige_scales();
     void oblige_rounded_divisors();
+    [[nodiscard]] bool is_at_least_one(TermId factor);
     void oblige_divisor(std::uint32_t state);
     void exponents_in(TermId id, std::set<PolynomialId>& exponents);
     void exponents_in(PolynomialId form, std::set<PolynomialId>& exponents);

@@ -240,6 +240,13 @@ void Builder::oblige_rounded_divisors() {
     }
 }
 
+/// Whether a factor of a sum's terms cannot make them vanish.
+bool Builder::is_at_least_one(TermId factor) {
+    const Term& term = algebra_[factor];
+    return term.kind == Kind::Size ||
+           (term.kind == Kind::Read && is_saved_sum_from_maximum(diagram_, ArrayId{term.ref}));
+}
+
 /// A sum that is divided by, or whose logarithm is taken, with exponentials in it.
 void Builder::oblige_divisor(std::uint32_t state) {
     const StateVariable& variable = plan_.states()[state];
@@ -266,7 +273,7 @@ void Builder::oblige_divisor(std::uint32_t state) {
     }
     std::optional<TermId> vanishing;
     for (const auto& [factor, power] : mono.powers)
-        if (power > 0 && algebra_[factor].kind != Kind::Size) vanishing = factor;
+        if (power > 0 && !is_at_least_one(factor)) vanishing = factor;
     made.text = name + " is divided by or its logarithm is taken; its largest term is exp(0)";
     if (vanishing) {
         const std::string factor = name_of_term(*vanishing);

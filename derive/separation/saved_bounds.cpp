@@ -189,6 +189,35 @@ bool same_values(const Diagram& diagram, ArrayId a, ArrayId b) {
            equal(diagram, fold->seed, twin.seed, axes);
 }
 
+bool is_saved_sum_from_maximum(const Diagram& diagram, ArrayId array) {
+    const std::optional<StatementId> source = producer(diagram, array);
+    const Fold* fold = source ? std::get_if<Fold>(&diagram[*source].body) : nullptr;
+    if (fold == nullptr || fold->monoid != kSum || fold->every_prefix) return false;
+    const Region region = ancestors(diagram, array);
+    Cascade cascade(diagram, region, fold->over);
+    Algebra& algebra = cascade.algebra();
+    NormalForm normal(algebra, cascade.signs());
+    for (const FoldOver& sum : cascade.folds()) {
+        if (sum.target != array) continue;
+        const Form body = normal.of(sum.body);
+        if (!body || algebra[*body].terms.size() != 1) return false;
+        const auto [mono, coefficient] = algebra[*body].terms.front();
+        if (coefficient < 1 || !mono.powers.empty() || !mono.deferred.empty()) return false;
+        for (const auto& [term, times] : Polynomial(algebra[mono.exponent]).terms) {
+            if (times != -1 || term.powers.size() != 1 || term.powers.front().second != 1) continue;
+            const Term maximum = algebra[term.powers.front().first];
+            if (maximum.kind != Kind::Fold) continue;
+            const FoldOver& over = cascade.folds()[maximum.ref];
+            if (over.monoid != kMax || over.picks || over.over != sum.over) continue;
+            const Form largest = normal.of(over.body);
+            const PolynomialId rest =
+                algebra.subtract(mono.exponent, algebra.monomial(term, times));
+            if (largest && *largest == rest) return true;
+        }
+    }
+    return false;
+}
+
 std::optional<ArrayId> bounding_array(Cascade& cascade, PolynomialId exponent) {
     Algebra& algebra = cascade.algebra();
     const Diagram& diagram = cascade.diagram();

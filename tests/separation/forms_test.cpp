@@ -53,11 +53,11 @@ double worst_error(const Tensors& expected, const Tensors& got) {
 
 /// What is wrong with the form, run at one size of chunks; empty where nothing is.
 std::string faults(const Form& form, const Form& like, std::int64_t size) {
-    const Diagram diagram = load(form.text);
     const Diagram reference = load(like.text);
-    const auto derived = state_of(diagram, commands_of(form, size));
+    const auto derived = state_of(load(form.text), commands_of(form, size));
     if (const std::string* refused = std::get_if<std::string>(&derived)) return *refused;
     const State& state = std::get<State>(derived);
+    const Diagram& diagram = state.diagram;
     const TileProgram program = program_of(state);
     std::string text;
     for (const bool changed : {false, true}) {
@@ -110,7 +110,7 @@ TEST_CASE("forms: their accumulators") {
         std::string text;
         if (const State* state = std::get_if<State>(&derived)) {
             for (const RegionProgram& region : program_of(*state).regions)
-                if (region.accumulator) text += explain(diagram, *region.accumulator);
+                if (region.accumulator) text += explain(state->diagram, *region.accumulator);
         } else {
             text = std::get<std::string>(derived) + "\n";
         }
