@@ -142,6 +142,7 @@ private:
 
     // splitting_centre.cpp: states relative to a centre
     [[nodiscard]] bool is_centre(ArrayId state) const;
+    [[nodiscard]] bool is_moving_centre(const Statement& statement) const;
     [[nodiscard]] static bool may_lack(const Statement& update);
     [[nodiscard]] bool mentions_centre(const Expression& expression) const;
     [[nodiscard]] Expression inlined(const Expression& expression, bool all = false) const;

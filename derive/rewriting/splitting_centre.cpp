@@ -1,7 +1,8 @@
 // States that are kept relative to a centre, so that differences do not cancel.
 //
-// A part's centre is the mean of its elements, the centre of all parts the mean of those by their
-// sizes. With d = X - c[p] and D = c[p] - C, a part adds to a sum of w (X - C)^n
+// Centres that move by a weight are sums over sums, and combine like these. A part's constant
+// centre is the mean of its elements, the centre of all parts the mean of those by their sizes.
+// With d = X - c[p] and D = c[p] - C, a part adds to a sum of w (X - C)^n
 //
 //   sum(j = 0..n) binomial(n, j) D^(n-j) sum w d^j
 //
@@ -53,6 +54,24 @@ bool Splitting::is_centre(ArrayId state) const {
                choice->arguments[1] == read_axes(state, array(state).axes);
     }
     return false;
+}
+
+/// The next place of a centre that moves: `if total != 0 then sum / total else c`.
+bool Splitting::is_moving_centre(const Statement& statement) const {
+    const Map* map = std::get_if<Map>(&statement.body);
+    const Apply* choice = map != nullptr ? std::get_if<Apply>(&map->value.node) : nullptr;
+    if (choice == nullptr || choice->function != Function::Select) return false;
+    const Read* kept = std::get_if<Read>(&choice->arguments[2].node);
+    const Apply* mean = std::get_if<Apply>(&choice->arguments[1].node);
+    if (kept == nullptr || !is_state(kept->array) || mean == nullptr ||
+        mean->function != Function::Divide)
+        return false;
+    return std::any_of(accumulator_.body.begin(), accumulator_.body.end(), [&](const auto& each) {
+        const Map* update = std::get_if<Map>(&each.body);
+        const ArrayId next = statement.targets.front();
+        return update != nullptr && each.targets.front() == kept->array &&
+               update->value == read_axes(next, array(next).axes);
+    });
 }
 
 /// Maps of the body put in where they are read, as far as they mention a centre or, of those that

@@ -8,8 +8,6 @@
 
 namespace napkin::rules {
 
-namespace {}  // namespace
-
 /// A saved value of a part, the part given by an index.
 Expression Splitting::saved_read(ArrayId old, std::vector<Expression> index) {
     const ArrayId made = part(old);
@@ -83,9 +81,12 @@ ArrayId Splitting::combine_helper(ArrayId old) {
     const Statement source = accumulator_.body[line.body];
     if (carries(source)) {
         refuse("`" + array(old).name + "` of a chunk is used after it");
-        return combined_[old] = old;
+        return combined_[old] = draft_.add_array(array(old));
     }
-    Expression value = combining(std::get<Map>(source.body).value, line.updated);
+    Expression own = std::get<Map>(source.body).value;
+    if (is_moving_centre(source))  // where nothing counts in any part, any centre will do
+        std::get<Apply>(own.node).arguments[2] = number(0, true);
+    Expression value = combining(own, line.updated);
     std::vector<AxisId> axes = array(old).axes;
     if (axes_used(value).count(part_) != 0) axes.insert(axes.begin(), part_);
     const ArrayId made =
@@ -108,9 +109,12 @@ ArrayId Splitting::combined(ArrayId old) {
         if (combined_.count(newest) == 0) combine_fold(line);
     } else if (is_centre(old)) {
         combine_centre(old, line);
+    } else if (is_moving_centre(accumulator_.body[lines_[line].body])) {
+        (void)combine_helper(newest);
     } else {
-        refuse("the state `" + array(old).name + "` is no fold, so parts of it do not combine");
-        combined_[newest] = newest;
+        refuse("the state `" + array(old).name + "` is no fold, so parts of it do not combine",
+               "stream the axis, or put what is folded twice in a region of its own");
+        combined_[newest] = draft_.add_array(array(newest));
     }
     return combined_[old] = combined_.at(newest);
 }

@@ -26,11 +26,13 @@ Expression choose(Expression condition, Expression then, Expression otherwise) {
     return apply(Function::Select, {std::move(condition), std::move(then), std::move(otherwise)});
 }
 
-/// Larger first, of equals the lower index first; an empty place comes last.
+/// Larger first, of equals the lower index first; an empty place comes last. Of two empty places
+/// the one comes first that `wins`.
 Expression precedes(const Expression& value, const Expression& index, const Expression& other_value,
-                    const Expression& other_index) {
+                    const Expression& other_index, bool wins = false) {
+    const Function lower = wins ? Function::LessEqual : Function::Less;
     const Expression tie = apply(Function::And, {apply(Function::Equal, {value, other_value}),
-                                                 apply(Function::Less, {index, other_index})});
+                                                 apply(lower, {index, other_index})});
     return apply(Function::Or, {apply(Function::Greater, {value, other_value}), tie});
 }
 
@@ -52,7 +54,7 @@ Expression Builder::merged_part(const Lists& lists, bool earlier, ArrayId payloa
             const Expression there =
                 back == 0 ? place : apply(Function::Subtract, {place, integer(back)});
             const auto other = pair(!earlier, there);
-            return precedes(other.first, other.second, mine.first, mine.second);
+            return precedes(other.first, other.second, mine.first, mine.second, !earlier);
         };
         const Expression value = element(array(payload), payload, lists.rank, integer(i));
         Expression here = choose(apply(Function::Equal, {place, integer(i)}), value,
