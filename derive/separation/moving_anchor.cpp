@@ -2,8 +2,9 @@
 //
 // Where sums are weighted, sum(x) w (a - g), the first chunk tells little: it may hold next to no
 // weight, and then g is far from the mean by weight and the differences that g was to keep small
-// cancel in the tail. So where all sums that are relative to g share factors w, g follows the mean
-// by |w| of all chunks so far, and the sums move with it as they do with a maximum (anchor.cpp):
+// cancel in the tail. So g follows the mean by |w| of all chunks so far, where w is what the sums
+// that are subtracted are weighted by, or all sums that are relative to g. They move with it as
+// they do with a maximum (anchor.cpp):
 //
 //   l' = rho l + sum(x) |w|        g' = (rho l g + sum(x) |w| a) / l'        d = g - g'
 //   c_j' = rho * sum_i binom(j, i) d^(j-i) c_i + sum(x) w (a - g')^j
@@ -45,13 +46,6 @@ bool mentions(const Algebra& algebra, const Monomial& monomial, TermId wanted) {
                        [&](const auto& factor) { return mentions(algebra, factor.first, wanted); });
 }
 
-void keep_common(Monomial& weight, const Monomial& other) {
-    if (weight.exponent != other.exponent) weight.exponent = kZero;
-    std::erase_if(weight.powers, [&](const auto& factor) {
-        return std::find(other.powers.begin(), other.powers.end(), factor) == other.powers.end();
-    });
-}
-
 }  // namespace
 
 /// The factors beside differences, where the anchor is mentioned in whole powers of these only.
@@ -82,50 +76,69 @@ Monomial Plan::positive(const Monomial& weight) {
     return result;
 }
 
-void Plan::weigh_anchors() {
-    for (std::uint32_t anchor = 0; anchor < anchors_.size(); ++anchor) {
-        const TermId term = anchor_term(anchor);
-        std::optional<Monomial> shared;
-        std::optional<PolynomialId> gauge;
-        bool moves = true;
-        for (std::uint32_t fold = 0; fold < forms_.size(); ++fold) {
-            if (folds_[fold].monoid != kSum || folds_[fold].picks) continue;
-            for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[fold]]).terms) {
-                Monomial bare = mono;
-                std::vector<AxisId> over = folds_[fold].over;
-                over.insert(over.end(), mono.deferred.begin(), mono.deferred.end());
-                bare.deferred.clear();
-                const Placement placed = place(bare, over, fold);
-                if (!mentions(algebra_, placed.streamed, term)) continue;
-                const std::optional<Monomial> weight = weight_in(placed.streamed, term);
-                moves = moves && weight && !stored_factor(placed.streamed, fold) &&
-                        gauge.value_or(placed.gauge) == placed.gauge &&
-                        !mentions(algebra_, placed.gauge, term);
-                if (!moves) break;
-                gauge = placed.gauge;
-                if (!shared) shared = *weight;
-                keep_common(*shared, *weight);
+/// Leaves what both have: an exponential, with its gauge, or none of it.
+void Plan::keep_common(AnchorWeight& weight, const AnchorWeight& other) {
+    if (weight.factors.exponent != other.factors.exponent || weight.gauge != other.gauge) {
+        weight.factors.exponent = kZero;
+        weight.gauge = kZero;
+    }
+    std::erase_if(weight.factors.powers,
+                  [&](const auto& factor) { return !contains(other.factors.powers, factor); });
+}
+
+/// By what the sums that an anchor is near are weighted, or else all that are relative to it;
+/// nothing where one of those could not move.
+std::optional<Plan::AnchorWeight> Plan::weight_of(std::uint32_t anchor) {
+    const TermId term = anchor_term(anchor);
+    const std::set<std::uint32_t>& near = anchors_[anchor].near;
+    std::optional<AnchorWeight> means;
+    std::optional<AnchorWeight> all;
+    for (std::uint32_t fold = 0; fold < forms_.size(); ++fold) {
+        if (folds_[fold].monoid != kSum || folds_[fold].picks) continue;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[fold]]).terms) {
+            Monomial bare = mono;
+            std::vector<AxisId> over = folds_[fold].over;
+            over.insert(over.end(), mono.deferred.begin(), mono.deferred.end());
+            bare.deferred.clear();
+            const Placement placed = place(bare, over, fold);
+            if (!mentions(algebra_, placed.streamed, term)) continue;
+            const std::optional<Monomial> weight = weight_in(placed.streamed, term);
+            if (!weight || stored_factor(placed.streamed, fold) ||
+                mentions(algebra_, placed.gauge, term))
+                return std::nullopt;
+            const AnchorWeight here{.factors = *weight, .gauge = placed.gauge};
+            for (auto* each : {&all, near.contains(fold) ? &means : nullptr}) {
+                if (each == nullptr) continue;
+                if (!*each) *each = here;
+                keep_common(**each, here);
             }
         }
-        if (!moves || !shared) continue;
+    }
+    return means ? means : all;
+}
+
+void Plan::weigh_anchors() {
+    for (std::uint32_t anchor = 0; anchor < anchors_.size(); ++anchor) {
+        std::optional<AnchorWeight> shared = weight_of(anchor);
+        if (!shared) continue;
         AnchorVariable& variable = anchors_[anchor];
         const auto fits = [&](const Class& of) {
             return std::all_of(of.axes.begin(), of.axes.end(), [&](AxisId axis) {
                 return contains(variable.axes, axis) || contains(variable.over, axis);
             });
         };
-        std::erase_if(shared->powers,
+        std::erase_if(shared->factors.powers,
                       [&](const auto& factor) { return !fits(algebra_.class_of(factor.first)); });
-        if (*shared == Monomial{} || (shared->exponent == kZero && *gauge != kZero)) continue;
-        if (!fits(algebra_.class_of(shared->exponent)) || !fits(algebra_.class_of(*gauge)))
+        if (shared->factors == Monomial{} || !fits(algebra_.class_of(shared->factors.exponent)) ||
+            !fits(algebra_.class_of(shared->gauge)))
             continue;
-        Monomial weight = positive(*shared);
+        Monomial weight = positive(shared->factors);
         weight.guards = variable.guards;
-        if (*gauge != kZero)
+        if (shared->gauge != kZero)
             for (const TermId hidden : conditions_of(algebra_, {.exponent = weight.exponent}))
                 std::erase(weight.guards, hidden);
         variable.weight = std::move(weight);
-        variable.gauge = *gauge;
+        variable.gauge = shared->gauge;
     }
 }
 

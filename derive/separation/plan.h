@@ -164,6 +164,13 @@ private:
     [[nodiscard]] PolynomialId without_sums_of_anchors(PolynomialId form);
     [[nodiscard]] std::optional<TermId> moving_origin(TermId factor, double power) const;
     void add_lower(StateVariable& wanted);
+    /// What sums have in common, and what its exponential is relative to.
+    struct AnchorWeight {
+        Monomial factors;
+        PolynomialId gauge = {};
+    };
+    static void keep_common(AnchorWeight& weight, const AnchorWeight& other);
+    [[nodiscard]] std::optional<AnchorWeight> weight_of(std::uint32_t anchor);
     [[nodiscard]] std::optional<Monomial> weight_in(const Monomial& streamed, TermId anchor) const;
     [[nodiscard]] Monomial positive(const Monomial& weight);
 

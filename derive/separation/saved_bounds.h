@@ -12,8 +12,8 @@ namespace napkin::separation {
 /// `L` of `S - L`, L = log sum(x) exp(S), also where the region computes S anew.
 [[nodiscard]] std::optional<ArrayId> bounding_array(Cascade& cascade, PolynomialId exponent);
 
-/// Whether an array is a sum of exponentials that earlier regions took relative to their maximum, so
-/// that it is at least one wherever anything is visible.
+/// Whether an array is a sum of exponentials that earlier regions took relative to their maximum,
+/// so that it is at least one wherever anything is visible.
 [[nodiscard]] bool is_saved_sum_from_maximum(const Diagram& diagram, ArrayId array);
 
 /// Whether two arrays hold the same values: the same, or computed alike from the same.
