@@ -34,13 +34,39 @@ TermId Plan::anchor_term(std::uint32_t anchor) {
     return algebra_.reference(Kind::Anchor, anchor, anchors_[anchor].axes);
 }
 
+/// The running maximum of the very values, where a multiple of nothing but that is subtracted from
+/// as many times the values.
+std::optional<Plan::OwnGauge> Plan::maximum_of(PolynomialId streamed, PolynomialId folded) {
+    const Polynomial sum = algebra_[folded];
+    if (sum.terms.size() != 1 || sum.terms.front().first.powers.size() != 1) return std::nullopt;
+    const auto [mono, coefficient] = sum.terms.front();
+    const TermId factor = mono.powers.front().first;
+    const Term term = algebra_[factor];
+    if (term.kind != Kind::Fold || term.ref >= forms_.size()) return std::nullopt;
+    if (factor != algebra_.reference(Kind::Fold, term.ref, folds_[term.ref].axes))
+        return std::nullopt;
+    const std::optional<PolynomialId> bound = bound_of(term.ref);
+    const bool same = algebra_.scale(algebra_.atom(factor), coefficient) == folded && bound &&
+                      algebra_.scale(*bound, -coefficient) == streamed;
+    if (!same) return std::nullopt;
+    return OwnGauge{.fold = term.ref, .value = algebra_.term_of(*bound), .times = -coefficient};
+}
+
 PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
                           const std::vector<TermId>& guards) {
-    const TermId value = algebra_.term_of(streamed);
+    if (const std::optional<OwnGauge> maximum = maximum_of(streamed, folded)) {
+        origins_.insert(maximum->fold);
+        const TermId origin =
+            algebra_.reference(Kind::Fold, maximum->fold, folds_[maximum->fold].axes);
+        const TermId rest =
+            algebra_.make(Term{.kind = Kind::Centred, .parts = {maximum->value, origin}});
+        return algebra_.scale(algebra_.add(algebra_.atom(rest), algebra_.atom(origin)),
+                              maximum->times);
+    }
     std::set<AxisId> own = algebra_.class_of(streamed).axes;
     const std::set<AxisId>& others = algebra_.class_of(folded).axes;
     AnchorVariable wanted{
-        .value = value, .axes = {}, .over = {}, .guards = {}, .near = folds_in(folded)};
+        .value = {}, .axes = {}, .over = {}, .guards = {}, .near = folds_in(folded)};
     for (const TermId guard : guards) {
         const Class& of = algebra_.class_of(guard);
         if (of.folded) continue;
@@ -53,11 +79,26 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
         const bool kept = others.contains(axis) && !cascade_.is_streamed(axis);
         (kept ? wanted.axes : wanted.over).push_back(axis);
     }
-    const std::uint32_t id = anchor_for(std::move(wanted));
-    for (const std::uint32_t fold : folds_in(folded)) relative_.emplace(fold, id);
+    const Anchored made = anchored(streamed, std::move(wanted));
+    for (const std::uint32_t fold : folds_in(folded)) relative_.emplace(fold, made.anchor);
+    return algebra_.add(made.rest, made.origin);
+}
+
+/// A sum relative to an anchor of its own, which is like another but for the value.
+Plan::Anchored Plan::anchored(PolynomialId sum, AnchorVariable like) {
+    const Polynomial terms = algebra_[sum];
+    const auto& [mono, coefficient] = terms.terms.front();
+    const bool bare = terms.terms.size() == 1 && mono.exponent == kZero && mono.guards.empty() &&
+                      mono.powers.size() == 1 && mono.powers.front().second == 1;
+    const double factor = bare ? coefficient : 1;
+    const TermId value = bare ? mono.powers.front().first : algebra_.term_of(sum);
+    like.value = value;
+    const std::uint32_t id = anchor_for(std::move(like));
     const TermId anchor = anchor_term(id);
     const TermId rest = algebra_.make(Term{.kind = Kind::Centred, .parts = {value, anchor}});
-    return algebra_.add(algebra_.atom(rest), algebra_.atom(anchor));
+    return {.anchor = id,
+            .rest = algebra_.scale(algebra_.atom(rest), factor),
+            .origin = algebra_.scale(algebra_.atom(anchor), factor)};
 }
 
 /// Keeps what a fold is multiplied out, to say what the products would lose.
@@ -137,22 +178,6 @@ std::optional<Plan::OwnGauge> Plan::own_gauge(const Monomial& mono, TermId value
     return OwnGauge{.fold = term.ref, .value = algebra_.term_of(bare), .others = others};
 }
 
-/// A sum relative to an anchor of its own, and that anchor, with the axes of another.
-std::pair<PolynomialId, PolynomialId> Plan::anchored(PolynomialId sum, AnchorVariable like) {
-    if (sum == kZero) return {kZero, kZero};
-    const Polynomial terms = algebra_[sum];
-    const auto& [mono, coefficient] = terms.terms.front();
-    const bool bare = terms.terms.size() == 1 && mono.exponent == kZero && mono.guards.empty() &&
-                      mono.powers.size() == 1 && mono.powers.front().second == 1;
-    const double factor = bare ? coefficient : 1;
-    like.value = bare ? mono.powers.front().first : algebra_.term_of(sum);
-    const TermId value = like.value;
-    const TermId anchor = anchor_term(anchor_for(std::move(like)));
-    const TermId rest = algebra_.make(Term{.kind = Kind::Centred, .parts = {value, anchor}});
-    return {algebra_.scale(algebra_.atom(rest), factor),
-            algebra_.scale(algebra_.atom(anchor), factor)};
-}
-
 /// Values relative to an anchor beside an exponential of the same values: relative to its gauge.
 void Plan::take_gauges() {
     for (std::uint32_t fold = 0; fold < forms_.size(); ++fold) {
@@ -223,8 +248,6 @@ PolynomialId Plan::relative_to_gauge(const Monomial& mono, std::uint32_t fold) {
         const TermId origin = algebra_.reference(Kind::Fold, gauge->fold, folds_[gauge->fold].axes);
         const TermId moved =
             algebra_.make(Term{.kind = Kind::Centred, .parts = {gauge->value, origin}});
-        const auto [others_left, others_origin] =
-            anchored(gauge->others, anchors_[algebra_[term.parts[1]].ref]);
         const PolynomialId step = algebra_.subtract(algebra_.atom(moved), algebra_.atom(*centred));
         const Term whole = algebra_[factor];
         const PolynomialId before =
@@ -232,7 +255,10 @@ PolynomialId Plan::relative_to_gauge(const Monomial& mono, std::uint32_t fold) {
         PolynomialId factors = algebra_.atom(algebra_.term_of(algebra_.add(before, step)));
         factors = algebra_.add(factors, algebra_.atom(origin));
         factors = algebra_.subtract(factors, algebra_.atom(term.parts[1]));
-        factors = algebra_.add(factors, algebra_.add(others_left, others_origin));
+        if (gauge->others != kZero) {
+            const Anchored made = anchored(gauge->others, anchors_[algebra_[term.parts[1]].ref]);
+            factors = algebra_.add(factors, algebra_.add(made.rest, made.origin));
+        }
         Monomial others = mono;
         std::erase(others.powers, std::pair<TermId, double>(factor, power));
         PolynomialId product = algebra_.monomial(std::move(others));

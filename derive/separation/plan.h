@@ -144,20 +144,28 @@ private:
     std::optional<Obstacle> obstacle_;
 
     void note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centred);
+    /// A maximum of a part of what is summed.
+    struct OwnGauge {
+        std::uint32_t fold = 0;
+        TermId value = {};         ///< of which it is the maximum
+        PolynomialId others = {};  ///< what is added to that value
+        double times = 1;
+    };
+    /// A sum less an anchor, and that.
+    struct Anchored {
+        std::uint32_t anchor = 0;
+        PolynomialId rest = {};
+        PolynomialId origin = {};
+    };
+    [[nodiscard]] std::optional<OwnGauge> maximum_of(PolynomialId streamed, PolynomialId folded);
+    [[nodiscard]] Anchored anchored(PolynomialId sum, AnchorVariable like);
     PolynomialId centre(PolynomialId streamed, PolynomialId folded,
                         const std::vector<TermId>& guards);
     void recentre();
     [[nodiscard]] std::uint32_t anchor_for(AnchorVariable wanted);
     [[nodiscard]] TermId anchor_term(std::uint32_t anchor);
-    struct OwnGauge {
-        std::uint32_t fold = 0;    ///< the maximum
-        TermId value = {};         ///< of which it is the maximum
-        PolynomialId others = {};  ///< what is added to that value
-    };
     [[nodiscard]] std::optional<OwnGauge> own_gauge(const Monomial& mono, TermId value,
                                                     std::uint32_t fold);
-    [[nodiscard]] std::pair<PolynomialId, PolynomialId> anchored(PolynomialId sum,
-                                                                 AnchorVariable like);
     [[nodiscard]] std::optional<TermId> centred_in(TermId factor, Kind origin) const;
     void take_gauges();
     [[nodiscard]] PolynomialId relative_to_gauge(const Monomial& mono, std::uint32_t fold);

@@ -17,9 +17,12 @@ Expression identity_of(const Diagram& diagram, MonoidId monoid, std::uint32_t co
 }
 
 void Builder::mark_gauges() {
-    for (std::size_t i = 0; i < plan_.states().size(); ++i)
+    for (std::size_t i = 0; i < plan_.states().size(); ++i) {
         for (const std::uint32_t fold : plan_.folds_in(plan_.states()[i].gauge))
             (void)plan_.gauge_state(fold);
+        for (const TermId origin : plan_.states()[i].origins)
+            if (algebra_[origin].kind == Kind::Fold) (void)plan_.gauge_state(algebra_[origin].ref);
+    }
 }
 
 void Builder::initialise(ArrayId target, Expression value) {
