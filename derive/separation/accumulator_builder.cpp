@@ -236,6 +236,7 @@ Accumulator Builder::finish() {
     drop_unused_tail();
     describe_tail();
     oblige_differences();
+    oblige_small_factors();
     oblige_scales();
     oblige_running();
     oblige_rounded_divisors();

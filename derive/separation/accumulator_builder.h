@@ -163,6 +163,7 @@ private:
     [[nodiscard]] std::string name_of_term(TermId term);
     [[nodiscard]] std::string origins_of(std::uint32_t fold);
     void oblige_differences();
+    void oblige_small_factors();
     void oblige_operand(PolynomialId gauge, bool same);
     [[nodiscard]] std::set<std::uint32_t> gauge_states(PolynomialId gauge);
     /// What makes a sum vanish.

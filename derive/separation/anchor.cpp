@@ -105,6 +105,8 @@ Plan::Anchored Plan::anchored(PolynomialId sum, AnchorVariable like) {
 void Plan::note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centred) {
     const Class& of = algebra_.class_of(form);
     if (algebra_[form].terms.size() < 2 || !of.mixed()) return;
+    if (const auto differences = bare_differences(folds_[fold].body); differences.size() > 1)
+        small_factors_.push_back({fold, differences.front()});
     std::set<TermId> values;
     for (const auto& [mono, coefficient] : algebra_[form].terms)
         for (const auto& [factor, power] : mono.powers) {
@@ -117,6 +119,51 @@ void Plan::note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centr
     normal_.forget_obstacle();
     for (const TermId value : values)
         if (plain) multiplied_out_.push_back({fold, *plain, value, centred});
+}
+
+/// Differences among the factors of a product whose terms are multiplied out with nothing taken
+/// off: where two of them are small, their product is the difference of large ones.
+std::vector<TermId> Plan::bare_differences(TermId id) {
+    const Term term = algebra_[id];
+    std::vector<TermId> found;
+    const auto take = [&](TermId part) {
+        for (const TermId each : bare_differences(part)) found.push_back(each);
+    };
+    if (term.kind == Kind::Apply) {
+        const bool scales = term.function == Function::Divide || term.function == Function::Negate;
+        if (scales) return bare_differences(term.parts.front());
+        if (term.function == Function::Multiply) {
+            for (const TermId part : term.parts) take(part);
+            return found;
+        }
+        const Term exponent = algebra_[term.parts.back()];
+        if (term.function == Function::Power && exponent.kind == Kind::Number) {
+            for (int i = 0; i < exponent.number && i < 2; ++i) take(term.parts.front());
+            return found;
+        }
+        if (term.function == Function::Select) {
+            take(term.parts[1]);
+            if (found.size() < 2) found = bare_differences(term.parts[2]);
+            return found;
+        }
+    }
+    const Form form = centred_.of(id);
+    centred_.forget_obstacle();
+    if (!form || !algebra_.class_of(*form).folded || !algebra_.class_of(*form).streamed) return {};
+    bool above = false;
+    bool below = false;
+    bool streamed = false;
+    bool folded = false;
+    for (const auto& [mono, coefficient] : algebra_[*form].terms) {
+        (coefficient > 0 ? above : below) = true;
+        const Class& plain = algebra_.class_of(mono);
+        streamed |= plain.streamed && !plain.folded && mono.exponent == kZero;
+        folded |= plain.folded && !plain.streamed && mono.exponent == kZero;
+        for (const auto& [factor, power] : mono.powers)
+            if (algebra_[factor].kind == Kind::Centred) return {};
+    }
+    if (above && below && !(streamed && folded)) found.push_back(id);
+    return found;
 }
 
 /// Brings the folds that are subtracted to the same anchors.

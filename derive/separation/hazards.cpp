@@ -96,6 +96,21 @@ void Builder::oblige_differences() {
     }
 }
 
+/// Products of differences that the tail makes of large terms.
+void Builder::oblige_small_factors() {
+    for (const auto& [fold, difference] : plan_.small_factors()) {
+        const std::string small = name_of_term(difference);
+        Obligation made = about(Hazard::Cancellation);
+        made.met = false;
+        made.text = name_of_term(plan_.folds()[fold].body) +
+                    " is multiplied out, with nothing taken off the terms of " + small;
+        made.example = "where " + small +
+                       " is 10^-4 of each of them, its square is less than float32 keeps of theirs";
+        made.safer = "put what it depends on in a region of its own, or stream `as written`";
+        oblige(std::move(made));
+    }
+}
+
 /// Whether a gauge is subtracted from the very values that it is the maximum of.
 void Builder::oblige_operand(PolynomialId gauge, bool same) {
     const std::string name = "`" + array(state_arrays_.at(*gauge_states(gauge).begin())).name + "`";

@@ -108,6 +108,11 @@ public:
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
     /// Differences whose sums are formed relative to an anchor.
     [[nodiscard]] const std::vector<Invariance>& invariances() const { return invariances_; }
+    /// Folds of products of differences that are multiplied out with nothing taken off, and one of
+    /// the differences.
+    [[nodiscard]] const std::vector<std::pair<std::uint32_t, TermId>>& small_factors() const {
+        return small_factors_;
+    }
     [[nodiscard]] const std::vector<MultipliedOut>& multiplied_out() const {
         return multiplied_out_;
     }
@@ -132,6 +137,7 @@ private:
     std::set<std::pair<std::uint32_t, std::uint32_t>> relative_;  ///< folds, and their anchors
     std::vector<Invariance> invariances_;
     std::vector<MultipliedOut> multiplied_out_;
+    std::vector<std::pair<std::uint32_t, TermId>> small_factors_;
     std::set<std::uint32_t> origins_;  ///< maxima that values are relative to
     std::deque<FoldOver> folds_;  ///< the cascade's, then those made by stabilising (stable places)
     std::vector<PolynomialId> forms_;
@@ -143,6 +149,7 @@ private:
     std::vector<StoredPart> stored_;              ///< every streamed part of every such wire
     std::optional<Obstacle> obstacle_;
 
+    [[nodiscard]] std::vector<TermId> bare_differences(TermId id);
     void note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centred);
     /// A maximum of a part of what is summed.
     struct OwnGauge {

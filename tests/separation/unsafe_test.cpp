@@ -55,6 +55,22 @@ constexpr const char* kNorm = R"(diagram norm {
   output Y[q, d] = sum(x) X[q, x] / n[q] * W[x, d]
 })";
 
+constexpr const char* kDistance = R"(diagram distance {
+  axis q = 7, x = 23
+  input S[q, x], T[q, x]
+  P[q, x] = softmax[x](S[q, x])
+  R[q, x] = softmax[x](T[q, x])
+  output Y[q] = sum(x) (P[q, x] - R[q, x]) ^ 2
+})";
+
+constexpr const char* kScore = R"(diagram score {
+  axis q = 7, x = 23
+  input S[q, x]
+  input label[q] : i32
+  P[q, x] = softmax[x](S[q, x])
+  output Y[q] = sum(x) (P[q, x] - (if x == label[q] then 1 else 0)) ^ 2
+})";
+
 struct Case {
     const char* name;
     const char* text;
@@ -72,6 +88,8 @@ const std::vector<Case>& unsafe_cases() {
          "fuse S, P, dP, D, A, B\nstream x by 4 in B"},
         {"a running variance", kRunning, "fuse all\nstream t by 4"},
         {"squares of what is scaled by its maximum", kNorm, "fuse all\nstream x by 4"},
+        {"the square of a difference of probabilities", kDistance, "fuse all\nstream x by 4"},
+        {"the square of a difference to a label", kScore, "fuse all\nstream x by 4"},
         {"parts of moments", kVariance, "fuse square, mu\nsplit-stream x by 8 in mu"},
     };
     return kAll;
