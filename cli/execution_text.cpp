@@ -50,6 +50,7 @@ Json to_json(const RunReport& report) {
                                        {"compared", output.compared},
                                        {"failed", output.failed},
                                        {"undecided", output.undecided},
+                                       {"beyond", output.beyond},
                                        {"given", output.given},
                                        {"worst_index", output.worst_index}});
     json["counted"] = json_of(report.counted);

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <set>
 
+#include "diagrams/infinity.h"
+
 namespace napkin {
 namespace {
 
@@ -19,16 +21,29 @@ struct Totals {
     double reference_squares = 0;
 };
 
+/// An exponential of a number, with one in its place whose exponential is neither 0 nor infinite.
+Expression held(Expression node) {
+    const Apply* call = std::get_if<Apply>(&node.node);
+    if (call == nullptr || call->function != Function::Exp) return node;
+    constexpr double kMost = 300;
+    const Expression& at = call->arguments.front();
+    const Expression within =
+        apply(Function::Max, {apply(Function::Min, {at, number(kMost)}), number(-kMost)});
+    const Expression hidden = apply(Function::Equal, {at, number(-kInfinity)});
+    return apply(Function::Exp, {apply(Function::Select, {hidden, at, within})});
+}
+
 void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t> extents,
            std::int64_t offset, double got, double expected, double tolerance) {
     ++comparison.compared;
+    if (std::isnan(got) && std::isnan(expected)) return;  // a NaN in the data stays one
     if (std::isnan(got)) ++comparison.nans;
     if (std::isinf(tolerance)) {
         ++comparison.undecided;
         if (std::isnan(got)) ++comparison.failed;
         return;
     }
-    // A reference that is NaN cannot be met, and equal infinities have no difference.
+    // A reference that is NaN cannot be met by a number, and equal infinities have no difference.
     const bool same = got == expected;
     double error = same ? 0 : std::abs(got - expected);
     if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
@@ -58,7 +73,8 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
 
 Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Precision& precision)
     : errors_(std::make_unique<ErrorDiagram>(error_diagram(diagram, precision))),
-      evaluator_(std::make_unique<Evaluator>(errors_->diagram, inputs)) {}
+      evaluator_(std::make_unique<Evaluator>(errors_->diagram, inputs)),
+      inputs_(&inputs) {}
 
 Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Diagram& executed,
                      const Precision& precision)
@@ -84,6 +100,21 @@ Reference::Elements Reference::elements(ArrayId array, std::span<const std::int6
     for (std::size_t at = 0; at < offsets.size(); ++at)
         elements.tolerances[at] += executed.tolerances[at];
     return elements;
+}
+
+bool Reference::beyond_double(ArrayId array, std::int64_t offset) {
+    if (!held_) {
+        held_diagram_ = std::make_unique<Diagram>(errors_->diagram);
+        const auto hold = [](Expression& value) { value = rewrite(std::move(value), held); };
+        for (Statement& statement : held_diagram_->statements) {
+            if (Map* map = std::get_if<Map>(&statement.body)) hold(map->value);
+            if (Select* select = std::get_if<Select>(&statement.body)) hold(select->value);
+            if (Fold* fold = std::get_if<Fold>(&statement.body))
+                std::for_each(fold->values.begin(), fold->values.end(), hold);
+        }
+        held_ = std::make_unique<Evaluator>(*held_diagram_, *inputs_);
+    }
+    return std::isfinite(held_->elements(array, std::vector<std::int64_t>{offset}).front());
 }
 
 Tensors tensors_in(const Diagram& to, const Diagram& from, const Tensors& tensors) {
@@ -121,6 +152,12 @@ Comparison compare(Reference& reference, ArrayId array, const Tensor& got,
         for (std::size_t at = 0; at < part.size(); ++at) {
             const double value = got.values[static_cast<std::size_t>(part[at])];
             if (poison && value == *poison) ++comparison.poisoned;
+            if (!std::isfinite(elements.values[at]) && std::isfinite(value) &&
+                reference.beyond_double(array, part[at])) {
+                ++comparison.compared;
+                ++comparison.beyond;
+                continue;
+            }
             judge(comparison, totals, got.extents, part[at], value, elements.values[at],
                   elements.tolerances[at]);
         }
@@ -173,6 +210,8 @@ std::string describe(const Comparison& comparison) {
     text += fmt::format(", largest tolerance {:.3g}", comparison.tolerance);
     if (comparison.undecided > 0)
         text += fmt::format(", {} undecided within rounding", comparison.undecided);
+    if (comparison.beyond > 0)
+        text += fmt::format(", {} where the reference overflows", comparison.beyond);
     if (comparison.ok) return text;
     text += fmt::format("; {} wrong, the worst at [{}]: {:.9g} instead of {:.9g}",
                         comparison.failed, fmt::join(comparison.worst_index, ", "),

@@ -26,9 +26,10 @@
 //   a comparison, a selected index
 //                      infinite where the operands lie within their errors: such elements are
 //                      undecided and counted, not judged
-// An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN never passes, and an
-// infinity only where the reference has the same. Other orders of summation, repaired accumulators
-// and approximate device functions are within the factor kSafety.
+// An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN or an infinity only
+// where the reference has the same. Where the reference is not finite because an exponential is
+// beyond double precision, a finite result is counted, not judged. Other orders of summation,
+// repaired accumulators and approximate device functions are within the factor kSafety.
 #pragma once
 
 #include <map>
@@ -84,11 +85,18 @@ public:
     };
     /// Throws ContractError as Evaluator does.
     [[nodiscard]] Elements elements(ArrayId array, std::span<const std::int64_t> offsets);
+    /// Whether an element that is not finite would be, were no exponential of a number infinite or
+    /// 0: `log(sum(x) exp(S))` of large scores, of which double precision cannot tell the value.
+    [[nodiscard]] bool beyond_double(ArrayId array, std::int64_t offset);
     [[nodiscard]] const Diagram& diagram() const { return errors_->diagram; }
 
 private:
     std::unique_ptr<ErrorDiagram> errors_;
     std::unique_ptr<Evaluator> evaluator_;
+    const Tensors* inputs_;
+    /// The diagram with exponentials that double precision holds, once asked for.
+    std::unique_ptr<Diagram> held_diagram_;
+    std::unique_ptr<Evaluator> held_;
     std::unique_ptr<Tensors> executed_inputs_;
     std::unique_ptr<Reference> executed_;
 };
@@ -107,6 +115,7 @@ struct Comparison {
     std::int64_t failed = 0;
     std::vector<std::string> given;  ///< outputs taken as computed instead of from the inputs
     std::int64_t undecided = 0;      ///< a comparison or selection within its error: not judged
+    std::int64_t beyond = 0;         ///< the reference itself overflows: not judged
     std::int64_t nans = 0;
     std::int64_t poisoned = 0;  ///< still holds the value it was filled with: never written
     double max_abs_error = 0;
