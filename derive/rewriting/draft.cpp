@@ -286,11 +286,30 @@ Outcome Draft::finish(const Command& command, std::vector<std::string> condition
         return NotApplicable{"data would leave a region and come back",
                              "`unfuse` the region that computes it first"};
     next.relabelling.regions = std::move(*ordered);
-    if (std::optional<NotApplicable> refusal = settle_regions(next)) return *refusal;
+    if (std::optional<NotApplicable> refusal = settle_regions(next, before_)) return *refusal;
     return with_step(std::move(next), command, std::move(conditions));
 }
 
-std::optional<NotApplicable> settle_regions(State& state) {
+namespace {
+
+/// The name by which the user knows a region with this group: its own, or that of the region that
+/// it was made of.
+std::string known_name(const State& state, const Region& region, const std::string& axis,
+                       const State& before) {
+    const std::string name = region_name(state.diagram, region);
+    std::optional<std::string> origin;
+    for (const Region& each : before.relabelling.regions) {
+        if (region_name(before.diagram, each) == name) return name;
+        for (const Group& group : each.groups)
+            if (!origin && before.diagram[group.axis].name == axis)
+                origin = region_name(before.diagram, each);
+    }
+    return origin.value_or(name);
+}
+
+}  // namespace
+
+std::optional<NotApplicable> settle_regions(State& state, const State& before) {
     for (Region& region : state.relabelling.regions) {
         std::optional<NotApplicable> refusal;
         std::erase_if(region.groups, [&](const Group& group) {
@@ -299,16 +318,18 @@ std::optional<NotApplicable> settle_regions(State& state) {
             if (!reason) return false;
             if (state.diagram[group.axis].woven && group.size == 1) return true;
             if (!refusal)
-                refusal = NotApplicable{reason->reason,
-                                        "`ungroup " + state.diagram[group.axis].name + "` in " +
-                                            region_name(state.diagram, region) + " first"};
+                refusal = NotApplicable{
+                    reason->reason,
+                    "`ungroup " + state.diagram[group.axis].name + " in " +
+                        known_name(state, region, state.diagram[group.axis].name, before) +
+                        "` first"};
             return false;
         });
         if (refusal) return refusal;
         if (const std::optional<NotApplicable> reason = why_not_streamed(state, region))
             return NotApplicable{reason->reason,
                                  "`unstream " + state.diagram[region.streams.front().axis].name +
-                                     "` in " + region_name(state.diagram, region) + " first"};
+                                     " in " + region_name(state.diagram, region) + "` first"};
     }
     return std::nullopt;
 }

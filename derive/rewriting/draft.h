@@ -73,8 +73,8 @@ private:
     void give_names(State& state, const std::map<ArrayId, ArrayId>& renumbering) const;
 };
 
-/// Why a group or a stream of some region no longer stands; woven axes taken one by one, which are
-/// a default, are dropped where they cannot stay.
-[[nodiscard]] std::optional<NotApplicable> settle_regions(State& state);
+/// Why a group or a stream of some region no longer stands, in the names of the state before; woven
+/// axes taken one by one, which are a default, are dropped where they cannot stay.
+[[nodiscard]] std::optional<NotApplicable> settle_regions(State& state, const State& before);
 
 }  // namespace napkin::rules

@@ -111,7 +111,7 @@ std::optional<NotApplicable> why_unsafe(const Accumulator& accumulator) {
         const bool lost = each.hazard == Hazard::Cancellation || each.hazard == Hazard::Scale;
         if (!lost || each.met) continue;
         const std::string safer = std::exchange(each.safer, "");
-        return NotApplicable{print(each), safer};
+        return NotApplicable{print(each), safer + "; or stream `as written`"};
     }
     return std::nullopt;
 }

@@ -38,8 +38,9 @@ struct FoldOver {
     TermId body = {};
     bool picks = false;  ///< one result of a selection, not a reduction by a monoid
     std::optional<std::uint32_t> carried_by =
-        {};                ///< the selection whose element `body` belongs to
-    bool divides = false;  ///< its value is divided by, or its logarithm is taken
+        {};                      ///< the selection whose element `body` belongs to
+    bool divides = false;        ///< its value is divided by, or its logarithm is taken
+    bool divides_alone = false;  ///< nothing else is left of a divisor where it vanishes
     std::set<std::uint32_t> divided_by = {};  ///< folds that it, or part of it, is divided by
 };
 
@@ -146,6 +147,7 @@ private:
     [[nodiscard]] const Fold* running_divisor(TermId term, MonoidId of, bool below,
                                               bool in_exponent) const;
     void mark_divisors();
+    [[nodiscard]] bool has_number(TermId id) const;
     void mark_divided();
     [[nodiscard]] std::set<std::uint32_t> folds_of(TermId term) const;
     [[nodiscard]] std::optional<TermId> body_of(const Term& term) const;

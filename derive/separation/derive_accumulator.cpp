@@ -136,6 +136,8 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
     for (std::uint32_t i = 0; i < cascade.folds().size(); ++i)
         if (!plan.value(i)) return refusal(cascade, *plan.obstacle());
 
+    if (const std::optional<ArrayId> wire = plan.stored_too_late())
+        return separation::late_storage_refusal(cascade, *wire, stored.at(*wire));
     if (const std::optional<ArrayId> wire = plan.not_stored())
         return separation::storage_refusal(cascade, *wire, stored.at(*wire));
 

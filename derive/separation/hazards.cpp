@@ -90,8 +90,7 @@ void Builder::oblige_differences() {
                                   : "with nothing near `" + value + "` taken off");
         if (const auto example = moved_example(cascade_, fold, each.form, each.value))
             made.example = example_text(each.centred ? "without that" : "so", value, *example);
-        if (!each.centred)
-            made.safer = "put what is subtracted in a region of its own, or stream `as written`";
+        if (!each.centred) made.safer = "put what is subtracted in a region of its own";
         oblige(std::move(made));
     }
 }
@@ -106,7 +105,7 @@ void Builder::oblige_small_factors() {
                     " is multiplied out, with nothing taken off the terms of " + small;
         made.example = "where " + small +
                        " is 10^-4 of each of them, its square is less than float32 keeps of theirs";
-        made.safer = "put what it depends on in a region of its own, or stream `as written`";
+        made.safer = "put what it depends on in a region of its own";
         oblige(std::move(made));
     }
 }
@@ -220,7 +219,7 @@ void Builder::oblige_scales() {
                         ", which is only divided by after the last chunk";
             made.example = "where " + name_of_term(lost->value) +
                            " is 1e20, a product of two is infinite in float32";
-            made.safer = "put " + scale + " in a region of its own, or stream `as written`";
+            made.safer = "put " + scale + " in a region of its own";
             oblige(std::move(made));
         }
     }
@@ -266,7 +265,7 @@ bool Builder::is_at_least_one(TermId factor) {
 void Builder::oblige_divisor(std::uint32_t state) {
     const StateVariable& variable = plan_.states()[state];
     const FoldOver& fold = plan_.folds()[variable.serves];
-    if (!fold.divides || variable.monoid != kSum || variable.form == kZero) return;
+    if (!fold.divides_alone || variable.monoid != kSum || variable.form == kZero) return;
     const Monomial mono = algebra_[variable.form].terms.front().first;
     Obligation made = about(Hazard::Underflow);
     const std::string name = "`" + array(state_arrays_.at(state)).name + "`";
@@ -346,10 +345,22 @@ void Builder::oblige_exponent(PolynomialId each, const std::string& safer) {
 
 void Builder::oblige_exponents(std::uint32_t state) {
     const StateVariable& variable = plan_.states()[state];
-    if (variable.gauge != kZero || variable.monoid != kSum) return;
+    if (variable.gauge != kZero || (variable.monoid != kSum && variable.monoid != kProduct)) return;
     std::set<PolynomialId> exponents;
     exponents_in(variable.form, exponents);
-    for (const PolynomialId each : exponents) oblige_exponent(each);
+    for (const PolynomialId each : exponents) {
+        if (variable.monoid == kSum) {
+            oblige_exponent(each);
+            continue;
+        }
+        const std::string exponent = name_of_term(algebra_.term_of(each));
+        Obligation made = about(Hazard::Overflow);
+        made.met = false;
+        made.text = "the exponential of " + exponent + " is multiplied as it is written";
+        made.example = "at 1, after a hundred elements the product is infinite in float32";
+        made.safer = "take the exponential of the sum of " + exponent;
+        oblige(std::move(made));
+    }
 }
 
 /// What a running sum sums is never repaired.

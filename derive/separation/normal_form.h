@@ -129,6 +129,7 @@ private:
     Form inner(TermId id, const Term& term);
     Form fractional_power(PolynomialId base, double exponent, TermId term);
     Form of_exponent(TermId term);
+    [[nodiscard]] std::optional<std::vector<TermId>> where_positive(TermId condition);
     [[nodiscard]] PolynomialId shared_terms(PolynomialId a, PolynomialId b);
     [[nodiscard]] std::vector<TermId> shared_conditions(PolynomialId sum) const;
     [[nodiscard]] bool centres() const { return centre_ && in_exponent_ == 0; }

@@ -238,6 +238,28 @@ Form NormalForm::branch(TermId value, TermId guard) {
     return form;
 }
 
+/// `P > 0` of an exponential over sums of them: where its masks let it be seen. An exponential that
+/// is too small for its type counts as positive.
+std::optional<std::vector<TermId>> NormalForm::where_positive(TermId condition) {
+    const Term test = algebra_[condition];
+    if (test.kind != Kind::Apply || test.parts.size() != 2) return std::nullopt;
+    const bool greater = test.function == Function::Greater || test.function == Function::NotEqual;
+    const std::size_t zero = greater ? 1 : 0;
+    if ((!greater && test.function != Function::Less) || !algebra_.is_number(test.parts[zero], 0))
+        return std::nullopt;
+    const Form form = of(test.parts[1 - zero]);
+    forget_obstacle();
+    if (!form || algebra_[*form].terms.size() != 1) return std::nullopt;
+    const auto& [mono, coefficient] = algebra_[*form].terms.front();
+    const bool positive =
+        coefficient > 0 && mono.exponent != kZero && mono.guards.empty() &&
+        std::all_of(mono.powers.begin(), mono.powers.end(), [&](const auto& factor) {
+            return factor.second < 0 && signs_.nonnegative(factor.first);
+        });
+    if (!positive) return std::nullopt;
+    return conditions_of(algebra_, mono);
+}
+
 /// What two branches have in common needs no condition.
 PolynomialId NormalForm::shared_terms(PolynomialId a, PolynomialId b) {
     Polynomial shared = algebra_[a];
@@ -249,6 +271,14 @@ PolynomialId NormalForm::shared_terms(PolynomialId a, PolynomialId b) {
 Form NormalForm::select(TermId id, const Term& term) {
     const TermId condition = term.parts[0];
     if (algebra_.class_of(condition).mixed()) {
+        if (const auto visible = where_positive(condition)) {
+            if (visible->empty()) return of(term.parts[1]);
+            Term same = term;
+            same.parts[0] = visible->front();
+            for (std::size_t i = 1; i < visible->size(); ++i)
+                same.parts[0] = algebra_.apply(Function::And, {same.parts[0], (*visible)[i]});
+            return of(algebra_.make(std::move(same)));
+        }
         const Form form = of(condition);
         if (!form) return std::nullopt;
     }

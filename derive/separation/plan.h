@@ -89,6 +89,8 @@ public:
     /// Wires that depend on both the streamed axis and folds over it, and the types they are stored
     /// in.
     void store(const std::map<ArrayId, ElementType>& types);
+    /// A wire of `store` that is final only after the last chunk and that a fold is formed of.
+    [[nodiscard]] std::optional<ArrayId> stored_too_late() const;
     /// A wire of `store` that is a factor of no state's products.
     [[nodiscard]] std::optional<ArrayId> not_stored() const;
     /// The final value of a fold in terms of states and of other folds, at its own axes; makes the
@@ -146,6 +148,7 @@ private:
     std::map<std::uint32_t, TermId> inside_out_;  ///< folds that are functions of other folds
     std::set<PolynomialId> attained_;             ///< exponents whose sums are divided by
     std::vector<ArrayId> wires_;                  ///< stored in a type of their own
+    std::vector<ArrayId> late_;                   ///< of those, known after the last chunk
     std::vector<StoredPart> stored_;              ///< every streamed part of every such wire
     std::optional<Obstacle> obstacle_;
 

@@ -135,7 +135,9 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
         return "an extreme of several products of " + both +
                " is not a sum or a product of "
                "extremes";
-    case Why::Monoid: return "this monoid does not distribute over products of " + both;
+    case Why::Monoid:
+        return "what depends on " + late +
+               " would have to be taken out of the fold, which is done for sums and extremes only";
     case Why::Scan:
         return "the running fold uses " + folded + ", which is final only after the last chunk";
     case Why::Quotient:
@@ -249,6 +251,15 @@ NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
                              ": chunk 1 would have to be written before the last chunk is "
                              "read",
                          axis);
+}
+
+NotApplicable late_storage_refusal(Cascade& cascade, ArrayId wire, ElementType type) {
+    const std::string& name = cascade.diagram()[wire].name;
+    return {
+        .reason = "`" + name + "` is stored in " + std::string(name_of(type)) +
+                  ", but is final only after the last chunk of `" + cascade.axis_names() +
+                  "`, and what is folded is formed without its rounded value",
+        .help = "take back `retype " + name + "`, or keep `" + name + "` in a region of its own"};
 }
 
 NotApplicable storage_refusal(Cascade& cascade, ArrayId wire, ElementType type) {

@@ -14,6 +14,8 @@ namespace napkin::separation {
 /// An output (or an array that another region reads) that carries the streamed axis and depends on
 /// folds over it.
 [[nodiscard]] NotApplicable output_refusal(Cascade& cascade, ArrayId array);
+/// A wire that is rounded after the last chunk, and that what is folded is formed of.
+[[nodiscard]] NotApplicable late_storage_refusal(Cascade& cascade, ArrayId wire, ElementType type);
 /// A wire that no product keeps a streamed part of, which could be stored in the type asked for.
 [[nodiscard]] NotApplicable storage_refusal(Cascade& cascade, ArrayId wire, ElementType type);
 

@@ -8,6 +8,7 @@
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/plan.h"
+#include "diagrams/contains.h"
 
 namespace napkin::separation {
 namespace {
@@ -23,7 +24,10 @@ bool mentions(const Algebra& algebra, TermId term, TermId wanted) {
 
 void Plan::store(const std::map<ArrayId, ElementType>& types) {
     for (const auto& [wire, type] : types) {
-        if (cascade_.part_of(wire) != Part::Mixed) continue;
+        const Part when = cascade_.part_of(wire);
+        if ((when == Part::Fold || when == Part::Tail) && type != ElementType::F32)
+            late_.push_back(wire);
+        if (when != Part::Mixed) continue;
         wires_.push_back(wire);
         const TermId value = *cascade_.definition(wire);
         Form form = centred_.of(value);
@@ -46,6 +50,16 @@ std::optional<StoredPart> Plan::stored_factor(const Monomial& streamed, std::uin
         if (mentions(algebra_, folds_[fold].body, *cascade_.definition(each.wire)) &&
             quotient_of(streamed, each.part))
             return each;
+    return std::nullopt;
+}
+
+std::optional<ArrayId> Plan::stored_too_late() const {
+    for (const RegionStatement& each : cascade_.statements()) {
+        if (each.part == Part::Before || each.part == Part::Tail) continue;
+        const std::vector<ArrayId> inputs = inputs_of(cascade_.diagram()[each.statement]);
+        for (const ArrayId wire : late_)
+            if (contains(inputs, wire)) return wire;
+    }
     return std::nullopt;
 }
 

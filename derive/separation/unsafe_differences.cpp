@@ -126,8 +126,7 @@ void add_saved(const Diagram& diagram, const Region& region, const std::vector<A
         Obligation made = lost(cascade, found, {});
         made.text += ", but the sums that it is made of do, and are saved as they are";
         made.safer = "fuse " + names_of(diagram, together) +
-                     " first: in one region they are formed relative to a common value; or stream "
-                     "`as written`";
+                     " first: in one region they are formed relative to a common value";
         result.push_back(std::move(made));
     }
 }
@@ -169,8 +168,7 @@ void add_running(const Diagram& source, const Region& region, AxisId axis,
         made.safer =
             "run counts, means and sums of squares together: `monoid moments(n, m, v; k, a, w) = "
             "(n + k, (n * m + k * a) / (n + k), v + w + (m - a) ^ 2 * n * k / (n + k)) identity "
-            "(0, 0, 0)`, then `N[t], M[t], V[t] = scan[t] moments (1, X[t], 0)`; or stream `as "
-            "written`";
+            "(0, 0, 0)`, then `N[t], M[t], V[t] = scan[t] moments (1, X[t], 0)`";
         result.push_back(std::move(made));
     }
 }

@@ -262,8 +262,8 @@ TEST_CASE("split-stream: refusals") {
         {attention, "fuse all\nsplit-stream x by 4 as q", "`q` is in use already"},
         {attention, "fuse all\nsplit-stream x by 4 as p, p", "a name each"},
         {attention, "fuse all\ngroup e by 2\nsplit-stream x by 4",
-         "`P_max_part` lacks `e` and is saved here: every group would write it; `ungroup e` in "
-         "O_sum_part first"},
+         "`P_max_part` lacks `e` and is saved here: every group would write it; `ungroup e in O` "
+         "first"},
         {scan, "split-stream t by 4", "`S` keeps every prefix along `t`"},
         {routing, "split-stream e by 3", "a part of 3 elements has no 4 largest"},
     };

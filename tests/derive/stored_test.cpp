@@ -116,6 +116,21 @@ diagram squares {
     CHECK_EQ(refusal(diagram, "fuse all\nstream x by 7\nretype P to bf16"), expected);
 }
 
+TEST_CASE("a stored wire that is final too late for what is folded is refused") {
+    const Diagram diagram = load(R"(
+diagram variance {
+  axis q = 5, x = 23
+  input X[q, x]
+  m[q] = (sum(x) X[q, x]) / size(x)
+  output V[q] = (sum(x) (X[q, x] - m[q]) ^ 2) / size(x)
+}
+)");
+    CHECK_EQ(refusal(diagram, "fuse all\nretype m to bf16\nstream x by 7"),
+             "`m` is stored in bf16, but is final only after the last chunk of `x`, and what is "
+             "folded is formed without its rounded value; take back `retype m`, or keep `m` in a "
+             "region of its own");
+}
+
 namespace {
 
 /// Targets of what runs on the tensor core.
