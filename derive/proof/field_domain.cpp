@@ -292,6 +292,7 @@ FieldValue FieldDomain::multiple(const FieldValue& a, double factor) {
         result.ring.degree.above *= static_cast<float>(std::abs(factor));
         result.ring.degree.below *= static_cast<float>(std::abs(factor));
     }
+    if (a.logarithm != 0) join_logarithms(a, count, false, result);
     return result;
 }
 

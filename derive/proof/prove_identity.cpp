@@ -11,7 +11,7 @@ namespace napkin::proof {
 namespace {
 
 // Where roots are taken, half of the points say nothing about an element; this many are tried.
-constexpr int kMostPoints = 48;
+constexpr int kMostPoints = 96;
 // Where data are compared by a random order, a wrong choice comes out right at every other point.
 constexpr int kTrialsInRandomOrder = 16;
 
