@@ -331,6 +331,8 @@ FieldValue FieldDomain::divide(const FieldValue& a, const FieldValue& b) {
     }
     if (a.is_whole(0)) return number(0);
     if (b.is_whole(1)) return a;
+    if (a.has_logarithm() && b.whole && std::abs(b.real) <= kLargestFactor)
+        return scaled(a, number(1 / b.real));
     if (a.has_logarithm() || b.has_logarithm()) return divide(flat(a), flat(b));
     if (b.ring.p.is_zero()) return {};
     FieldValue quotient;

@@ -2,6 +2,7 @@
 // of known sign. The extreme of an increasing function is the function of the extreme, and a
 // maximum of maxima is one of two folds: max(x) abs(X - r) = max(max(x) X - r, r - min(x) X).
 #include <algorithm>
+#include <cmath>
 
 #include "derive/separation/plan.h"
 #include "diagrams/infinity.h"
@@ -42,6 +43,16 @@ std::optional<TermId> Plan::inside_out(TermId body, std::uint32_t fold) {
     if (!same) return result;
     folds_.pop_back();
     return std::nullopt;
+}
+
+/// |u| of u^n for an even n.
+std::optional<TermId> Plan::magnitude_of_square(const Term& power) {
+    if (power.function != Function::Power) return std::nullopt;
+    const Term& exponent = algebra_[power.parts[1]];
+    const bool even =
+        exponent.kind == Kind::Number && exponent.number > 0 && std::fmod(exponent.number, 2) == 0;
+    if (!even) return std::nullopt;
+    return algebra_.apply(Function::Abs, {power.parts[0]});
 }
 
 TermId Plan::extreme_term(TermId body, MonoidId monoid, std::uint32_t fold) {
@@ -94,6 +105,20 @@ TermId Plan::extreme_term(TermId body, MonoidId monoid, std::uint32_t fold) {
         }
         if (function == Function::Select && fixed(0))
             return algebra_.apply(function, {term.parts[0], inside(1), inside(2)});
+        if (const std::optional<TermId> square = magnitude_of_square(term);
+            square && monoid == kMax)
+            return algebra_.apply(function, {extreme_term(*square, monoid, fold), term.parts[1]});
+        const TermId nothing = algebra_.number(-kInfinity);
+        const bool chooses = function == Function::Select && monoid == kMax &&
+                             !algebra_.class_of(term.parts[0]).folded &&
+                             !algebra_.is_number(term.parts[1], -kInfinity) &&
+                             !algebra_.is_number(term.parts[2], -kInfinity);
+        if (chooses) {  // the larger of the largest where it holds and where it does not
+            const TermId holds = algebra_.apply(function, {term.parts[0], term.parts[1], nothing});
+            const TermId fails = algebra_.apply(function, {term.parts[0], nothing, term.parts[2]});
+            return algebra_.apply(
+                same, {extreme_term(holds, monoid, fold), extreme_term(fails, monoid, fold)});
+        }
     }
     FoldOver made = folds_[fold];
     made.monoid = monoid;

@@ -222,6 +222,7 @@ private:
     [[nodiscard]] bool cancels(PolynomialId extreme, PolynomialId exponent);
     [[nodiscard]] bool is_one_extreme(PolynomialId form);
     [[nodiscard]] std::optional<TermId> inside_out(TermId body, std::uint32_t fold);
+    [[nodiscard]] std::optional<TermId> magnitude_of_square(const Term& power);
     [[nodiscard]] TermId extreme_term(TermId body, MonoidId monoid, std::uint32_t fold);
     [[nodiscard]] Form resolved(TermId term);
     [[nodiscard]] Form other(std::uint32_t fold);

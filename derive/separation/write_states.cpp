@@ -341,6 +341,8 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
         if (!served.empty()) text.why = "fold `" + served + "`, " + text.why;
     } else if (!served.empty()) {
         text.why = "fold `" + served + "`";
+    } else if (!variable.carried && (variable.monoid == kMax || variable.monoid == kMin)) {
+        text.why = variable.monoid == kMax ? "a largest value" : "a smallest value";
     } else {
         text.why = "an element at a known index";
     }
