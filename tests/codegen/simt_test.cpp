@@ -87,16 +87,15 @@ TEST_CASE("simt: every kernel compiles with NVRTC") {
     }
     for (const test::Workload& workload : test::workloads()) {
         INFO(workload.name);
-        for (const EmittedKernel& kernel : emitted(workload).kernels)
-            for (const char* architecture : {"sm_80", "sm_90"}) {
-                CompileOptions how;
-                how.architecture = architecture;
-                how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
-                const Result<CompiledKernel> compiled = compile(kernel, how);
-                REQUIRE(compiled.has_value());
-                CHECK_EQ(compiled->image, KernelImage::Cubin);
-                CHECK_LE(compiled->spill_stores.value_or(1000), 64);
-            }
+        for (const EmittedKernel& kernel : emitted(workload).kernels) {
+            CompileOptions how;
+            how.architecture = "sm_80";  // the oldest: the kernels are the same for all
+            how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+            const Result<CompiledKernel> compiled = compile(kernel, how);
+            REQUIRE(compiled.has_value());
+            CHECK_EQ(compiled->image, KernelImage::Cubin);
+            CHECK_LE(compiled->spill_stores.value_or(1000), 64);
+        }
     }
 }
 

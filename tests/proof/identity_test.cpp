@@ -1,5 +1,4 @@
-// What rung 2 decides, and what it does not: the cases that naive versions get wrong, and every
-// example with every derivation of its own.
+// What rung 2 decides, and what it does not: the cases that naive versions get wrong.
 #include <set>
 
 #include "derive/proof/field_trial.h"
@@ -37,22 +36,6 @@ const proof::Identity& identity_of(const proof::ProgramProof& proof, const std::
 }
 
 }  // namespace
-
-TEST_CASE("every example is proved with its own derivation, at small ragged sizes") {
-    const std::vector<Example> examples = all_examples();
-    REQUIRE(examples.size() > 20);
-    for (const Example& each : examples) {
-        CAPTURE(each.name);
-        const std::vector<proof::Shape> shapes = shapes_of(each.diagram, each.derivation);
-        for (const proof::Shape& shape : shapes) {
-            const proof::ProgramProof proof = prove(shape);
-            INFO(describe(proof));
-            CHECK(proof.ok());
-            for (const proof::Execution& execution : proof.executions)
-                CHECK((execution.scale != 1 || execution.compared > 0));
-        }
-    }
-}
 
 TEST_CASE("a streamed log-sum-exp is a formal pair") {
     for (const char* form : {"max(x) S[q, x] + log(sum(x) exp(S[q, x] - max(x) S[q, x]))",

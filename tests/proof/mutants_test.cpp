@@ -15,13 +15,6 @@ struct Prepared {
     State state;
 };
 
-/// Axes that no fault is about, kept short in the largest subjects.
-Sizes short_axes(const std::string& subject) {
-    if (subject == "attention_gqa") return {{"b", 1}};
-    if (subject == "convolution") return {{"b", 1}};
-    return {};
-}
-
 Prepared prepare(const std::string& subject) {
     for (const Example& each : all_examples())
         if (each.name == subject) {

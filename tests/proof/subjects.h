@@ -11,6 +11,8 @@
 
 namespace napkin::test {
 
+/// Short sizes, for examples whose proof would take long, of axes that are like any other of them.
+[[nodiscard]] Sizes short_axes(const std::string& example);
 /// The shapes at which a proof would run.
 [[nodiscard]] std::vector<proof::Shape> shapes_of(const std::string& diagram,
                                                   const std::string& derivation,
