@@ -158,7 +158,7 @@ private:
     void initialise(ArrayId target, Expression value);
     void describe(std::uint32_t state, const Statement& update);
 
-    // hazards.cpp: what finite arithmetic could spoil
+    // hazards.cpp, hazards_differences.cpp: what finite arithmetic could spoil
     void oblige(Obligation obligation);
     [[nodiscard]] std::string name_of_term(TermId term);
     [[nodiscard]] std::string origins_of(std::uint32_t fold);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derive/separation/mentions.h"
 #include "derive/separation/normal_form.h"
 #include "diagrams/contains.h"
 
@@ -130,7 +131,7 @@ private:
         const auto depends = [&](TermId id) {
             const Form form = moved.of(id);
             moved.forget_obstacle();
-            return !form || mentions(*form, origin);
+            return !form || mentions(algebra_, *form, origin, Within::AllButCentred);
         };
         if (depends(difference)) return;
         const std::vector<TermId> sides = algebra_[difference].parts;
@@ -138,25 +139,6 @@ private:
         for (const std::uint32_t fold : folds)
             if (is_sum(fold)) candidate.folds.insert(fold);
         found_.push_back(std::move(candidate));
-    }
-
-    [[nodiscard]] bool mentions(TermId id, TermId wanted) const {
-        if (id == wanted) return true;
-        const Term& term = algebra_[id];
-        if (term.kind == Kind::Centred) return false;  // a difference to it, by construction
-        if (term.kind == Kind::Sum) return mentions(PolynomialId{term.ref}, wanted);
-        return std::any_of(term.parts.begin(), term.parts.end(),
-                           [&](TermId part) { return mentions(part, wanted); });
-    }
-
-    [[nodiscard]] bool mentions(PolynomialId polynomial, TermId wanted) const {
-        const auto& terms = algebra_[polynomial].terms;
-        return std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
-            const Monomial& mono = term.first;
-            return (mono.exponent != kZero && mentions(mono.exponent, wanted)) ||
-                   std::any_of(mono.powers.begin(), mono.powers.end(),
-                               [&](const auto& factor) { return mentions(factor.first, wanted); });
-        });
     }
 
     /// The value of a fold as a polynomial in the origin and folds over what is relative to it.

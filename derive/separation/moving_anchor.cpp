@@ -16,38 +16,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derive/separation/mentions.h"
 #include "derive/separation/plan.h"
 #include "diagrams/contains.h"
 
 namespace napkin::separation {
-namespace {
-
-bool mentions(const Algebra& algebra, TermId where, TermId wanted);
-
-bool mentions(const Algebra& algebra, const Monomial& monomial, TermId wanted);
-
-bool mentions(const Algebra& algebra, PolynomialId polynomial, TermId wanted) {
-    const auto& terms = algebra[polynomial].terms;
-    return std::any_of(terms.begin(), terms.end(),
-                       [&](const auto& term) { return mentions(algebra, term.first, wanted); });
-}
-
-bool mentions(const Algebra& algebra, TermId where, TermId wanted) {
-    if (where == wanted) return true;
-    const Term& term = algebra[where];
-    if (term.kind == Kind::Sum && mentions(algebra, PolynomialId{term.ref}, wanted)) return true;
-    return std::any_of(term.parts.begin(), term.parts.end(),
-                       [&](TermId part) { return mentions(algebra, part, wanted); });
-}
-
-bool mentions(const Algebra& algebra, const Monomial& monomial, TermId wanted) {
-    return (monomial.exponent != kZero && mentions(algebra, monomial.exponent, wanted)) ||
-           std::any_of(monomial.powers.begin(), monomial.powers.end(),
-                       [&](const auto& factor) { return mentions(algebra, factor.first, wanted); });
-}
-
-}  // namespace
-
 /// The factors beside differences, where the anchor is mentioned in whole powers of these only.
 std::optional<Monomial> Plan::weight_in(const Monomial& streamed, TermId anchor) const {
     Monomial weight{.powers = streamed.powers, .exponent = streamed.exponent};

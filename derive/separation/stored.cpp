@@ -7,21 +7,11 @@
 #include <algorithm>
 
 #include "derive/separation/accumulator_builder.h"
+#include "derive/separation/mentions.h"
 #include "derive/separation/plan.h"
 #include "diagrams/contains.h"
 
 namespace napkin::separation {
-namespace {
-
-bool mentions(const Algebra& algebra, TermId term, TermId wanted) {
-    if (term == wanted) return true;
-    const std::vector<TermId>& parts = algebra[term].parts;
-    return std::any_of(parts.begin(), parts.end(),
-                       [&](TermId part) { return mentions(algebra, part, wanted); });
-}
-
-}  // namespace
-
 void Plan::store(const std::map<ArrayId, ElementType>& types) {
     for (const auto& [wire, type] : types) {
         const Part when = cascade_.part_of(wire);
