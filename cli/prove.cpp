@@ -45,9 +45,10 @@ std::string text_of(const proof::Proof& proof, const std::string& hash) {
         for (const proof::Identity& identity : each.proof.identities)
             text += "  " + identity.output + ": the diagram's, " +
                     std::string(proof::claim_of(identity.settings)) + "; " +
-                    std::to_string(identity.trials.size()) +
-                    " trials, each wrong by chance at most " + proof::bound_text(identity) + "; " +
-                    std::to_string(identity.unclaimed) + " of " +
+                    std::to_string(identity.trials.size()) + " trials, " +
+                    (identity.degree ? "each wrong by chance at most " + proof::bound_text(identity)
+                                     : "with no bound on being wrong by chance") +
+                    "; " + std::to_string(identity.unclaimed) + " of " +
                     std::to_string(identity.elements) + " elements not claimed\n";
     }
     text += safety_text(proof.safety);

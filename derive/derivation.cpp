@@ -5,6 +5,7 @@
 #include "derive/rules/rule_support.h"
 #include "derive/state.h"
 #include "diagrams/nearest.h"
+#include "diagrams/syntax/lexer.h"
 
 namespace napkin {
 
@@ -120,6 +121,11 @@ State initial_state(const Diagram& diagram) {
 }
 
 Outcome apply(const State& state, const Command& command) {
+    for (const std::string& wanted : command.as)
+        if (!syntax::is_name(wanted))
+            return NotApplicable{"`" + wanted + "` cannot be a name",
+                                 "a name is letters, digits and `_`, not beginning with a digit, "
+                                 "and no reserved word"};
     if (const Rule* rule = find_rule(command.rule)) return rule->apply(state, command);
     std::vector<std::string> names;
     std::string list;

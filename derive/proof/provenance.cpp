@@ -179,7 +179,8 @@ struct Difference {
     bool leaks = false;
     bool loses = false;
     std::string text;
-    std::vector<std::size_t> lost;  ///< inputs that the program lacks
+    std::vector<std::size_t> leaked;  ///< inputs that the diagram's does not have
+    std::vector<std::size_t> lost;    ///< inputs that the program's lacks
 };
 using Differences = std::map<std::pair<std::string, std::size_t>, Difference>;
 
@@ -214,6 +215,7 @@ public:
                         (leak >= 0 ? " depends on " + names_.name(leak)
                                    : " does not depend on " + names_.name(loss)) +
                         ", unlike in the diagram",
+                    sets.all_missing(have, want.values[at].inputs),
                     sets.all_missing(want.values[at].inputs, have)};
             }
         }
@@ -225,14 +227,32 @@ public:
     [[nodiscard]] bool depends(const std::string& output, std::size_t at,
                                const std::vector<std::size_t>& inputs) const {
         const ArrayId array = *find_array(plain_, output);
-        RealDomain reals;
-        const auto value_at = [&](Grids<double> grids) {
+        return changes(inputs, [&](RealDomain& reals, Grids<double> grids) {
             return PlainEvaluator<RealDomain>(reals, plain_, std::move(grids))
                 .run()
                 .at(array)
                 .values[at];
-        };
-        const double before = value_at(names_.values());
+        });
+    }
+
+    /// Whether an element of the program's does.
+    [[nodiscard]] bool program_depends(const std::string& output, std::size_t at,
+                                       const std::vector<std::size_t>& inputs) const {
+        const ArrayId array = *find_array(derived_, output);
+        return changes(inputs, [&](RealDomain& reals, const Grids<double>& grids) {
+            return run_program(reals, derived_, program_, renamed_grids(derived_, plain_, grids))
+                .device.values.at(array)
+                .values[at];
+        });
+    }
+
+private:
+    /// Whether an element, which `value_at` computes, changes with these inputs.
+    template <class ValueAt>
+    [[nodiscard]] bool changes(const std::vector<std::size_t>& inputs,
+                               const ValueAt& value_at) const {
+        RealDomain reals;
+        const double before = value_at(reals, names_.values());
         for (const double change : {3.0, -3.0, 100.0, -100.0, 0.5, -0.5}) {
             Grids<double> grids = names_.values();
             double factor = 1;  // another for each: what adds up to nothing would hide
@@ -240,13 +260,14 @@ public:
                 factor = factor < 2 ? factor + 0.37 : 1;
                 names_.element(grids, input) += change * factor;
             }
-            const double after = value_at(std::move(grids));
-            if (!(std::abs(after - before) <= kSame * (1 + std::abs(before)))) return true;
+            const double after = value_at(reals, std::move(grids));
+            const bool same = std::abs(after - before) <= kSame * (1 + std::abs(before)) ||
+                              after == before || (std::isnan(after) && std::isnan(before));
+            if (!same) return true;
         }
         return false;
     }
 
-private:
     const Diagram& plain_;
     const Diagram& derived_;
     const TileProgram& program_;
@@ -264,8 +285,11 @@ Provenance compare_provenance(const Diagram& plain, const Diagram& derived,
     Differences differences = comparison.differences(outputs, gauges);
     std::erase_if(differences, [&](const auto& each) {
         const auto& [output, at] = each.first;
-        return !each.second.leaks &&
-               (proved.count(output) != 0 || !comparison.depends(output, at, each.second.lost));
+        const Difference& found = each.second;
+        const bool leaks = found.leaks && comparison.program_depends(output, at, found.leaked);
+        const bool loses =
+            found.loses && proved.count(output) == 0 && comparison.depends(output, at, found.lost);
+        return !leaks && !loses;
     });
     Provenance result;
     result.elements = comparison.elements();

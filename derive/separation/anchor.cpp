@@ -34,26 +34,32 @@ TermId Plan::anchor_term(std::uint32_t anchor) {
     return algebra_.reference(Kind::Anchor, anchor, anchors_[anchor].axes);
 }
 
-/// The running maximum of the very values, where a multiple of nothing but that is subtracted from
-/// as many times the values.
+/// A maximum of the very values among what is subtracted from them, of values that are seen or of
+/// all.
 std::optional<Plan::OwnGauge> Plan::maximum_of(PolynomialId streamed, PolynomialId folded) {
-    const Polynomial sum = algebra_[folded];
-    if (sum.terms.size() != 1 || sum.terms.front().first.powers.size() != 1) return std::nullopt;
-    const auto [mono, coefficient] = sum.terms.front();
-    const TermId factor = mono.powers.front().first;
-    const Term term = algebra_[factor];
-    if (term.kind != Kind::Fold || term.ref >= forms_.size()) return std::nullopt;
-    if (factor != algebra_.reference(Kind::Fold, term.ref, folds_[term.ref].axes))
-        return std::nullopt;
-    const std::optional<PolynomialId> bound = bound_of(term.ref);
-    const bool same = algebra_.scale(algebra_.atom(factor), coefficient) == folded && bound &&
-                      algebra_.scale(*bound, -coefficient) == streamed;
-    if (!same) return std::nullopt;
-    return OwnGauge{.fold = term.ref, .value = algebra_.term_of(*bound), .times = -coefficient};
+    for (const std::uint32_t fold : folds_in(folded)) {
+        const std::optional<PolynomialId> bound =
+            fold < forms_.size() ? bound_of(fold) : std::nullopt;
+        if (!bound) continue;
+        const PolynomialId values = without_masks(*bound);
+        if (values == kZero) continue;
+        const double times =
+            algebra_[streamed].terms.front().second / algebra_[values].terms.front().second;
+        if (algebra_.scale(values, times) == streamed)
+            return OwnGauge{.fold = fold, .value = algebra_.term_of(values), .times = times};
+    }
+    return std::nullopt;
+}
+
+PolynomialId Plan::without_masks(PolynomialId bound) {
+    Polynomial bare = algebra_[bound];
+    std::erase_if(bare.terms,
+                  [&](const auto& term) { return algebra_.class_of(term.first).infinite; });
+    return algebra_.make(std::move(bare));
 }
 
 PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
-                          const std::vector<TermId>& guards) {
+                          const std::vector<TermId>& guards, bool multiplied) {
     if (const std::optional<OwnGauge> maximum = maximum_of(streamed, folded)) {
         origins_.insert(maximum->fold);
         const TermId origin =
@@ -63,6 +69,7 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
         return algebra_.scale(algebra_.add(algebra_.atom(rest), algebra_.atom(origin)),
                               maximum->times);
     }
+    if (!multiplied) return streamed;
     std::set<AxisId> own = algebra_.class_of(streamed).axes;
     const std::set<AxisId>& others = algebra_.class_of(folded).axes;
     AnchorVariable wanted{
@@ -210,11 +217,7 @@ std::optional<Plan::OwnGauge> Plan::own_gauge(const Monomial& mono, TermId value
     const PolynomialId streamed = split(algebra_, mono, folds_[fold].over).streamed.exponent;
     const bool same = bound && algebra_.scale(*bound, gauge.terms.front().second) == streamed;
     if (!same) return std::nullopt;
-    // Masks add nothing where anything is visible.
-    PolynomialId bare = kZero;
-    for (const auto& [each, coefficient] : Polynomial(algebra_[*bound]).terms)
-        if (!algebra_.class_of(each).infinite)
-            bare = algebra_.add(bare, algebra_.monomial(each, coefficient));
+    const PolynomialId bare = without_masks(*bound);  // they add nothing where anything is visible
     if (bare == kZero) return std::nullopt;
     const Term whole = algebra_[value];
     const PolynomialId all =

@@ -309,7 +309,7 @@ PolynomialId NormalForm::expandable(PolynomialId polynomial) {
 }
 
 /// a(x) - b(r) as (a - g) - (b - g) for some g near both: multiplied out, it does not cancel.
-PolynomialId NormalForm::centred(PolynomialId polynomial) {
+PolynomialId NormalForm::centred(PolynomialId polynomial, bool multiplied) {
     PolynomialId streamed = kZero;
     PolynomialId folded = kZero;
     PolynomialId others = kZero;
@@ -324,7 +324,7 @@ PolynomialId NormalForm::centred(PolynomialId polynomial) {
     for (const auto& [mono, coefficient] : algebra_[streamed].terms)
         for (const auto& [term, power] : mono.powers)  // multiplied out before
             if (algebra_[term].kind == Kind::Centred) return polynomial;
-    const PolynomialId replaced = centre_(streamed, folded, guards_);
+    const PolynomialId replaced = centre_(streamed, folded, guards_, multiplied);
     return algebra_.add(others, algebra_.add(folded, replaced));
 }
 

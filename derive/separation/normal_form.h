@@ -57,10 +57,13 @@ public:
     void resolve_folds(std::function<Form(TermId)> value) { fold_value_ = std::move(value); }
     /// Where a sum of a streamed and a folded part is multiplied out, the streamed part `a` (beside
     /// the folded part `b`) is replaced by `centre(a, b, guards)`, an equal sum that does not
-    /// cancel. Only elements for which the guards hold matter.
+    /// cancel. Only elements for which the guards hold matter. A sum that is not multiplied out is
+    /// replaced where `a` has a running maximum.
     using Centre = std::function<PolynomialId(PolynomialId a, PolynomialId b,
-                                              const std::vector<TermId>& guards)>;
+                                              const std::vector<TermId>& guards, bool multiplied)>;
     void centre_sums(Centre centre) { centre_ = std::move(centre); }
+    /// A sum of a streamed and a folded part that is not multiplied out.
+    [[nodiscard]] PolynomialId relative_to_maximum(PolynomialId sum) { return centred(sum, false); }
     /// In a tail, sums with a factor of this kind are multiplied out, so that it can cancel: within
     /// the given differences, or everywhere.
     void multiply_out(std::function<bool(TermId)> origin, std::set<TermId> within) {
@@ -135,7 +138,7 @@ private:
     [[nodiscard]] bool centres() const { return centre_ && in_exponent_ == 0; }
     [[nodiscard]] PolynomialId hidden_part(PolynomialId polynomial);
     PolynomialId expandable(PolynomialId polynomial);
-    PolynomialId centred(PolynomialId polynomial);
+    PolynomialId centred(PolynomialId polynomial, bool multiplied = true);
     PolynomialId guarded(PolynomialId polynomial, TermId condition);
     PolynomialId gather_class(PolynomialId polynomial, bool folded);
     [[nodiscard]] bool pure(PolynomialId id) const { return !algebra_.class_of(id).mixed(); }

@@ -233,7 +233,8 @@ std::optional<TermId> NormalForm::under_condition(const Term& product) {
 /// A value that is only used where the guard holds.
 Form NormalForm::branch(TermId value, TermId guard) {
     guards_.push_back(guard);
-    const Form form = of(value);
+    Form form = of(value);
+    if (form && centres()) form = centred(*form, false);
     guards_.pop_back();
     return form;
 }

@@ -21,9 +21,8 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& centred)
       algebra_(cascade.algebra()),
       folds_(cascade.folds().begin(), cascade.folds().end()) {
     centred_.centre_sums(
-        [this](PolynomialId streamed, PolynomialId folded, const std::vector<TermId>& guards) {
-            return centre(streamed, folded, guards);
-        });
+        [this](PolynomialId streamed, PolynomialId folded, const std::vector<TermId>& guards,
+               bool multiplied) { return centre(streamed, folded, guards, multiplied); });
     cascade.know_states([this](std::uint32_t state) {
         return Cascade::Summand{algebra_.term_of(states_[state].form), states_[state].axes};
     });
@@ -35,6 +34,7 @@ std::optional<Obstacle> Plan::prepare() {
         NormalForm& rules = fold.monoid == kSum && !fold.picks ? centred_ : normal_;
         Form form = rules.of(fold.body);
         const bool centred = form.has_value();
+        if (centred && &rules == &centred_) form = centred_.relative_to_maximum(*form);
         if (!form) form = normal_.of(fold.body);  // without centring, or to say why in plain terms
         const bool extremal = !fold.picks && (fold.monoid == kMax || fold.monoid == kMin);
         if (extremal && !(form && is_one_extreme(*form))) {

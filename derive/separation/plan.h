@@ -168,9 +168,10 @@ private:
         PolynomialId origin = {};
     };
     [[nodiscard]] std::optional<OwnGauge> maximum_of(PolynomialId streamed, PolynomialId folded);
+    [[nodiscard]] PolynomialId without_masks(PolynomialId bound);
     [[nodiscard]] Anchored anchored(PolynomialId sum, AnchorVariable like);
     PolynomialId centre(PolynomialId streamed, PolynomialId folded,
-                        const std::vector<TermId>& guards);
+                        const std::vector<TermId>& guards, bool multiplied);
     void recentre();
     [[nodiscard]] std::uint32_t anchor_for(AnchorVariable wanted);
     [[nodiscard]] TermId anchor_term(std::uint32_t anchor);

@@ -337,4 +337,11 @@ Lexed lex(const SourceMap& sources, std::uint32_t file, Diagnostics& errors) {
     return Lexer(sources.files[file], file, errors).run();
 }
 
+bool is_name(std::string_view text) {
+    return !text.empty() && is_letter(text.front()) &&
+           std::all_of(text.begin(), text.end(),
+                       [](char c) { return is_letter(c) || is_digit(c); }) &&
+           !is_reserved(kind_of_word(text));
+}
+
 }  // namespace napkin::syntax

@@ -13,4 +13,8 @@ inline constexpr std::size_t kMostErrors = 100;
 /// nothing) go to `errors`; the tokens are usable all the same.
 [[nodiscard]] Lexed lex(const SourceMap& sources, std::uint32_t file, Diagnostics& errors);
 
+/// Whether arrays and axes can be called this: letters, digits and `_`, not beginning with a digit,
+/// and no reserved word.
+[[nodiscard]] bool is_name(std::string_view text);
+
 }  // namespace napkin::syntax

@@ -197,7 +197,10 @@ TEST_CASE("stabilise: the size of exponentials cancels before it is formed") {
                     {"stabilise A", "a maximum is subtracted in the exponent of `A` already"},
                     {"stabilise B", "`B` is no sum of one exponential"},
                     {"stabilise C", "no use of `C` cancels the size of its exponentials"},
-                    {"stabilise l as k", "`k` is in use already"}});
+                    {"stabilise l as k", "`k` is in use already"},
+                    {"stabilise l as 3k", "`3k` cannot be a name"},
+                    {"stabilise l as a-b", "`a-b` cannot be a name"},
+                    {"stabilise l as then", "`then` cannot be a name"}});
     // Scores of a thousand: exp(S) is infinite, the stabilised sums are not.
     const Diagram diagram = load(kUnsafe);
     Tensors inputs = random_inputs(diagram, 3);

@@ -198,6 +198,9 @@ TEST_CASE("no field of a certificate can be changed and the hash recomputed") {
     more["remark"] = "trust me";
     CHECK(!holds(with_hash(more)));
     CHECK(!holds(json.dump(1) + "x"));
+    std::string twice = with_hash(json);
+    twice.insert(1, "\"hash\":\"0\",");
+    CHECK(!holds(twice));
 }
 
 }  // namespace napkin::test

@@ -152,6 +152,21 @@ TEST_CASE("nothing is claimed of rows on which nothing is visible") {
     CHECK_EQ(identity_of(empty, "O").counterexample, "nothing is visible anywhere");
 }
 
+TEST_CASE("provenance: what is read and does not matter is no leak") {
+    // Where all that `seg == 1` leaves is masked, 0 is divided by 0 in either, and nothing matters.
+    const proof::ProgramProof proof = prove_at(R"(diagram renormalised {
+  axis q = 5, x = 7
+  input S[q, x], V[x]
+  input seg[x], own[q] : i32
+  P[q, x] = softmax[x](if seg[x] == own[q] then S[q, x] else -inf)
+  N[q, x] = (if seg[x] == 1 then 1 else 0) * P[q, x]
+  output O[q] = (sum(x) N[q, x] * V[x]) / sum(x) N[q, x]
+})",
+                                               "fuse all\nstream x by 3");
+    INFO(describe(proof));
+    CHECK(proof.ok());
+}
+
 TEST_CASE("roots: congruence with a bound, products of roots without") {
     const std::string head =
         "diagram roots {\n  axis q = 4, x = 9, d = 3\n  input S[q, x], V[x, d]\n";
