@@ -54,6 +54,7 @@ public:
                 if (const std::optional<TermId> term = cascade_.definition(target))
                     visit(*term, seen);
         for (const FoldOver& fold : folds_) visit(fold.body, seen);
+        for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) visit_sum(fold);
         return std::move(found_);
     }
 
@@ -76,6 +77,17 @@ private:
         std::set<std::uint32_t> folds;
         folds_of(algebra_, id, folds);
         for (const TermId value : summed_values(folds)) test(id, value, folds);
+    }
+
+    /// sum(x) X^2 - m^2 is a difference of sums, too.
+    void visit_sum(std::uint32_t fold) {
+        if (unknown_.contains(fold) || !is_sum(fold) || algebra_[forms_[fold]].terms.size() < 2 ||
+            !algebra_.class_of(forms_[fold]).folded)
+            return;
+        std::set<std::uint32_t> folds{fold};
+        folds_of(algebra_, folds_[fold].body, folds);
+        const TermId sum = algebra_.reference(Kind::Fold, fold, folds_[fold].axes);
+        for (const TermId value : summed_values({fold})) test(sum, value, folds);
     }
 
     /// Streamed values that are factors of what these folds sum.
@@ -134,11 +146,23 @@ private:
             return !form || mentions(algebra_, *form, origin, Within::AllButCentred);
         };
         if (depends(difference)) return;
-        const std::vector<TermId> sides = algebra_[difference].parts;
+        const Term& whole = algebra_[difference];
+        const std::vector<TermId> sides =
+            whole.kind == Kind::Fold ? sides_of(whole.ref) : whole.parts;
         if (std::none_of(sides.begin(), sides.end(), depends)) return;
         for (const std::uint32_t fold : folds)
             if (is_sum(fold)) candidate.folds.insert(fold);
         found_.push_back(std::move(candidate));
+    }
+
+    /// The sums of each of the products that a fold sums.
+    std::vector<TermId> sides_of(std::uint32_t fold) {
+        std::vector<TermId> sides;
+        for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[fold]]).terms) {
+            const PolynomialId product = algebra_.monomial(mono, coefficient);
+            sides.push_back(algebra_.term_of(folded(product, folds_[fold], folds_[fold].over)));
+        }
+        return sides;
     }
 
     /// The value of a fold as a polynomial in the origin and folds over what is relative to it.
@@ -152,6 +176,10 @@ private:
         const bool extreme = (fold.monoid == kMax || fold.monoid == kMin) && !fold.picks;
         if (!is_sum(term.ref) && !extreme) return algebra_.atom(id);
         const PolynomialId form = written_relative(algebra_, forms_[term.ref], value, origin, true);
+        // A sum of its own, as it is where it is a factor elsewhere.
+        const bool whole = is_sum(term.ref) && form == forms_[term.ref] &&
+                           algebra_[form].terms.size() > 1 && !algebra_.class_of(form).folded;
+        if (whole) return folded(algebra_.atom(algebra_.term_of(form)), fold, fold.over);
         return extreme ? moved_extreme(form, fold, id) : moved_sum(moved, form, fold, id);
     }
 

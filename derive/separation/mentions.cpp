@@ -1,31 +1,66 @@
 #include "derive/separation/mentions.h"
 
 #include <algorithm>
+#include <set>
 
 namespace napkin::separation {
+namespace {
+
+class Finder {
+public:
+    Finder(const Algebra& algebra, const std::function<bool(TermId)>& wanted, Within within)
+        : algebra_(algebra), wanted_(wanted), within_(within) {}
+
+    bool in(TermId where) {
+        if (wanted_(where)) return true;
+        if (!seen_.insert(where).second) return false;
+        const Term& term = algebra_[where];
+        if (term.kind == Kind::Centred && within_ == Within::AllButCentred) return false;
+        if (term.kind == Kind::Sum && in(PolynomialId{term.ref})) return true;
+        return std::any_of(term.parts.begin(), term.parts.end(),
+                           [&](TermId part) { return in(part); });
+    }
+    bool in(PolynomialId where) {
+        const auto& terms = algebra_[where].terms;
+        return std::any_of(terms.begin(), terms.end(),
+                           [&](const auto& term) { return in(term.first); });
+    }
+    bool in(const Monomial& where) {
+        return (where.exponent != kZero && in(where.exponent)) ||
+               std::any_of(where.powers.begin(), where.powers.end(),
+                           [&](const auto& factor) { return in(factor.first); });
+    }
+
+private:
+    const Algebra& algebra_;
+    const std::function<bool(TermId)>& wanted_;
+    Within within_;
+    std::set<TermId> seen_;
+};
+
+template <class Where>
+bool find(const Algebra& algebra, const Where& where, TermId wanted, Within within) {
+    const std::function<bool(TermId)> is_wanted = [&](TermId id) { return id == wanted; };
+    return Finder(algebra, is_wanted, within).in(where);
+}
+
+}  // namespace
+
+bool mentions(const Algebra& algebra, PolynomialId where, const std::function<bool(TermId)>& wanted,
+              Within within) {
+    return Finder(algebra, wanted, within).in(where);
+}
 
 bool mentions(const Algebra& algebra, TermId where, TermId wanted, Within within) {
-    if (where == wanted) return true;
-    const Term& term = algebra[where];
-    if (term.kind == Kind::Centred && within == Within::AllButCentred) return false;
-    if (term.kind == Kind::Sum && mentions(algebra, PolynomialId{term.ref}, wanted, within))
-        return true;
-    return std::any_of(term.parts.begin(), term.parts.end(),
-                       [&](TermId part) { return mentions(algebra, part, wanted, within); });
+    return find(algebra, where, wanted, within);
 }
 
 bool mentions(const Algebra& algebra, PolynomialId where, TermId wanted, Within within) {
-    const auto& terms = algebra[where].terms;
-    return std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
-        return mentions(algebra, term.first, wanted, within);
-    });
+    return find(algebra, where, wanted, within);
 }
 
 bool mentions(const Algebra& algebra, const Monomial& where, TermId wanted, Within within) {
-    return (where.exponent != kZero && mentions(algebra, where.exponent, wanted, within)) ||
-           std::any_of(where.powers.begin(), where.powers.end(), [&](const auto& factor) {
-               return mentions(algebra, factor.first, wanted, within);
-           });
+    return find(algebra, where, wanted, within);
 }
 
 }  // namespace napkin::separation

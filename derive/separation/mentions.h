@@ -1,6 +1,8 @@
 // Whether a value is made of another.
 #pragma once
 
+#include <functional>
+
 #include "derive/separation/algebra.h"
 
 namespace napkin::separation {
@@ -10,6 +12,9 @@ enum class Within {
     AllButCentred,  ///< `a - g` in a term of kind Centred does not change with `g`, by construction
 };
 
+[[nodiscard]] bool mentions(const Algebra& algebra, PolynomialId where,
+                            const std::function<bool(TermId)>& wanted,
+                            Within within = Within::Everything);
 [[nodiscard]] bool mentions(const Algebra& algebra, TermId where, TermId wanted,
                             Within within = Within::Everything);
 [[nodiscard]] bool mentions(const Algebra& algebra, PolynomialId where, TermId wanted,

@@ -88,7 +88,7 @@ Form NormalForm::compute(TermId id) {
     case Kind::Fold:
         if (algebra_.class_of(id).streamed) return refuse(Why::Gather, id);
         return in_tail() ? fold_value_(id) : algebra_.atom(id);
-    case Kind::Sum: return in_tail() ? of(PolynomialId{term.ref}) : PolynomialId{term.ref};
+    case Kind::Sum: return in_tail() ? sum_of_tail(PolynomialId{term.ref}) : PolynomialId{term.ref};
     case Kind::Apply: return call(id, term);
     case Kind::Inner:
         if (algebra_.class_of(id).mixed()) return inner(id, term);

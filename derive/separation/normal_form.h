@@ -65,7 +65,7 @@ public:
     /// A sum of a streamed and a folded part that is not multiplied out.
     [[nodiscard]] PolynomialId relative_to_maximum(PolynomialId sum) { return centred(sum, false); }
     /// In a tail, sums with a factor of this kind are multiplied out, so that it can cancel: within
-    /// the given differences, or everywhere.
+    /// the given differences and where it then does, or everywhere.
     void multiply_out(std::function<bool(TermId)> origin, std::set<TermId> within) {
         is_origin_ = std::move(origin);
         within_ = std::move(within);
@@ -118,6 +118,7 @@ private:
 
     Form refuse(Why why, TermId term, std::optional<PolynomialId> culprit = std::nullopt);
     Form compute(TermId term);
+    Form sum_of_tail(PolynomialId sum);
     Form call(TermId id, const Term& term);
     Form of_parts(TermId id, const Term& term);
     Form product_under_masks(const Term& term);
@@ -143,6 +144,7 @@ private:
     PolynomialId gather_class(PolynomialId polynomial, bool folded);
     [[nodiscard]] bool pure(PolynomialId id) const { return !algebra_.class_of(id).mixed(); }
     [[nodiscard]] bool has_origin(PolynomialId polynomial) const;
+    [[nodiscard]] bool mentions_origin(PolynomialId polynomial) const;
     [[nodiscard]] bool has_exponentials(PolynomialId polynomial) const;
     [[nodiscard]] bool never_large(PolynomialId exponent, int depth);
     PolynomialId relative_to_largest(PolynomialId sum);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "derive/separation/mentions.h"
 #include "derive/separation/normal_form.h"
 
 namespace napkin::separation {
@@ -27,6 +28,21 @@ bool NormalForm::has_origin(PolynomialId polynomial) const {
         return std::any_of(term.first.powers.begin(), term.first.powers.end(),
                            [&](const auto& factor) { return is_origin_(factor.first); });
     });
+}
+
+/// A sum, multiplied out where no origin is left of it then.
+Form NormalForm::sum_of_tail(PolynomialId sum) {
+    const Form form = of(sum);
+    if (!form || opened_ > 0 || !mentions_origin(*form)) return form;
+    ++opened_;
+    const Form open = of(sum);
+    --opened_;
+    if (!open) forget_obstacle();
+    return open && !mentions_origin(*open) ? open : form;
+}
+
+bool NormalForm::mentions_origin(PolynomialId polynomial) const {
+    return is_origin_ && mentions(algebra_, polynomial, is_origin_);
 }
 
 bool NormalForm::has_exponentials(PolynomialId polynomial) const {
