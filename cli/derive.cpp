@@ -33,13 +33,13 @@ void add_step(Log& log, std::size_t number, const Step& step, const State& befor
     Command command = step.command;
     command.comment.clear();
     log.text += std::to_string(number) + ". " + print(command) + "\n  law: " + step.law + "\n";
-    for (const std::string& condition : step.conditions)
-        log.text += "  checked: " + condition + "\n";
+    log.text += checked_text(step);
     const std::vector<std::string> reasons = reasons_of(before, after, cost_before, cost_after);
     for (const std::string& reason : reasons) log.text += "  " + reason + "\n";
     log.json.push_back(Json{{"command", print(command)},
                             {"law", step.law},
                             {"conditions", step.conditions},
+                            {"hazards", step.hazards},
                             {"reasons", reasons}});
 }
 

@@ -66,9 +66,9 @@ Result<int> explain_command(Context& context, const State& state) {
         json["applies"] = true;
         json["law"] = next.steps.back().law;
         json["conditions"] = next.steps.back().conditions;
+        json["hazards"] = next.steps.back().hazards;
         text += "  applies, by the law: " + next.steps.back().law + "\n";
-        for (const std::string& condition : next.steps.back().conditions)
-            text += "  checked: " + condition + "\n";
+        text += checked_text(next.steps.back());
         text += accumulators_text(next);
     }
     print_data(context.arguments.json ? text_of(json) : text);

@@ -271,7 +271,7 @@ void Session::why(const std::string& rest) {
     }
     const Step& last = state.steps.back();
     say("  " + command_text(last.command) + "\n  law: " + last.law + "\n");
-    for (const std::string& condition : last.conditions) say("  checked: " + condition + "\n");
+    say(checked_text(last));
     say(accumulators_text(state));
 }
 

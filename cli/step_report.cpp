@@ -97,6 +97,13 @@ std::string standing_text(const State& state, const Cost& cost, const Machine& m
     return text;
 }
 
+std::string checked_text(const Step& step) {
+    std::string text;
+    for (const std::string& condition : step.conditions) text += "  checked: " + condition + "\n";
+    for (const std::string& hazard : step.hazards) text += "  unsafe: " + hazard + "\n";
+    return text;
+}
+
 std::string accumulators_text(const State& state) {
     const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return "";

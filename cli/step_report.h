@@ -28,6 +28,8 @@ struct Figures {
 /// Ratios to bound and best, capacities that are exceeded.
 [[nodiscard]] std::string standing_text(const State& state, const Cost& cost,
                                         const Machine& machine);
+/// The side conditions of a step, one a line, and what is unsafe.
+[[nodiscard]] std::string checked_text(const Step& step);
 /// The accumulators of all streamed regions, in formulas; empty where nothing is streamed.
 [[nodiscard]] std::string accumulators_text(const State& state);
 /// Everything after a step from `before` (null at the start).

@@ -191,7 +191,7 @@ Outcome set_size(const State& state, const Command& command) {
                                  "no derivation depends on it: give it with `--set`"};
         return NotApplicable{"there is no axis `" + command.names.front() + "`", ""};
     }
-    return with_step(state, command, {});
+    return with_step(state, command);
 }
 
 }  // namespace rules

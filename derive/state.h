@@ -45,11 +45,13 @@ struct Command {
 /// Reads one command as typed.
 [[nodiscard]] Result<Command> parse_command(const SourceMap& sources, std::uint32_t file);
 
-/// A step that was taken: which rule, by which law, with which checked conditions.
+/// A step that was taken: which rule, by which law, with which checked conditions, and what finite
+/// arithmetic can spoil all the same.
 struct Step {
     Command command;
     std::string law;
     std::vector<std::string> conditions;
+    std::vector<std::string> hazards;
     bool operator==(const Step&) const = default;
 };
 

@@ -56,7 +56,8 @@ Json step_json(const Step& step) {
                 {"rule", command.rule},
                 {"law", step.law},
                 {"bindings", std::move(bindings)},
-                {"conditions", step.conditions}};
+                {"conditions", step.conditions},
+                {"hazards", step.hazards}};
 }
 
 void collect_visible(const RegionProgram& region, const std::vector<TileStatement>& body,

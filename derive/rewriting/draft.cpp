@@ -270,7 +270,7 @@ void Draft::give_names(State& state, const std::map<ArrayId, ArrayId>& numbers) 
     }
 }
 
-Outcome Draft::finish(const Command& command, std::vector<std::string> conditions) {
+Outcome Draft::finish(const Command& command, Checked checked) {
     drop_dead();
     State next{diagram, relabelling_, before_.steps};
     next.relabelling.regions = regions;
@@ -287,7 +287,7 @@ Outcome Draft::finish(const Command& command, std::vector<std::string> condition
                              "`unfuse` the region that computes it first"};
     next.relabelling.regions = std::move(*ordered);
     if (std::optional<NotApplicable> refusal = settle_regions(next, before_)) return *refusal;
-    return with_step(std::move(next), command, std::move(conditions));
+    return with_step(std::move(next), command, std::move(checked));
 }
 
 namespace {

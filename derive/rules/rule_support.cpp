@@ -33,11 +33,24 @@ std::variant<Site, NotApplicable> find_site(const State& state, const Command& c
     return site;
 }
 
-State with_step(State state, const Command& command, std::vector<std::string> conditions) {
+Checked checked_of(const Accumulator& accumulator) {
+    Checked checked;
+    for (const Obligation& each : accumulator.obligations)
+        (each.met ? checked.conditions : checked.hazards).push_back(print(each));
+    checked.conditions.insert(checked.conditions.end(), accumulator.conditions.begin(),
+                              accumulator.conditions.end());
+    return checked;
+}
+
+State with_step(State state, const Command& command, Checked checked) {
     const Rule* rule = find_rule(command.rule);
-    state.steps.push_back(
-        {command, rule != nullptr ? std::string(rule->law) : "", std::move(conditions)});
+    state.steps.push_back({command, rule != nullptr ? std::string(rule->law) : "",
+                           std::move(checked.conditions), std::move(checked.hazards)});
     return state;
+}
+
+State with_step(State state, const Command& command, std::vector<std::string> conditions) {
+    return with_step(std::move(state), command, Checked{std::move(conditions), {}});
 }
 
 std::string list_names(const std::vector<std::string>& names) {

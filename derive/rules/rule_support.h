@@ -17,9 +17,16 @@ struct Site {
 /// Resolves `RULE AXIS [by SIZE] [at LEVEL] [in REGION]`.
 [[nodiscard]] std::variant<Site, NotApplicable> find_site(const State& state,
                                                           const Command& command);
+/// Side conditions in words.
+struct Checked {
+    std::vector<std::string> conditions;  ///< that hold
+    std::vector<std::string> hazards;     ///< obligations that are not met
+};
+[[nodiscard]] Checked checked_of(const Accumulator& accumulator);
 /// The state with one more step.
+[[nodiscard]] State with_step(State state, const Command& command, Checked checked);
 [[nodiscard]] State with_step(State state, const Command& command,
-                              std::vector<std::string> conditions);
+                              std::vector<std::string> conditions = {});
 /// `S, P and O`.
 [[nodiscard]] std::string list_names(const std::vector<std::string>& names);
 /// Names of what statements define, for messages; hoisted ones are named by their box.

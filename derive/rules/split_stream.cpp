@@ -132,11 +132,7 @@ Outcome split_stream(const State& state, const Command& command) {
     if (std::optional<NotApplicable> refusal = why_unsafe(std::get<Accumulator>(accumulator));
         refusal && !was_streamed)  // else it was asked for
         return *refusal;
-    std::vector<std::string> conditions;
-    for (const Obligation& each : std::get<Accumulator>(accumulator).obligations)
-        conditions.push_back(print(each));
-    for (const std::string& each : std::get<Accumulator>(accumulator).conditions)
-        conditions.push_back(each);
+    Checked checked = checked_of(std::get<Accumulator>(accumulator));
 
     // Sizes are defaults: where an axis is no longer than a part, there is one part.
     const Axis& split = state.diagram[site.axis];
@@ -153,10 +149,10 @@ Outcome split_stream(const State& state, const Command& command) {
     const auto below = std::find_if(parts.groups.begin(), parts.groups.end(),
                                     [](const Group& g) { return g.level > Level::Block; });
     parts.groups.insert(below, {splitting.part_axis(), 1, Level::Block});
-    conditions.insert(conditions.begin(), "each part saves " + list_names(splitting.saved()) +
-                                              "; " + region_name(state.diagram, region) +
-                                              " combines them");
-    return draft.finish(command, std::move(conditions));
+    checked.conditions.insert(checked.conditions.begin(),
+                              "each part saves " + list_names(splitting.saved()) + "; " +
+                                  region_name(state.diagram, region) + " combines them");
+    return draft.finish(command, std::move(checked));
 }
 
 }  // namespace napkin::rules

@@ -176,11 +176,7 @@ Outcome stream(const State& state, const Command& command) {
     if (std::optional<NotApplicable> refusal = why_unsafe(found_accumulator);
         refusal && !as_written)
         return *refusal;
-    std::vector<std::string> conditions;
-    for (const Obligation& each : found_accumulator.obligations) conditions.push_back(print(each));
-    conditions.insert(conditions.end(), found_accumulator.conditions.begin(),
-                      found_accumulator.conditions.end());
-    return with_step(std::move(next), command, std::move(conditions));
+    return with_step(std::move(next), command, checked_of(found_accumulator));
 }
 
 Outcome unstream(const State& state, const Command& command) {

@@ -112,8 +112,9 @@ Plan::Anchored Plan::anchored(PolynomialId sum, AnchorVariable like) {
 void Plan::note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centred) {
     const Class& of = algebra_.class_of(form);
     if (algebra_[form].terms.size() < 2 || !of.mixed()) return;
-    if (const auto differences = bare_differences(folds_[fold].body); differences.size() > 1)
-        small_factors_.push_back({fold, differences.front()});
+    const std::vector<TermId> differences = bare_differences(folds_[fold].body);
+    if (differences.size() > 1 || (differences.size() == 1 && folds_[fold].divides_alone))
+        small_factors_.push_back({fold, differences.front(), differences.size() > 1});
     std::set<TermId> values;
     for (const auto& [mono, coefficient] : algebra_[form].terms)
         for (const auto& [factor, power] : mono.powers) {

@@ -80,14 +80,19 @@ void Builder::oblige_differences() {
 
 /// Products of differences that the tail makes of large terms.
 void Builder::oblige_small_factors() {
-    for (const auto& [fold, difference] : plan_.small_factors()) {
+    for (const auto& [fold, difference, several] : plan_.small_factors()) {
         const std::string small = name_of_term(difference);
         Obligation made = cancellation();
         made.met = false;
         made.text = name_of_term(plan_.folds()[fold].body) +
                     " is multiplied out, with nothing taken off the terms of " + small;
-        made.example = "where " + small +
-                       " is 10^-4 of each of them, its square is less than float32 keeps of theirs";
+        made.example =
+            several
+                ? "where " + small +
+                      " is 10^-4 of each of them, its square is less than float32 keeps of theirs"
+                : "where " + small +
+                      " is 10^-8 of each of them, float32 keeps nothing of it, and the sum is "
+                      "divided by or its logarithm is taken";
         made.safer = "put what it depends on in a region of its own";
         oblige(std::move(made));
     }

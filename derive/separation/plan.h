@@ -72,6 +72,14 @@ struct MultipliedOut {
     bool centred = true;     ///< it is kept relative to an anchor or a maximum
 };
 
+/// A fold of products with differences whose terms are multiplied out with nothing taken off, where
+/// what is left matters: it has several such factors, or is divided by.
+struct SmallFactor {
+    std::uint32_t fold = 0;
+    TermId difference = {};  ///< one of them
+    bool several = true;
+};
+
 /// How one monomial of a fold body is placed.
 struct Placement {
     Monomial streamed = {};     ///< u, with its exponent
@@ -110,11 +118,7 @@ public:
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
     /// Differences whose sums are formed relative to an anchor.
     [[nodiscard]] const std::vector<Invariance>& invariances() const { return invariances_; }
-    /// Folds of products of differences that are multiplied out with nothing taken off, and one of
-    /// the differences.
-    [[nodiscard]] const std::vector<std::pair<std::uint32_t, TermId>>& small_factors() const {
-        return small_factors_;
-    }
+    [[nodiscard]] const std::vector<SmallFactor>& small_factors() const { return small_factors_; }
     [[nodiscard]] const std::vector<MultipliedOut>& multiplied_out() const {
         return multiplied_out_;
     }
@@ -139,7 +143,7 @@ private:
     std::set<std::pair<std::uint32_t, std::uint32_t>> relative_;  ///< folds, and their anchors
     std::vector<Invariance> invariances_;
     std::vector<MultipliedOut> multiplied_out_;
-    std::vector<std::pair<std::uint32_t, TermId>> small_factors_;
+    std::vector<SmallFactor> small_factors_;
     std::set<std::uint32_t> origins_;  ///< maxima that values are relative to
     std::deque<FoldOver> folds_;  ///< the cascade's, then those made by stabilising (stable places)
     std::vector<PolynomialId> forms_;

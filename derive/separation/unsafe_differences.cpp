@@ -7,6 +7,7 @@
 
 #include "derive/separation/cascade.h"
 #include "derive/separation/invariance.h"
+#include "derive/separation/mentions.h"
 #include "derive/separation/normal_form.h"
 #include "derive/separation/numeric_example.h"
 #include "derive/separation/refusal.h"
@@ -43,13 +44,6 @@ Region all_statements(const Diagram& diagram) {
     return all;
 }
 
-bool occurs_in(const Algebra& algebra, TermId where, TermId wanted) {
-    if (where == wanted) return true;
-    const Term& term = algebra[where];
-    return std::any_of(term.parts.begin(), term.parts.end(),
-                       [&](TermId part) { return occurs_in(algebra, part, wanted); });
-}
-
 /// A difference found in a cascade of all regions.
 struct Found {
     StatementId formed;            ///< the first statement that it is a part of
@@ -77,7 +71,7 @@ std::vector<Found> differences(Cascade& cascade) {
         for (const RegionStatement& one : cascade.statements())
             for (const ArrayId target : cascade.diagram()[one.statement].targets) {
                 const std::optional<TermId> value = cascade.definition(target);
-                if (known || !value || !occurs_in(cascade.algebra(), *value, each.difference))
+                if (known || !value || !mentions(cascade.algebra(), *value, each.difference))
                     continue;
                 found.formed = one.statement;
                 known = true;

@@ -71,6 +71,13 @@ constexpr const char* kScore = R"(diagram score {
   output Y[q] = sum(x) (P[q, x] - (if x == label[q] then 1 else 0)) ^ 2
 })";
 
+constexpr const char* kImpurity = R"(diagram impurity {
+  axis q = 7, x = 23
+  input S[q, x]
+  P[q, x] = softmax[x](S[q, x])
+  output Y[q] = log(sum(x) P[q, x] * (1 - P[q, x]))
+})";
+
 struct Case {
     const char* name;
     const char* text;
@@ -90,6 +97,7 @@ const std::vector<Case>& unsafe_cases() {
         {"squares of what is scaled by its maximum", kNorm, "fuse all\nstream x by 4"},
         {"the square of a difference of probabilities", kDistance, "fuse all\nstream x by 4"},
         {"the square of a difference to a label", kScore, "fuse all\nstream x by 4"},
+        {"the logarithm of what a difference is a factor of", kImpurity, "fuse all\nstream x by 4"},
         {"parts of moments", kVariance, "fuse square, mu\nsplit-stream x by 8 in mu"},
     };
     return kAll;
