@@ -75,7 +75,8 @@ Result<int> explain_command(Context& context, const State& state) {
     return kOk;
 }
 
-Result<int> explain_costs(Context& context, const State& state) {
+Result<int> explain_costs(Context& context, const Loaded& loaded) {
+    const State& state = loaded.state;
     const Result<Cost> cost = cost_of_state(state);
     if (!cost) return cost.error();
     Json json{{"ok", true}, {"regions", Json::array()}};
@@ -86,7 +87,7 @@ Result<int> explain_costs(Context& context, const State& state) {
         text += region.name + "\n";
         for (const std::string& sentence : sentences) text += "  " + sentence + "\n";
     }
-    text += accumulators_text(state);
+    text += accumulators_text(state) + split_accumulators_text(loaded.plain, state);
     print_data(context.arguments.json ? text_of(json) : text);
     return kOk;
 }
@@ -98,7 +99,7 @@ Result<int> run_explain(Context& context) {
         return law_without_picture("explain");
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    return context.arguments.topic.empty() ? explain_costs(context, loaded->state)
+    return context.arguments.topic.empty() ? explain_costs(context, *loaded)
                                            : explain_command(context, loaded->state);
 }
 

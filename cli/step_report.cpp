@@ -113,6 +113,27 @@ std::string accumulators_text(const State& state) {
     return text;
 }
 
+std::string split_accumulators_text(const Diagram& plain, const State& state) {
+    std::string text;
+    State before = initial_state(plain);
+    for (const Step& step : state.steps) {
+        if (step.command.rule == "split-stream") {
+            Region streamed =
+                before.relabelling
+                    .regions[std::get<std::size_t>(find_region(before, step.command.in))];
+            const AxisId axis = *find_axis(before.diagram, step.command.names.front());
+            streamed.streams = {{axis, *step.command.size, Level::Block}};
+            const auto accumulator =
+                derive_accumulator(before.diagram, streamed, {axis}, before.relabelling.wire_types);
+            if (const Accumulator* found = std::get_if<Accumulator>(&accumulator))
+                text += "  each part, by " + print(step.command) + ":\n" +
+                        indented(explain(before.diagram, *found), "  ");
+        }
+        before = std::get<State>(apply(before, step.command));
+    }
+    return text;
+}
+
 Result<std::string> report_step(const State* before, const State& now, const Machine& machine,
                                 bool color) {
     const Result<Cost> cost = cost_of_state(now);

@@ -32,6 +32,9 @@ struct Figures {
 [[nodiscard]] std::string checked_text(const Step& step);
 /// The accumulators of all streamed regions, in formulas; empty where nothing is streamed.
 [[nodiscard]] std::string accumulators_text(const State& state);
+/// The accumulators that `split-stream` took apart: each part folds by one, and its combination is
+/// in the diagram.
+[[nodiscard]] std::string split_accumulators_text(const Diagram& plain, const State& state);
 /// Everything after a step from `before` (null at the start).
 [[nodiscard]] Result<std::string> report_step(const State* before, const State& now,
                                               const Machine& machine, bool color);

@@ -27,9 +27,10 @@
 //                      infinite where the operands lie within their errors: such elements are
 //                      undecided and counted, not judged
 // An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN or an infinity only
-// where the reference has the same. Where the reference is not finite because an exponential is
-// beyond double precision, a finite result is counted, not judged. Other orders of summation,
-// repaired accumulators and approximate device functions are within the factor kSafety.
+// where the reference has the same. Where the reference is another one, or not finite, because an
+// exponential in it is infinite or 0 in double precision, a finite result that differs is counted,
+// not judged. Other orders of summation, repaired accumulators and approximate device functions are
+// within the factor kSafety.
 #pragma once
 
 #include <map>
@@ -85,9 +86,11 @@ public:
     };
     /// Throws ContractError as Evaluator does.
     [[nodiscard]] Elements elements(ArrayId array, std::span<const std::int64_t> offsets);
-    /// Whether an element that is not finite would be, were no exponential of a number infinite or
-    /// 0: `log(sum(x) exp(S))` of large scores, of which double precision cannot tell the value.
-    [[nodiscard]] bool beyond_double(ArrayId array, std::int64_t offset);
+    /// Whether an element with this value were another, finite one, were no exponential of a number
+    /// infinite or 0: `log(sum(x) exp(S))` of large scores, and weights that are all 0 divided by
+    /// their sum, of which double precision cannot tell the value.
+    [[nodiscard]] bool beyond_double(ArrayId array, std::int64_t offset, double value,
+                                     double tolerance);
     [[nodiscard]] const Diagram& diagram() const { return errors_->diagram; }
 
 private:
@@ -115,7 +118,7 @@ struct Comparison {
     std::int64_t failed = 0;
     std::vector<std::string> given;  ///< outputs taken as computed instead of from the inputs
     std::int64_t undecided = 0;      ///< a comparison or selection within its error: not judged
-    std::int64_t beyond = 0;         ///< the reference itself overflows: not judged
+    std::int64_t beyond = 0;         ///< exponentials are beyond the reference: not judged
     std::int64_t nans = 0;
     std::int64_t poisoned = 0;  ///< still holds the value it was filled with: never written
     double max_abs_error = 0;

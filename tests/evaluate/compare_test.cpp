@@ -200,6 +200,28 @@ TEST_CASE("compare: where the reference overflows, a number is not judged") {
     CHECK_FALSE(compare(reference, output, {{3}, {1e4, std::nan(""), -infinity}}).ok);
 }
 
+TEST_CASE("compare: where the reference divides 0 by 0 since all weights vanish in it") {
+    Builder b;
+    const AxisId n = b.axis("n", 2);
+    const AxisId x = b.axis("x", 2);
+    const ArrayId input = b.input("X", {n, x});
+    const ArrayId weighted = b.array("A", {n}, ArrayRole::Intermediate);
+    const ArrayId weights = b.array("B", {n}, ArrayRole::Intermediate);
+    const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+    const Expression weight = apply(Function::Exp, {b.at(input)});
+    const Expression value = apply(Function::Add, {napkin::axis_index(x), napkin::number(1)});
+    b.define({weighted}, Fold{napkin::kSum, {x}, {weight * value}, {}, false});
+    b.define({weights}, Fold{napkin::kSum, {x}, {weight}, {}, false});
+    b.define({output}, Map{apply(Function::Divide, {b.at(weighted), b.at(weights)})});
+    Tensors inputs;
+    inputs[input] = {{2, 2}, {-1e4, -1e4, -2, -1e4}};
+    Reference reference(b.diagram, inputs, {});
+    const Comparison beyond = compare(reference, output, {{2}, {1.5, 1}});
+    CHECK(beyond.ok);
+    CHECK_EQ(beyond.beyond, 1);
+    CHECK_FALSE(compare(reference, output, {{2}, {1.5, 1.1}}).ok);
+}
+
 TEST_CASE(
     "compare: a quotient by what overflows f32 may be zero, and may not where nothing overflows") {
     Builder b;
