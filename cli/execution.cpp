@@ -60,7 +60,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
 /// The design's ladder: what this run has shown.
 std::vector<std::string> rungs_of(const std::string& device, const RunReport& report) {
     std::vector<std::string> rungs{"0", "1"};
-    if (!report.executed || !report.ok()) return rungs;
+    if (!report.executed || !report.ok() || !report.validation.judged()) return rungs;
     rungs.emplace_back(device == "cpu" ? "3t" : device == "emulator" ? "3k" : "5");
     return rungs;
 }

@@ -67,8 +67,12 @@ std::string text_of(const RunReport& report) {
     if (!report.executed)
         text += "  transfers were counted but no values computed: " + short_number(report.work) +
                 " elements are too many for this device (--set makes them fewer)\n";
-    for (const Comparison& output : report.validation.outputs)
-        text += "  " + std::string(output.ok ? "right: " : "WRONG: ") + describe(output) + "\n";
+    for (const Comparison& output : report.validation.outputs) {
+        const std::string verdict = !output.ok             ? "WRONG: "
+                                    : output.judged() == 0 ? "not judged: "
+                                                           : "right: ";
+        text += "  " + verdict + describe(output) + "\n";
+    }
     for (const auto& [level, counted] : report.counted) {
         const auto modelled = report.modelled.find(level);
         text += line_of(level, counted,

@@ -122,6 +122,11 @@ bool Validation::ok() const {
     return std::all_of(outputs.begin(), outputs.end(), [](const Comparison& c) { return c.ok; });
 }
 
+bool Validation::judged() const {
+    return std::all_of(outputs.begin(), outputs.end(),
+                       [](const Comparison& c) { return c.judged() > 0; });
+}
+
 bool Validation::sampled() const {
     return std::any_of(outputs.begin(), outputs.end(),
                        [](const Comparison& c) { return c.sampled; });

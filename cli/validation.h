@@ -12,6 +12,8 @@ namespace napkin::cli {
 struct Validation {
     std::vector<Comparison> outputs;
     [[nodiscard]] bool ok() const;
+    /// Whether something of every output was judged.
+    [[nodiscard]] bool judged() const;
     [[nodiscard]] bool sampled() const;
 };
 

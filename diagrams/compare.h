@@ -24,8 +24,8 @@
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
 //                      leaves unrounded (Precision::stored)
 //   a comparison, a selected index
-//                      infinite where the operands lie within their errors: such elements are
-//                      undecided and counted, not judged
+//                      infinite where the operands err and lie within their errors: such elements
+//                      are undecided and counted, not judged
 // An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN or an infinity only
 // where the reference has the same. Where the reference is another one, or not finite, because an
 // exponential in it is infinite or 0 in double precision, a finite result that differs is counted,
@@ -130,6 +130,8 @@ struct Comparison {
     std::vector<std::int64_t> worst_index;
     double worst_got = 0;
     double worst_expected = 0;
+    /// Elements that could have come out wrong.
+    [[nodiscard]] std::int64_t judged() const { return compared - undecided - beyond; }
 };
 /// Compares the elements at `offsets` (row-major; empty: all) of an array. `poison` is a value that
 /// no correct result holds.

@@ -137,7 +137,10 @@ struct CallBound {
     [[nodiscard]] Expression comparison() const {
         if (exact_arguments()) return zero();
         const Expression gap = magnitude(difference(arguments[0], arguments[1]));
-        return undecided_if(apply(Function::LessEqual, {gap, plus(errors[0], errors[1])}), zero());
+        const Expression error = plus(errors[0], errors[1]);
+        return undecided_if(apply(Function::And, {apply(Function::Greater, {error, zero()}),
+                                                  apply(Function::LessEqual, {gap, error})}),
+                            zero());
     }
     /// `a and b`, `a or b`: the second counts only where the first leaves it to it.
     [[nodiscard]] Expression logic(bool is_and) const {

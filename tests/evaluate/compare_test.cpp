@@ -332,6 +332,24 @@ TEST_CASE("compare: a selection within rounding is undecided, a clear one is jud
     CHECK_EQ(compare(clear, indices, {{1}, {3}}).undecided, 0);
 }
 
+TEST_CASE("compare: what is exactly 0 is above 0 nowhere, and judged") {
+    Builder b;
+    const AxisId n = b.axis("n", 2);
+    const ArrayId input = b.input("X", {n});
+    const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+    const Expression weight = apply(Function::Exp, {b.at(input)});
+    b.define({output},
+             Map{apply(Function::Select, {apply(Function::Greater, {weight, napkin::number(0)}),
+                                          weight, napkin::number(5)})});
+    Tensors inputs;
+    inputs[input] = {{2}, {-std::numeric_limits<double>::infinity(), -1}};
+    Reference reference(b.diagram, inputs, {});
+    const Comparison right = compare(reference, output, {{2}, {5, std::exp(-1.0)}});
+    CHECK(right.ok);
+    CHECK_EQ(right.judged(), 2);
+    CHECK_FALSE(compare(reference, output, {{2}, {0, std::exp(-1.0)}}).ok);
+}
+
 TEST_CASE("compare: where rounding to a type may overflow, an element is undecided") {
     Builder b;
     const AxisId x = b.axis("x", 3);
