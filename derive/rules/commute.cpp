@@ -64,6 +64,10 @@ Outcome commute_factors(const State& state, const Command& command, StatementId 
                 factor != found[0])
                 found[i] = factor;
         }
+        if (found[i] == nullptr && i == 1 && command.names[0] == command.names[1])
+            return NotApplicable{"`" + command.names[0] + "` is a factor of `" + command.in +
+                                     "` once only, and has nothing to change places with",
+                                 "name two factors"};
         if (found[i] == nullptr)
             return NotApplicable{"`" + command.names[static_cast<std::size_t>(i)] +
                                      "` is no factor of `" + command.in + "`",

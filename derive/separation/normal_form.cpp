@@ -58,6 +58,13 @@ Form NormalForm::refuse(Why why, TermId term, std::optional<PolynomialId> culpri
     return std::nullopt;
 }
 
+/// The obstacle's parts as the user wrote them, where a rule turned their signs.
+void NormalForm::name_side(PolynomialId part) {
+    const Class& of = algebra_.class_of(part);
+    if (of.mixed()) return;
+    (of.folded ? obstacle_->folded : obstacle_->streamed) = algebra_.term_of(part);
+}
+
 Form NormalForm::of(TermId term) {
     const bool opens = within_.contains(term);
     opened_ += opens ? 1 : 0;
@@ -232,9 +239,13 @@ Form NormalForm::call(TermId id, const Term& term) {
         break;
     case Function::Min:
         if (mixed) {
+            const bool first = !obstacle_;
             const Form negated =
                 maximum(algebra_.scale(parts[0], -1), algebra_.scale(parts[1], -1), id);
-            return negated ? Form(algebra_.scale(*negated, -1)) : std::nullopt;
+            if (negated) return algebra_.scale(*negated, -1);
+            if (first && obstacle_->term == id)
+                for (const PolynomialId part : parts) name_side(part);
+            return std::nullopt;
         }
         break;
     default: break;

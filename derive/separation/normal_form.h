@@ -117,6 +117,7 @@ private:
     std::optional<Obstacle> obstacle_;
 
     Form refuse(Why why, TermId term, std::optional<PolynomialId> culprit = std::nullopt);
+    void name_side(PolynomialId part);
     Form compute(TermId term);
     Form sum_of_tail(PolynomialId sum);
     Form call(TermId id, const Term& term);

@@ -213,6 +213,24 @@ std::string term_text(Cascade& cascade, TermId term, bool by_name) {
     return formula_text(cascade.spelled(), Namer(cascade).write(term, by_name));
 }
 
+namespace {
+
+/// The array that a value which is rounded defines.
+std::optional<ArrayId> rounded_array(Cascade& cascade, TermId term) {
+    if (cascade.algebra()[term].kind != Kind::Convert) return std::nullopt;
+    for (const RegionStatement& each : cascade.statements())
+        for (const ArrayId target : cascade.diagram()[each.statement].targets)
+            if (cascade.diagram()[target].rounds && cascade.definition(target) == term)
+                return target;
+    return std::nullopt;
+}
+
+std::string typed_name(const Array& array) {
+    return array.name + " : " + std::string(name_of(array.type));
+}
+
+}  // namespace
+
 NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
     if (obstacle.why == Why::Quotient) return quotient_refusal(cascade, obstacle.term);
     const std::string axis = cascade.axis_names();
@@ -222,11 +240,22 @@ NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
     std::string text = term_text(cascade, obstacle.term, false);
     const Algebra& algebra = cascade.algebra();
     std::string op = operator_name(algebra[obstacle.term]);
-    return with_ways_out("`" + text + "`: " +
-                             sentence(obstacle.why, op, part(obstacle.streamed, "a value"),
-                                      part(obstacle.folded, "a fold"), axis) +
-                             (speaks_of_sums(obstacle.why) ? evidence(algebra, obstacle.term) : ""),
-                         axis);
+    const std::optional<ArrayId> rounded = rounded_array(cascade, obstacle.term);
+    if (rounded) text = typed_name(cascade.diagram()[*rounded]);
+    NotApplicable refused =
+        with_ways_out("`" + text + "`: " +
+                          sentence(obstacle.why, op, part(obstacle.streamed, "a value"),
+                                   part(obstacle.folded, "a fold"), axis) +
+                          (speaks_of_sums(obstacle.why) ? evidence(algebra, obstacle.term) : ""),
+                      axis);
+    if (rounded && is_floating(cascade.diagram()[*rounded].type)) {
+        const Array& array = cascade.diagram()[*rounded];
+        refused.help = "leave the type of `" + array.name + "` away and `retype " + array.name +
+                       " to " + std::string(name_of(array.type)) +
+                       "`, which rounds what is kept of it before it is divided by anything; or " +
+                       refused.help;
+    }
+    return refused;
 }
 
 NotApplicable output_refusal(Cascade& cascade, ArrayId array) {

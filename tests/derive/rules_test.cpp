@@ -89,6 +89,7 @@ TEST_CASE("what each rule changes") {
             picture(before) + "\n==> " + print(step.command) + "\n    law: " + step.law + "\n";
         for (const std::string& condition : step.conditions)
             text += "    checked: " + condition + "\n";
+        for (const std::string& hazard : step.hazards) text += "    unsafe: " + hazard + "\n";
         check_golden("derive/" + example.rule + ".txt", text + "\n" + picture(after));
         check_against_reference(after);
         check_same_meaning(diagram, after);

@@ -150,10 +150,10 @@ TEST_CASE("unsafe: it is streamed as written where that is asked for") {
         INFO(each.name);
         const State state = derive(load(each.text), as_written(steps));
         check_against_reference(state);
-        CHECK(std::any_of(state.steps.back().conditions.begin(),
-                          state.steps.back().conditions.end(), [](const std::string& condition) {
-                              return condition.find("cancellation possible") == 0 ||
-                                     condition.find("scale lost") == 0;
+        CHECK(std::any_of(state.steps.back().hazards.begin(), state.steps.back().hazards.end(),
+                          [](const std::string& hazard) {
+                              return hazard.find("cancellation possible") == 0 ||
+                                     hazard.find("scale lost") == 0;
                           }));
     }
     // What was streamed so may be split.
@@ -168,8 +168,8 @@ TEST_CASE("unsafe: the same in one region is formed relative to a common value")
         for (const char* rule : {"stream", "split-stream"}) {
             const State state = derive(load(text), std::string("fuse all\n") + rule + " x by 4");
             check_against_reference(state);
-            for (const std::string& condition : state.steps.back().conditions)
-                CHECK_EQ(condition.find("cancellation possible"), std::string::npos);
+            for (const std::string& hazard : state.steps.back().hazards)
+                CHECK_EQ(hazard.find("cancellation possible"), std::string::npos);
         }
 }
 
