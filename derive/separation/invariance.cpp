@@ -79,10 +79,14 @@ private:
         for (const TermId value : summed_values(folds)) test(id, value, folds);
     }
 
-    /// sum(x) X^2 - m^2 is a difference of sums, too.
+    /// sum(x) (X^2 - m^2) is a difference of sums, too. A product of both kinds of values was
+    /// centred when it was multiplied out.
     void visit_sum(std::uint32_t fold) {
-        if (unknown_.contains(fold) || !is_sum(fold) || algebra_[forms_[fold]].terms.size() < 2 ||
-            !algebra_.class_of(forms_[fold]).folded)
+        if (unknown_.contains(fold) || !is_sum(fold) || !algebra_.class_of(forms_[fold]).folded)
+            return;
+        const auto& terms = algebra_[forms_[fold]].terms;
+        if (std::any_of(terms.begin(), terms.end(),
+                        [&](const auto& term) { return algebra_.class_of(term.first).mixed(); }))
             return;
         std::set<std::uint32_t> folds{fold};
         folds_of(algebra_, folds_[fold].body, folds);
