@@ -71,7 +71,7 @@ private:
     std::map<TermId, ArrayId> moves_;               ///< by what moves
     std::map<Key, ArrayId> weights_;                ///< by exponent and gauge
     std::map<std::tuple<ArrayId, Monomial, PolynomialId>, ArrayId> stored_;  ///< with their gauge
-    std::map<TermId, ArrayId> inners_;
+    std::map<TermId, ArrayId> inners_;       ///< values with arrays of their own
     std::map<PolynomialId, ArrayId> chunk_forms_;
     std::map<PolynomialId, ArrayId> tail_forms_;
     std::set<ArrayId> tail_done_;
@@ -104,6 +104,7 @@ private:
     Expression reference(const Term& term, TermId id, Where where);
     [[nodiscard]] bool is_bare_origin(const Monomial& product) const;
     Expression inner(TermId id, Where where);
+    Expression sum_of_tail(TermId id);
     Expression product(const Monomial& monomial, double coefficient, Where where);
     [[nodiscard]] bool reads_elsewhere(TermId term) const;
     [[nodiscard]] bool reads_elsewhere(const Monomial& monomial) const;

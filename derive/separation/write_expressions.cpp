@@ -10,6 +10,8 @@
 namespace napkin::separation {
 namespace {
 
+constexpr int kLongSum = 40;  ///< nodes
+
 bool is_bare_mask(const Algebra& algebra, const Monomial& mono) {
     return mono.exponent == kZero && mono.guards.empty() && mono.powers.size() == 1 &&
            mono.powers[0].second == 1 && algebra[mono.powers[0].first].kind == Kind::Mask;
@@ -44,7 +46,8 @@ Expression Builder::expression(TermId id, Where where) {
     case Kind::Axis: return axis_index(AxisId{term.ref});
     case Kind::Size: return size_of(AxisId{term.ref});
     case Kind::Inner: return inner(id, where);
-    case Kind::Sum: return expression(PolynomialId{term.ref}, where);
+    case Kind::Sum:
+        return where == Where::Tail ? sum_of_tail(id) : expression(PolynomialId{term.ref}, where);
     case Kind::Mask: return guarded(integer(0), term.parts, -kInfinity, where);
     case Kind::Read:
     case Kind::Fold:
@@ -96,6 +99,22 @@ Expression Builder::reference(const Term& term, TermId id, Where where) {
             need_chunk(source);
     }
     return read(source, std::move(index));
+}
+
+/// A long sum is an array of its own: it may occur many times, and so may what it is made of.
+Expression Builder::sum_of_tail(TermId id) {
+    const auto found = inners_.find(id);
+    if (found != inners_.end()) return read_array(found->second);
+    Expression value = expression(PolynomialId{algebra_[id].ref}, Where::Tail);
+    int nodes = 0;
+    walk(value, [&](const Expression&) { ++nodes; });
+    if (nodes < kLongSum) return value;
+    const std::set<AxisId>& axes = algebra_.class_of(id).axes;
+    const ArrayId made =
+        make_array(base_name(serving_) + "_term", {axes.begin(), axes.end()}, ElementType::F32);
+    result_.tail.push_back(statement(made, std::move(value)));
+    inners_.emplace(id, made);
+    return read_array(made);
 }
 
 /// A fold over other axes inside a value, as an array of its own.
