@@ -71,7 +71,7 @@ private:
     std::map<TermId, ArrayId> moves_;               ///< by what moves
     std::map<Key, ArrayId> weights_;                ///< by exponent and gauge
     std::map<std::tuple<ArrayId, Monomial, PolynomialId>, ArrayId> stored_;  ///< with their gauge
-    std::map<TermId, ArrayId> inners_;       ///< values with arrays of their own
+    std::map<TermId, ArrayId> inners_;  ///< values with arrays of their own
     std::map<PolynomialId, ArrayId> chunk_forms_;
     std::map<PolynomialId, ArrayId> tail_forms_;
     std::set<ArrayId> tail_done_;
