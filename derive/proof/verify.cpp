@@ -117,30 +117,24 @@ std::string explained(const Json::exception& wrong) {
     return "a field is of another kind than it should be";
 }
 
-/// A JSON text, and a field that an object in it has twice: of these, readers see one or the other.
-struct ParsedText {
-    Json json;
-    std::optional<std::string> repeated;
-};
-
-ParsedText parse(const std::string& text) {
-    ParsedText result;
+/// A text's JSON. Of a field that an object has twice, readers see one or the other: it is noted.
+Json parse(const std::string& text, std::optional<std::string>& repeated) {
     std::vector<std::set<std::string>> open;
     const auto watch = [&](int /*depth*/, Json::parse_event_t event, Json& parsed) {
         if (event == Json::parse_event_t::object_start) open.emplace_back();
         if (event == Json::parse_event_t::object_end) open.pop_back();
         if (event == Json::parse_event_t::key && !open.back().insert(parsed).second)
-            result.repeated = parsed.get<std::string>();
+            repeated = parsed.get<std::string>();
         return true;
     };
-    result.json = Json::parse(text, watch, false);
-    return result;
+    return Json::parse(text, watch, false);
 }
 
 }  // namespace
 
 Result<Verification> verify_certificate(const std::string& text) {
-    const auto [json, repeated] = parse(text);
+    std::optional<std::string> repeated;
+    const Json json = parse(text, repeated);
     if (json.is_discarded() || !json.is_object())
         return messages::no_certificate("it is not a JSON object");
     if (repeated) return messages::no_certificate("an object has `" + *repeated + "` twice");
