@@ -15,6 +15,7 @@
 #include <cmath>
 
 #include "derive/separation/invariance.h"
+#include "derive/separation/mentions.h"
 #include "derive/separation/plan.h"
 #include "diagrams/contains.h"
 
@@ -66,7 +67,11 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
             algebra_.reference(Kind::Fold, maximum->fold, folds_[maximum->fold].axes);
         const TermId rest =
             algebra_.make(Term{.kind = Kind::Centred, .parts = {maximum->value, origin}});
-        return algebra_.scale(algebra_.add(algebra_.atom(rest), algebra_.atom(origin)),
+        // As it is written in what is subtracted, so that it cancels: where nothing is visible, an
+        // origin counts as 0 (write_expressions.cpp).
+        const TermId finite = algebra_.apply(Function::Guard, {origin});
+        const TermId written = mentions(algebra_, folded, finite) ? finite : origin;
+        return algebra_.scale(algebra_.add(algebra_.atom(rest), algebra_.atom(written)),
                               maximum->times);
     }
     if (!multiplied) return streamed;
