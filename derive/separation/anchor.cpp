@@ -15,7 +15,6 @@
 #include <cmath>
 
 #include "derive/separation/invariance.h"
-#include "derive/separation/mentions.h"
 #include "derive/separation/plan.h"
 #include "diagrams/contains.h"
 
@@ -35,19 +34,27 @@ TermId Plan::anchor_term(std::uint32_t anchor) {
     return algebra_.reference(Kind::Anchor, anchor, anchors_[anchor].axes);
 }
 
-/// A maximum of the very values among what is subtracted from them, of values that are seen or of
-/// all.
+/// A maximum of the very values, of those that are seen or of all, that is subtracted from them as
+/// it stands, or with 0 in its place where it is infinite.
 std::optional<Plan::OwnGauge> Plan::maximum_of(PolynomialId streamed, PolynomialId folded) {
-    for (const std::uint32_t fold : folds_in(folded)) {
-        const std::optional<PolynomialId> bound =
-            fold < forms_.size() ? bound_of(fold) : std::nullopt;
-        if (!bound) continue;
-        const PolynomialId values = without_masks(*bound);
-        if (values == kZero) continue;
-        const double times =
-            algebra_[streamed].terms.front().second / algebra_[values].terms.front().second;
-        if (algebra_.scale(values, times) == streamed)
-            return OwnGauge{.fold = fold, .value = algebra_.term_of(values), .times = times};
+    for (const auto& [mono, coefficient] : Polynomial(algebra_[folded]).terms) {
+        if (mono.powers.size() != 1 || mono.powers.front().second != 1) continue;
+        const TermId written = mono.powers.front().first;
+        if (algebra_.monomial(mono) != algebra_.atom(written)) continue;
+        const Term& term = algebra_[written];
+        const bool finite = term.kind == Kind::Apply && term.function == Function::Guard;
+        const TermId origin = finite ? term.parts.front() : written;
+        const std::uint32_t fold = algebra_[origin].ref;
+        if (algebra_[origin].kind != Kind::Fold || fold >= forms_.size() ||
+            origin != algebra_.reference(Kind::Fold, fold, folds_[fold].axes))
+            continue;
+        const std::optional<PolynomialId> bound = bound_of(fold);
+        const PolynomialId values = bound ? without_masks(*bound) : kZero;
+        if (values == kZero || algebra_.scale(values, -coefficient) != streamed) continue;
+        return OwnGauge{.fold = fold,
+                        .value = algebra_.term_of(values),
+                        .written = written,
+                        .times = -coefficient};
     }
     return std::nullopt;
 }
@@ -67,11 +74,8 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
             algebra_.reference(Kind::Fold, maximum->fold, folds_[maximum->fold].axes);
         const TermId rest =
             algebra_.make(Term{.kind = Kind::Centred, .parts = {maximum->value, origin}});
-        // As it is written in what is subtracted, so that it cancels: where nothing is visible, an
-        // origin counts as 0 (write_expressions.cpp).
-        const TermId finite = algebra_.apply(Function::Guard, {origin});
-        const TermId written = mentions(algebra_, folded, finite) ? finite : origin;
-        return algebra_.scale(algebra_.add(algebra_.atom(rest), algebra_.atom(written)),
+        // Written as it is subtracted, it cancels; an infinite origin counts as 0 in `rest` too.
+        return algebra_.scale(algebra_.add(algebra_.atom(rest), algebra_.atom(maximum->written)),
                               maximum->times);
     }
     if (!multiplied) return streamed;

@@ -163,6 +163,7 @@ private:
         std::uint32_t fold = 0;
         TermId value = {};         ///< of which it is the maximum
         PolynomialId others = {};  ///< what is added to that value
+        TermId written = {};       ///< how it stands in what is subtracted
         double times = 1;
     };
     /// A sum less an anchor, and that.
