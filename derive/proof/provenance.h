@@ -123,10 +123,9 @@ struct Provenance {
 
 /// Compares the outputs named in `outputs`; throws InternalError where the program reads what is
 /// not there. With `gauges` a maximum is no input. Two things that algebra does are no differences:
-///  * an input that the diagram writes and that does not matter is gone, or one that does not
-///  matter
-///    is read: whether an output changes with it is tried out. Of an output in `proved`, which is
-///    the diagram's whatever the inputs are, none is lost;
+///  * an input that the diagram writes and that does not matter is gone, or one is read that does
+///    not matter: whether an output changes with it is tried out. Of an output in `proved`, which
+///    is the diagram's whatever the inputs are, none is lost;
 ///  * with gauges, the program reads what the diagram takes a maximum of, where that is of equal
 ///    values. An element has to differ with maxima as inputs, too.
 [[nodiscard]] Provenance compare_provenance(const Diagram& plain, const Diagram& derived,

@@ -270,7 +270,7 @@ void Draft::give_names(State& state, const std::map<ArrayId, ArrayId>& numbers) 
     }
 }
 
-Outcome Draft::finish(const Command& command, Checked checked) {
+Outcome Draft::finish(const Command& command, SideConditions checked) {
     drop_dead();
     State next{diagram, relabelling_, before_.steps};
     next.relabelling.regions = regions;

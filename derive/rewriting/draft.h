@@ -50,9 +50,9 @@ public:
     [[nodiscard]] std::vector<StatementId> readers(ArrayId array) const;
     [[nodiscard]] bool taken(const std::string& name) const;
 
-    [[nodiscard]] Outcome finish(const Command& command, Checked checked);
+    [[nodiscard]] Outcome finish(const Command& command, SideConditions checked);
     [[nodiscard]] Outcome finish(const Command& command, std::vector<std::string> conditions = {}) {
-        return finish(command, Checked{std::move(conditions), {}});
+        return finish(command, SideConditions{std::move(conditions), {}});
     }
 
 private:

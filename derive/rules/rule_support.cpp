@@ -33,8 +33,8 @@ std::variant<Site, NotApplicable> find_site(const State& state, const Command& c
     return site;
 }
 
-Checked checked_of(const Accumulator& accumulator) {
-    Checked checked;
+SideConditions checked_of(const Accumulator& accumulator) {
+    SideConditions checked;
     for (const Obligation& each : accumulator.obligations)
         (each.met ? checked.conditions : checked.hazards).push_back(print(each));
     checked.conditions.insert(checked.conditions.end(), accumulator.conditions.begin(),
@@ -42,7 +42,7 @@ Checked checked_of(const Accumulator& accumulator) {
     return checked;
 }
 
-State with_step(State state, const Command& command, Checked checked) {
+State with_step(State state, const Command& command, SideConditions checked) {
     const Rule* rule = find_rule(command.rule);
     state.steps.push_back({command, rule != nullptr ? std::string(rule->law) : "",
                            std::move(checked.conditions), std::move(checked.hazards)});
@@ -50,7 +50,7 @@ State with_step(State state, const Command& command, Checked checked) {
 }
 
 State with_step(State state, const Command& command, std::vector<std::string> conditions) {
-    return with_step(std::move(state), command, Checked{std::move(conditions), {}});
+    return with_step(std::move(state), command, SideConditions{std::move(conditions), {}});
 }
 
 std::string list_names(const std::vector<std::string>& names) {

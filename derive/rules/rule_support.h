@@ -18,13 +18,13 @@ struct Site {
 [[nodiscard]] std::variant<Site, NotApplicable> find_site(const State& state,
                                                           const Command& command);
 /// Side conditions in words.
-struct Checked {
+struct SideConditions {
     std::vector<std::string> conditions;  ///< that hold
     std::vector<std::string> hazards;     ///< obligations that are not met
 };
-[[nodiscard]] Checked checked_of(const Accumulator& accumulator);
+[[nodiscard]] SideConditions checked_of(const Accumulator& accumulator);
 /// The state with one more step.
-[[nodiscard]] State with_step(State state, const Command& command, Checked checked);
+[[nodiscard]] State with_step(State state, const Command& command, SideConditions checked);
 [[nodiscard]] State with_step(State state, const Command& command,
                               std::vector<std::string> conditions = {});
 /// `S, P and O`.

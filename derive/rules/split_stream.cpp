@@ -132,7 +132,7 @@ Outcome split_stream(const State& state, const Command& command) {
     if (std::optional<NotApplicable> refusal = why_unsafe(std::get<Accumulator>(accumulator));
         refusal && !was_streamed)  // else it was asked for
         return *refusal;
-    Checked checked = checked_of(std::get<Accumulator>(accumulator));
+    SideConditions checked = checked_of(std::get<Accumulator>(accumulator));
 
     // Sizes are defaults: where an axis is no longer than a part, there is one part.
     const Axis& split = state.diagram[site.axis];
