@@ -150,6 +150,7 @@ private:
                                                     Expression reference, Where where);
     [[nodiscard]] Expression fall(PolynomialId gauge);
     [[nodiscard]] Expression relative(PolynomialId varying, PolynomialId gauge);
+    [[nodiscard]] std::optional<ArrayId> written_already(const Expression& value) const;
     ArrayId repair(PolynomialId gauge);
     [[nodiscard]] Expression moved(std::uint32_t state);
     ArrayId moves(TermId origin);

@@ -1,11 +1,80 @@
-// Elements that a region reads along the streamed axis at other indices than the chunk's own: known
-// beforehand, found by a selection, or of another chunk; and running products that are divided by.
+// Expressions as terms, and elements that they read along the streamed axis at other indices than
+// the chunk's own: known beforehand, found by a selection, or of another chunk; and running
+// products that are divided by.
 #include <algorithm>
 
 #include "derive/separation/cascade.h"
+#include "diagrams/overloaded.h"
 
 namespace napkin::separation {
 
+TermId Cascade::lower(const Expression& expression) {
+    return std::visit(
+        overloaded{
+            [&](const Number& number) { return algebra_.number(number.value, number.is_integer); },
+            [&](const AxisIndex& index) { return algebra_.axis(index.axis); },
+            [&](const SizeOf& size) {
+                return algebra_.make(Term{.kind = Kind::Size, .ref = size.axis.value});
+            },
+            [&](const Read& element) { return lower_read(element); },
+            [&](const Apply& call) {
+                std::vector<TermId> parts;
+                for (const Expression& argument : call.arguments) parts.push_back(lower(argument));
+                return algebra_.apply(call.function, std::move(parts));
+            },
+            [&](const Convert& convert) {
+                return algebra_.make(Term{.kind = Kind::Convert,
+                                          .ref = static_cast<std::uint32_t>(convert.type),
+                                          .parts = {lower(convert.argument.front())}});
+            },
+            [&](const Operand&) -> TermId {
+                throw InternalError("an operand of a monoid outside its combine");
+            },
+        },
+        expression.node);
+}
+
+TermId Cascade::lower_read(const Read& element) {
+    std::vector<TermId> index;
+    for (const Expression& one : element.index) index.push_back(lower(one));
+    const std::optional<TermId> known = definition(element.array);
+    if (!known) {
+        for (const TermId at : index) {
+            const Term& term = algebra_[at];
+            const bool selected = term.kind == Kind::Fold && folds_[term.ref].picks;
+            if (!selected || !is_read_along(element.array, axes_.front())) continue;
+            if (const std::optional<TermId> carried = carry(element, index)) return *carried;
+        }
+        return algebra_.make(
+            Term{.kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)});
+    }
+    Algebra::Substitution substitution;
+    const std::vector<AxisId>& axes = diagram_[element.array].axes;
+    std::optional<TermId> elsewhere;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const TermId own = algebra_.axis(axes[i]);
+        if (index[i] == own) continue;
+        substitution.replace[axes[i]] = index[i];
+        if (is_streamed(axes[i])) elsewhere = index[i];
+    }
+    if (substitution.replace.empty()) return *known;
+    if (elsewhere) verbatim_ = false;
+    const TermId result = algebra_.substitute(*known, substitution);
+    if (substitution.captured) refuse(Why::Capture, *known);
+    if (!elsewhere || !reads_other_chunk(result)) return result;
+    if (const std::optional<TermId> carried = carry(element, index)) return *carried;
+    const Class& of = algebra_.class_of(*elsewhere);
+    if (of.streamed || of.folded || axes_.size() > 1) {
+        refuse(Why::Gather,
+               algebra_.make(Term{
+                   .kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)}));
+        return result;
+    }
+    Algebra::Substitution others;
+    others.replace = substitution.replace;
+    others.replace.erase(axes_.front());
+    return gather(algebra_.substitute(*known, others), *elsewhere);
+}
 /// Whether the region reads the array along the axis anyway, so that its elements are at hand.
 bool Cascade::is_read_along(ArrayId array, AxisId axis) const {
     bool found = false;

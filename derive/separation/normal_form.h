@@ -49,6 +49,9 @@ struct Obstacle {
 
 using Form = std::optional<PolynomialId>;
 
+/// A sum of more products than this is refused.
+inline constexpr std::size_t kMostMonomials = 64;
+
 class NormalForm {
 public:
     NormalForm(Algebra& algebra, const Signs& signs) : algebra_(algebra), signs_(signs) {}
@@ -128,6 +131,7 @@ private:
     Form maximum(PolynomialId a, PolynomialId b, TermId term);
     Form positive_part(PolynomialId a, TermId term);
     Form select(TermId id, const Term& term);
+    Form one_exponential(TermId condition, PolynomialId then, PolynomialId otherwise);
     Form branch(TermId value, TermId guard);
     TermId assuming(TermId term, TermId condition, bool holds);
     std::optional<TermId> under_condition(const Term& product);
@@ -139,6 +143,7 @@ private:
     [[nodiscard]] std::vector<TermId> shared_conditions(PolynomialId sum) const;
     [[nodiscard]] bool centres() const { return centre_ && in_exponent_ == 0; }
     [[nodiscard]] PolynomialId hidden_part(PolynomialId polynomial);
+    [[nodiscard]] bool sums_exponentials(PolynomialId polynomial) const;
     PolynomialId expandable(PolynomialId polynomial);
     PolynomialId centred(PolynomialId polynomial, bool multiplied = true);
     PolynomialId guarded(PolynomialId polynomial, TermId condition);

@@ -10,11 +10,22 @@
 
 namespace napkin::separation {
 
+/// An array of the body with this value, which differs for another form of equal exponents alone.
+std::optional<ArrayId> Builder::written_already(const Expression& value) const {
+    for (const Statement& each : body_)
+        if (const Map* map = std::get_if<Map>(&each.body);
+            map != nullptr && map->value == value && !array(each.targets.front()).rounds)
+            return each.targets.front();
+    return std::nullopt;
+}
+
 ArrayId Builder::repair(PolynomialId gauge) {
     const auto found = repairs_.find(gauge);
     if (found != repairs_.end()) return found->second;
+    Expression value = apply(Function::Exp, {fall(gauge)});
+    const std::optional<ArrayId> same = written_already(value);
     const ArrayId made =
-        helper("_repair", algebra_.class_of(gauge).axes, apply(Function::Exp, {fall(gauge)}));
+        same ? *same : helper("_repair", algebra_.class_of(gauge).axes, std::move(value));
     repairs_.emplace(gauge, made);
     return made;
 }
@@ -113,6 +124,8 @@ ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
     const auto found = weights_.find(key);
     if (found != weights_.end()) return found->second;
     Expression value = apply(Function::Exp, {relative(varying, gauge)});
+    if (const std::optional<ArrayId> same = written_already(value))
+        return weights_.emplace(key, *same).first->second;
     std::set<AxisId> axes = algebra_.class_of(varying).axes;
     const std::set<AxisId>& of_gauge = algebra_.class_of(gauge).axes;
     axes.insert(of_gauge.begin(), of_gauge.end());
