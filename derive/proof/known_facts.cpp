@@ -78,12 +78,12 @@ void KnownFacts::note_map(ArrayId target, const Expression& value) {
 bool KnownFacts::at_most(const Expression& a, const Expression& b, int depth) const {
     if (a == b) return true;
     if (depth > 6) return false;
-    if (const Apply* larger = call_of(b, Function::Max))
-        return at_most(a, larger->arguments[0], depth + 1) ||
-               at_most(a, larger->arguments[1], depth + 1);
     if (const Apply* larger = call_of(a, Function::Max))
         return at_most(larger->arguments[0], b, depth + 1) &&
                at_most(larger->arguments[1], b, depth + 1);
+    if (const Apply* larger = call_of(b, Function::Max))
+        return at_most(a, larger->arguments[0], depth + 1) ||
+               at_most(a, larger->arguments[1], depth + 1);
     const std::optional<ArrayId> array = array_read(b);
     if (!array) return false;
     for (const Fact& fact : facts_)

@@ -216,10 +216,6 @@ private:
     ValueRange exponential(const Expression& whole, const Expression& exponent,
                            std::span<const ValueRange> operands) {
         ValueRange argument = range(exponent, operands);
-        if (const Apply* difference = call_of(exponent, Function::Subtract))
-            if (facts_.at_most(difference->arguments[0], unguarded(difference->arguments[1])))
-                argument.high = std::min(argument.high, 0.0);
-        if (argument.low > argument.high) argument.low = argument.high;
         const std::string text = print(scope_, exponent);
         exponents_[text] = {region_.name, text, argument.empty() ? -kInfinity : argument.high,
                             saturating_.count(print(scope_, whole)) != 0};
@@ -272,7 +268,13 @@ private:
         std::vector<ValueRange> arguments;
         for (const Expression& argument : call.arguments)
             arguments.push_back(range(argument, operands));
-        return range_of_call(call.function, arguments);
+        ValueRange result = range_of_call(call.function, arguments);
+        if (call.function == Function::Subtract && !result.empty() &&
+            facts_.at_most(call.arguments[0], unguarded(call.arguments[1]))) {
+            result.high = std::min(result.high, 0.0);
+            result.low = std::min(result.low, result.high);
+        }
+        return result;
     }
 
     void report() {

@@ -12,6 +12,7 @@
 #include "diagrams/infinity.h"
 #include "tests/derive/programs.h"
 #include "tests/support/derivations.h"
+#include "tests/support/forms.h"
 #include "tests/support/random_derivation.h"
 #include "tests/support/random_diagram.h"
 
@@ -138,6 +139,38 @@ TEST_CASE("safety: the ranges claimed of the examples hold") {
         if (!state) FAIL(each.name << ": " << all_messages(state.error(), sources));
         check_claims(state->diagram, program_of(*state), each.name);
     }
+}
+
+/// A form streamed in chunks of 5.
+State streamed(const Form& form) {
+    SourceMap sources;
+    const Result<Checked> checked = load_diagram(sources, form.name, form.text, {});
+    if (!checked) FAIL(form.name << ": " << all_messages(checked.error(), sources));
+    std::variant<State, std::string> state = state_of(checked->diagram, commands_of(form, 5));
+    if (const std::string* why = std::get_if<std::string>(&state)) FAIL(form.name << ": " << *why);
+    return std::get<State>(std::move(state));
+}
+
+TEST_CASE("safety: the ranges claimed of the forms hold") {
+    for (const Form& form : all_forms()) {
+        const State state = streamed(form);
+        check_claims(state.diagram, program_of(state), form.name);
+    }
+}
+
+TEST_CASE("safety: exponents relative to a maximum, and multiples of them, are claimed") {
+    const std::set<std::string> wanted = {"attention", "log_sum_exp", "powers_of_probabilities",
+                                          "sink_in_maximum", "two_exponentials"};
+    std::size_t found = 0;
+    for (const Form& form : all_forms()) {
+        if (!wanted.contains(form.name)) continue;
+        ++found;
+        const State state = streamed(form);
+        const proof::Safety safety = proof::check_safety(state.diagram, program_of(state), 1000);
+        for (const proof::ExponentBound& bound : safety.exponents)
+            CHECK_MESSAGE(bound.most <= 0, form.name << ": " << bound.exponent);
+    }
+    CHECK_EQ(found, wanted.size());
 }
 
 TEST_CASE("safety: the ranges claimed of random derivations hold") {
