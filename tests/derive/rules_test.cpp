@@ -19,7 +19,7 @@ diagram attention {
 )";
 
 /// Probabilities from a saved log-sum-exp, used in two regions.
-constexpr const char* kBackward = R"(
+constexpr const char* kValuesBackward = R"(
 diagram backward {
   axis q = 12, x = 20, d = 4
   input Q[q, d], K[x, d], dO[q, d] : bf16
@@ -71,7 +71,7 @@ TEST_CASE("what each rule changes") {
         {"split-axis", "", "split-axis q as r by 8"},
         {"join-axes", "split-axis q as r by 8", "join-axes q, r as q"},
         {"split-stream", "fuse all\ngroup q by 16\nstream x by 8", "split-stream x by 16"},
-        {"recompute", "fuse S, P, R", "recompute S, P in dV", kBackward},
+        {"recompute", "fuse S, P, R", "recompute S, P in dV", kValuesBackward},
         {"absorb-normaliser", "", "absorb-normaliser P as L"},
         {"stabilise", "", "stabilise l as m", kAlgebra},
         {"distribute", "", "distribute T as U, W", kAlgebra},

@@ -21,7 +21,7 @@ diagram attention {
 }
 )";
 
-constexpr const char* kBackward = R"(
+constexpr const char* kScoresBackward = R"(
 diagram backward {
   axis q = 5, x = 23, d = 4
   input S[q, x], dP[q, x], K[x, d]
@@ -65,8 +65,8 @@ double rounded_error(const State& state) {
 
 TEST_CASE("a stored wire rounds the streamed factor of every product that reads it") {
     std::string texts;
-    for (const auto& [text, wire] :
-         {std::pair(kAttention, "P"), std::pair(kBackward, "dS"), std::pair(kSpherical, "A")}) {
+    for (const auto& [text, wire] : {std::pair(kAttention, "P"), std::pair(kScoresBackward, "dS"),
+                                     std::pair(kSpherical, "A")}) {
         const Diagram diagram = load(text);
         const State plain = derive(diagram, "fuse all\nstream x by 7");
         const std::string retype = "retype " + std::string(wire) + " to bf16";

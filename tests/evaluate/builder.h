@@ -9,6 +9,10 @@
 
 namespace napkin::test {
 
+inline std::size_t flat(std::int64_t value) {
+    return static_cast<std::size_t>(value);
+}
+
 class Builder {
 public:
     Builder() { diagram.monoids = builtin_monoids(); }

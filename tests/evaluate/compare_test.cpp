@@ -30,11 +30,9 @@ using napkin::test::operator-;
 using napkin::test::operator*;
 using napkin::test::operator/;
 
-namespace {
+using napkin::test::flat;
 
-std::size_t flat(std::int64_t value) {
-    return static_cast<std::size_t>(value);
-}
+namespace {
 
 /// Softmax of a scaled product times values: two contractions and a normaliser.
 struct Attention {

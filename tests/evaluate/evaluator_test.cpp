@@ -30,18 +30,16 @@ using napkin::test::operator-;
 using napkin::test::operator*;
 using napkin::test::operator/;
 
+using napkin::test::flat;
+
 namespace {
 
-std::size_t flat(std::int64_t value) {
-    return static_cast<std::size_t>(value);
-}
-
 /// Attention with a bottom-right causal mask, written out as primitive statements.
-struct Attention {
+struct CausalAttention {
     Builder builder;
     ArrayId query, key, value, score, top, weight, total, output;
 
-    Attention(std::int64_t q_size, std::int64_t x_size, std::int64_t d_size) {
+    CausalAttention(std::int64_t q_size, std::int64_t x_size, std::int64_t d_size) {
         const AxisId q = builder.axis("q", q_size);
         const AxisId x = builder.axis("x", x_size);
         const AxisId d = builder.axis("d", d_size);
@@ -99,7 +97,7 @@ double attention_element(const Tensor& query, const Tensor& key, const Tensor& v
 }  // namespace
 
 TEST_CASE("evaluator: causal attention, whole, with rows on which nothing is visible") {
-    const Attention attention(9, 6, 4);
+    const CausalAttention attention(9, 6, 4);
     verify(attention.builder.diagram);
     const Tensors inputs = random_inputs(attention.builder.diagram, 1);
     const napkin::Result<Tensors> outputs = evaluate_outputs(attention.builder.diagram, inputs);
@@ -115,7 +113,7 @@ TEST_CASE("evaluator: causal attention, whole, with rows on which nothing is vis
 }
 
 TEST_CASE("evaluator: sampled elements of attention at full size agree and are quick") {
-    const Attention attention(4096, 4096, 128);
+    const CausalAttention attention(4096, 4096, 128);
     const Tensors inputs = random_inputs(attention.builder.diagram, 2);
     Evaluator evaluator(attention.builder.diagram, inputs);
     const auto start = std::chrono::steady_clock::now();
