@@ -263,6 +263,11 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
     }
     for (const TermId value : values)
         if (running_divisor(value, kProduct) != nullptr) refuse(Why::Quotient, value);
+    if (fold.monoid == kSum && fold.over.size() == 1)
+        if (const std::optional<TermId> found = at_selected(values.front(), fold.over.front())) {
+            define_late(statement.targets.front(), *found);
+            return Part::Tail;
+        }
     for (std::uint32_t i = 0; i < values.size(); ++i) {
         const ArrayId target = statement.targets[i];
         const std::uint32_t one = fold_for({.statement = id,
@@ -277,13 +282,16 @@ Part Cascade::add_fold(StatementId id, const Statement& statement, const Fold& f
     return Part::Fold;
 }
 
-/// An array that is a fold; one that is rounded is known after the last chunk.
+/// An array that is a fold.
 void Cascade::define_fold(ArrayId target, std::uint32_t fold) {
-    const std::vector<AxisId>& axes = diagram_[target].axes;
-    const TermId value = algebra_.reference(Kind::Fold, fold, axes);
+    define_late(target, algebra_.reference(Kind::Fold, fold, diagram_[target].axes));
+}
+
+/// An array that folds are needed for; one that is rounded is known after the last chunk.
+void Cascade::define_late(ArrayId target, TermId value) {
     if (!diagram_[target].rounds) return define(target, value);
     unrounded_.emplace(target, value);
-    define(target, algebra_.reference(Kind::Late, target.value, axes));
+    define(target, algebra_.reference(Kind::Late, target.value, diagram_[target].axes));
 }
 
 /// The fold with this value, an earlier one where it is equal.

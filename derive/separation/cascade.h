@@ -138,10 +138,15 @@ private:
     TermId lower_read(const Read& element);
     TermId gather(TermId body, TermId index);
     std::optional<TermId> carry(const Read& element, const std::vector<TermId>& index);
+    std::optional<TermId> carry(std::uint32_t pick, TermId body);
+    std::optional<TermId> carry_elements(TermId term);
+    std::optional<TermId> at_selected(TermId summand, AxisId over);
+    [[nodiscard]] std::optional<std::uint32_t> pick_at(TermId index);
     [[nodiscard]] bool is_read_along(ArrayId array, AxisId axis) const;
     [[nodiscard]] bool reads_other_chunk(TermId term) const;
     std::uint32_t fold_for(FoldOver wanted);
     void define_fold(ArrayId target, std::uint32_t fold);
+    void define_late(ArrayId target, TermId value);
     void refuse(Why why, TermId term);
     [[nodiscard]] const Fold* running_fold(ArrayId array) const;
     [[nodiscard]] const Fold* running_divisor(TermId term, MonoidId of, bool below,

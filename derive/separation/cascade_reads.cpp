@@ -2,6 +2,7 @@
 // the chunk's own: known beforehand, found by a selection, or of another chunk; and running
 // products that are divided by.
 #include <algorithm>
+#include <functional>
 
 #include "derive/separation/cascade.h"
 #include "diagrams/overloaded.h"
@@ -63,6 +64,7 @@ TermId Cascade::lower_read(const Read& element) {
     if (substitution.captured) refuse(Why::Capture, *known);
     if (!elsewhere || !reads_other_chunk(result)) return result;
     if (const std::optional<TermId> carried = carry(element, index)) return *carried;
+    if (const std::optional<TermId> carried = carry_elements(result)) return *carried;
     const Class& of = algebra_.class_of(*elsewhere);
     if (of.streamed || of.folded || axes_.size() > 1) {
         refuse(Why::Gather,
@@ -75,6 +77,7 @@ TermId Cascade::lower_read(const Read& element) {
     others.replace.erase(axes_.front());
     return gather(algebra_.substitute(*known, others), *elsewhere);
 }
+
 /// Whether the region reads the array along the axis anyway, so that its elements are at hand.
 bool Cascade::is_read_along(ArrayId array, AxisId axis) const {
     bool found = false;
@@ -91,28 +94,37 @@ bool Cascade::is_read_along(ArrayId array, AxisId axis) const {
     return found;
 }
 
+/// The selection whose result the index is.
+std::optional<std::uint32_t> Cascade::pick_at(TermId index) {
+    const Term& term = algebra_[index];
+    if (term.kind != Kind::Fold || !folds_[term.ref].picks || folds_[term.ref].component != 1)
+        return std::nullopt;
+    const std::vector<AxisId>& own = folds_[term.ref].axes;
+    for (std::size_t i = 0; i < own.size(); ++i)
+        if (term.parts[i] != algebra_.axis(own[i])) return std::nullopt;
+    return term.ref;
+}
+
 /// F[I] at the index I that a selection found: F travels with the selected element. Nothing where
 /// the index is no such value.
 std::optional<TermId> Cascade::carry(const Read& element, const std::vector<TermId>& index) {
     std::optional<std::uint32_t> pick;
     std::vector<Expression> here = element.index;
     for (std::size_t i = 0; i < index.size(); ++i) {
-        const Term& term = algebra_[index[i]];
         if (!algebra_.class_of(index[i]).folded) continue;
-        const bool selected = term.kind == Kind::Fold && folds_[term.ref].picks && !pick &&
-                              folds_[term.ref].component == 1;
-        if (!selected) return std::nullopt;
-        const std::vector<AxisId>& own = folds_[term.ref].axes;
-        for (std::size_t k = 0; k < own.size(); ++k)
-            if (term.parts[k] != algebra_.axis(own[k])) return std::nullopt;
-        pick = term.ref;
-        here[i] = axis_index(folds_[term.ref].over.front());
+        const std::optional<std::uint32_t> found = pick_at(index[i]);
+        if (!found || pick) return std::nullopt;
+        pick = found;
+        here[i] = axis_index(folds_[*pick].over.front());
     }
     if (!pick) return std::nullopt;
-    const TermId body = lower_read(Read{element.array, std::move(here)});
+    return carry(*pick, lower_read(Read{element.array, std::move(here)}));
+}
+
+std::optional<TermId> Cascade::carry(std::uint32_t pick, TermId body) {
     if (algebra_.class_of(body).folded || reads_other_chunk(body)) return std::nullopt;
-    FoldOver carried = folds_[*pick];
-    carried.carried_by = *pick;
+    FoldOver carried = folds_[pick];
+    carried.carried_by = pick;
     carried.component = 0;
     carried.target.reset();
     carried.body = body;
@@ -124,6 +136,57 @@ std::optional<TermId> Cascade::carry(const Read& element, const std::vector<Term
     while (id < folds_.size() && (folds_[id].carried_by != pick || folds_[id].body != body)) ++id;
     if (id == folds_.size()) folds_.push_back(std::move(carried));
     return algebra_.reference(Kind::Fold, id, folds_[id].axes);
+}
+
+/// The value with every element of the region's own arrays that it reads at an index that a
+/// selection found carried. Nothing where it reads one at another index.
+std::optional<TermId> Cascade::carry_elements(TermId id) {
+    if (!reads_other_chunk(id)) return id;
+    Term term = algebra_[id];
+    if (term.kind == Kind::Read) {
+        std::optional<std::uint32_t> pick;
+        for (TermId& index : term.parts) {
+            const std::optional<std::uint32_t> found = pick_at(index);
+            if (!found) continue;
+            pick = found;
+            index = algebra_.axis(folds_[*found].over.front());
+        }
+        return pick ? carry(*pick, algebra_.make(std::move(term))) : std::nullopt;
+    }
+    for (TermId& part : term.parts) {
+        const std::optional<TermId> carried = carry_elements(part);
+        if (!carried) return std::nullopt;
+        part = *carried;
+    }
+    return algebra_.make(std::move(term));
+}
+
+/// What a sum adds at the only index at which it adds anything, one that a selection along the same
+/// axis found: of `if x == I then F[x] else 0`, F[I].
+std::optional<TermId> Cascade::at_selected(TermId summand, AxisId over) {
+    std::optional<TermId> index;
+    const std::function<TermId(TermId)> unconditional = [&](TermId id) {
+        Term term = algebra_[id];
+        if (term.kind != Kind::Apply || index) return id;
+        if (term.function == Function::Select && algebra_.is_number(term.parts[2], 0)) {
+            const Term& test = algebra_[term.parts[0]];
+            if (test.kind != Kind::Apply || test.function != Function::Equal) return id;
+            for (std::size_t i = 0; i < 2; ++i)
+                if (test.parts[i] == algebra_.axis(over) && pick_at(test.parts[1 - i]))
+                    index = test.parts[1 - i];
+            return index ? term.parts[1] : id;
+        }
+        if (term.function != Function::Multiply) return id;
+        for (TermId& part : term.parts) part = unconditional(part);
+        return algebra_.make(std::move(term));
+    };
+    const TermId value = unconditional(summand);
+    if (!index) return std::nullopt;
+    Algebra::Substitution substitution;
+    substitution.replace[over] = *index;
+    const TermId there = algebra_.substitute(value, substitution);
+    if (substitution.captured) return std::nullopt;
+    return carry_elements(there);
 }
 
 /// Whether the term reads an array of the region along the streamed axis at another index than the

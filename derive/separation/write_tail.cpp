@@ -108,6 +108,9 @@ Statement Builder::tail_statement(ArrayId id) {
         const Statement& source = diagram_[each.statement];
         const auto at = std::find(source.targets.begin(), source.targets.end(), id);
         if (at == source.targets.end()) continue;
+        const Fold* fold = std::get_if<Fold>(&source.body);
+        if (each.part == Part::Tail && fold != nullptr && cascade_.is_streamed(fold->over.front()))
+            return statement(id, tail_value(*cascade_.unrounded(id)));
         if (each.part != Part::Fold && each.part != Part::Pick) return rewritten(source);
         const TermId own = *cascade_.unrounded(id);  // the fold itself
         serving_ = algebra_[own].ref;
