@@ -4,8 +4,9 @@
 //   ── b ──
 //
 // Side conditions: every array that has one of the two has both, b right after a, in memory too; a
-// reduction takes both or neither; neither is grouped, streamed or a run-time size. Citation: arXiv
-// 2412.03317, section 2.3 (an open circle splits and joins an axis).
+// reduction takes both or neither, and in that order where its monoid is not commutative; neither
+// is grouped, streamed or a run-time size. Citation: arXiv 2412.03317, section 2.3 (an open circle
+// splits and joins an axis).
 #include <algorithm>
 
 #include "derive/rules/rule_support.h"
@@ -40,6 +41,11 @@ std::optional<std::string> why_not_adjacent(const Diagram& diagram, AxisId first
         if (const Fold* fold = std::get_if<Fold>(&statement.body);
             fold != nullptr && fold->every_prefix && position(folded, first) >= 0)
             return "a scan runs along one of the two axes";
+        if (const Fold* fold = std::get_if<Fold>(&statement.body);
+            fold != nullptr && is_ordered(diagram, *fold) && position(folded, first) >= 0 &&
+            position(folded, second) != position(folded, first) + 1)
+            return why_ordered(diagram, *fold) + ", and along the joined axis `" +
+                   diagram[second].name + "` comes right after `" + diagram[first].name + "`";
         if (const Select* select = std::get_if<Select>(&statement.body);
             select != nullptr && (select->rank == first || select->rank == second))
             return "a selection is ranked along one of the two axes";

@@ -44,6 +44,13 @@ struct SideConditions {
 /// Why these groups cannot all stand in this region; nullopt when they can.
 [[nodiscard]] std::optional<NotApplicable> why_not_grouped(const Diagram& diagram,
                                                            const Region& region, AxisId axis);
+/// Whether the order of the fold's axes matters: several, and a monoid that is not commutative.
+[[nodiscard]] bool is_ordered(const Diagram& diagram, const Fold& fold);
+/// ``left` is not commutative: elements are combined in the order of `t`, then `u``.
+[[nodiscard]] std::string why_ordered(const Diagram& diagram, const Fold& fold);
+/// Why the region's loops would combine elements in another order than an ordered fold does.
+[[nodiscard]] std::optional<NotApplicable> why_not_in_order(const Diagram& diagram,
+                                                            const Region& region);
 /// Why this region cannot have the streams that it has; nullopt when it can.
 [[nodiscard]] std::optional<NotApplicable> why_not_streamed(const State& state,
                                                             const Region& region);

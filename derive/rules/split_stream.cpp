@@ -6,9 +6,9 @@
 //
 // Side conditions: the region's folds over the axis have an accumulator; it saves nothing that has
 // the axis, keeps no prefixes along it, and its parts are whole where indices from data vary along
-// it. What a part adds to the whole follows from the accumulator's repair, a sum of exponentials
-// from the change of their maximum. Citation: arXiv 2412.03317, section 2.4 (a fold is
-// associative); FlashDecoding and split-K are instances.
+// it; a monoid that is not commutative folds it outermost. What a part adds to the whole follows
+// from the accumulator's repair, a sum of exponentials from the change of their maximum. Citation:
+// arXiv 2412.03317, section 2.4 (a fold is associative); FlashDecoding and split-K are instances.
 #include <algorithm>
 
 #include "derive/divisors.h"
@@ -126,6 +126,10 @@ Outcome split_stream(const State& state, const Command& command) {
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&names)) return *refusal;
     Region streamed = region;
     streamed.streams = {{site.axis, *command.size, Level::Block}};
+    if (std::optional<NotApplicable> refusal = why_not_in_order(state.diagram, streamed)) {
+        refusal->help = "split the outermost of them; parts of it are combined in order";
+        return *refusal;
+    }
     auto accumulator = accumulator_of(state, streamed);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
     const bool was_streamed = contains(streamed_axes(region), site.axis);

@@ -7,8 +7,9 @@
 //
 // Side conditions: (i) the axis comes from a load; (ii) every statement of the region maps over it
 // or folds it; (iii) the folds have an accumulator, which derive_accumulator finds or refuses with
-// its reason; (iv) what is computed along the axis is read where it is computed. Citation: arXiv
-// 2412.03317, section 2.4 (streamability, fusion theorem).
+// its reason; (iv) what is computed along the axis is read where it is computed; (v) what is folded
+// by a monoid that is not commutative is met in the order of the fold (fold_order.cpp). Citation:
+// arXiv 2412.03317, section 2.4 (streamability, fusion theorem).
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -121,6 +122,8 @@ std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, cons
     for (const AxisId axis : axes)
         if (std::optional<NotApplicable> refusal = why_not_fed(state.diagram, region, axis))
             return *refusal;
+    if (std::optional<NotApplicable> refusal = why_not_in_order(state.diagram, region))
+        return *refusal;
     auto accumulator =
         derive_accumulator(state.diagram, region, axes, state.relabelling.wire_types);
     if (std::holds_alternative<NotApplicable>(accumulator))

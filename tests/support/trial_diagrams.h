@@ -64,6 +64,17 @@ diagram monoids {
   output Y[i, l] = sum(k) T[i, k] * C[k, l]
   output Z[i] = sum(k) T[i, k] * D[i, k]
 })",
+    R"(monoid left(a; b) = if a != 0 then a else b identity 0 noncommutative
+monoid affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative
+diagram order {
+  axis t = 4, u = 6, c = 3
+  input A[t, u, c], B[t, u, c]
+  output F[c] = left(t, u) (if A[t, u, c] > 0.5 then A[t, u, c] else 0)
+  output L[c] = left(u, t) (if A[t, u, c] > 0.5 then A[t, u, c] else 0)
+  p[c], h[c] = affine(t, u) (A[t, u, c], B[t, u, c])
+  output H[c] = h[c]
+  output N[c] = left(u) (left(t) (if B[t, u, c] > 0.5 then B[t, u, c] else 0))
+})",
     R"(diagram lookup {
   axis n = 6, v = 9, d = 8
   input label[n] : i32
