@@ -9,8 +9,33 @@
 #include <algorithm>
 
 #include "derive/rules/rule_support.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
+
+namespace {
+
+std::vector<std::string> hazards_of(const State& state, std::size_t region) {
+    const auto accumulator = accumulator_of(state, state.relabelling.regions[region]);
+    const Accumulator* found = std::get_if<Accumulator>(&accumulator);
+    return found != nullptr ? checked_of(*found).hazards : std::vector<std::string>{};
+}
+
+/// What the rounding spoils in regions that stream what was computed of the array.
+std::vector<std::string> fresh_hazards(const State& before, const State& after, ArrayId array) {
+    std::vector<std::string> fresh;
+    const std::vector<Region>& regions = after.relabelling.regions;
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+        if (regions[i].streams.empty() || !contains(loads_of(after.diagram, regions[i]), array))
+            continue;
+        const std::vector<std::string> known = hazards_of(before, i);
+        for (std::string& hazard : hazards_of(after, i))
+            if (!contains(known, hazard)) fresh.push_back(std::move(hazard));
+    }
+    return fresh;
+}
+
+}  // namespace
 
 Outcome retype(const State& state, const Command& command) {
     if (command.names.size() != 1 || command.to.empty())
@@ -40,8 +65,9 @@ Outcome retype(const State& state, const Command& command) {
         if (!here) continue;
         if (std::optional<NotApplicable> refusal = why_not_streamed(next, region)) return *refusal;
     }
-    return with_step(std::move(next), command,
-                     {"rounding to " + command.to + " enters the tolerance"});
+    SideConditions checked{{"rounding to " + command.to + " enters the tolerance"},
+                           fresh_hazards(state, next, *array)};
+    return with_step(std::move(next), command, std::move(checked));
 }
 
 }  // namespace napkin::rules

@@ -6,13 +6,15 @@
 
 namespace napkin::separation {
 
-Builder::Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& tail)
+Builder::Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& tail,
+                 const std::map<ArrayId, ElementType>& stored)
     : cascade_(cascade),
       plan_(plan),
       normal_(normal),
       tail_(tail),
       algebra_(cascade.algebra()),
-      diagram_(cascade.diagram()) {
+      diagram_(cascade.diagram()),
+      stored_types_(stored) {
     result_.axes = cascade.axes();
     for (const Array& each : diagram_.arrays) names_.insert(each.name);
     register_forms();

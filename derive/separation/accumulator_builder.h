@@ -26,7 +26,9 @@ enum class Where {
 class Builder {
 public:
     /// `tail` is the normal form in which folds stand for their values in states.
-    Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& tail);
+    /// `stored` holds wires that are saved in types of their own.
+    Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& tail,
+            const std::map<ArrayId, ElementType>& stored);
 
     /// Makes the array available after the last chunk.
     void need_tail(ArrayId array);
@@ -58,6 +60,7 @@ private:
     NormalForm& tail_;
     Algebra& algebra_;
     const Diagram& diagram_;
+    const std::map<ArrayId, ElementType>& stored_types_;
     Accumulator result_;
     std::set<std::string> names_;
     std::set<std::size_t> chunk_statements_;  ///< into the cascade's
@@ -196,6 +199,18 @@ private:
     void note_tail(TermId id);
     [[nodiscard]] std::string tail_text(PolynomialId form);
     void oblige_tail();
+
+    // hazards_saved.cpp: bounds that earlier regions saved
+    /// An array that a bound depends on, saved in a short type.
+    struct RoundedBound {
+        ArrayId array;
+        ElementType type;
+        bool is_bound = true;  ///< it is what is subtracted
+    };
+    [[nodiscard]] ElementType type_read(ArrayId array) const;
+    [[nodiscard]] std::optional<RoundedBound> rounded_bound(PolynomialId exponent, ArrayId saved);
+    void describe_rounded(Obligation& made, const RoundedBound& bound);
+    [[nodiscard]] bool is_bounded_by_saved(PolynomialId exponent);
 
     // stored.cpp
     ArrayId stored_part(const StateVariable& state);

@@ -142,7 +142,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
         return separation::storage_refusal(cascade, *wire, stored.at(*wire));
 
     // Every fold has a value in states; what is used beyond the region is now written.
-    Builder builder(cascade, plan, normal, tail);
+    Builder builder(cascade, plan, normal, tail, stored);
     for (const RegionStatement& each : statements) {
         if (each.part == Part::Before) continue;
         for (const ArrayId target : diagram[each.statement].targets) {

@@ -206,6 +206,9 @@ void Builder::oblige_divisor(std::uint32_t state) {
     if (mono.exponent == kZero || !variable.origins.empty()) return;
     if (variable.gauge == kZero) {
         made.text = name + " is divided by or its logarithm is taken; its exponents are bounded";
+        if (const auto saved = bounding_array(cascade_, mono.exponent))
+            if (const auto bound = rounded_bound(mono.exponent, *saved))
+                describe_rounded(made, *bound);
         return oblige(std::move(made));
     }
     std::optional<TermId> vanishing;
@@ -257,6 +260,7 @@ void Builder::oblige_exponent(PolynomialId each, const std::string& safer) {
     } else if (const auto saved = bounding_array(cascade_, each)) {
         made.text = "the exponent " + exponent + " is at most 0, since `" + diagram_[*saved].name +
                     "` was computed from the same values";
+        if (const auto bound = rounded_bound(each, *saved)) describe_rounded(made, *bound);
     } else {
         made.met = false;
         made.text = "the exponential of " + exponent + " is summed as it is written";
@@ -308,7 +312,7 @@ void Builder::note_tail(PolynomialId form) {
             note_tail(mono.exponent);
             const bool bounded = tail_.is_bounded(mono.exponent) ||
                                  plan_.never_positive(mono.exponent) ||
-                                 bounding_array(cascade_, mono.exponent);
+                                 is_bounded_by_saved(mono.exponent);
             if (!bounded) tail_exponents_.insert(mono.exponent);
         }
         for (const auto& [factor, power] : mono.powers) note_tail(factor);
