@@ -51,7 +51,7 @@ public:
         std::set<TermId> seen;
         for (const RegionStatement& each : cascade_.statements())
             for (const ArrayId target : cascade_.diagram()[each.statement].targets)
-                if (const std::optional<TermId> term = cascade_.definition(target))
+                if (const std::optional<TermId> term = cascade_.unrounded(target))
                     visit(*term, seen);
         for (const FoldOver& fold : folds_) visit(fold.body, seen);
         for (std::uint32_t fold = 0; fold < folds_.size(); ++fold) visit_sum(fold);

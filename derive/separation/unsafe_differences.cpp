@@ -16,7 +16,8 @@
 namespace napkin::separation {
 namespace {
 
-constexpr int kLastOfPrefix = 7;  // numeric examples have eight elements an axis
+constexpr double kAnyDifferenceLost = 1e6;  ///< of float32 values, that of their squares before
+constexpr int kLastOfPrefix = 7;            // numeric examples have eight elements an axis
 
 const Fold* sum_over(const Diagram& diagram, StatementId id, AxisId axis) {
     const Fold* fold = std::get_if<Fold>(&diagram[id].body);
@@ -42,6 +43,28 @@ Region all_statements(const Diagram& diagram) {
     for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
         all.statements.push_back(StatementId{i});
     return all;
+}
+
+bool is_rounded(const Array& array) {
+    return array.rounds && array.role != ArrayRole::Input && is_floating(array.type);
+}
+
+/// The diagram without roundings: what cancels does so behind them too.
+Diagram without_rounding(Diagram diagram) {
+    for (Array& array : diagram.arrays)
+        if (is_rounded(array)) array.rounds = false;
+    const auto plain = [](Expression node) {
+        const Convert* convert = std::get_if<Convert>(&node.node);
+        if (convert == nullptr || !is_floating(convert->type)) return node;
+        return Expression(convert->argument.front());
+    };
+    for (Statement& statement : diagram.statements) {
+        if (Map* map = std::get_if<Map>(&statement.body))
+            map->value = rewrite(std::move(map->value), plain);
+        if (Fold* fold = std::get_if<Fold>(&statement.body))
+            for (Expression& value : fold->values) value = rewrite(std::move(value), plain);
+    }
+    return diagram;
 }
 
 /// A difference found in a cascade of all regions.
@@ -70,7 +93,7 @@ std::vector<Found> differences(Cascade& cascade) {
         bool known = false;
         for (const RegionStatement& one : cascade.statements())
             for (const ArrayId target : cascade.diagram()[one.statement].targets) {
-                const std::optional<TermId> value = cascade.definition(target);
+                const std::optional<TermId> value = cascade.unrounded(target);
                 if (known || !value || !mentions(cascade.algebra(), *value, each.difference))
                     continue;
                 found.formed = one.statement;
@@ -125,6 +148,52 @@ void add_saved(const Diagram& diagram, const Region& region, const std::vector<A
     }
 }
 
+/// Values that are rounded on the way from the sums to their difference.
+std::set<StatementId> roundings(const Diagram& diagram, const Region& region, const Found& found) {
+    std::set<StatementId> rounded;
+    std::set<StatementId> after = found.summed;
+    for (const StatementId id : region.statements) {
+        if (id == found.formed) break;
+        const std::vector<ArrayId> inputs = inputs_of(diagram[id]);
+        const bool uses = std::any_of(inputs.begin(), inputs.end(), [&](ArrayId input) {
+            const std::optional<StatementId> from = producer(diagram, input);
+            return from && after.contains(*from);
+        });
+        if (uses) after.insert(id);
+        if (after.contains(id) && is_rounded(diagram[diagram[id].targets.front()]))
+            rounded.insert(id);
+    }
+    return rounded;
+}
+
+/// Differences that are found only where nothing is rounded: no common value is taken off before.
+void add_rounded(const Diagram& diagram, const Diagram& plain, const Region& region,
+                 const std::vector<AxisId>& axes, std::vector<Obligation>& result) {
+    Cascade rounded(diagram, region, axes, Cascade::InTheWay::LeftOut);
+    Cascade free(plain, region, axes, Cascade::InTheWay::LeftOut);
+    const std::vector<Found> known = differences(rounded);
+    for (const Found& found : differences(free)) {
+        const auto same = [&](const Found& other) {
+            return other.formed == found.formed && other.summed == found.summed;
+        };
+        if (std::any_of(known.begin(), known.end(), same)) continue;
+        const std::set<StatementId> on_the_way = roundings(diagram, region, found);
+        const std::string names = names_of(diagram, on_the_way);
+        Obligation made = lost(free, found, {});
+        const bool is_short =
+            std::any_of(on_the_way.begin(), on_the_way.end(), [&](StatementId id) {
+                const ElementType type = diagram[diagram[id].targets.front()].type;
+                return bits_of(type) < bits_of(ElementType::F32);
+            });
+        const auto example = moved_example(free, found.what.difference, found.what.value);
+        if (!is_short && !(example && example->moved < kAnyDifferenceLost)) continue;
+        made.text += ", but what it is made of does, and is rounded before it is subtracted";
+        made.safer = "leave the type of " + (names.empty() ? "what is subtracted" : names) +
+                     " away: then it is formed relative to a common value";
+        result.push_back(std::move(made));
+    }
+}
+
 /// The diagram with running sums of the region along `axis` as sums over `other` up to it.
 Diagram with_prefixes(Diagram diagram, const Region& region, AxisId axis, AxisId other) {
     for (const StatementId id : region.statements) {
@@ -172,13 +241,15 @@ void add_running(const Diagram& source, const Region& region, AxisId axis,
 std::vector<Obligation> unsafe_differences(const Diagram& diagram, const Region& region,
                                            const std::vector<AxisId>& axes) {
     std::vector<Obligation> result;
-    if (shares_sums(diagram, region, axes.front())) add_saved(diagram, region, axes, result);
+    const Diagram plain = without_rounding(diagram);
+    if (shares_sums(plain, region, axes.front())) add_saved(plain, region, axes, result);
     const bool runs =
         std::any_of(region.statements.begin(), region.statements.end(), [&](StatementId id) {
-            const Fold* fold = sum_over(diagram, id, axes.front());
+            const Fold* fold = sum_over(plain, id, axes.front());
             return fold != nullptr && fold->every_prefix;
         });
-    if (runs && axes.size() == 1) add_running(diagram, region, axes.front(), result);
+    if (runs && axes.size() == 1) add_running(plain, region, axes.front(), result);
+    if (!(plain == diagram)) add_rounded(diagram, plain, region, axes, result);
     return result;
 }
 
