@@ -80,7 +80,7 @@ ValueRange power(const ValueRange& a, const ValueRange& exponent) {
         return range_of(across ? 0 : std::pow(std::min(std::abs(a.low), std::abs(a.high)), n),
                         most);
     }
-    if (!whole && a.low < 0) return range_of(0, std::pow(a.size(), n));
+    if (!whole && a.low < 0) return unbounded_range();
     return rising(a, [n](double x) { return std::pow(x, n); });
 }
 
@@ -97,8 +97,10 @@ ValueRange absolute(const ValueRange& a) {
     return range_of(across ? 0 : std::min(std::abs(a.low), std::abs(a.high)), a.size());
 }
 
+/// Of what may be negative nothing is known: it may be NaN.
 ValueRange root(const ValueRange& a) {
-    return rising(a, [](double x) { return std::sqrt(std::max(x, 0.0)); });
+    if (!a.empty() && a.low < 0) return unbounded_range();
+    return rising(a, [](double x) { return std::sqrt(x); });
 }
 
 ValueRange extreme(const ValueRange& a, const ValueRange& b, bool larger) {
@@ -117,6 +119,7 @@ ValueRange extreme(const ValueRange& a, const ValueRange& b, bool larger) {
 }
 
 ValueRange remainder(const ValueRange& divisor) {
+    if (divisor.low <= 0 && divisor.high >= 0) return unbounded_range();
     return divisor.empty() ? ValueRange{}
                            : range_of(std::min(divisor.low, 0.0), std::max(divisor.high, 0.0));
 }
@@ -149,6 +152,37 @@ ValueRange unbounded_range() {
 ValueRange hull(const ValueRange& a, const ValueRange& b) {
     return {std::min(a.low, b.low), std::max(a.high, b.high), a.minus_infinity || b.minus_infinity,
             a.plus_infinity || b.plus_infinity, a.vanishes || b.vanishes};
+}
+
+ValueRange flushed(ValueRange range) {
+    constexpr double kSmallest = std::numeric_limits<float>::min();
+    if (range.low > 0 && range.low < kSmallest) range.low = 0;
+    if (range.high < 0 && range.high > -kSmallest) range.high = 0;
+    return range;
+}
+
+bool fits_f32(const ValueRange& range) {
+    constexpr double kLargest = 0x1p127;
+    return range.size() <= kLargest;
+}
+
+bool fits(ElementType type, const ValueRange& range) {
+    if (range.empty()) return true;
+    const auto held = [type](double bound) {
+        if (!std::isfinite(bound)) return false;
+        const double rounded = round_to(type, bound);
+        return is_floating(type) ? std::isfinite(rounded)
+                                 : type == ElementType::Bool || rounded == std::nearbyint(bound);
+    };
+    return held(range.low) && held(range.high);
+}
+
+ValueRange rounded_range(ElementType type, ValueRange range) {
+    if (range.empty()) return range;
+    for (double* bound : {&range.low, &range.high})
+        *bound = is_floating(type) || type == ElementType::Bool ? round_to(type, *bound)
+                                                                : std::nearbyint(*bound);
+    return range;
 }
 
 ValueRange range_of_call(Function function, std::span<const ValueRange> arguments) {

@@ -33,6 +33,14 @@ struct ValueRange {
 [[nodiscard]] ValueRange hull(const ValueRange& a, const ValueRange& b);
 /// With the 0 of a value that vanishes among the others.
 [[nodiscard]] ValueRange with_zero(ValueRange range);
+/// With the 0 that float32 may make of numbers below its smallest normal one.
+[[nodiscard]] ValueRange flushed(ValueRange range);
+/// Whether float32 holds every finite value of it, rounding of sums allowed for.
+[[nodiscard]] bool fits_f32(const ValueRange& range);
+/// Whether rounding to the type makes an infinity or, of integers, another value of none.
+[[nodiscard]] bool fits(ElementType type, const ValueRange& range);
+/// After rounding to a type; what does not fit an integer type stays as it is.
+[[nodiscard]] ValueRange rounded_range(ElementType type, ValueRange range);
 /// The range of a function's values; every function but `if`, `and`, `or`.
 [[nodiscard]] ValueRange range_of_call(Function function, std::span<const ValueRange> arguments);
 

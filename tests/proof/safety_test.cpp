@@ -120,6 +120,45 @@ std::optional<std::string> broken_claim(const Diagram& diagram, const TileProgra
     return std::nullopt;
 }
 
+/// Every operation in float32, without subnormal numbers; notes which arrays hold what is no
+/// finite number. A mask's -inf is none of these.
+class SingleDomain : public RealDomain {
+public:
+    static double single(double value) {
+        const double kept = round_to(ElementType::F32, value);
+        return std::abs(kept) < std::numeric_limits<float>::min() ? 0 : kept;
+    }
+    double apply(Function function, std::span<const double> arguments) {
+        return single(apply_function(function, arguments));
+    }
+    double written(const Array& array, ElementType tile, double value) {
+        const double kept = round_to(tile, RealDomain::written(array, tile, single(value)));
+        if (std::isnan(kept) || (kept == kInfinity && !infinite.contains(&array)))
+            broken.insert(&array);
+        return kept;
+    }
+    std::set<const Array*> infinite;
+    std::set<const Array*> broken;
+};
+
+/// An array that is claimed to be finite and is not, computed in float32.
+std::optional<std::string> overflow_in_single(const Diagram& diagram, const TileProgram& program,
+                                              double range, bool ends) {
+    const proof::Safety safety = proof::check_safety(diagram, program, range);
+    SingleDomain domain;
+    for (const RegionProgram& region : program.regions)
+        collect_infinite_starts(region, region.body, domain.infinite);
+    const Run<double> run =
+        run_program(domain, diagram, program, inputs_within(diagram, range, 5, ends));
+    for (const RegionProgram& region : program.regions)
+        for (const Array& array : region.arrays)
+            for (const proof::ArrayRange& claim : safety.arrays)
+                if (domain.broken.contains(&array) && claim.region == region.name &&
+                    claim.array == array.name && claim.safe())
+                    return "`" + array.name + "` overflows in region `" + region.name + "`";
+    return std::nullopt;
+}
+
 void check_claims(const Diagram& diagram, const TileProgram& program, const std::string& name) {
     for (const double range : {1.0, 32.0, 1024.0})
         for (const bool ends : {false, true}) {
@@ -128,6 +167,9 @@ void check_claims(const Diagram& diagram, const TileProgram& program, const std:
             const std::optional<std::string> broken =
                 broken_claim(diagram, program, range, 7, ends);
             CHECK_MESSAGE(!broken, broken.value_or(""));
+            const std::optional<std::string> overflow =
+                overflow_in_single(diagram, program, range, ends);
+            CHECK_MESSAGE(!overflow, overflow.value_or(""));
         }
 }
 
@@ -171,6 +213,87 @@ TEST_CASE("safety: exponents relative to a maximum, and multiples of them, are c
             CHECK_MESSAGE(bound.most <= 0, form.name << ": " << bound.exponent);
     }
     CHECK_EQ(found, wanted.size());
+}
+
+/// Statements over inputs X[q] and Z[q, x].
+State state_of_lines(const std::string& lines, const std::string& derivation) {
+    const std::string text =
+        "diagram lines {\n  axis q = 7, x = 9\n  input X[q], Z[q, x] : f32\n" + lines + "\n}\n";
+    SourceMap sources;
+    const Result<Checked> checked = load_diagram(sources, "lines", text, {});
+    if (!checked) FAIL(lines << ": " << all_messages(checked.error(), sources));
+    std::variant<State, std::string> state = state_of(checked->diagram, derivation);
+    if (const std::string* why = std::get_if<std::string>(&state)) FAIL(lines << ": " << *why);
+    return std::get<State>(std::move(state));
+}
+
+bool claims(const proof::Safety& safety, const std::string& array) {
+    return std::all_of(
+        safety.arrays.begin(), safety.arrays.end(),
+        [&](const proof::ArrayRange& each) { return each.array != array || each.safe(); });
+}
+
+struct Lines {
+    std::string text;
+    std::string array;  ///< of which is asked
+    std::string derivation = "";
+};
+
+TEST_CASE("safety: an overflow on the way is not shown, whatever becomes of it") {
+    const std::vector<Lines> all = {
+        // Only that occurrence saturates which is a term of the divisor of something finite.
+        {"output Y[q] = exp(X[q]) / (1 + exp(X[q]))", "Y"},
+        {"output Y[q] = 1 / (1 + exp(X[q]))\noutput W[q] = exp(X[q])", "W", "fuse Y, W"},
+        {"Y[q] = 1 / (1 + exp(X[q]))\noutput W[q] = exp(X[q]) * Y[q]", "W", "fuse all"},
+        {"D[q] = 1 + exp(X[q])\noutput Y[q] = 1 / D[q]", "D", "fuse all"},
+        {"output Y[q] = 1 / (1 - exp(X[q]))", "Y"},
+        {"output Y[q] = 1 / (1 + exp(X[q]) * 2)", "Y"},
+        // Between the operations of one expression.
+        {"output Y[q] = X[q] ^ 20 * 1e-30", "Y"},
+        {"output Y[q] = sqrt(X[q] ^ 16)", "Y"},
+        {"output Y[q] = (X[q] ^ 14 + 1) ^ 0.05", "Y"},
+        {"output Y[q] = tanh(X[q] ^ 20 - X[q] ^ 20)", "Y"},
+        {"output Y[q] = if X[q] ^ 20 < 1 then 1 else 0", "Y"},
+        {"output Y[q] = log(X[q])", "Y"},
+        {"output Y[q] = tanh(sqrt(X[q]))", "Y"},
+        // What is too small for float32 may be divided by.
+        {"output Y[q] = 1e-20 / exp(-(X[q] * 0.01) ^ 2 * 1.1)", "Y"},
+        {"output Y[q] = 1 / (1e-20 * exp(-abs(X[q]) * 0.05))", "Y"},
+        // Types narrower than float32.
+        {"output Y[q] = f16(X[q] * 1000)", "Y"},
+        {"output Y[q] = tanh(f16(X[q] * 1000))", "Y"},
+        {"output Y[q] = 1 / f16(1e-5 + abs(X[q]) * 1e-9 - 1e-5 * 0.999999)", "Y"},
+        {"output Y[q] : i32 = X[q] ^ 4", "Y"},
+        {"output Y[q] : i8 = X[q]", "Y"},
+        {"output Y[q] = i8(X[q]) * 0.5", "Y"},
+    };
+    for (const Lines& each : all) {
+        CAPTURE(each.text);
+        const State state = state_of_lines(each.text, each.derivation);
+        CHECK(!claims(proof::check_safety(state.diagram, program_of(state), 1000), each.array));
+    }
+}
+
+TEST_CASE("safety: what float32 holds on the way is claimed") {
+    const std::vector<Lines> all = {
+        {"output Y[q] = 1 / (1 + exp(X[q]))", "Y"},
+        {"output Y[q] = X[q] / (1 + exp(-X[q]))", "Y"},
+        {"output Y[q] = X[q] / (exp(X[q]) + 1 + exp(-X[q]))", "Y"},
+        {"output Y[q] = X[q] ^ 12 * 1e-30", "Y"},
+        {"output Y[q] = f16(X[q] * 60)", "Y"},
+        {"output Y[q] = e4m3(X[q] * 1000)", "Y"},
+        {"output Y[q] : i32 = X[q] ^ 3", "Y"},
+        {"output Y[q] = sum(x) softmax[x](Z[q, x]) * Z[q, x]", "Y"},
+        {"output Y[q] = max(x) exp(Z[q, x] - max(x) Z[q, x])", "Y"},
+    };
+    for (const Lines& each : all) {
+        CAPTURE(each.text);
+        const State state = state_of_lines(each.text, each.derivation);
+        const proof::Safety safety = proof::check_safety(state.diagram, program_of(state), 1000);
+        CHECK(safety.arrays_safe());
+        CHECK(safety.exponents_safe());
+        check_claims(state.diagram, program_of(state), each.text);
+    }
 }
 
 TEST_CASE("safety: the ranges claimed of random derivations hold") {
