@@ -195,9 +195,17 @@ private:
     void oblige_exponent(PolynomialId exponent, const std::string& safer = "");
     void oblige_exponents(std::uint32_t state);
     void oblige_running();
+    [[nodiscard]] static std::string largest_term_text(const std::string& name);
+
+    // hazards_tail.cpp: the same after the last chunk
     void note_tail(PolynomialId form);
     void note_tail(TermId id);
     [[nodiscard]] std::string tail_text(PolynomialId form);
+    [[nodiscard]] bool may_vanish(TermId factor);
+    [[nodiscard]] std::optional<TermId> vanishing_factor(const Polynomial& sum,
+                                                         PolynomialId exponent);
+    void oblige_vanishing(PolynomialId sum);
+    void withdraw_largest_terms(PolynomialId sum);
     void oblige_tail();
 
     // hazards_saved.cpp: bounds that earlier regions saved
@@ -227,6 +235,9 @@ private:
     [[nodiscard]] Statement fold_result(ArrayId target, PolynomialId form);
     [[nodiscard]] Statement rewritten(const Statement& source);
 };
+
+/// An obligation that is met.
+[[nodiscard]] Obligation about(Hazard hazard, std::string text = "");
 
 /// The identity of a monoid's component, as an expression.
 [[nodiscard]] Expression identity_of(const Diagram& diagram, MonoidId monoid,

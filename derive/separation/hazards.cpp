@@ -13,14 +13,14 @@ namespace {
 
 constexpr double kLargestExponent = 88;  ///< of float32: exp(89) is infinite
 
-Obligation about(Hazard hazard, std::string text = "") {
+}  // namespace
+
+Obligation about(Hazard hazard, std::string text) {
     Obligation made;
     made.hazard = hazard;
     made.text = std::move(text);
     return made;
 }
-
-}  // namespace
 
 void Builder::oblige(Obligation obligation) {
     std::vector<Obligation>& all = result_.obligations;
@@ -184,6 +184,10 @@ bool Builder::is_at_least_one(TermId factor) {
            (term.kind == Kind::Read && is_saved_sum_from_maximum(diagram_, ArrayId{term.ref}));
 }
 
+std::string Builder::largest_term_text(const std::string& name) {
+    return name + " is divided by or its logarithm is taken; its largest term is exp(0)";
+}
+
 /// A sum that is divided by, or whose logarithm is taken, with exponentials in it.
 void Builder::oblige_divisor(std::uint32_t state) {
     const StateVariable& variable = plan_.states()[state];
@@ -214,7 +218,7 @@ void Builder::oblige_divisor(std::uint32_t state) {
     std::optional<TermId> vanishing;
     for (const auto& [factor, power] : mono.powers)
         if (power > 0 && !is_at_least_one(factor)) vanishing = factor;
-    made.text = name + " is divided by or its logarithm is taken; its largest term is exp(0)";
+    made.text = largest_term_text(name);
     if (vanishing) {
         const std::string factor = name_of_term(*vanishing);
         made.met = false;
@@ -303,61 +307,6 @@ void Builder::oblige_running() {
                             "= (max(m, k), s * exp(m - max(m, k)) + t * exp(k - max(m, k))) "
                             "identity (-inf, 0)`, then `M[t], S[t] = scan[t] scaled (X[t], 1)`");
     }
-}
-
-/// Notes which exponentials a result has after the last chunk.
-void Builder::note_tail(PolynomialId form) {
-    for (const auto& [mono, coefficient] : Polynomial(algebra_[form]).terms) {
-        if (mono.exponent != kZero) {
-            note_tail(mono.exponent);
-            const bool bounded = tail_.is_bounded(mono.exponent) ||
-                                 plan_.never_positive(mono.exponent) ||
-                                 is_bounded_by_saved(mono.exponent);
-            if (!bounded) tail_exponents_.insert(mono.exponent);
-        }
-        for (const auto& [factor, power] : mono.powers) note_tail(factor);
-    }
-}
-
-void Builder::note_tail(TermId id) {
-    const Term term = algebra_[id];
-    if (tail_.scaled_sums().contains(id)) scaled_used_.insert(id);
-    if (term.kind == Kind::Sum) return note_tail(PolynomialId{term.ref});
-    for (const TermId part : term.parts) note_tail(part);
-}
-
-std::string Builder::tail_text(PolynomialId form) {
-    const Expression written = expression(form, Where::Tail);
-    Diagram scope = diagram_;
-    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
-    return "`" + formula_text(scope, written) + "`";
-}
-
-void Builder::oblige_tail() {
-    for (const TermId gauge : scaled_used_) {
-        const PolynomialId sum = tail_.scaled_sums().at(gauge);
-        Obligation made = about(Hazard::Tail);
-        made.text = tail_text(sum) + " is formed relative to its largest exponent";
-        for (const auto& [mono, coefficient] : Polynomial(algebra_[sum]).terms) {
-            if (mono.exponent == kZero || tail_.is_bounded(mono.exponent)) continue;
-            made.example = "as it is written, it is infinite in float32 where " +
-                           tail_text(mono.exponent) + " is 100";
-            break;
-        }
-        oblige(std::move(made));
-    }
-    for (const PolynomialId exponent : tail_exponents_) {
-        Obligation made = about(Hazard::Tail);
-        made.met = false;
-        made.text = "a result is multiplied by the exponential of " + tail_text(exponent) +
-                    ", as it is written";
-        made.example = "at 100 it is infinite in float32";
-        oblige(std::move(made));
-    }
-    const bool gauged = std::any_of(plan_.states().begin(), plan_.states().end(),
-                                    [](const auto& state) { return state.gauge != kZero; });
-    if (gauged && scaled_used_.empty() && tail_exponents_.empty())
-        oblige(about(Hazard::Tail, "no exponential of large numbers is left there"));
 }
 
 }  // namespace napkin::separation

@@ -135,6 +135,23 @@ TEST_CASE("hazards: a divisor that rounding or a quotient hides from the accumul
     check_golden("separation/hidden_divisors.txt", text);
 }
 
+TEST_CASE("hazards: a weight beside a sum of exponentials may be 0") {
+    const std::vector<std::string> divisors = {
+        "1", "eps", "exp(w[q])", "1 + w[q] ^ 2", "w[q]", "w[q] * exp(w[q])", "sum(x) V[x]"};
+    std::string text;
+    for (const std::string& divisor : divisors) {
+        const Diagram diagram = load(
+            "diagram d {\naxis q = 3, x = 12\ninput S[q, x], V[x], w[q]\nparam eps : f32 = 1e-5\n"
+            "output O[q] = (sum(x) exp(S[q, x]) * V[x]) / (" +
+            divisor + " + sum(x) exp(S[q, x]))\n}");
+        text += "== " + divisor + "\n";
+        const TileProgram program = program_of(derive(diagram, "stream x by 4"));
+        for (const Obligation& each : program.regions.front().accumulator->obligations)
+            if (each.hazard == Hazard::Underflow) text += print(each) + "\n";
+    }
+    check_golden("separation/weights_beside.txt", text);
+}
+
 TEST_CASE("hazards: a quotient of one value at two places comes before what it multiplies") {
     const Diagram diagram = load(R"(diagram decay {
   axis t = 23, u = t, c = 3
