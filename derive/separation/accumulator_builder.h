@@ -225,6 +225,8 @@ private:
     [[nodiscard]] static Monomial beside_stored(const StateVariable& state, const Monomial& whole);
 
     // write_tail.cpp
+    [[nodiscard]] double degree_of(const Monomial& product) const;
+    [[nodiscard]] std::vector<Factor> means_in(Monomial& product);
     Expression tail_value(TermId term);
     [[nodiscard]] bool plain(TermId term);
     [[nodiscard]] bool is_scaled(PolynomialId form);

@@ -199,7 +199,10 @@ bool Builder::is_bare_origin(const Monomial& product) const {
 }
 
 Expression Builder::product(const Monomial& monomial, double coefficient, Where where) {
-    Expression value = quotient(factors_of(monomial, where), coefficient);
+    Monomial rest = monomial;
+    std::vector<Factor> factors = where == Where::Tail ? means_in(rest) : std::vector<Factor>{};
+    for (Factor& factor : factors_of(std::move(rest), where)) factors.push_back(std::move(factor));
+    Expression value = quotient(factors, coefficient);
     return guarded(std::move(value), guards_of(monomial), 0, where);
 }
 

@@ -1,5 +1,6 @@
 // The tail: results in terms of states.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "derive/separation/accumulator_builder.h"
@@ -58,6 +59,45 @@ Statement Builder::rewritten(const Statement& source) {
         for (const Expression& element : opaque->reads)
             need_tail(std::get<Read>(element.node).array);
     return copy;
+}
+
+/// How many streamed values what the product's sums add up multiplies.
+double Builder::degree_of(const Monomial& product) const {
+    double degree = 0;
+    for (const auto& [factor, power] : product.powers) {
+        const Term& term = algebra_[factor];
+        if (term.kind != Kind::State || power < 0) continue;
+        double own = 0;
+        for (const auto& [mono, coefficient] : algebra_[plan_.states()[term.ref].form].terms)
+            for (const auto& [base, times] : mono.powers)
+                if (algebra_.class_of(base).streamed) own = std::max(own, times);
+        degree += own * power;
+    }
+    return degree;
+}
+
+/// Powers of sums over powers of a size as powers of means, taken out of the product: that of a
+/// sum of many may be infinite where the mean's is not.
+std::vector<Builder::Factor> Builder::means_in(Monomial& product) {
+    std::vector<Factor> means;
+    if (degree_of(product) < 3) return means;
+    const auto size = std::find_if(product.powers.begin(), product.powers.end(), [&](auto& each) {
+        return algebra_[each.first].kind == Kind::Size && each.second <= -1 &&
+               each.second == std::floor(each.second);
+    });
+    if (size == product.powers.end()) return means;
+    const Expression length = expression(size->first, Where::Tail);
+    for (auto& [factor, power] : product.powers) {
+        const double times = std::min(std::floor(power), -size->second);
+        if (algebra_[factor].kind != Kind::State || times < 1) continue;
+        Expression mean = apply(Function::Divide, {expression(factor, Where::Tail), length});
+        if (times > 1) mean = apply(Function::Power, {std::move(mean), number(times, true)});
+        means.push_back({std::move(mean), algebra_.class_of(factor)});
+        power -= times;
+        size->second += times;
+    }
+    std::erase_if(product.powers, [](const auto& each) { return each.second == 0; });
+    return means;
 }
 
 /// Products with a factor that others are relative to, together with what shares their other

@@ -152,6 +152,23 @@ TEST_CASE("hazards: a weight beside a sum of exponentials may be 0") {
     check_golden("separation/weights_beside.txt", text);
 }
 
+TEST_CASE("hazards: high powers of a mean do not overflow where those of the values do not") {
+    const Diagram diagram = load(R"(diagram moments {
+  axis q = 2, x = 4096
+  input X[q, x]
+  mu[q] = mean[x](X[q, x])
+  output O[q] = mean[x]((X[q, x] - mu[q]) ^ 6)
+})");
+    Tensors inputs = random_inputs(diagram, 5);
+    // The mean of the first chunk is 500, that of all is 2.
+    std::vector<double>& values = inputs.begin()->second.values;
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = i % 4096 < 8 || i % 2 == 0 ? 1000 : -1000;
+    const Tensors expected = evaluate_outputs(diagram, inputs).value();
+    const State streamed = derive(diagram, "fuse all\nstream x by 16");
+    CHECK(error_of(diagram, expected, diagram, in_float32(streamed, inputs)) < 1e-3);
+}
+
 TEST_CASE("hazards: a quotient of one value at two places comes before what it multiplies") {
     const Diagram diagram = load(R"(diagram decay {
   axis t = 23, u = t, c = 3
