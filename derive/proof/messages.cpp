@@ -21,6 +21,13 @@ Diagnostic no_small_sizes() {
                        "give sizes of a few elements with `--set`, as in `--set q=7,x=11`");
 }
 
+Diagnostic too_much_work(double most) {
+    return plain_error("E0954",
+                       "at these sizes a proof is too long: the diagram computes more than " +
+                           std::to_string(static_cast<long long>(most)) + " terms",
+                       "give fewer sizes with `--set`, or sizes of a few elements");
+}
+
 Diagnostic not_proved(const std::string& diagram, const std::vector<std::string>& failures) {
     return plain_error("E0951", "`" + diagram + "` is not proved: " + shown(failures), "",
                        Failure::NotProved);

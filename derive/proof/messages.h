@@ -10,6 +10,8 @@ namespace napkin::proof::messages {
 
 /// No small sizes were found at which the diagram checks and every step applies.
 [[nodiscard]] Diagnostic no_small_sizes();
+/// Sizes at which the diagram computes more than `most` terms.
+[[nodiscard]] Diagnostic too_much_work(double most);
 /// A derivation of which a rung failed, with what stands in the way.
 [[nodiscard]] Diagnostic not_proved(const std::string& diagram,
                                     const std::vector<std::string>& failures);

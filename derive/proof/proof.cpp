@@ -74,10 +74,9 @@ std::vector<std::string> Proof::failures() const {
     return once;
 }
 
-Result<Proof> prove(const Subject& subject, const ProofOptions& options, double range) {
+Result<Proof> prove(const Subject& subject, const ProofOptions& options) {
     Proof proof;
     proof.options = options;
-    proof.fixed = subject.fixed;
     const Sizes given = subject.given();
     Result<Checked> checked = check(subject.sources, subject.file, given);
     if (!checked) return checked.error();
@@ -89,9 +88,10 @@ Result<Proof> prove(const Subject& subject, const ProofOptions& options, double 
     proof.sizes = own_sizes(checked->diagram);
     proof.state = std::move(state).value();
     proof.program = std::move(program).value();
-    proof.safety = check_safety(proof.state.diagram, proof.program, range);
+    proof.safety = check_safety(proof.state.diagram, proof.program, kRealInputs);
     Result<std::vector<Shape>> shapes = choose_shapes(subject);
     if (!shapes) return shapes.error();
+    proof.fixed = sizes_that_count(subject, *shapes);
     for (Shape& shape : *shapes) {
         Result<TileProgram> small = expand(shape.state);
         if (!small) return small.error();

@@ -24,7 +24,7 @@ struct Proof {
     State state;               ///< at these sizes
     TileProgram program;
     ProofOptions options;
-    Sizes fixed;  ///< sizes that the user asked for in the shapes, too
+    Sizes fixed;  ///< sizes that shapes have because the user asked for them
     std::vector<ProvedShape> shapes;
     Safety safety;
 
@@ -41,12 +41,11 @@ struct Proof {
 /// Sizes of the axes that have one of their own; the others follow.
 [[nodiscard]] Sizes own_sizes(const Diagram& diagram);
 
-/// Real inputs of the safety claim lie within this unless the user says otherwise.
-inline constexpr double kDefaultRange = 1000;
+/// Real inputs of the safety claim lie within this.
+inline constexpr double kRealInputs = 1000;
 
 /// Replays the derivation, expands it, and tries everything. A diagnostic where the derivation does
 /// not apply, has nothing to execute, or applies at no small sizes.
-[[nodiscard]] Result<Proof> prove(const Subject& subject, const ProofOptions& options,
-                                  double range = kDefaultRange);
+[[nodiscard]] Result<Proof> prove(const Subject& subject, const ProofOptions& options);
 
 }  // namespace napkin::proof

@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t kSmallEnough = 4;
 // Elements that the statements of a shape may visit together; keeps a proof within milliseconds.
 constexpr double kMostVisits = 6000;
+// Beyond this no proof is tried.
+constexpr double kMostWork = 4e6;
 // Sizes for the others, in rising order; later lists are smaller.
 using Ladder = std::array<std::int64_t, 6>;
 constexpr std::array<Ladder, 4> kLadders = {
@@ -173,6 +175,7 @@ Result<std::vector<Shape>> choose_shapes(const Subject& subject) {
         const Result<Checked> small = check(subject.sources, subject.file, sizes);
         if (!small) continue;
         if (visits(small->diagram) > kMostVisits && &ladder != &kLadders.back()) continue;
+        if (visits(small->diagram) > kMostWork) return messages::too_much_work(kMostWork);
         std::vector<Shape> shapes;
         const std::vector<Command> split = halved_splits(commands, subject.fixed);
         TileScaler scaler(original->diagram, small->diagram, subject.fixed);
@@ -184,6 +187,29 @@ Result<std::vector<Shape>> choose_shapes(const Subject& subject) {
         if (!shapes.empty()) return shapes;
     }
     return messages::no_small_sizes();
+}
+
+Sizes sizes_that_count(const Subject& subject, const std::vector<Shape>& shapes) {
+    const auto same = [](const Shape& a, const Shape& b) {
+        return a.sizes == b.sizes && a.commands == b.commands;
+    };
+    Sizes counting = subject.fixed;
+    for (bool fewer = true; fewer;) {
+        fewer = false;
+        for (const auto& [name, size] : Sizes(counting)) {
+            Subject other = subject;
+            other.sizes = subject.given();
+            other.fixed = counting;
+            other.fixed.erase(name);
+            const Result<std::vector<Shape>> chosen = choose_shapes(other);
+            if (!chosen ||
+                !std::equal(shapes.begin(), shapes.end(), chosen->begin(), chosen->end(), same))
+                continue;
+            counting = other.fixed;
+            fewer = true;
+        }
+    }
+    return counting;
 }
 
 }  // namespace napkin::proof

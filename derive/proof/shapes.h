@@ -38,7 +38,11 @@ struct Subject {
 [[nodiscard]] Result<Shape> shape_at(const Subject& subject, const Sizes& sizes,
                                      std::vector<Command> commands);
 
-/// One shape or more; a diagnostic where the derivation applies at no small sizes.
+/// One shape or more; a diagnostic where the derivation applies at no small sizes, or where sizes
+/// that were asked for make too much work.
 [[nodiscard]] Result<std::vector<Shape>> choose_shapes(const Subject& subject);
+
+/// Of the subject's fixed sizes those without which other shapes than these would be chosen.
+[[nodiscard]] Sizes sizes_that_count(const Subject& subject, const std::vector<Shape>& shapes);
 
 }  // namespace napkin::proof

@@ -21,11 +21,13 @@ constexpr const char* kDiagram = R"(diagram small {
 })";
 constexpr const char* kDerivation = "fuse all\ngroup q by 16\nstream x by 16";
 
-std::string certificate(const std::string& diagram, const std::string& derivation) {
+std::string certificate(const std::string& diagram, const std::string& derivation,
+                        const Sizes& fixed = {}) {
     SourceMap sources;
     const Result<syntax::File> file = syntax::parse(sources, sources.add("test.ncd", diagram));
     REQUIRE(file.has_value());
-    const Result<proof::Proof> proof = proof::prove({sources, *file, commands(derivation), {}}, {});
+    const Result<proof::Proof> proof =
+        proof::prove({sources, *file, commands(derivation), fixed}, {});
     if (!proof) FAIL(all_messages(proof.error(), sources));
     REQUIRE(proof->ok());
     return proof::certificate_text(*proof);
@@ -74,6 +76,21 @@ bool holds(const std::string& text) {
 
 }  // namespace
 
+/// Why a text is no certificate, or why it does not hold.
+std::string refusal(const std::string& text) {
+    const Result<proof::Verification> verification = proof::verify_certificate(text);
+    if (!verification) return verification.error().list.front().message;
+    return verification->ok() ? "" : verification->failures.front();
+}
+
+std::string nested(const std::string& open, const std::string& close) {
+    std::string text;
+    for (int i = 0; i < 100000; ++i) text += open;
+    text += "1";
+    for (int i = 0; i < 100000; ++i) text += close;
+    return text;
+}
+
 TEST_CASE("SHA-256 of the standard's examples") {
     CHECK_EQ(proof::sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
     CHECK_EQ(proof::sha256("abc"),
@@ -90,6 +107,52 @@ TEST_CASE("a certificate verifies from its text, and repeats itself") {
     CHECK(verification->ok());
     CHECK_EQ(verification->hash, proof::certificate_hash(text));
     CHECK_EQ(text, certificate(kDiagram, kDerivation));
+}
+
+TEST_CASE("a certificate that is nested too deep is refused before it is built") {
+    const std::string rest = certificate(kDiagram, kDerivation).substr(1);
+    for (const std::string& deep : {"{\"more\":" + nested("[", "]") + "," + rest,
+                                    "{\"more\":" + nested("{\"a\":", "}"), nested("[", "")})
+        CHECK(refusal(deep).find("nested more than") != std::string::npos);
+    // Brackets in a string are none.
+    CHECK(refusal("{\"diagram\": \"\\\"" + nested("[", "") + "\"}").find("nested more") ==
+          std::string::npos);
+}
+
+TEST_CASE("sizes that make a proof of much work are refused, not tried") {
+    Json json = Json::parse(certificate(kDiagram, kDerivation));
+    json["fixed"] = Json{{"q", 100000000}};
+    CHECK(refusal(with_hash(json)).find("too long") != std::string::npos);
+    json = Json::parse(certificate(kDiagram, kDerivation));
+    json["shapes"][0]["sizes"]["q"] = 100000000;
+    json["shapes"][0]["program"]["axes"]["q"] = 100000000;
+    CHECK(!holds(with_hash(json)));
+    json["trials"] = 1000000000;
+    CHECK(!holds(with_hash(json)));
+}
+
+TEST_CASE("a certificate names the sizes that were asked for where they count, and no others") {
+    const std::string diagram = R"(diagram rows {
+  axis r = 1, q = 64, x = 64
+  input S[r, q, x]
+  T[r, q, x] = tanh(S[r, q, x])
+  output O[r, q] = tanh(sum(x) T[r, q, x])
+})";
+    const std::string plain = certificate(diagram, kDerivation);
+    CHECK_EQ(certificate(diagram, kDerivation, {{"r", 1}}), plain);
+    const Json asked = Json::parse(certificate(diagram, kDerivation, {{"r", 1}, {"x", 6}}));
+    CHECK_EQ(asked["fixed"], Json{{"x", 6}});
+    CHECK(holds(asked.dump()));
+    Json more = Json::parse(plain);
+    more["fixed"] = Json{{"r", 1}};
+    CHECK(!holds(with_hash(more)));
+    Json fewer = asked;
+    fewer["fixed"] = Json::object();
+    CHECK(!holds(with_hash(fewer)));
+    // Of tanh no range depends on the inputs'.
+    Json inputs = Json::parse(plain);
+    inputs["safety"]["inputs"] = "500";
+    CHECK(!holds(with_hash(inputs)));
 }
 
 TEST_CASE("every example is proved with its own derivation, and verifies from its certificate") {
