@@ -105,6 +105,31 @@ std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Regio
     return refusal;
 }
 
+/// A quotient whose divisor `absorb-normaliser` makes a box of its own: the way out of a region
+/// that is a single box.
+NotApplicable with_absorbing(const State& state, const Region& region, NotApplicable refused) {
+    const Diagram& diagram = state.diagram;
+    for (const StatementId id : region.statements)
+        if (diagram[id].box != diagram[region.statements.front()].box) return refused;
+    State whole = state;
+    for (Region& each : whole.relabelling.regions) each.streams.clear();
+    std::string fresh = "L";
+    while (find_array(diagram, fresh) || find_axis(diagram, fresh)) fresh += "_";
+    for (const StatementId id : region.statements) {
+        const Array& target = diagram[diagram[id].targets.front()];
+        Command command;
+        command.rule = "absorb-normaliser";
+        command.names = {target.name};
+        command.as = {fresh};
+        if (!target.named || !std::holds_alternative<State>(absorb_normaliser(whole, command)))
+            continue;
+        refused.help = "`" + print(command) + "` and `unfuse " + target.name +
+                       "` give the reduction a region before this one; or " + refused.help;
+        break;
+    }
+    return refused;
+}
+
 }  // namespace
 
 std::optional<NotApplicable> why_unsafe(const Accumulator& accumulator) {
@@ -131,6 +156,8 @@ std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, cons
             if (std::optional<NotApplicable> mixed =
                     mixed_roles(state.diagram, roles_of(state.diagram, region, axis), "stream"))
                 return *mixed;
+    if (NotApplicable* refused = std::get_if<NotApplicable>(&accumulator))
+        return with_absorbing(state, region, std::move(*refused));
     if (const Accumulator* found = std::get_if<Accumulator>(&accumulator))
         if (std::optional<NotApplicable> refusal = why_not_chunked(state.diagram, region, *found))
             return *refusal;

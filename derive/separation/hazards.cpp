@@ -142,7 +142,12 @@ void Builder::oblige_scales() {
                         ", which is only divided by after the last chunk";
             made.example = "where " + name_of_term(lost->value) +
                            " is 1e20, a product of two is infinite in float32";
-            made.safer = "put " + scale + " in a region of its own";
+            const auto known = cascade_.arrays_by_term().find(lost->scale);
+            const bool named =
+                known != cascade_.arrays_by_term().end() && diagram_[known->second].named;
+            made.safer = named ? "put " + scale + " in a region of its own"
+                               : "give " + scale +
+                                     " a statement of its own, and put that in a region of its own";
             oblige(std::move(made));
         }
     }

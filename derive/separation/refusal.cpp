@@ -111,10 +111,7 @@ std::string sentence(Why why, const std::string& op, const std::string& streamed
     case Why::Condition:
         return "it compares each element, " + streamed + ", with " + folded +
                ", which is not final; elements once kept would have to be reconsidered";
-    case Why::Power:
-        return "a power of a sum of " + both +
-               " is a sum of products only for whole positive "
-               "exponents up to 8";
+    case Why::Power: return "this power of " + both + " is not multiplied out";
     case Why::Sign:
         return "the root or logarithm of " + both +
                " comes apart only where both are known to be "
@@ -164,6 +161,7 @@ bool speaks_of_sums(Why why) {
 std::string evidence(const Algebra& algebra, TermId term) {
     if (!algebra.class_of(term).mixed()) return "";
     const int rank = sampled_rank(algebra, term);
+    if (rank == 0) return "";  // they are all equal, as of a comparison that never holds
     const int more = sampled_rank(algebra, term, 2 * kRankPoints);
     const std::string found = std::to_string(rank) + " of " + std::to_string(kRankPoints);
     if (rank == kRankPoints)
@@ -174,21 +172,15 @@ std::string evidence(const Algebra& algebra, TermId term) {
     return "; sampled values have rank " + found + " only, so a rule may be missing here";
 }
 
-NotApplicable with_ways_out(std::string reason, const std::string& axis) {
-    return {.reason = "no accumulator found: " + std::move(reason),
-            .help = "put the reduction over `" + axis +
-                    "` in a region of its own, which costs one more pass, or split `" + axis +
-                    "` and reduce within a chunk"};
-}
-
 NotApplicable quotient_refusal(Cascade& cascade, TermId term) {
     const Fold* running = cascade.running_divisor(term, kProduct);
     if (running == nullptr) running = cascade.running_divisor(term, kSum);
     invariant(running != nullptr, "a quotient of running products has none");
     const std::string axis = cascade.diagram()[running->over.front()].name;
     NotApplicable refused = with_ways_out(
+        cascade,
         "`" + term_text(cascade, term, false) + "`: " + sentence(Why::Quotient, "", "", "", axis),
-        axis);
+        std::nullopt);
     refused.help =
         "keep `h = a * h + b` as a scan of affine maps, which divides by nothing: `monoid "
         "affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative`, then `A[" +
@@ -225,6 +217,60 @@ std::optional<ArrayId> rounded_array(Cascade& cascade, TermId term) {
     return std::nullopt;
 }
 
+/// What a function is applied to, or what is divided by: what a sum adds up, or several arguments.
+std::vector<TermId> operands_of(const Algebra& algebra, TermId id) {
+    const Term& term = algebra[id];
+    if (term.kind != Kind::Apply || term.parts.empty()) return {};
+    if (term.function == Function::Max || term.function == Function::Min) return term.parts;
+    std::vector<TermId> open{term.parts[term.function == Function::Divide ? 1 : 0]};
+    std::vector<TermId> found;
+    while (!open.empty()) {
+        const TermId each = open.back();
+        open.pop_back();
+        const Term& part = algebra[each];
+        const bool sum = part.kind == Kind::Apply &&
+                         (part.function == Function::Add || part.function == Function::Subtract);
+        if (!sum) found.push_back(each);
+        if (sum) open.insert(open.end(), part.parts.rbegin(), part.parts.rend());
+    }
+    return found;
+}
+
+/// The sentence for a function or a quotient of a sum: all that it adds up, in the user's names.
+std::string sentence_of_sum(Cascade& cascade, const Obstacle& obstacle) {
+    const Algebra& algebra = cascade.algebra();
+    const Term term = algebra[obstacle.term];
+    const bool speaks = obstacle.why == Why::Power || obstacle.why == Why::Function;
+    if (!speaks || term.kind != Kind::Apply) return "";
+    if (term.function == Function::Power) {
+        const Term& exponent = algebra[term.parts[1]];
+        if (exponent.kind == Kind::Number && exponent.number > 0 &&
+            exponent.number == std::floor(exponent.number))
+            return "powers of a sum above the eighth are not multiplied out";
+    }
+    const std::vector<TermId> operands = operands_of(algebra, obstacle.term);
+    const auto varies = [&](TermId each) {
+        return algebra.class_of(each).streamed || algebra.class_of(each).folded;
+    };
+    const bool mixed = std::any_of(operands.begin(), operands.end(),
+                                   [&](TermId each) { return algebra.class_of(each).mixed(); });
+    if (operands.size() < 2 || (!mixed && obstacle.why == Why::Function)) return "";
+    std::string list;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        const Class& of = algebra.class_of(operands[i]);
+        list += i == 0 ? "" : i + 1 == operands.size() ? " and " : ", ";
+        list += "`" + term_text(cascade, operands[i]) + "`";
+        if (of.mixed()) list += " (streamed, and final only after the last chunk)";
+        if (varies(operands[i]) && !of.mixed())
+            list += of.folded ? " (final only after the last chunk)" : " (streamed)";
+    }
+    const bool several = term.function == Function::Max || term.function == Function::Min;
+    if (term.function == Function::Divide)
+        return "a quotient by the sum of " + list + " is not a sum of products";
+    return std::string("`") + name_of(term.function) + "` of " + (several ? "" : "the sum of ") +
+           list + " is not a sum of products";
+}
+
 std::string typed_name(const Array& array) {
     return array.name + " : " + std::string(name_of(array.type));
 }
@@ -242,12 +288,12 @@ NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
     std::string op = operator_name(algebra[obstacle.term]);
     const std::optional<ArrayId> rounded = rounded_array(cascade, obstacle.term);
     if (rounded) text = typed_name(cascade.diagram()[*rounded]);
-    NotApplicable refused =
-        with_ways_out("`" + text + "`: " +
-                          sentence(obstacle.why, op, part(obstacle.streamed, "a value"),
-                                   part(obstacle.folded, "a fold"), axis) +
-                          (speaks_of_sums(obstacle.why) ? evidence(algebra, obstacle.term) : ""),
-                      axis);
+    std::string why = sentence_of_sum(cascade, obstacle);
+    if (why.empty())
+        why = sentence(obstacle.why, op, part(obstacle.streamed, "a value"),
+                       part(obstacle.folded, "a fold"), axis);
+    if (speaks_of_sums(obstacle.why)) why += evidence(algebra, obstacle.term);
+    NotApplicable refused = with_ways_out(cascade, "`" + text + "`: " + why, obstacle.term);
     if (rounded && is_floating(cascade.diagram()[*rounded].type)) {
         const Array& array = cascade.diagram()[*rounded];
         refused.help = "leave the type of `" + array.name + "` away and `retype " + array.name +
@@ -272,14 +318,15 @@ NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
         if (term.kind == Kind::Late) folds.insert("`" + diagram[ArrayId{term.ref}].name + "`");
         for (const TermId part : term.parts) visit(part);
     };
-    visit(*cascade.definition(array));
+    visit(*cascade.unrounded(array));
     std::string list;
     for (const std::string& fold : folds) list += (list.empty() ? "" : ", ") + fold;
-    return with_ways_out("`" + diagram[array].name + "` carries `" + axis + "` and depends on " +
+    return with_ways_out(cascade,
+                         "`" + diagram[array].name + "` carries `" + axis + "` and depends on " +
                              list +
                              ": chunk 1 would have to be written before the last chunk is "
                              "read",
-                         axis);
+                         *cascade.unrounded(array));
 }
 
 NotApplicable late_storage_refusal(Cascade& cascade, ArrayId wire, ElementType type) {

@@ -19,4 +19,8 @@ namespace napkin::separation {
 /// A wire that no product keeps a streamed part of, which could be stored in the type asked for.
 [[nodiscard]] NotApplicable storage_refusal(Cascade& cascade, ArrayId wire, ElementType type);
 
+/// The refusal with what else can be done: the term is what does not come apart.
+[[nodiscard]] NotApplicable with_ways_out(Cascade& cascade, std::string reason,
+                                          const std::optional<TermId>& term);
+
 }  // namespace napkin::separation

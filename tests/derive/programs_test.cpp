@@ -179,6 +179,22 @@ TEST_CASE("refusals give their reason") {
     }
 }
 
+TEST_CASE("refusals name moves that apply") {
+    const Diagram diagram = load(R"(diagram d {
+  axis q = 13, x = 24
+  input S[q, x] : f32
+  output P[q, x] : f32 = softmax[x](S[q, x])
+})");
+    const std::string said = refusal(diagram, "stream x by 8");
+    INFO(said);
+    CHECK(said.find("`absorb-normaliser P as L` and `unfuse P` give the reduction a region") !=
+          std::string::npos);
+    CHECK(said.find("write `max(x) S` and `sum(x) exp(S - (max(x) S))` as statements") !=
+          std::string::npos);
+    check_against_reference(
+        derive(diagram, "absorb-normaliser P as L\nunfuse P\nstream x by 8 in L"));
+}
+
 constexpr const char* kPairs = R"(
 diagram pairs {
   axis i = 6, u = 7, v = 9, d = 3

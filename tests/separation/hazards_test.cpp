@@ -160,10 +160,10 @@ TEST_CASE("hazards: high powers of a mean do not overflow where those of the val
   output O[q] = mean[x]((X[q, x] - mu[q]) ^ 6)
 })");
     Tensors inputs = random_inputs(diagram, 5);
-    // The mean of the first chunk is 500, that of all is 2.
+    // The mean of the first chunk is 1000, that of all is 4.
     std::vector<double>& values = inputs.begin()->second.values;
     for (std::size_t i = 0; i < values.size(); ++i)
-        values[i] = i % 4096 < 8 || i % 2 == 0 ? 1000 : -1000;
+        values[i] = i % 4096 < 8 || i % 2 == 0 ? 2000 : -2000;
     const Tensors expected = evaluate_outputs(diagram, inputs).value();
     const State streamed = derive(diagram, "fuse all\nstream x by 16");
     CHECK(error_of(diagram, expected, diagram, in_float32(streamed, inputs)) < 1e-3);

@@ -96,6 +96,12 @@ constexpr const char* kNorm = R"(diagram norm {
   output Y[q, d] = sum(x) X[q, x] / n[q] * W[x, d]
 })";
 
+constexpr const char* kUnnamedScale = R"(diagram norm {
+  axis q = 7, x = 23
+  input X[q, x]
+  output Y[q] = sum(x) (X[q, x] / max(x) abs(X[q, x])) ^ 2
+})";
+
 constexpr const char* kDistance = R"(diagram distance {
   axis q = 7, x = 23
   input S[q, x], T[q, x]
@@ -142,6 +148,7 @@ const std::vector<Case>& unsafe_cases() {
         {"moments of a variance with a type, saved", kTypedVariance,
          "fuse square, mu\nstream x by 4 in mu"},
         {"squares of what is scaled by its maximum", kNorm, "fuse all\nstream x by 4"},
+        {"squares of what is scaled by a maximum without a name", kUnnamedScale, "stream x by 4"},
         {"the square of a difference of probabilities", kDistance, "fuse all\nstream x by 4"},
         {"the square of a difference to a label", kScore, "fuse all\nstream x by 4"},
         {"the logarithm of what a difference is a factor of", kImpurity, "fuse all\nstream x by 4"},
