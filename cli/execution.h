@@ -34,6 +34,7 @@ struct RunReport {
     Precision precision{ElementType::F64, {}, {}, false};  ///< of what was executed
     LevelTraffic counted;
     LevelTraffic modelled;
+    bool skips_all = false;  ///< some region's loop is never entered: masks hold for no chunk
     std::int64_t written_twice = 0;
     std::int64_t never_written = 0;
     std::int64_t canaries_broken = 0;
@@ -42,6 +43,9 @@ struct RunReport {
     std::vector<Timing> times;  ///< a kernel each, where they were measured
     Cost cost;
     [[nodiscard]] bool ok() const;
+    /// Whether what was counted at a level is what the model says; of a loop that is never entered
+    /// the model still holds the memory.
+    [[nodiscard]] bool is_as_modelled(Level level) const;
 };
 
 struct ExecutionOptions {

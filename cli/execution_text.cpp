@@ -20,12 +20,17 @@ Json json_of(const LevelTraffic& traffic) {
     return json;
 }
 
-std::string line_of(Level level, const Traffic& counted, const Traffic& modelled) {
+std::string line_of(Level level, const Traffic& counted, const Traffic& modelled, bool alike) {
     const std::string name(name_of(level));
     if (counted == modelled)
         return "  " + name + ": H = " + std::to_string(counted.transferred) +
                " values and A = " + std::to_string(counted.peak) +
                " values, counted and modelled alike\n";
+    if (alike)
+        return "  " + name + ": H = " + std::to_string(counted.transferred) +
+               " values, counted and modelled alike; A = " + std::to_string(counted.peak) +
+               " values counted, " + std::to_string(modelled.peak) +
+               " modelled, since masks leave a loop no chunk to hold\n";
     return "  " + name + ": counted H = " + std::to_string(counted.transferred) +
            ", A = " + std::to_string(counted.peak) +
            ", but modelled H = " + std::to_string(modelled.transferred) +
@@ -76,7 +81,8 @@ std::string text_of(const RunReport& report) {
     for (const auto& [level, counted] : report.counted) {
         const auto modelled = report.modelled.find(level);
         text += line_of(level, counted,
-                        modelled == report.modelled.end() ? Traffic{} : modelled->second);
+                        modelled == report.modelled.end() ? Traffic{} : modelled->second,
+                        report.is_as_modelled(level));
     }
     if (report.written_twice > 0)
         text += "  " + std::to_string(report.written_twice) + " output elements written twice\n";
