@@ -43,9 +43,8 @@ std::string text_of(const proof::Proof& proof, const std::string& hash) {
     for (const proof::ProvedShape& each : proof.shapes) {
         text += "at " + shape_text(each.shape) + ":\n";
         for (const proof::Identity& identity : each.proof.identities)
-            text += "  " + identity.output + ": the diagram's, " +
-                    std::string(proof::claim_of(identity.settings)) + "; " +
-                    std::to_string(identity.trials.size()) + " trials, " +
+            text += "  " + identity.output + ": the diagram's, " + proof::claim_of(identity) +
+                    "; " + std::to_string(identity.trials.size()) + " trials, " +
                     (identity.degree ? "each wrong by chance at most " + proof::bound_text(identity)
                                      : "with no bound on being wrong by chance") +
                     "; " + std::to_string(identity.unclaimed) + " of " +

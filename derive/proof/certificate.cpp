@@ -115,7 +115,8 @@ Json identity_json(const Identity& identity) {
         trials.push_back(Json{{"seed", hex(trial.seed)}, {"digest", hex(trial.digest)}});
     return Json{{"output", identity.output},       {"elements", identity.elements},
                 {"unclaimed", identity.unclaimed}, {"reading", print(identity.settings)},
-                {"bound", bound_text(identity)},   {"trials", std::move(trials)}};
+                {"claim", claim_of(identity)},     {"bound", bound_text(identity)},
+                {"trials", std::move(trials)}};
 }
 
 Json shape_json(const ProvedShape& proved) {
@@ -173,13 +174,16 @@ std::string_view claim_of(const std::string& rung) {
            "writes every output element once";
 }
 
-std::string_view claim_of(const FieldSettings& settings) {
-    switch (settings.choices) {
-    case Choices::Gauges: return "for any values in place of the maxima";
+std::string claim_of(const Identity& identity) {
+    const std::string cells = "for points that compare as the drawn ones do";
+    const std::string also = identity.compared ? ", " + cells : "";
+    switch (identity.settings.choices) {
+    case Choices::Gauges: return "for any values in place of the maxima" + also;
     case Choices::FreeMonoids:
         return "for maxima and users' monoids taken as any commutative monoid (or any, where the "
-               "order is kept)";
-    case Choices::Cells: return "for points that compare as the drawn ones do";
+               "order is kept)" +
+               also;
+    case Choices::Cells: return cells;
     }
     return "";
 }

@@ -28,7 +28,7 @@ namespace napkin::proof {
 [[nodiscard]] std::string_view claim_of(const std::string& rung);
 /// `1.1e+07/2305843009213688669`, or `no bound`.
 [[nodiscard]] std::string bound_text(const Identity& identity);
-/// Under which of its readings an identity holds, as a clause.
-[[nodiscard]] std::string_view claim_of(const FieldSettings& settings);
+/// For which points an identity holds, as a clause.
+[[nodiscard]] std::string claim_of(const Identity& identity);
 
 }  // namespace napkin::proof

@@ -3,6 +3,7 @@
 #include <array>
 #include <set>
 
+#include "derive/proof/boundaries.h"
 #include "derive/proof/field_trial.h"
 #include "derive/proof/prove_program.h"
 #include "derive/proof/renamed_grids.h"
@@ -12,8 +13,9 @@ namespace {
 
 // Where roots are taken, half of the points say nothing about an element; this many are tried.
 constexpr int kMostPoints = 96;
-// Where data are compared by a random order, a wrong choice comes out right at every other point.
-constexpr int kTrialsInRandomOrder = 16;
+// Where data are compared by a random order, a wrong choice comes out right at every other point;
+// so may one where elements lie at the boundary of a comparison.
+constexpr int kTrialsWhereCompared = 16;
 
 // In the order of trying. Cells have no bound however exponents are kept.
 constexpr std::array kSettings = {
@@ -48,7 +50,8 @@ public:
           derived_(derived),
           program_(program),
           options_(options),
-          needs_(needs_of(plain, program)) {}
+          needs_(needs_of(plain, program)),
+          meets_boundaries_(!boundaries_of(plain).empty()) {}
 
     std::vector<Identity> run() {
         std::vector<Identity> identities;
@@ -84,10 +87,11 @@ private:
             each.identity->settings = settings;
             each.identity->degree.reset();
         }
-        const bool random_order = !settings.strict && settings.choices != Choices::Cells;
-        const int trials =
-            random_order ? std::max(options_.trials, kTrialsInRandomOrder) : options_.trials;
-        bool bounded = settings.strict;
+        const bool random_order = settings.choices != Choices::Cells;
+        const int more = std::max(options_.trials, kTrialsWhereCompared);
+        bool compared = meets_boundaries_;
+        int trials = compared || (random_order && !settings.strict) ? more : options_.trials;
+        bool bounded = settings.strict && !compared;
         double degree = 0;
         for (int i = 0; i < kMostPoints; ++i) {
             const bool needed =
@@ -100,6 +104,8 @@ private:
             const FieldTrial trial =
                 run_field_trial(plain_, derived_, program_, seed, settings, needs_);
             note(trial);
+            compared = compared || trial.uses.compares;
+            if (compared && random_order) trials = more;
             bounded = bounded && !trial.uses.compares;
             degree = std::max(degree, trial.degree + trial.uses.collisions);
             for (Progress& each : pending) take(each, trial, seed);
@@ -107,6 +113,7 @@ private:
         for (Progress& each : pending) {
             each.identity->proved =
                 each.complete(trials) && each.identity->unclaimed < each.identity->elements;
+            each.identity->compared = compared;
             if (each.identity->proved) each.identity->counterexample.clear();
             if (each.identity->proved && bounded) each.identity->degree = degree;
         }
@@ -124,7 +131,10 @@ private:
         const OutputTrial& output = found->second;
         identity.trials.push_back({seed, trial.digest});
         identity.elements = static_cast<std::int64_t>(output.decided.size());
-        identity.unclaimed = output.unclaimed;
+        // Where masks depend on data, a row may be empty at one point and not at another.
+        const bool first = identity.trials.size() == 1;
+        identity.unclaimed =
+            first ? output.unclaimed : std::min(identity.unclaimed, output.unclaimed);
         progress.decided.resize(output.decided.size());
         for (std::size_t at = 0; at < output.decided.size(); ++at)
             progress.decided[at] += output.decided[at] ? 1 : 0;
@@ -134,7 +144,7 @@ private:
                 element_name(identity.output, output.where) + reservation(trial.uses);
         else if (output.inconclusive > 0)
             identity.counterexample = "roots were taken of numbers that have none";
-        else if (output.unclaimed == identity.elements)
+        else if (identity.unclaimed == identity.elements)
             identity.counterexample = "nothing is visible anywhere";
     }
 
@@ -151,6 +161,7 @@ private:
     const TileProgram& program_;
     const ProofOptions& options_;
     FieldNeeds needs_;
+    bool meets_boundaries_;
     std::optional<FieldUses> met_;
 };
 

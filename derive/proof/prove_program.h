@@ -30,6 +30,7 @@ struct Identity {
     std::string output;
     bool proved = false;
     FieldSettings settings;  ///< under which it came out
+    bool compared = false;   ///< data were, which decided something
     std::vector<Trial> trials;
     std::int64_t elements = 0;
     /// Elements of which nothing is claimed: nothing is visible there, or they are undefined.

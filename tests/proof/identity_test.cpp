@@ -1,6 +1,7 @@
 // What rung 2 decides, and what it does not: the cases that naive versions get wrong.
 #include <set>
 
+#include "derive/proof/certificate.h"
 #include "derive/proof/field_trial.h"
 #include "tests/golden.h"
 #include "tests/proof/subjects.h"
@@ -268,6 +269,69 @@ TEST_CASE("what random derivations taught: constants that are left, literals, ov
         INFO(describe(proof));
         CHECK(proof.ok());
     }
+}
+
+/// Proves the program of one diagram against another with the same inputs and outputs.
+proof::ProgramProof prove_as(const std::string& diagram, const std::string& other,
+                             const std::string& derivation = "") {
+    const State state = derive(load(other), derivation);
+    return proof::prove_program(load(diagram), state.diagram, program_of(state), {});
+}
+
+TEST_CASE("what a comparison decides at its boundary is tried there") {
+    const std::string left =
+        "monoid left(a; b) = if a != 0 then a else b identity 0 "
+        "noncommutative\ndiagram d {\n  axis t = 4, u = 6\n"
+        "  input A[t, u], B[t, u]\n  ";
+    struct Pair {
+        const char* name;
+        const char* right;
+        const char* wrong;
+    };
+    const Pair pairs[] = {
+        {"an order of folding", "output O = left(t, u) A[t, u]", "output O = left(u, t) A[t, u]"},
+        {"an order, of what is zero with an input", "output O = left(t, u) A[t, u] * B[t, u]",
+         "output O = left(u, t) A[t, u] * B[t, u]"},
+        {"an order, of what is written before",
+         "C[t, u] = -A[t, u]\n  output O = left(t, u) C[t, u]",
+         "C[t, u] = -A[t, u]\n  output O = left(u, t) C[t, u]"},
+        {"whether zero is above zero",
+         "output O[t, u] = if A[t, u] > 0 then B[t, u] else 2 * B[t, u]",
+         "output O[t, u] = if A[t, u] >= 0 then B[t, u] else 2 * B[t, u]"},
+        {"whether a literal is below itself",
+         "output O[t, u] = if -A[t, u] < 1.5 then B[t, u] else 2 * B[t, u]",
+         "output O[t, u] = if -A[t, u] <= 1.5 then B[t, u] else 2 * B[t, u]"},
+    };
+    for (const Pair& each : pairs) {
+        CAPTURE(each.name);
+        const std::string right = left + each.right + "\n}";
+        const proof::ProgramProof same = prove_as(right, right);
+        INFO(describe(same));
+        CHECK(same.ok());
+        const proof::Identity& identity = same.identities.front();
+        CHECK(!identity.degree);
+        CHECK(proof::claim_of(identity).find("for points that compare as the drawn ones do") !=
+              std::string::npos);
+        CHECK(!prove_as(right, left + each.wrong + "\n}").identity());
+    }
+}
+
+TEST_CASE("a mask of data that hides all at some points leaves the others claimed") {
+    const proof::ProgramProof proof = prove_at(
+        "diagram d {\n  axis x = 3\n  input S[x], M[x], V[x]\n"
+        "  P[x] = softmax[x](if M[x] > 0 then S[x] else -inf)\n"
+        "  output O = sum(x) P[x] * V[x]\n}",
+        "fuse all\nstream x by 2");
+    INFO(describe(proof));
+    CHECK(proof.ok());
+    CHECK_EQ(proof.identities.front().unclaimed, 0);
+}
+
+TEST_CASE("nothing is said of comparisons where there is none") {
+    const proof::ProgramProof proof = prove_at(
+        "diagram d {\n  axis t = 4\n  input A[t]\n  output O = sum(t) A[t]\n}", "stream t by 2");
+    CHECK_EQ(proof::claim_of(proof.identities.front()), "for any values in place of the maxima");
+    CHECK_EQ(proof.identities.front().trials.size(), 3);
 }
 
 TEST_CASE("a proof repeats itself, and another seed is another point") {
