@@ -117,8 +117,7 @@ private:
     void read_known_products(Monomial& monomial, Where where, std::vector<Factor>& factors);
     [[nodiscard]] static Expression quotient(const std::vector<Factor>& factors,
                                              double coefficient);
-    Expression guarded(Expression value, const std::vector<TermId>& guards, double otherwise,
-                       Where where);
+    Expression guarded(Expression value, std::vector<TermId> guards, double otherwise, Where where);
 
     // write_states.cpp: states
     void mark_gauges();

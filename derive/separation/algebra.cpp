@@ -207,7 +207,9 @@ Monomial Algebra::multiply(const Monomial& a, const Monomial& b) {
         const std::optional<TermId> sum = compared_with_zero(guard, Function::NotEqual);
         return sum && vanishes_with(result, *sum);
     });
-    for (const AxisId axis_id : b.deferred) insert_sorted(result.deferred, axis_id);
+    // Two sums over one axis have it twice, which is no sum of the product.
+    result.deferred.insert(result.deferred.end(), b.deferred.begin(), b.deferred.end());
+    std::sort(result.deferred.begin(), result.deferred.end());
     if (result.guards.empty() || !class_of(result.exponent).streamed) return result;
     // A guard beside an exponential belongs into the exponent: 0 * exp(big) is no number.
     std::vector<TermId> kept;

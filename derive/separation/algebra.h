@@ -58,7 +58,7 @@ struct Monomial {
     PolynomialId exponent =
         {};  ///< of the single exponential; the zero polynomial where there is none
     std::vector<TermId> guards = {};
-    std::vector<AxisId> deferred = {};
+    std::vector<AxisId> deferred = {};  ///< sums that are put off, see NormalForm::inner
     auto operator<=>(const Monomial&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 

@@ -38,6 +38,20 @@ private:
     std::set<TermId> seen_;
 };
 
+/// How many arrays are read at indices from one another.
+int depth_of_reads(const Algebra& algebra, TermId id) {
+    const Term& term = algebra[id];
+    int deepest = 0;
+    for (const TermId part : term.parts) deepest = std::max(deepest, depth_of_reads(algebra, part));
+    if (term.kind == Kind::Sum)
+        for (const auto& [mono, coefficient] : algebra[PolynomialId{term.ref}].terms)
+            for (const auto& [factor, power] : mono.powers)
+                deepest = std::max(deepest, depth_of_reads(algebra, factor));
+    const bool reads =
+        term.kind == Kind::Read || term.kind == Kind::Fold || term.kind == Kind::State;
+    return deepest + (reads ? 1 : 0);
+}
+
 template <class Where>
 bool find(const Algebra& algebra, const Where& where, TermId wanted, Within within) {
     const std::function<bool(TermId)> is_wanted = [&](TermId id) { return id == wanted; };
@@ -61,6 +75,13 @@ bool mentions(const Algebra& algebra, PolynomialId where, TermId wanted, Within 
 
 bool mentions(const Algebra& algebra, const Monomial& where, TermId wanted, Within within) {
     return find(algebra, where, wanted, within);
+}
+
+std::vector<TermId> in_order_of_reads(const Algebra& algebra, std::vector<TermId> conditions) {
+    std::stable_sort(conditions.begin(), conditions.end(), [&](TermId a, TermId b) {
+        return depth_of_reads(algebra, a) < depth_of_reads(algebra, b);
+    });
+    return conditions;
 }
 
 }  // namespace napkin::separation

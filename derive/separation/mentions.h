@@ -22,4 +22,9 @@ enum class Within {
 [[nodiscard]] bool mentions(const Algebra& algebra, const Monomial& where, TermId wanted,
                             Within within = Within::Everything);
 
+/// Conditions in an order in which each may guard what those after it read: first those that read
+/// no array, last those that read at indices from data.
+[[nodiscard]] std::vector<TermId> in_order_of_reads(const Algebra& algebra,
+                                                    std::vector<TermId> conditions);
+
 }  // namespace napkin::separation

@@ -26,8 +26,10 @@ std::optional<Monomial> Plan::weight_in(const Monomial& streamed, TermId anchor)
     Monomial weight{.powers = streamed.powers, .exponent = streamed.exponent};
     std::erase_if(weight.powers, [&](const auto& factor) {
         const bool whole = factor.second > 0 && factor.second == std::floor(factor.second);
-        return (whole && centred_in(factor.first, Kind::Anchor)) ||
-               centred_in(factor.first, Kind::Fold);
+        std::optional<TermId> centred = centred_in(factor.first, Kind::Fold);
+        if (!centred && whole) centred = centred_in(factor.first, Kind::Anchor);
+        // A centre of values that are themselves relative to this one does not move with it.
+        return centred && !mentions(algebra_, algebra_[*centred].parts.front(), anchor);
     });
     if (mentions(algebra_, weight, anchor)) return std::nullopt;
     std::erase_if(weight.powers,

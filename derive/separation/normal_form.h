@@ -78,6 +78,13 @@ public:
         opened_ = 1;
     }
 
+    /// Whether sums over other axes of what is relative to a centre are factors as they stand; else
+    /// they are put off.
+    void keep_inner_sums(bool keep) {
+        keeps_inner_ = keep;
+        forms_.clear();
+    }
+
     [[nodiscard]] Form of(TermId term);
     /// The polynomial with every factor brought to normal form again (folds resolved).
     [[nodiscard]] Form of(PolynomialId polynomial);
@@ -110,6 +117,7 @@ private:
     Centre centre_;
     std::function<bool(TermId)> is_origin_;
     std::set<TermId> within_;
+    bool keeps_inner_ = false;
     int in_exponent_ = 0;
     int opened_ = 0;  ///< differences that are being multiplied out
     Facts facts_;
@@ -143,6 +151,7 @@ private:
     [[nodiscard]] std::vector<TermId> shared_conditions(PolynomialId sum) const;
     [[nodiscard]] bool centres() const { return centre_ && in_exponent_ == 0; }
     [[nodiscard]] PolynomialId hidden_part(PolynomialId polynomial);
+    [[nodiscard]] bool is_centred(const Monomial& product) const;
     [[nodiscard]] bool sums_exponentials(PolynomialId polynomial) const;
     PolynomialId expandable(PolynomialId polynomial);
     PolynomialId centred(PolynomialId polynomial, bool multiplied = true);

@@ -1,6 +1,7 @@
 // Rules of the normal form for branches: values under a condition, and masks.
 #include <algorithm>
 
+#include "derive/separation/mentions.h"
 #include "derive/separation/normal_form.h"
 #include "diagrams/contains.h"
 #include "diagrams/infinity.h"
@@ -88,7 +89,7 @@ std::optional<std::vector<TermId>> NormalForm::where_positive(TermId condition) 
             return factor.second < 0 && signs_.nonnegative(factor.first);
         });
     if (!positive) return std::nullopt;
-    return conditions_of(algebra_, mono);
+    return in_order_of_reads(algebra_, conditions_of(algebra_, mono));
 }
 
 /// What two branches have in common needs no condition.
@@ -113,7 +114,8 @@ Form NormalForm::one_exponential(TermId condition, PolynomialId then, Polynomial
     PolynomialId a = first.exponent;
     PolynomialId b = second.exponent;
     const auto visible = [&](TermId all, PolynomialId& exponent) {
-        for (const TermId each : conditions_of(algebra_, Monomial{.exponent = exponent})) {
+        for (const TermId each :
+             in_order_of_reads(algebra_, conditions_of(algebra_, Monomial{.exponent = exponent}))) {
             exponent = algebra_.subtract(exponent, algebra_.atom(algebra_.mask(each)));
             all = algebra_.apply(Function::And, {all, each});
         }

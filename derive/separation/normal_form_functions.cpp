@@ -174,6 +174,13 @@ Form NormalForm::maximum(PolynomialId a, PolynomialId b, TermId term) {
     return refuse(Why::Function, term, pure(a) ? b : a);
 }
 
+/// Whether a factor is relative to a centre, which may move: then it is summed where it moves.
+bool NormalForm::is_centred(const Monomial& product) const {
+    return std::any_of(product.powers.begin(), product.powers.end(), [&](const auto& factor) {
+        return algebra_[factor.first].kind == Kind::Centred;
+    });
+}
+
 /// A sum over other axes of values of both classes: what does not carry them leaves the sum; what
 /// does is summed by itself where it is of one class, else the sum is put off.
 Form NormalForm::inner(TermId id, const Term& term) {
@@ -202,7 +209,8 @@ Form NormalForm::inner(TermId id, const Term& term) {
                 value = algebra_.multiply(
                     value,
                     algebra_.atom(algebra_.make(Term{.kind = Kind::Size, .ref = axis.value})));
-        } else if (!exponent_inside && !of_inside.mixed()) {
+        } else if (!exponent_inside && !of_inside.mixed() &&
+                   (keeps_inner_ || !is_centred(inside))) {
             Term sum = term;
             sum.parts = {algebra_.term_of(algebra_.monomial(inside))};
             value = algebra_.multiply(algebra_.monomial(outside, coefficient),

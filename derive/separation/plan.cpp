@@ -28,11 +28,25 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& centred)
     });
 }
 
+/// Whether a product is one of two sums over the same axis, both put off.
+bool Plan::sums_twice(PolynomialId form) const {
+    const auto& terms = algebra_[form].terms;
+    return std::any_of(terms.begin(), terms.end(), [](const auto& term) {
+        const std::vector<AxisId>& deferred = term.first.deferred;
+        return std::adjacent_find(deferred.begin(), deferred.end()) != deferred.end();
+    });
+}
+
 std::optional<Obstacle> Plan::prepare() {
     for (std::uint32_t i = 0; i < folds_.size(); ++i) {  // extremes turned inside out add more
         const FoldOver fold = folds_[i];
         NormalForm& rules = fold.monoid == kSum && !fold.picks ? centred_ : normal_;
         Form form = rules.of(fold.body);
+        if (form && sums_twice(*form)) {
+            rules.keep_inner_sums(true);
+            form = rules.of(fold.body);
+            rules.keep_inner_sums(false);
+        }
         const bool centred = form.has_value();
         if (centred && &rules == &centred_) form = centred_.relative_to_maximum(*form);
         if (!form) form = normal_.of(fold.body);  // without centring, or to say why in plain terms
@@ -45,6 +59,7 @@ std::optional<Obstacle> Plan::prepare() {
             }
         }
         if (!form) return normal_.obstacle();
+        if (sums_twice(*form)) return Obstacle{.why = Why::Capture, .term = fold.body};
         if (fold.monoid == kSum && !fold.picks) note_multiplied_out(i, *form, centred);
         forms_.push_back(*form);
     }
@@ -219,12 +234,18 @@ Form Plan::term_of_sum(std::uint32_t fold, const Monomial& mono, double coeffici
     bare.deferred.clear();
     const Placement placed = place(bare, over, fold);
     const PolynomialId streamed = algebra_.monomial(placed.streamed);
-    // Axes that w carries stay in the state; their sum is done in the tail.
+    // Axes that w carries, or that the state moves along, stay in it; their sum is done in the
+    // tail.
+    std::set<AxisId> moves_along;
+    for (const auto& [factor, power] : placed.streamed.powers)
+        if (const std::optional<TermId> origin = moving_origin(factor, power))
+            moves_along.merge(std::set<AxisId>(algebra_.class_of(*origin).axes));
     std::vector<AxisId> in_chunk;
     std::vector<AxisId> in_tail;
     for (const AxisId axis : over) {
         const bool carried = algebra_.class_of(placed.outside).axes.contains(axis) ||
-                             algebra_.class_of(placed.gauge).axes.contains(axis);
+                             algebra_.class_of(placed.gauge).axes.contains(axis) ||
+                             moves_along.contains(axis);
         (carried ? in_tail : in_chunk).push_back(axis);
     }
     PolynomialId value = algebra_.scale(placed.outside, coefficient);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "derive/separation/accumulator_builder.h"
+#include "derive/separation/mentions.h"
 
 #include "diagrams/infinity.h"
 
@@ -139,9 +140,10 @@ Expression Builder::inner(TermId id, Where where) {
     return read_array(made);
 }
 
-Expression Builder::guarded(Expression value, const std::vector<TermId>& guards, double otherwise,
+Expression Builder::guarded(Expression value, std::vector<TermId> guards, double otherwise,
                             Where where) {
     if (guards.empty()) return value;
+    guards = in_order_of_reads(algebra_, std::move(guards));
     Expression condition = expression(guards.front(), where);
     for (std::size_t i = 1; i < guards.size(); ++i)
         condition = apply(Function::And, {std::move(condition), expression(guards[i], where)});
