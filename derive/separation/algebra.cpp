@@ -52,6 +52,7 @@ Class Algebra::classify(const Term& term) const {
         term.kind == Kind::Anchor)
         result.folded = true;
     if (term.kind == Kind::Apply && term.function == Function::Exp) result.exponential = true;
+    if (term.kind == Kind::Apply && term.function == Function::Guard) result.infinite = false;
     if (term.kind == Kind::Mask) result.infinite = true;
     if (term.kind == Kind::Sum) merge(result, class_of(PolynomialId{term.ref}));
     for (const AxisId axis : term.bound) result.axes.erase(axis);

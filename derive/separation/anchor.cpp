@@ -66,6 +66,19 @@ PolynomialId Plan::without_masks(PolynomialId bound) {
     return algebra_.make(std::move(bare));
 }
 
+/// A mean as a part of a stream keeps it: what is left of sum(x) (X - mean) is its rounding alone,
+/// and counts.
+bool Plan::is_rounded_mean(PolynomialId folded) const {
+    const auto& terms = algebra_[folded].terms;
+    if (terms.size() != 1 || terms.front().first.powers.size() != 1) return false;
+    const Term& term = algebra_[terms.front().first.powers.front().first];
+    const std::set<std::uint32_t> folds = folds_in(folded);
+    return term.kind == Kind::Apply && term.function == Function::Guard && !folds.empty() &&
+           std::all_of(folds.begin(), folds.end(), [&](std::uint32_t fold) {
+               return folds_[fold].monoid == kSum && !folds_[fold].picks;
+           });
+}
+
 PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
                           const std::vector<TermId>& guards, bool multiplied) {
     if (const std::optional<OwnGauge> maximum = maximum_of(streamed, folded)) {
@@ -78,7 +91,7 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
         return algebra_.scale(algebra_.add(algebra_.atom(rest), algebra_.atom(maximum->written)),
                               maximum->times);
     }
-    if (!multiplied) return streamed;
+    if (!multiplied && !is_rounded_mean(folded)) return streamed;
     std::set<AxisId> own = algebra_.class_of(streamed).axes;
     const std::set<AxisId>& others = algebra_.class_of(folded).axes;
     AnchorVariable wanted{

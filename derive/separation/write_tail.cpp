@@ -8,6 +8,19 @@
 #include "diagrams/contains.h"
 
 namespace napkin::separation {
+namespace {
+
+/// The magnitude of all coefficients where they have one, a whole number; else 1.
+double common_magnitude(const Polynomial& sum) {
+    const double first = std::abs(sum.terms.front().second);
+    const bool shared = first == std::floor(first) &&
+                        std::all_of(sum.terms.begin(), sum.terms.end(), [&](const auto& term) {
+                            return std::abs(term.second) == first;
+                        });
+    return shared ? first : 1;
+}
+
+}  // namespace
 
 /// Whether every fold in the term is a state as it stands, so that the user's own form is safe.
 bool Builder::plain(TermId id) {
@@ -121,8 +134,13 @@ PolynomialId Builder::gathered(PolynomialId polynomial) {
             into = algebra_.add(into, algebra_.monomial(rest ? *rest : each, factor));
         }
         if (algebra_[together].terms.size() < 2) continue;
-        const PolynomialId product = algebra_.multiply(algebra_.monomial(std::move(shared)),
-                                                       algebra_.atom(algebra_.term_of(together)));
+        // 3 * (g - b): 3 * g - 3 * b rounds both products.
+        const double scale = common_magnitude(algebra_[together]);
+        Polynomial signs = algebra_[together];
+        for (auto& [each, factor] : signs.terms) factor /= scale;
+        const PolynomialId difference = algebra_.make(std::move(signs));
+        const PolynomialId product = algebra_.multiply(algebra_.monomial(std::move(shared), scale),
+                                                       algebra_.atom(algebra_.term_of(difference)));
         return gathered(algebra_.add(product, others));
     }
     return polynomial;
