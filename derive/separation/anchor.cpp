@@ -34,9 +34,15 @@ TermId Plan::anchor_term(std::uint32_t anchor) {
     return algebra_.reference(Kind::Anchor, anchor, anchors_[anchor].axes);
 }
 
-/// A maximum of the very values, of those that are seen or of all, that is subtracted from them as
-/// it stands, or with 0 in its place where it is infinite.
+/// A maximum of some of the very values, of those that are seen or of all, that is subtracted from
+/// them as it stands, or with 0 in its place where it is infinite.
 std::optional<Plan::OwnGauge> Plan::maximum_of(PolynomialId streamed, PolynomialId folded) {
+    const auto among = [&](PolynomialId values) {
+        const auto& all = algebra_[streamed].terms;
+        const auto& some = algebra_[values].terms;
+        return !some.empty() && std::all_of(some.begin(), some.end(),
+                                            [&](const auto& term) { return contains(all, term); });
+    };
     for (const auto& [mono, coefficient] : Polynomial(algebra_[folded]).terms) {
         if (mono.powers.size() != 1 || mono.powers.front().second != 1) continue;
         const TermId written = mono.powers.front().first;
@@ -50,9 +56,10 @@ std::optional<Plan::OwnGauge> Plan::maximum_of(PolynomialId streamed, Polynomial
             continue;
         const std::optional<PolynomialId> bound = bound_of(fold);
         const PolynomialId values = bound ? without_masks(*bound) : kZero;
-        if (values == kZero || algebra_.scale(values, -coefficient) != streamed) continue;
+        if (values == kZero || !among(algebra_.scale(values, -coefficient))) continue;
         return OwnGauge{.fold = fold,
                         .value = algebra_.term_of(values),
+                        .others = algebra_.subtract(streamed, algebra_.scale(values, -coefficient)),
                         .written = written,
                         .times = -coefficient};
     }
@@ -88,8 +95,11 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
         const TermId rest =
             algebra_.make(Term{.kind = Kind::Centred, .parts = {maximum->value, origin}});
         // Written as it is subtracted, it cancels; an infinite origin counts as 0 in `rest` too.
-        return algebra_.scale(algebra_.add(algebra_.atom(rest), algebra_.atom(maximum->written)),
-                              maximum->times);
+        const PolynomialId relative = algebra_.scale(
+            algebra_.add(algebra_.atom(rest), algebra_.atom(maximum->written)), maximum->times);
+        const bool others = algebra_.class_of(maximum->others).streamed;
+        return algebra_.add(relative, others ? centre(maximum->others, folded, guards, multiplied)
+                                             : maximum->others);
     }
     if (!multiplied && !is_rounded_mean(folded)) return streamed;
     std::set<AxisId> own = algebra_.class_of(streamed).axes;
@@ -128,72 +138,6 @@ Plan::Anchored Plan::anchored(PolynomialId sum, AnchorVariable like) {
     return {.anchor = id,
             .rest = algebra_.scale(algebra_.atom(rest), factor),
             .origin = algebra_.scale(algebra_.atom(anchor), factor)};
-}
-
-/// Keeps what a fold is multiplied out, to say what the products would lose.
-void Plan::note_multiplied_out(std::uint32_t fold, PolynomialId form, bool centred) {
-    const Class& of = algebra_.class_of(form);
-    if (algebra_[form].terms.size() < 2 || !of.mixed()) return;
-    const std::vector<TermId> differences = bare_differences(folds_[fold].body);
-    if (differences.size() > 1 || (differences.size() == 1 && folds_[fold].divides_alone))
-        small_factors_.push_back({fold, differences.front(), differences.size() > 1});
-    std::set<TermId> values;
-    for (const auto& [mono, coefficient] : algebra_[form].terms)
-        for (const auto& [factor, power] : mono.powers) {
-            if (algebra_[factor].kind == Kind::Centred)
-                values.insert(algebra_[factor].parts.front());
-            else if (!centred && power > 1 && algebra_.class_of(factor).streamed)
-                values.insert(factor);
-        }
-    const Form plain = normal_.of(folds_[fold].body);
-    normal_.forget_obstacle();
-    for (const TermId value : values)
-        if (plain) multiplied_out_.push_back({fold, *plain, value, centred});
-}
-
-/// Differences among the factors of a product whose terms are multiplied out with nothing taken
-/// off: where two of them are small, their product is the difference of large ones.
-std::vector<TermId> Plan::bare_differences(TermId id) {
-    const Term term = algebra_[id];
-    std::vector<TermId> found;
-    const auto take = [&](TermId part) {
-        for (const TermId each : bare_differences(part)) found.push_back(each);
-    };
-    if (term.kind == Kind::Apply) {
-        const bool scales = term.function == Function::Divide || term.function == Function::Negate;
-        if (scales) return bare_differences(term.parts.front());
-        if (term.function == Function::Multiply) {
-            for (const TermId part : term.parts) take(part);
-            return found;
-        }
-        const Term exponent = algebra_[term.parts.back()];
-        if (term.function == Function::Power && exponent.kind == Kind::Number) {
-            for (int i = 0; i < exponent.number && i < 2; ++i) take(term.parts.front());
-            return found;
-        }
-        if (term.function == Function::Select) {
-            take(term.parts[1]);
-            if (found.size() < 2) found = bare_differences(term.parts[2]);
-            return found;
-        }
-    }
-    const Form form = centred_.of(id);
-    centred_.forget_obstacle();
-    if (!form || !algebra_.class_of(*form).folded || !algebra_.class_of(*form).streamed) return {};
-    bool above = false;
-    bool below = false;
-    bool streamed = false;
-    bool folded = false;
-    for (const auto& [mono, coefficient] : algebra_[*form].terms) {
-        (coefficient > 0 ? above : below) = true;
-        const Class& plain = algebra_.class_of(mono);
-        streamed |= plain.streamed && !plain.folded && mono.exponent == kZero;
-        folded |= plain.folded && !plain.streamed && mono.exponent == kZero;
-        for (const auto& [factor, power] : mono.powers)
-            if (algebra_[factor].kind == Kind::Centred) return {};
-    }
-    if (above && below && !(streamed && folded)) found.push_back(id);
-    return found;
 }
 
 /// Brings the folds that are subtracted to the same anchors.

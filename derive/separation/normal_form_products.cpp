@@ -13,11 +13,18 @@ PolynomialId NormalForm::gather_class(PolynomialId polynomial, bool folded) {
     const Polynomial source = algebra_[polynomial];
     PolynomialId one = kZero;
     PolynomialId others = kZero;
-    for (const auto& [mono, coefficient] : source.terms) {
+    const auto belongs = [&](const Monomial& mono) {
         const Class of = algebra_.class_of(mono);
-        const bool belongs = !of.mixed() && of.folded == folded && mono.exponent == kZero &&
-                             mono.guards.empty() && mono.deferred.empty();
-        PolynomialId& into = belongs ? one : others;
+        return !of.mixed() && of.folded == folded && mono.exponent == kZero &&
+               mono.guards.empty() && mono.deferred.empty();
+    };
+    const auto is_value = [&](const auto& term) {
+        return belongs(term.first) && !algebra_.class_of(term.first).infinite;
+    };
+    // What is relative to a centre moves with it: it stays with masks alone.
+    const bool several = std::count_if(source.terms.begin(), source.terms.end(), is_value) > 1;
+    for (const auto& [mono, coefficient] : source.terms) {
+        PolynomialId& into = belongs(mono) && !(several && is_centred(mono)) ? one : others;
         into = algebra_.add(into, algebra_.monomial(mono, coefficient));
     }
     if (algebra_[one].terms.size() < 2) return polynomial;

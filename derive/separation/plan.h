@@ -239,6 +239,7 @@ private:
     [[nodiscard]] bool has_constants(std::uint32_t fold);
     [[nodiscard]] PolynomialId verbatim(std::uint32_t fold);
     [[nodiscard]] Form term_of_sum(std::uint32_t fold, const Monomial& mono, double coefficient);
+    [[nodiscard]] bool is_bare_difference(TermId term);
     [[nodiscard]] bool is_rounded_mean(PolynomialId folded) const;
     [[nodiscard]] bool sums_twice(PolynomialId form) const;
     Form refuse(Why why, std::uint32_t fold);
