@@ -239,6 +239,7 @@ Accumulator Builder::finish() {
     describe_tail();
     oblige_differences();
     oblige_small_factors();
+    oblige_exponents_apart();
     oblige_scales();
     oblige_running();
     oblige_rounded_divisors();

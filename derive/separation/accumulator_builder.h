@@ -168,6 +168,7 @@ private:
     [[nodiscard]] std::string origins_of(std::uint32_t fold);
     void oblige_differences();
     void oblige_small_factors();
+    void oblige_exponents_apart();
     void oblige_operand(PolynomialId gauge, bool same);
     [[nodiscard]] std::set<std::uint32_t> gauge_states(PolynomialId gauge);
     /// What makes a sum vanish.

@@ -78,6 +78,20 @@ void Builder::oblige_differences() {
     }
 }
 
+/// Exponents that lose what is small beside maxima which are subtracted after the last chunk.
+void Builder::oblige_exponents_apart() {
+    for (const auto& [fold, exponent] : plan_.formed_apart()) {
+        const std::string whole = name_of_term(algebra_.term_of(exponent));
+        Obligation made = cancellation();
+        made.met = false;
+        made.text = "the exponent " + whole + " of " + name_of_term(plan_.folds()[fold].body) +
+                    " is formed before the maxima of its terms are subtracted";
+        made.example = "where those are 10^4, float32 keeps " + whole + " to 0.001";
+        made.safer = "put what they are subtracted in into a region of its own";
+        oblige(std::move(made));
+    }
+}
+
 /// Products of differences that the tail makes of large terms.
 void Builder::oblige_small_factors() {
     for (const auto& [fold, difference, several] : plan_.small_factors()) {

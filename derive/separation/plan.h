@@ -115,6 +115,10 @@ public:
     [[nodiscard]] const std::vector<AnchorVariable>& anchors() const { return anchors_; }
     [[nodiscard]] const std::deque<FoldOver>& folds() const { return folds_; }
     [[nodiscard]] PolynomialId form(std::uint32_t fold) const { return forms_[fold]; }
+    /// Exponents, by fold, that are formed before maxima of some of their terms are subtracted.
+    [[nodiscard]] const std::set<std::pair<std::uint32_t, PolynomialId>>& formed_apart() const {
+        return formed_apart_;
+    }
     [[nodiscard]] const std::optional<Obstacle>& obstacle() const { return obstacle_; }
     /// Differences whose sums are formed relative to an anchor.
     [[nodiscard]] const std::vector<Invariance>& invariances() const { return invariances_; }
@@ -144,6 +148,7 @@ private:
     std::vector<Invariance> invariances_;
     std::vector<MultipliedOut> multiplied_out_;
     std::vector<SmallFactor> small_factors_;
+    std::set<std::pair<std::uint32_t, PolynomialId>> formed_apart_;
     std::set<std::uint32_t> origins_;  ///< maxima that values are relative to
     std::deque<FoldOver> folds_;  ///< the cascade's, then those made by stabilising (stable places)
     std::vector<PolynomialId> forms_;
@@ -239,6 +244,7 @@ private:
     [[nodiscard]] bool has_constants(std::uint32_t fold);
     [[nodiscard]] PolynomialId verbatim(std::uint32_t fold);
     [[nodiscard]] Form term_of_sum(std::uint32_t fold, const Monomial& mono, double coefficient);
+    [[nodiscard]] bool holds_own_maximum(PolynomialId exponent, PolynomialId subtracted);
     [[nodiscard]] bool is_bare_difference(TermId term);
     [[nodiscard]] bool is_rounded_mean(PolynomialId folded) const;
     [[nodiscard]] bool sums_twice(PolynomialId form) const;

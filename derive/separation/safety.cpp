@@ -225,6 +225,24 @@ bool Plan::meets_gauge(std::uint32_t fold) {
     });
 }
 
+/// Whether some of the exponent's terms have their maximum subtracted, in the tail only.
+bool Plan::holds_own_maximum(PolynomialId exponent, PolynomialId subtracted) {
+    const Polynomial visible = algebra_[without_masks(exponent)];
+    const auto& all = visible.terms;
+    const auto has = [&](const auto& wanted) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](const auto& term) { return term.first == wanted.first; });
+    };
+    const std::set<std::uint32_t> folds = folds_in(subtracted);
+    return std::any_of(folds.begin(), folds.end(), [&](std::uint32_t fold) {
+        const std::optional<PolynomialId> bound = bound_of(fold);
+        if (!bound) return false;
+        const Polynomial values = algebra_[without_masks(*bound)];
+        const auto& some = values.terms;
+        return some.size() < all.size() && std::all_of(some.begin(), some.end(), has);
+    });
+}
+
 Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
                       std::uint32_t fold) {
     // Axes that a fold or its gauge carries are summed in the tail; constants may wait for that.
@@ -274,6 +292,8 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
         return result;
     }
     if (repaired && !must_be_attained) return keep();
+    if (!as_written && holds_own_maximum(varying, parts.rest.exponent))
+        formed_apart_.insert({fold, varying});
     result.gauge = gauge_for(varying, inside, fold);
     result.outside = outside(algebra_.add(parts.rest.exponent, result.gauge));
     return result;
