@@ -231,7 +231,10 @@ void Builder::oblige_divisor(std::uint32_t state) {
         made.example = "where " + factor +
                        " is 0 at the largest exponent and 1 at one lower by 200, exp(-200) is 0 "
                        "in float32 and so is the sum";
-        made.safer = "write " + factor + " as a logarithm in the exponent";
+        made.safer =
+            cascade_.signs().nonnegative(*vanishing) || algebra_[*vanishing].kind == Kind::Read
+                ? "write " + factor + " as a logarithm in the exponent"
+                : "divide by it in a region of its own";
     }
     oblige(std::move(made));
 }
