@@ -234,6 +234,7 @@ private:
     void drop_unused_tail();
     void describe_tail();
     [[nodiscard]] PolynomialId gathered(PolynomialId polynomial);
+    [[nodiscard]] PolynomialId scaled_difference(PolynomialId sum);
     [[nodiscard]] Statement fold_result(ArrayId target, PolynomialId form);
     [[nodiscard]] Statement rewritten(const Statement& source);
 };

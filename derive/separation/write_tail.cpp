@@ -134,16 +134,24 @@ PolynomialId Builder::gathered(PolynomialId polynomial) {
             into = algebra_.add(into, algebra_.monomial(rest ? *rest : each, factor));
         }
         if (algebra_[together].terms.size() < 2) continue;
-        // 3 * (g - b): 3 * g - 3 * b rounds both products.
-        const double scale = common_magnitude(algebra_[together]);
-        Polynomial signs = algebra_[together];
-        for (auto& [each, factor] : signs.terms) factor /= scale;
-        const PolynomialId difference = algebra_.make(std::move(signs));
-        const PolynomialId product = algebra_.multiply(algebra_.monomial(std::move(shared), scale),
-                                                       algebra_.atom(algebra_.term_of(difference)));
+        const PolynomialId product =
+            algebra_.multiply(algebra_.monomial(std::move(shared)), scaled_difference(together));
         return gathered(algebra_.add(product, others));
     }
-    return polynomial;
+    const bool origins = std::any_of(sum.terms.begin(), sum.terms.end(),
+                                     [&](const auto& term) { return is_bare_origin(term.first); });
+    return origins && sum.terms.size() > 1 && common_magnitude(sum) != 1
+               ? scaled_difference(polynomial)
+               : polynomial;
+}
+
+/// 3 * (g - b): 3 * g - 3 * b rounds both products.
+PolynomialId Builder::scaled_difference(PolynomialId sum) {
+    Polynomial signs = algebra_[sum];
+    const double scale = common_magnitude(signs);
+    for (auto& [mono, coefficient] : signs.terms) coefficient /= scale;
+    const PolynomialId difference = algebra_.make(std::move(signs));
+    return algebra_.scale(algebra_.atom(algebra_.term_of(difference)), scale);
 }
 
 /// The value of a fold over states; a sum over other axes that was put off becomes a fold again.
