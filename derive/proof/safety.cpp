@@ -87,7 +87,8 @@ private:
                            define(statement.targets[0], values_.range(map.value),
                                   is_start(map.value));
                            values_.facts.forget(statement.targets);
-                           values_.facts.note_map(statement.targets[0], map.value);
+                           if (!rounds_a_bound(statement.targets[0], map.value))
+                               values_.facts.note_map(statement.targets[0], map.value);
                        },
                        [&](const Fold& fold) { compute_fold(statement, fold); },
                        [&](const Select& select) { compute_select(statement, select); },
@@ -139,6 +140,29 @@ private:
         }
         return range;
     }
+    /// The types in which a region computes with an array.
+    [[nodiscard]] std::set<ElementType> tile_types(ArrayId array) const {
+        std::set<ElementType> types;
+        for (const Variable& variable : region_.variables)
+            if (variable.array == array) types.insert(variable.type);
+        const Array& known = region_.arrays[array.index()];
+        if (known.rounds) types.insert(known.type);
+        return types;
+    }
+    /// Whether an array that is to bound a value, as a maximum of it, is rounded to a type that the
+    /// value is not of: it may be below it then.
+    [[nodiscard]] bool rounds_a_bound(ArrayId target, const Expression& value) const {
+        if (const Apply* larger = call_of(value, Function::Max))
+            return rounds_a_bound(target, larger->arguments[0]) ||
+                   rounds_a_bound(target, larger->arguments[1]);
+        if (call_of(value, Function::Exp) != nullptr) return false;  // exp(0) is of every type
+        const std::set<ElementType> types = tile_types(target);
+        const bool coarse = std::any_of(types.begin(), types.end(), [](ElementType type) {
+            return type != ElementType::F32 && type != ElementType::F64;
+        });
+        const std::optional<ArrayId> source = array_read(value);
+        return coarse && !(source && types.size() == 1 && tile_types(*source) == types);
+    }
     void define_components(const Statement& statement, const Fold& fold) {
         const std::vector<ValueRange> ranges = monoid_range(statement, fold);
         for (std::size_t i = 0; i < ranges.size(); ++i)
@@ -162,7 +186,8 @@ private:
             values_.arrays[target].vanishes = masked;
         }
         values_.facts.forget(statement.targets);
-        if (fold.monoid == kMax) values_.facts.note_maximum(target, fold);
+        if (fold.monoid == kMax && !rounds_a_bound(target, fold.values[0]))
+            values_.facts.note_maximum(target, fold);
     }
 
     [[nodiscard]] double count_of(const std::vector<AxisId>& axes) const {

@@ -274,6 +274,24 @@ TEST_CASE("safety: an overflow on the way is not shown, whatever becomes of it")
     }
 }
 
+TEST_CASE("safety: a maximum that is rounded bounds nothing") {
+    const std::string rest = "output L[q] = sum(x) exp(T[q, x] - m[q])";
+    const std::vector<Lines> all = {
+        {"T[q, x] = 1000 * Z[q, x]\nm[q] : bf16 = max(x) T[q, x]\n" + rest, "L", "fuse all"},
+        {"T[q, x] = 1000 * Z[q, x]\nm[q] = max(x) T[q, x]\n" + rest, "L",
+         "fuse all\nretype m to bf16"},
+    };
+    for (const Lines& each : all) {
+        CAPTURE(each.text);
+        const State state = state_of_lines(each.text, each.derivation);
+        CHECK(!claims(proof::check_safety(state.diagram, program_of(state), 1000), each.array));
+    }
+    // Of values of its own type it is one of them.
+    const State same = state_of_lines(
+        "T[q, x] : bf16 = 1000 * Z[q, x]\nm[q] : bf16 = max(x) T[q, x]\n" + rest, "fuse all");
+    CHECK(claims(proof::check_safety(same.diagram, program_of(same), 1000), "L"));
+}
+
 TEST_CASE("safety: what float32 holds on the way is claimed") {
     const std::vector<Lines> all = {
         {"output Y[q] = 1 / (1 + exp(X[q]))", "Y"},
