@@ -8,6 +8,14 @@
 #include "diagrams/overloaded.h"
 
 namespace napkin::proof {
+namespace {
+
+bool is_zero(const Expression& expression) {
+    const Number* literal = std::get_if<Number>(&expression.node);
+    return literal != nullptr && literal->value == 0;
+}
+
+}  // namespace
 
 bool ExpressionRanges::take_overflow() {
     return std::exchange(overflows_, false);
@@ -81,7 +89,12 @@ ValueRange ExpressionRanges::selected(const Apply& call, Operands operands) {
     const Apply* less = call_of(call.arguments[0], Function::Less);
     if (less != nullptr && less->arguments[0] == call.arguments[1]) then.plus_infinity = false;
     (void)range(call.arguments[0], operands);
-    return hull(then, range(call.arguments[2], operands));
+    ValueRange result = hull(then, range(call.arguments[2], operands));
+    // `if l != 0 then a else 0` is 0 where l vanishes.
+    const Apply* visible = call_of(call.arguments[0], Function::NotEqual);
+    if (visible != nullptr && is_zero(visible->arguments[1]) && is_zero(call.arguments[2]))
+        result.fades |= range(visible->arguments[0], operands).vanishes;
+    return result;
 }
 
 ValueRange ExpressionRanges::exponential(const Apply& call, Operands operands, bool saturates) {

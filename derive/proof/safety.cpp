@@ -205,6 +205,7 @@ private:
         if (each.empty()) total = range_of(0);
         total.minus_infinity = each.minus_infinity;
         total.plus_infinity = each.plus_infinity;
+        total.fades = each.fades;
         if (each.low > 0) total.low = each.low;  // a chunk has an element at least
         if (fold.seed.empty()) return total;
         if (!array_in(fold.seed[0], target))
@@ -215,9 +216,11 @@ private:
         if (!(scale.size() <= 1)) return unbounded_range();
         const bool flips = scale.low < 0;
         const double size = total.size() + start.size();
-        return flips ? range_of(-size, size)
-                     : range_of(total.low + std::min(start.low, 0.0),
-                                total.high + std::max(start.high, 0.0));
+        ValueRange result = flips ? range_of(-size, size)
+                                  : range_of(total.low + std::min(start.low, 0.0),
+                                             total.high + std::max(start.high, 0.0));
+        result.fades = each.fades && start.fades;
+        return result;
     }
     static ValueRange added(const ValueRange& a, const ValueRange& b) {
         const std::array<ValueRange, 2> both{a, b};

@@ -31,6 +31,7 @@ ValueRange negated(const ValueRange& a) {
     ValueRange result = a.empty() ? ValueRange{} : range_of(-a.high, -a.low);
     result.minus_infinity = a.plus_infinity;
     result.plus_infinity = a.minus_infinity;
+    result.fades = a.fades;
     return result;
 }
 
@@ -39,6 +40,7 @@ ValueRange sum(const ValueRange& a, const ValueRange& b) {
     if (!a.empty() && !b.empty()) result = range_of(a.low + b.low, a.high + b.high);
     result.minus_infinity = a.minus_infinity || b.minus_infinity;
     result.plus_infinity = a.plus_infinity || b.plus_infinity;
+    result.fades = a.fades && b.fades;
     return result;
 }
 
@@ -50,18 +52,20 @@ ValueRange product(const ValueRange& a, const ValueRange& b) {
         result = hull(result, range_of(0));
         result.minus_infinity = result.plus_infinity = true;
     }
+    result.fades = a.fades || b.fades;
     return result;
 }
 
 ValueRange quotient(const ValueRange& a, const ValueRange& b) {
     if (a.empty() || b.empty()) return hull(a, b).empty() ? ValueRange{} : range_of(0);
     const bool by_zero = b.low <= 0 && b.high >= 0;
-    if (by_zero && a == range_of(0)) return range_of(0);
+    if (by_zero && a.low == 0 && a.high == 0) return range_of(0);
     if (by_zero) return unbounded_range();
     ValueRange result = corners(a, b, [](double x, double y) { return x / y; });
     if (b.plus_infinity || b.minus_infinity) result = hull(result, range_of(0));
     result.plus_infinity = a.plus_infinity;
     result.minus_infinity = a.minus_infinity;
+    result.fades = a.fades;
     return result;
 }
 
@@ -88,6 +92,7 @@ ValueRange exponential(const ValueRange& a) {
     ValueRange result = rising(a, [](double x) { return std::exp(x); });
     if (a.minus_infinity) result = hull(result, range_of(0));
     result.plus_infinity = a.plus_infinity;
+    result.fades = a.minus_infinity;  // what is excluded
     return result;
 }
 
@@ -142,7 +147,9 @@ ValueRange range_of(double value) {
         (value < 0 ? result.minus_infinity : result.plus_infinity) = true;
         return result;
     }
-    return range_of(value, value);
+    result = range_of(value, value);
+    result.fades = value == 0;
+    return result;
 }
 
 ValueRange unbounded_range() {
@@ -150,8 +157,16 @@ ValueRange unbounded_range() {
 }
 
 ValueRange hull(const ValueRange& a, const ValueRange& b) {
-    return {std::min(a.low, b.low), std::max(a.high, b.high), a.minus_infinity || b.minus_infinity,
-            a.plus_infinity || b.plus_infinity, a.vanishes || b.vanishes};
+    const auto fades = [](const ValueRange& one) {
+        const bool nothing = one.empty() && !one.minus_infinity && !one.plus_infinity;
+        return nothing || one.fades;
+    };
+    return {std::min(a.low, b.low),
+            std::max(a.high, b.high),
+            a.minus_infinity || b.minus_infinity,
+            a.plus_infinity || b.plus_infinity,
+            a.vanishes || b.vanishes,
+            fades(a) && fades(b)};
 }
 
 ValueRange flushed(ValueRange range) {
@@ -195,12 +210,16 @@ ValueRange range_of_call(Function function, std::span<const ValueRange> argument
     case Function::Multiply: return product(a, b);
     case Function::Divide:
         // 0 / 0 is 0 where nothing is visible.
-        if (a.low <= 0 && a.high >= 0) b = arguments.back();
+        if (a.fades) b = arguments.back();
         return quotient(a, b);
     case Function::FloorDivide:
         return rising(quotient(a, b), [](double x) { return std::floor(x); });
     case Function::Modulo: return remainder(b);
-    case Function::Power: return power(a, b);
+    case Function::Power: {
+        ValueRange result = power(a, b);
+        result.fades = a.fades && b.low > 0;
+        return result;
+    }
     case Function::Exp: return exponential(a);
     case Function::Log: {
         ValueRange result =
@@ -208,11 +227,19 @@ ValueRange range_of_call(Function function, std::span<const ValueRange> argument
         result.minus_infinity = arguments[0].vanishes;
         return result;
     }
-    case Function::Sqrt: return root(a);
+    case Function::Sqrt: {
+        ValueRange result = root(a);
+        result.fades = a.fades;
+        return result;
+    }
     case Function::Rsqrt: return quotient(range_of(1), root(a));
     case Function::Tanh:
     case Function::Erf: return range_of(-1, 1);
-    case Function::Abs: return absolute(a);
+    case Function::Abs: {
+        ValueRange result = absolute(a);
+        result.fades = a.fades;
+        return result;
+    }
     case Function::Min: return extreme(a, b, false);
     case Function::Max: return extreme(a, b, true);
     case Function::Floor: return rising(a, [](double x) { return std::floor(x); });
@@ -220,6 +247,7 @@ ValueRange range_of_call(Function function, std::span<const ValueRange> argument
         ValueRange result = a;
         if (a.minus_infinity || a.plus_infinity) result = hull(a, range_of(0));
         result.minus_infinity = result.plus_infinity = false;
+        result.fades = a.fades;
         return result;
     }
     default: return range_of(0, 1);  // comparisons and logic

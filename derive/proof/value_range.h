@@ -19,6 +19,8 @@ struct ValueRange {
     /// Besides what is said, the value is 0 where nothing is visible: as a divisor of what is 0
     /// there too it does no harm.
     bool vanishes = false;
+    /// The value is 0 where nothing is visible, so that a divisor that vanishes there does no harm.
+    bool fades = false;
 
     [[nodiscard]] bool empty() const { return low > high; }
     [[nodiscard]] double size() const {

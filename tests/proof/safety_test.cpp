@@ -259,6 +259,10 @@ TEST_CASE("safety: an overflow on the way is not shown, whatever becomes of it")
         // What is too small for float32 may be divided by.
         {"output Y[q] = 1e-20 / exp(-(X[q] * 0.01) ^ 2 * 1.1)", "Y"},
         {"output Y[q] = 1 / (1e-20 * exp(-abs(X[q]) * 0.05))", "Y"},
+        // A row may have nothing visible.
+        {"T[q, x] = if Z[q, x] > 0 then Z[q, x] else -inf\nm[q] = max(x) T[q, x]\n"
+         "output Y[q] = X[q] / (sum(x) exp(T[q, x] - m[q]))",
+         "Y", "fuse all\nstream x by 4"},
         // Types narrower than float32.
         {"output Y[q] = f16(X[q] * 1000)", "Y"},
         {"output Y[q] = tanh(f16(X[q] * 1000))", "Y"},
@@ -303,6 +307,9 @@ TEST_CASE("safety: what float32 holds on the way is claimed") {
         {"output Y[q] : i32 = X[q] ^ 3", "Y"},
         {"output Y[q] = sum(x) softmax[x](Z[q, x]) * Z[q, x]", "Y"},
         {"output Y[q] = max(x) exp(Z[q, x] - max(x) Z[q, x])", "Y"},
+        {"T[q, x] = if Z[q, x] > 0 then Z[q, x] else -inf\nP[q, x] = softmax[x](T[q, x])\n"
+         "output Y[q] = sum(x) P[q, x] * Z[q, x]",
+         "Y", "fuse all\nstream x by 4"},
     };
     for (const Lines& each : all) {
         CAPTURE(each.text);
