@@ -21,6 +21,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -210,7 +211,8 @@ private:
     RandomFunction random_;
     ExponentTerms terms_;
     std::vector<Logarithm> known_logarithms_;
-    mutable std::unordered_map<double, FieldValue> constants_;  ///< literals met so far
+    std::map<std::pair<InP, double>, FieldValue> constant_roots_;  ///< by value and power
+    mutable std::unordered_map<double, FieldValue> constants_;     ///< literals met so far
     std::vector<FieldValue> images_;  ///< of sums and multiples of logarithms
     std::uint64_t gauges_ = 0;
     Inverse<InP> inverse_in_p_;

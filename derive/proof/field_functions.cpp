@@ -235,6 +235,11 @@ FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
     if (!a.constant)
         if (const FieldValue known = recognised(a); known.constant) return root(known, exponent);
     uses_.roots = true;
+    if (a.constant) {
+        const auto [known, fresh] = constant_roots_.try_emplace({a.ring.p, exponent});
+        if (fresh) known->second = root_of_rest(a.ring.p, exponent, a.ring.degree);
+        return known->second;
+    }
     if (a.logarithm == 0) return root_of_rest(a.ring.p, exponent, a.ring.degree);
     const Logarithm known = known_logarithms_[a.logarithm];
     const FieldValue power = exponential(multiply(known.part, number(exponent)));

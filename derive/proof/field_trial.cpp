@@ -68,16 +68,25 @@ public:
     FieldNeeds needs{.exponentials = false, .logarithms = false, .ordered = {}};
 
 private:
+    static bool reads(const Expression& expression) {
+        bool found = false;
+        walk(expression, [&](const Expression& part) {
+            found |= std::holds_alternative<Read>(part.node) ||
+                     std::holds_alternative<Operand>(part.node);
+        });
+        return found;
+    }
     void add(const Expression& expression) {
         walk(expression, [&](const Expression& part) {
             const Apply* call = std::get_if<Apply>(&part.node);
-            if (call == nullptr) return;
+            if (call == nullptr || call->arguments.empty()) return;
             const Function function = call->function;
             if (function == Function::Exp || function == Function::Tanh) needs.exponentials = true;
-            if (function == Function::Log || function == Function::Sqrt ||
-                function == Function::Rsqrt)
-                needs.logarithms = true;
-            if (function != Function::Power) return;
+            // Roots of exponentials; a root of a size has none.
+            const bool root = function == Function::Sqrt || function == Function::Rsqrt;
+            const bool varies = reads(call->arguments.front());
+            if (function == Function::Log || (root && varies)) needs.logarithms = true;
+            if (function != Function::Power || !varies) return;
             const Number* power = std::get_if<Number>(&call->arguments[1].node);
             if (power == nullptr || !power->is_integer) needs.logarithms = true;
         });
