@@ -135,6 +135,7 @@ private:
     [[nodiscard]] ArrayId combine_helper(ArrayId old);
     [[nodiscard]] Expression combining(const Expression& expression,
                                        const std::set<ArrayId>& updated);
+    [[nodiscard]] std::optional<Expression> moved_state(const Read& element);
     [[nodiscard]] Expression combining_read(const Read& element, const std::set<ArrayId>& updated);
     [[nodiscard]] Expression saved_read(ArrayId old, std::vector<Expression> index);
     [[nodiscard]] ArrayId add_combining(const std::string& name, std::vector<AxisId> axes,

@@ -24,6 +24,24 @@ Expression Splitting::saved_read(ArrayId old, std::vector<Expression> index) {
                                          std::move(value)});
 }
 
+/// A part's state that is relative to a centre, relative to that of all parts.
+std::optional<Expression> Splitting::moved_state(const Read& element) {
+    const ArrayId newest = newest_.at(element.array);
+    const auto found = producer_.find(newest);
+    if (found == producer_.end()) return std::nullopt;
+    const Line line = lines_[found->second];
+    const Fold* own = std::get_if<Fold>(&accumulator_.body[line.body].body);
+    if (own == nullptr || own->seed.empty()) return std::nullopt;
+    for (std::size_t i = 0; i < line.statement.targets.size(); ++i) {
+        if (line.statement.targets[i] != newest || !mentions_centre(own->values[i])) continue;
+        const std::vector<AxisId>& axes = array(element.array).axes;
+        if (Expression{element, {}} != read_axes(element.array, axes))
+            refuse("`" + array(element.array).name + "` is read at other places than its own");
+        return moved(line, i);
+    }
+    return std::nullopt;
+}
+
 Expression Splitting::combining_read(const Read& element, const std::set<ArrayId>& updated) {
     std::vector<Expression> index;
     for (const Expression& each : element.index) index.push_back(combining(each, updated));
@@ -34,6 +52,7 @@ Expression Splitting::combining_read(const Read& element, const std::set<ArrayId
     }
     if (is_state(old) && updated.count(old) == 0) {
         if (moved_ && moved_->first == old) return moved_->second;
+        if (std::optional<Expression> there = moved_state(element)) return std::move(*there);
         index.insert(index.begin(), axis_index(part_));
         return saved_read(newest_.at(old), std::move(index));
     }

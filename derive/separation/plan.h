@@ -244,7 +244,7 @@ private:
     [[nodiscard]] bool has_constants(std::uint32_t fold);
     [[nodiscard]] PolynomialId verbatim(std::uint32_t fold);
     [[nodiscard]] Form term_of_sum(std::uint32_t fold, const Monomial& mono, double coefficient);
-    [[nodiscard]] bool holds_own_maximum(PolynomialId exponent, PolynomialId subtracted);
+    [[nodiscard]] bool holds_own_maxima(PolynomialId exponent, PolynomialId subtracted);
     [[nodiscard]] bool is_bare_difference(TermId term);
     [[nodiscard]] bool is_rounded_mean(PolynomialId folded) const;
     [[nodiscard]] bool sums_twice(PolynomialId form) const;

@@ -225,22 +225,25 @@ bool Plan::meets_gauge(std::uint32_t fold) {
     });
 }
 
-/// Whether some of the exponent's terms have their maximum subtracted, in the tail only.
-bool Plan::holds_own_maximum(PolynomialId exponent, PolynomialId subtracted) {
+/// Whether the exponent is of several values, each of which has its own maximum subtracted, in the
+/// tail only.
+bool Plan::holds_own_maxima(PolynomialId exponent, PolynomialId subtracted) {
     const Polynomial visible = algebra_[without_masks(exponent)];
-    const auto& all = visible.terms;
-    const auto has = [&](const auto& wanted) {
-        return std::any_of(all.begin(), all.end(),
-                           [&](const auto& term) { return term.first == wanted.first; });
-    };
-    const std::set<std::uint32_t> folds = folds_in(subtracted);
-    return std::any_of(folds.begin(), folds.end(), [&](std::uint32_t fold) {
+    std::set<Monomial> left;
+    for (const auto& [mono, coefficient] : visible.terms) left.insert(mono);
+    int maxima = 0;
+    for (const std::uint32_t fold : folds_in(subtracted)) {
         const std::optional<PolynomialId> bound = bound_of(fold);
-        if (!bound) return false;
+        if (!bound) continue;
         const Polynomial values = algebra_[without_masks(*bound)];
-        const auto& some = values.terms;
-        return some.size() < all.size() && std::all_of(some.begin(), some.end(), has);
-    });
+        const bool own = values.terms.size() < visible.terms.size() &&
+                         std::all_of(values.terms.begin(), values.terms.end(),
+                                     [&](const auto& term) { return left.contains(term.first); });
+        if (!own) continue;
+        ++maxima;
+        for (const auto& [mono, coefficient] : values.terms) left.erase(mono);
+    }
+    return maxima > 1 && left.empty();
 }
 
 Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
@@ -287,12 +290,13 @@ Placement Plan::place(const Monomial& monomial, const std::vector<AxisId>& over,
         return result;
     };
     if (repaired && proof->attained) return keep();
-    if (tame && (bounded_below || !must_be_attained)) {
+    // Without a bound from below, what is subtracted could overflow in the tail.
+    if (tame && (bounded_below || (!must_be_attained && !repaired))) {
         result.outside = outside(parts.rest.exponent);
         return result;
     }
     if (repaired && !must_be_attained) return keep();
-    if (!as_written && holds_own_maximum(varying, parts.rest.exponent))
+    if (!as_written && holds_own_maxima(varying, parts.rest.exponent))
         formed_apart_.insert({fold, varying});
     result.gauge = gauge_for(varying, inside, fold);
     result.outside = outside(algebra_.add(parts.rest.exponent, result.gauge));
