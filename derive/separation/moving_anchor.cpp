@@ -15,6 +15,8 @@
 // deviations.
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "derive/separation/mentions.h"
 #include "derive/separation/plan.h"
@@ -68,6 +70,7 @@ std::optional<Plan::AnchorWeight> Plan::weight_of(std::uint32_t anchor) {
     const std::set<std::uint32_t>& near = anchors_[anchor].near;
     std::optional<AnchorWeight> means;
     std::optional<AnchorWeight> all;
+    std::map<std::uint32_t, std::set<PolynomialId>> exponents;
     for (std::uint32_t fold = 0; fold < forms_.size(); ++fold) {
         if (folds_[fold].monoid != kSum || folds_[fold].picks) continue;
         for (const auto& [mono, coefficient] : Polynomial(algebra_[forms_[fold]]).terms) {
@@ -82,6 +85,7 @@ std::optional<Plan::AnchorWeight> Plan::weight_of(std::uint32_t anchor) {
                 mentions(algebra_, placed.gauge, term))
                 return std::nullopt;
             const AnchorWeight here{.factors = *weight, .gauge = placed.gauge};
+            if (weight->exponent != kZero) exponents[fold].insert(weight->exponent);
             for (auto* each : {&all, near.contains(fold) ? &means : nullptr}) {
                 if (each == nullptr) continue;
                 if (!*each) *each = here;
@@ -89,6 +93,9 @@ std::optional<Plan::AnchorWeight> Plan::weight_of(std::uint32_t anchor) {
             }
         }
     }
+    // Weights by two exponentials have two sums, in whose quotient no centre cancels.
+    for (MultipliedOut& each : multiplied_out_)
+        if (exponents[each.fold].size() > 1) each.centred = false;
     return means ? means : all;
 }
 
