@@ -64,7 +64,7 @@ std::vector<Sized> sized_kernels() {
     return list;
 }
 
-Result<EmittedProgram> emitted(const State& state, const std::string& machine) {
+Result<EmittedProgram> emitted_for(const State& state, const std::string& machine) {
     const Result<EmitOptions> options = emit_options_for("sm_80", machine);
     REQUIRE(options.has_value());
     return emit(state, test::program_of(state), *options);
@@ -106,7 +106,7 @@ TEST_CASE("sm_80: kernels keep to the shared memory of their machine, or are ref
         for (const char* machine : kMachines) {
             INFO(machine);
             const std::int64_t limit = find_architecture(machine)->shared_memory;
-            const Result<EmittedProgram> program = emitted(sized.state, machine);
+            const Result<EmittedProgram> program = emitted_for(sized.state, machine);
             if (program) {
                 const std::int64_t bytes = program->kernels.front().shared_bytes;
                 CHECK_LE(bytes, limit);
@@ -147,7 +147,7 @@ TEST_CASE("nvrtc: kernels of target sm_80 compile for every machine without spil
     for (const Compiled& entry : list)
         for (const std::string& machine : entry.machines) {
             INFO(entry.sized.name, " ", machine);
-            const Result<EmittedProgram> program = emitted(entry.sized.state, machine);
+            const Result<EmittedProgram> program = emitted_for(entry.sized.state, machine);
             REQUIRE(program.has_value());
             CompileOptions how;
             how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";

@@ -20,7 +20,7 @@ constexpr const char* kProduct =
     "output C[m, n] : f32 = sum(k) A[m, k] * B[n, k] }";
 constexpr const char* kTiles = "group m by 16\ngroup n by 16\nstream k by 16";
 
-EmittedProgram emitted(const State& state, EmitOptions options) {
+EmittedProgram emitted_kernels(const State& state, EmitOptions options) {
     const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
     if (!program) FAIL(test::all_messages(program.error(), {}));
     return *program;
@@ -59,7 +59,7 @@ int wrong_elements(const std::string& target, std::int64_t row) {
     EmitOptions options;
     options.target = target;
     options.free_strides = true;
-    const EmittedKernel kernel = emitted(state, options).kernels.front();
+    const EmittedKernel kernel = emitted_kernels(state, options).kernels.front();
     const Result<HostKernel> compiled =
         compile_for_host(kernel, std::filesystem::temp_directory_path() / "napkin-test-emulator");
     REQUIRE(compiled.has_value());
@@ -110,7 +110,7 @@ TEST_CASE("a launch that a kernel was not made for is refused") {
         "diagram rows { axis m = 12 dynamic, n = 16, p = 8 dynamic\n input A[m, n, p] : f32\n"
         "output B[m, n] : f32 = sum(p) A[m, n, p] }";
     const State state = test::derive(test::load(text), "group m by 4");
-    const EmittedKernel kernel = emitted(state, {}).kernels.front();
+    const EmittedKernel kernel = emitted_kernels(state, {}).kernels.front();
     const auto code_at = [&](const Sizes& sizes) {
         return code_of(check_contract(test::load(text, sizes), kernel));
     };
@@ -133,7 +133,7 @@ TEST_CASE("a grid larger than any is refused") {
         "diagram many { axis m = 4 dynamic, n = 4 dynamic\n input A[m, n] : f32\n"
         "output B[m, n] : f32 = A[m, n] + 1 }";
     const State state = test::derive(test::load(text), "group m by 1\ngroup n by 1");
-    const EmittedKernel kernel = emitted(state, {}).kernels.front();
+    const EmittedKernel kernel = emitted_kernels(state, {}).kernels.front();
     CHECK_EQ(code_of(check_contract(test::load(text, {{"m", 1 << 16}, {"n", 1 << 16}}), kernel)),
              "E0920");
 }
@@ -143,7 +143,7 @@ TEST_CASE("strides that vectors do not divide are refused") {
         "diagram batched { axis m = 16 dynamic, k = 24 dynamic\n input A[m, k] : bf16\n"
         "output B[m, k] : f32 = A[m, k] * 2\n weave b = 3 dynamic }";
     const State state = test::derive(test::load(text), "group m by 8\ngroup k by 8");
-    EmittedKernel kernel = emitted(state, {}).kernels.front();
+    EmittedKernel kernel = emitted_kernels(state, {}).kernels.front();
     for (KernelParameter& parameter : kernel.parameters)
         if (parameter.kind == KernelParameter::Kind::Stride) parameter.multiple = 8;
     CHECK_EQ(code_of(check_contract(test::load(text), kernel)), "");
@@ -182,7 +182,7 @@ TEST_CASE("places in arrays of more than 2^31 elements are computed in 64 bits")
                              "group m by 32\ngroup n by 32\nstream k by 32");
             EmitOptions options;
             options.target = target;
-            const std::string source = emitted(state, options).kernels.front().source;
+            const std::string source = emitted_kernels(state, options).kernels.front().source;
             CHECK_EQ(source.find("i64(m0") != std::string::npos, rows == std::int64_t{1} << 26);
         }
 }

@@ -30,7 +30,7 @@ struct Subject {
     std::vector<Fault> faults;
 };
 
-EmittedProgram emitted(const State& state, int threads) {
+EmittedProgram emitted_with_threads(const State& state, int threads) {
     EmitOptions options;
     options.target = "sm_80";
     options.threads = threads;
@@ -72,7 +72,7 @@ Subject attention() {
     return {
         "attention",
         state,
-        emitted(state, 64),
+        emitted_with_threads(state, 64),
         {
             {"no wait for the copies", {{wait + barrier + load, barrier + load}}},
             {"a wait one stage late",
@@ -116,7 +116,7 @@ Subject product() {
         "group m by 32\ngroup n by 64\nstream k by 32");
     return {"product",
             state,
-            emitted(state, 128),
+            emitted_with_threads(state, 128),
             {
                 {"a wait one stage late",
                  {{"wait_copies<2>();\n            block_barrier();",
@@ -145,7 +145,7 @@ Subject norm() {
         "group n by 8");
     return {"norm",
             state,
-            emitted(state, 128),
+            emitted_with_threads(state, 128),
             {
                 {"sums of a thread's own columns", {{"acc = row_sum<Rows>(acc);", ""}}},
                 {"columns left out of the sum", {{"id < 72 ?", "id < 64 ?"}}},

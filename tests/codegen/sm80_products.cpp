@@ -12,7 +12,8 @@ std::string product(const std::string& left, const std::string& right, const std
         "output C[m, n] : {3} = sum(k) A[{0}] * B[{1}] }}",
         left, right, type, type == "tf32" ? "f32" : type);
 }
-constexpr const char* kTiles = "group m by 32 at l1\ngroup n by 64 at l1\nstream k by 32 at l1";
+constexpr const char* kProductTiles =
+    "group m by 32 at l1\ngroup n by 64 at l1\nstream k by 32 at l1";
 
 }  // namespace
 
@@ -21,19 +22,19 @@ std::vector<TensorWorkload> product_workloads() {
         {"product NN",
          product("m, k", "k, n", "bf16"),
          {},
-         kTiles,
+         kProductTiles,
          {},
          {{{"m", 3}, {"n", 40}, {"k", 24}}, {{"m", 100}, {"n", 136}, {"k", 8}}},
          true},
-        {"product NT", product("m, k", "n, k", "bf16"), {}, kTiles},
-        {"product TN", product("k, m", "k, n", "bf16"), {}, kTiles},
-        {"product TT", product("k, m", "n, k", "bf16"), {}, kTiles},
-        {"product NN, f16", product("m, k", "k, n", "f16"), {}, kTiles},
-        {"product TN, f16", product("k, m", "k, n", "f16"), {}, kTiles},
-        {"product NN, tf32", product("m, k", "k, n", "tf32"), {}, kTiles, {}, {}, true},
-        {"product NT, tf32", product("m, k", "n, k", "tf32"), {}, kTiles},
-        {"product TN, tf32", product("k, m", "k, n", "tf32"), {}, kTiles},
-        {"product TT, tf32", product("k, m", "n, k", "tf32"), {}, kTiles},
+        {"product NT", product("m, k", "n, k", "bf16"), {}, kProductTiles},
+        {"product TN", product("k, m", "k, n", "bf16"), {}, kProductTiles},
+        {"product TT", product("k, m", "n, k", "bf16"), {}, kProductTiles},
+        {"product NN, f16", product("m, k", "k, n", "f16"), {}, kProductTiles},
+        {"product TN, f16", product("k, m", "k, n", "f16"), {}, kProductTiles},
+        {"product NN, tf32", product("m, k", "k, n", "tf32"), {}, kProductTiles, {}, {}, true},
+        {"product NT, tf32", product("m, k", "n, k", "tf32"), {}, kProductTiles},
+        {"product TN, tf32", product("k, m", "k, n", "tf32"), {}, kProductTiles},
+        {"product TT, tf32", product("k, m", "n, k", "tf32"), {}, kProductTiles},
         {"product, rows of odd length",
          "diagram mm { axis m = 45, n = 39, k = 37\n input A[m, k], B[k, n] : bf16\n"
          "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",

@@ -125,14 +125,14 @@ constexpr const char* kImpurity = R"(diagram impurity {
   output Y[q] = log(sum(x) P[q, x] * (1 - P[q, x]))
 })";
 
-struct Case {
+struct UnsafeCase {
     const char* name;
     const char* text;
     const char* steps;
 };
 
-const std::vector<Case>& unsafe_cases() {
-    static const std::vector<Case> kAll = {
+const std::vector<UnsafeCase>& unsafe_cases() {
+    static const std::vector<UnsafeCase> kAll = {
         {"moments in one region, their difference in another", kVariance,
          "fuse square, mu\nstream x by 4 in mu"},
         {"moments in two regions", kVariance, "stream x by 4 in square"},
@@ -192,13 +192,13 @@ TEST_CASE("unsafe: running exponentials are flagged, with an example and a safe 
 
 TEST_CASE("unsafe: what would cancel is refused, with an example and the safe form") {
     std::string text;
-    for (const Case& each : unsafe_cases())
+    for (const UnsafeCase& each : unsafe_cases())
         text += std::string("== ") + each.name + "\n" + refusal(load(each.text), each.steps) + "\n";
     check_golden("separation/unsafe.txt", text);
 }
 
 TEST_CASE("unsafe: it is streamed as written where that is asked for") {
-    for (const Case& each : unsafe_cases()) {
+    for (const UnsafeCase& each : unsafe_cases()) {
         const std::string steps = each.steps;
         if (steps.find("split-stream") != std::string::npos) continue;
         INFO(each.name);
