@@ -4,19 +4,11 @@
 #include <array>
 #include <utility>
 
+#include "derive/rewriting/simplify.h"
 #include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::proof {
-namespace {
-
-bool is_zero(const Expression& expression) {
-    const Number* literal = std::get_if<Number>(&expression.node);
-    return literal != nullptr && literal->value == 0;
-}
-
-}  // namespace
-
 bool ExpressionRanges::take_overflow() {
     return std::exchange(overflows_, false);
 }
@@ -92,7 +84,8 @@ ValueRange ExpressionRanges::selected(const Apply& call, Operands operands) {
     ValueRange result = hull(then, range(call.arguments[2], operands));
     // `if l != 0 then a else 0` is 0 where l vanishes.
     const Apply* visible = call_of(call.arguments[0], Function::NotEqual);
-    if (visible != nullptr && is_zero(visible->arguments[1]) && is_zero(call.arguments[2]))
+    if (visible != nullptr && rules::is_literal(visible->arguments[1], 0) &&
+        rules::is_literal(call.arguments[2], 0))
         result.fades |= range(visible->arguments[0], operands).vanishes;
     return result;
 }
