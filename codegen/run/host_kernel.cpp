@@ -14,6 +14,7 @@
 #include "codegen/run/execute.h"
 #include "codegen/run/folders.h"
 #include "codegen/run/messages.h"
+#include "diagrams/contains.h"
 
 namespace napkin {
 namespace {
@@ -139,23 +140,22 @@ Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path&
 std::optional<Diagnostic> compile_together_for_host(std::span<const EmittedKernel> kernels,
                                                     const fs::path& cache) {
     const fs::path folder = folder_of(cache);
-    // Every kernel in a namespace of its own that sees all of the prelude: their constants have the
-    // same names.
+    // Every kernel in a namespace of its own that sees all of the prelude, and with a name of its
+    // own: kernels of one name may come together, and their constants have the same names.
     std::string text = "#include \"tensor.cuh\"\n";
     std::vector<fs::path> libraries;
     std::string keys;
     for (const EmittedKernel& kernel : kernels) {
         const std::string key = key_of(kernel);
+        fs::path library = library_of(folder, kernel, key);
         std::error_code error;
-        libraries.push_back(library_of(folder, kernel, key));
-        if (fs::exists(libraries.back(), error)) {
-            libraries.pop_back();
-            continue;
-        }
+        if (contains(libraries, library) || fs::exists(library, error)) continue;
+        libraries.push_back(std::move(library));
         keys += key;
         text += fmt::format(
-            "namespace nk_{0} {{ using namespace ::nk; }}\n#define nk nk_{0}\n{1}{2}#undef nk\n",
-            key, kernel.source, entry_text(kernel, key));
+            "namespace nk_{0} {{ using namespace ::nk; }}\n#define nk nk_{0}\n#define {3} {3}_{0}\n"
+            "{1}{2}#undef {3}\n#undef nk\n",
+            key, kernel.source, entry_text(kernel, key), kernel.name);
     }
     if (libraries.empty()) return std::nullopt;
     const fs::path together = folder / ("together-" + hash_text(keys) + ".so");

@@ -20,8 +20,8 @@ struct HostKernel {
 /// and throws InternalError with its output.
 [[nodiscard]] Result<HostKernel> compile_for_host(const EmittedKernel& kernel,
                                                   const std::filesystem::path& cache);
-/// Compiles kernels that `cache` lacks as one text, without optimising: many small kernels for
-/// which this is most of the time. Their names differ.
+/// Compiles kernels that `cache` lacks as one text, without optimising: for many kernels
+/// that run once, whose compilation is most of the time.
 [[nodiscard]] std::optional<Diagnostic> compile_together_for_host(
     std::span<const EmittedKernel> kernels, const std::filesystem::path& cache);
 

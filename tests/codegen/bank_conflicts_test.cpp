@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "codegen/run/execute.h"
+#include "tests/codegen/judge.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
 
@@ -20,7 +21,7 @@ Execution execute_counted(const std::string& name, const Sizes& sizes) {
     REQUIRE(program.has_value());
     ExecuteOptions how;
     how.count_bank_conflicts = true;
-    how.emulator_cache = std::filesystem::temp_directory_path() / "napkin-test-emulator";
+    how.emulator_cache = test::emulator_folder();
     const Result<Execution> execution =
         execute_emulated(state.diagram, *program, random_inputs(state.diagram, 3), how);
     REQUIRE(execution.has_value());

@@ -10,6 +10,7 @@
 #include "codegen/run/emulator.h"
 #include "codegen/run/execute.h"
 #include "codegen/run/host_kernel.h"
+#include "tests/codegen/judge.h"
 #include "tests/derive/programs.h"
 
 namespace napkin {
@@ -60,8 +61,7 @@ int wrong_elements(const std::string& target, std::int64_t row) {
     options.target = target;
     options.free_strides = true;
     const EmittedKernel kernel = emitted_kernels(state, options).kernels.front();
-    const Result<HostKernel> compiled =
-        compile_for_host(kernel, std::filesystem::temp_directory_path() / "napkin-test-emulator");
+    const Result<HostKernel> compiled = compile_for_host(kernel, test::emulator_folder());
     REQUIRE(compiled.has_value());
     const SparseMemory a(static_cast<std::size_t>(40 * row * 2));
     const SparseMemory b(static_cast<std::size_t>(24 * row * 2));

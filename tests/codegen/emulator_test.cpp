@@ -8,13 +8,10 @@
 #include "codegen/run/compile.h"
 #include "codegen/run/execute.h"
 #include "codegen/run/host_kernel.h"
+#include "tests/codegen/judge.h"
 
 namespace napkin {
 namespace {
-
-std::filesystem::path scratch() {
-    return std::filesystem::temp_directory_path() / "napkin-test-emulator";
-}
 
 /// A kernel that reverses 64 numbers inside each block, through shared memory.
 EmittedKernel reverse_kernel(const std::string& barrier, const std::string& extra = "") {
@@ -41,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(64) reverse(Global<const float> in,
 
 std::optional<EmulatorFault> run(const EmittedKernel& kernel, std::vector<float>& in,
                                  std::vector<float>& out) {
-    const Result<HostKernel> compiled = compile_for_host(kernel, scratch());
+    const Result<HostKernel> compiled = compile_for_host(kernel, test::emulator_folder());
     REQUIRE(compiled.has_value());
     EmulatedLaunch launch;
     launch.entry = compiled->entry;

@@ -2,9 +2,7 @@
 // of them, and for sm_80, whose refusals are stated; run in the emulator at small ragged sizes
 // within the derived tolerance.
 #include <algorithm>
-#include <filesystem>
 
-#include "codegen/run/host_kernel.h"
 #include "tests/codegen/judge.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
@@ -73,30 +71,17 @@ std::vector<Subject> subjects(const std::string& target) {
     return list;
 }
 
-std::filesystem::path scratch() {
-    return std::filesystem::temp_directory_path() / "napkin-test-emulator";
-}
-
 struct Lowered {
     Subject subject;
     EmittedProgram program;
 };
 
-/// Compiles all kernels at once, runs each program and says what is wrong with it.
-void check_runs(std::vector<Lowered>& lowered) {
+/// Compiles all kernels, runs each program and says what is wrong with it.
+void check_runs(const std::vector<Lowered>& lowered) {
     std::vector<EmittedKernel> kernels;
-    for (Lowered& each : lowered)
-        for (EmittedKernel& kernel : each.program.kernels) {
-            // Names are those of diagrams and regions, which forms share.
-            const std::string own = kernel.name + "_" + std::to_string(kernels.size());
-            const std::size_t at = kernel.source.find(kernel.name + "(");
-            REQUIRE_NE(at, std::string::npos);
-            kernel.source.replace(at, kernel.name.size(), own);
-            kernel.name = own;
-            kernels.push_back(kernel);
-        }
-    const std::optional<Diagnostic> failed = compile_together_for_host(kernels, scratch());
-    REQUIRE_FALSE(failed.has_value());
+    for (const Lowered& each : lowered)
+        kernels.insert(kernels.end(), each.program.kernels.begin(), each.program.kernels.end());
+    compile_together(kernels);
     for (const Lowered& each : lowered) {
         INFO(each.subject.name);
         CHECK_EQ(wrong_with(each.subject.plain, each.subject.state, each.program, 3), "");

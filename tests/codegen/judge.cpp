@@ -1,12 +1,29 @@
 #include "tests/codegen/judge.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "codegen/run/execute.h"
+#include "codegen/run/host_kernel.h"
 #include "diagrams/compare.h"
 #include "tests/derive/programs.h"
 
 namespace napkin::test {
+
+std::filesystem::path emulator_folder() {
+    return std::filesystem::temp_directory_path() / "napkin-test-emulator";
+}
+
+void compile_together(const std::vector<EmittedKernel>& kernels) {
+    constexpr std::size_t kTogether = 32;
+    const std::span<const EmittedKernel> all = kernels;
+    for (std::size_t first = 0; first < all.size(); first += kTogether) try {
+            static_cast<void>(compile_together_for_host(
+                all.subspan(first, std::min(kTogether, all.size() - first)), emulator_folder()));
+        } catch (const InternalError&) {
+        }
+}
 
 std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,
                        RunOn where) {
@@ -20,7 +37,7 @@ std::string wrong_with(const Diagram& plain, const State& state, const EmittedPr
     const Tensors inputs = tensors_in(diagram, plain, given);
     ExecuteOptions how;
     how.seed = seed;
-    how.emulator_cache = std::filesystem::temp_directory_path() / "napkin-test-emulator";
+    how.emulator_cache = emulator_folder();
     const Precision precision = precision_of(state, program);
     Reference reference = plain == diagram ? Reference(plain, given, precision)
                                            : Reference(plain, given, diagram, precision);

@@ -2,7 +2,9 @@
 // line does.
 #pragma once
 
+#include <filesystem>
 #include <string>
+#include <vector>
 
 #include "codegen/emit.h"
 #include "derive/state.h"
@@ -10,6 +12,13 @@
 namespace napkin::test {
 
 enum class RunOn { Emulator, Gpu };
+
+/// Where the tests keep what is compiled for the emulator.
+[[nodiscard]] std::filesystem::path emulator_folder();
+
+/// Compiles kernels for the emulator, many in a call of the compiler, for those who run them next.
+/// What the compiler rejects is left for them to find.
+void compile_together(const std::vector<EmittedKernel>& kernels);
 
 /// What is wrong with a run: what the emulator found, runs that differ in a bit, elements that
 /// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing.

@@ -12,6 +12,7 @@
 
 #include "codegen/run/emulator.h"
 #include "codegen/run/host_kernel.h"
+#include "tests/codegen/judge.h"
 
 namespace napkin::test {
 
@@ -35,8 +36,7 @@ public:
         return *this;
     }
     [[nodiscard]] EmulatedRun run(std::uint64_t seed = 1, std::int64_t blocks = 1) const {
-        const Result<HostKernel> compiled = compile_for_host(
-            kernel_, std::filesystem::temp_directory_path() / "napkin-test-emulator");
+        const Result<HostKernel> compiled = compile_for_host(kernel_, test::emulator_folder());
         REQUIRE(compiled.has_value());
         EmulatedLaunch launch;
         launch.entry = compiled->entry;

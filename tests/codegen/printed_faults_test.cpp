@@ -3,10 +3,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <future>
-
-#include "codegen/run/host_kernel.h"
 #include "tests/codegen/judge.h"
 #include "tests/derive/programs.h"
 
@@ -185,19 +181,6 @@ std::string finder_of(const std::string& said) {
     return said.empty() ? "NOT FOUND" : "wrong value";
 }
 
-/// Both processors compile what is run afterwards, one by one.
-void compile_all(const std::vector<EmittedProgram>& programs) {
-    const std::filesystem::path cache =
-        std::filesystem::temp_directory_path() / "napkin-test-emulator";
-    const auto every_other = [&](std::size_t first) {
-        for (std::size_t i = first; i < programs.size(); i += 2)
-            static_cast<void>(compile_for_host(programs[i].kernels.front(), cache));
-    };
-    const std::future<void> half = std::async(std::launch::async, every_other, 1);
-    every_other(0);
-    half.wait();
-}
-
 }  // namespace
 
 TEST_CASE("sm_80: faults planted in printed kernels are found") {
@@ -206,8 +189,12 @@ TEST_CASE("sm_80: faults planted in printed kernels are found") {
     for (const Subject& subject : {attention(), product(), norm()}) {
         CHECK_EQ(test::wrong_with(subject.state, subject.program, 1), "");
         std::vector<EmittedProgram> programs;
-        for (const Fault& fault : subject.faults) programs.push_back(planted(subject, fault));
-        compile_all(programs);
+        std::vector<EmittedKernel> kernels;
+        for (const Fault& fault : subject.faults) {
+            programs.push_back(planted(subject, fault));
+            kernels.push_back(programs.back().kernels.front());
+        }
+        test::compile_together(kernels);
         for (std::size_t i = 0; i < programs.size(); ++i) {
             const std::string said = test::wrong_with(subject.state, programs[i], 1);
             const std::string finder = finder_of(said);

@@ -8,16 +8,13 @@
 #include <fstream>
 
 #include "codegen/run/execute.h"
+#include "tests/codegen/judge.h"
 #include "tests/codegen/workloads.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
 
 namespace napkin {
 namespace {
-
-std::filesystem::path scratch() {
-    return std::filesystem::temp_directory_path() / "napkin-test-emulator";
-}
 
 /// The largest difference between outputs, relative to one plus the value.
 double worst_difference(const Diagram& diagram, const Tensors& expected, const Tensors& actual) {
@@ -70,7 +67,7 @@ void check_program(const Diagram& diagram, const EmittedProgram& program) {
     const Result<Tensors> expected = evaluate_outputs(diagram, inputs);
     REQUIRE(expected.has_value());
     ExecuteOptions how;
-    how.emulator_cache = scratch();
+    how.emulator_cache = test::emulator_folder();
     const Result<Execution> execution = execute_emulated(diagram, program, inputs, how);
     REQUIRE(execution.has_value());
     CHECK_EQ(execution->canaries_broken, 0);
@@ -158,7 +155,7 @@ TEST_CASE("simt: infinities and NaN follow the reference's conventions") {
         const Result<Tensors> expected = evaluate_outputs(diagram, inputs);
         REQUIRE(expected.has_value());
         ExecuteOptions how;
-        how.emulator_cache = scratch();
+        how.emulator_cache = test::emulator_folder();
         const Result<Execution> execution = execute_emulated(diagram, program, inputs, how);
         REQUIRE(execution.has_value());
         CHECK_LE(worst_difference(diagram, *expected, execution->outputs), tolerance(program));
@@ -229,7 +226,7 @@ TEST_CASE("simt: every mutant of a printed kernel is caught") {
             EmittedProgram mutant = program;
             mutant.kernels.front().source.replace(at, from.size(), to);
             ExecuteOptions how;
-            how.emulator_cache = scratch();
+            how.emulator_cache = test::emulator_folder();
             try {
                 const Result<Execution> execution = execute_emulated(diagram, mutant, inputs, how);
                 return execution->never_written > 0 || execution->canaries_broken > 0 ||
@@ -271,8 +268,17 @@ TEST_CASE("simt: every mutant of a printed kernel is caught") {
 
 TEST_CASE("simt: every workload agrees with the reference in the emulator") {
     const char* only = std::getenv("NAPKIN_ONLY");
-    for (const test::Workload& workload : test::workloads()) {
-        if (only != nullptr && workload.name.find(only) == std::string::npos) continue;
+    std::vector<test::Workload> chosen = test::workloads();
+    if (only != nullptr)
+        std::erase_if(chosen, [&](const test::Workload& workload) {
+            return workload.name.find(only) == std::string::npos;
+        });
+    std::vector<EmittedKernel> kernels;
+    for (const test::Workload& workload : chosen)
+        for (EmittedKernel& kernel : emitted(workload).kernels)
+            kernels.push_back(std::move(kernel));
+    test::compile_together(kernels);
+    for (const test::Workload& workload : chosen) {
         try {
             INFO(workload.name);
             // A derivation may split axes, which changes the diagram.

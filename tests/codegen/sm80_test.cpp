@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "codegen/run/compile.h"
 #include "tests/codegen/judge.h"
@@ -48,6 +49,35 @@ std::vector<TensorWorkload> chosen() {
     return list;
 }
 
+/// A workload, derived and lowered; `why` is what went wrong on the way.
+struct Lowered {
+    TensorWorkload workload;
+    std::optional<State> state;
+    std::optional<Result<EmittedProgram>> program;
+    std::string why;
+};
+
+std::vector<Lowered> lowered(const std::vector<TensorWorkload>& workloads,
+                             const EmitOptions& options = {}) {
+    std::vector<Lowered> list;
+    std::vector<EmittedKernel> kernels;
+    for (const TensorWorkload& workload : workloads) {
+        Lowered each{.workload = workload, .state = {}, .program = {}, .why = {}};
+        try {
+            each.state = state_of(workload, {});
+            each.program = emitted(*each.state, options);
+        } catch (const InternalError& error) {
+            each.why = error.what();
+        }
+        if (each.program && *each.program)
+            kernels.insert(kernels.end(), (*each.program)->kernels.begin(),
+                           (*each.program)->kernels.end());
+        list.push_back(std::move(each));
+    }
+    test::compile_together(kernels);
+    return list;
+}
+
 std::string runs_wrongly(const State& state, const EmittedProgram& program, std::uint64_t seeds) {
     for (std::uint64_t seed = 1; seed <= seeds; ++seed)
         if (std::string wrong = test::wrong_with(state, program, seed); !wrong.empty())
@@ -58,44 +88,39 @@ std::string runs_wrongly(const State& state, const EmittedProgram& program, std:
 }  // namespace
 
 TEST_CASE("sm_80: every workload agrees with the reference in the emulator, or is refused") {
-    for (const TensorWorkload& workload : chosen()) {
+    for (const Lowered& each : lowered(chosen())) {
+        const TensorWorkload& workload = each.workload;
         INFO(workload.name);
-        try {
-            const State state = state_of(workload, {});
-            const Result<EmittedProgram> program = emitted(state);
-            if (program) {
-                CHECK_EQ(workload.refused, "");
-                CHECK_EQ(runs_wrongly(state, *program, workload.everywhere ? 4 : 2), "");
-                continue;
-            }
-            const Diagnostic& refusal = program.error().list.front();
-            CHECK_EQ(refusal.code, "E0905");
-            CHECK_NE(refusal.help, "");
-            CHECK_MESSAGE((!workload.refused.empty() &&
-                           refusal.message.find(workload.refused) != std::string::npos),
-                          refusal.message);
-        } catch (const InternalError& error) {
-            FAIL_CHECK(std::string(error.what()));
+        CHECK_EQ(each.why, "");
+        if (!each.program) continue;
+        if (*each.program) {
+            CHECK_EQ(workload.refused, "");
+            CHECK_EQ(runs_wrongly(*each.state, **each.program, workload.everywhere ? 4 : 2), "");
+            continue;
         }
+        const Diagnostic& refusal = each.program->error().list.front();
+        CHECK_EQ(refusal.code, "E0905");
+        CHECK_NE(refusal.help, "");
+        CHECK_MESSAGE((!workload.refused.empty() &&
+                       refusal.message.find(workload.refused) != std::string::npos),
+                      refusal.message);
     }
 }
 
 TEST_CASE("sm_80: kernels with run-time sizes serve other sizes") {
-    for (const TensorWorkload& workload : chosen()) {
-        if (workload.others.empty()) continue;
-        INFO(workload.name);
-        try {
-            EmitOptions options;
-            options.dynamic_sizes = true;
-            const State state = state_of(workload, {});
-            const Result<EmittedProgram> program = emitted(state, options);
-            REQUIRE(program.has_value());
-            CHECK_EQ(runs_wrongly(state, *program, 1), "");
-            for (const Sizes& sizes : workload.others)
-                CHECK_EQ(runs_wrongly(state_of(workload, sizes), *program, 1), "");
-        } catch (const InternalError& error) {
-            FAIL_CHECK(std::string(error.what()));
-        }
+    std::vector<TensorWorkload> workloads = chosen();
+    std::erase_if(workloads,
+                  [](const TensorWorkload& workload) { return workload.others.empty(); });
+    EmitOptions options;
+    options.dynamic_sizes = true;
+    for (const Lowered& each : lowered(workloads, options)) {
+        INFO(each.workload.name);
+        CHECK_EQ(each.why, "");
+        REQUIRE(each.program);
+        REQUIRE(each.program->has_value());
+        CHECK_EQ(runs_wrongly(*each.state, **each.program, 1), "");
+        for (const Sizes& sizes : each.workload.others)
+            CHECK_EQ(runs_wrongly(state_of(each.workload, sizes), **each.program, 1), "");
     }
 }
 

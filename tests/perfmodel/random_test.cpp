@@ -19,7 +19,7 @@ std::uint32_t trials(std::uint32_t usual) {
 }
 
 /// Random masks seldom leave a whole chunk empty.
-constexpr const char* kWindow =
+constexpr const char* kNeighbours =
     "diagram windowed {\n axis q = 23, x = 31, d = 3, e = d\n input Q[q, d], K[x, d], V[x, e]\n"
     " S[q, x] = if x <= q + 8 and q - x < 4 then sum(d) Q[q, d] * K[x, d] else -inf\n"
     " P[q, x] = softmax[x](S[q, x])\n output O[q, e] = sum(x) P[q, x] * V[x, e]\n weave h = 2\n}\n";
@@ -82,7 +82,7 @@ TEST_CASE("random tiles of a window cost what they count") {
         if (outer > 1 && random() % 2 == 0)
             steps += "group q by " + std::to_string(size(outer - 1)) + " at l2\n";
         INFO(steps);
-        const State state = test::derived(kWindow, steps);
+        const State state = test::derived(kNeighbours, steps);
         test::check_counted("windowed", state);
         note(state, met);
     }

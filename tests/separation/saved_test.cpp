@@ -17,15 +17,15 @@ std::string backward(const std::string& inputs, const std::string& saved) {
            "  output O[q, e] : f32 = sum(x) P[q, x] * V[x, e]\n}";
 }
 
-struct Case {
+struct SavedCase {
     const char* name;
     const char* inputs;
     const char* saved;
     const char* steps;
 };
 
-const std::vector<Case>& cases() {
-    static const std::vector<Case> kAll = {
+const std::vector<SavedCase>& cases() {
+    static const std::vector<SavedCase> kAll = {
         {"inputs in f32", "", "", "recompute S in P\nfuse P, O\nstream x by 8 in O"},
         {"inputs in bf16", " : bf16", "", "recompute S in P\nfuse P, O\nstream x by 8 in O"},
         {"a log-sum-exp in f32 of inputs in bf16", " : bf16", " : f32",
@@ -47,7 +47,7 @@ const std::vector<Case>& cases() {
 
 TEST_CASE("saved bounds: rounded to a short type they bound nothing") {
     std::string text;
-    for (const Case& each : cases()) {
+    for (const SavedCase& each : cases()) {
         const Diagram diagram = load(backward(each.inputs, each.saved));
         const State state = derive(diagram, each.steps);
         text += std::string("== ") + each.name + "\n";

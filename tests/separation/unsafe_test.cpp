@@ -125,6 +125,32 @@ constexpr const char* kImpurity = R"(diagram impurity {
   output Y[q] = log(sum(x) P[q, x] * (1 - P[q, x]))
 })";
 
+constexpr const char* kJeffreys = R"(diagram jeffreys {
+  axis q = 7, x = 23
+  input S[q, x], T[q, x]
+  P[q, x] = softmax[x](S[q, x])
+  R[q, x] = softmax[x](T[q, x])
+  output Y[q] = sum(x) (P[q, x] - R[q, x]) * (log(P[q, x]) - log(R[q, x]))
+})";
+
+/// The maxima of S and T are subtracted from 2 S - T after the last chunk only.
+constexpr const char* kDivergence = R"(diagram divergence {
+  axis q = 7, x = 23
+  input S[q, x], T[q, x]
+  P[q, x] = softmax[x](S[q, x])
+  R[q, x] = softmax[x](T[q, x])
+  output Y[q] = sum(x) P[q, x] ^ 2 / R[q, x]
+})";
+
+constexpr const char* kMixture = R"(diagram mixture {
+  axis q = 7, x = 23
+  input S[q, x], T[q, x], X[q, x]
+  W[q, x] = exp(S[q, x]) + exp(T[q, x])
+  z[q] = sum(x) W[q, x]
+  mu[q] = (sum(x) W[q, x] * X[q, x]) / z[q]
+  output var[q] = (sum(x) W[q, x] * (X[q, x] - mu[q]) ^ 2) / z[q]
+})";
+
 struct UnsafeCase {
     const char* name;
     const char* text;
@@ -152,6 +178,10 @@ const std::vector<UnsafeCase>& unsafe_cases() {
         {"the square of a difference of probabilities", kDistance, "fuse all\nstream x by 4"},
         {"the square of a difference to a label", kScore, "fuse all\nstream x by 4"},
         {"the logarithm of what a difference is a factor of", kImpurity, "fuse all\nstream x by 4"},
+        {"differences of probabilities and of their logarithms", kJeffreys,
+         "fuse all\nstream x by 4"},
+        {"a quotient of probabilities", kDivergence, "fuse all\nstream x by 4"},
+        {"a variance weighted by two exponentials", kMixture, "fuse all\nstream x by 4"},
         {"parts of moments", kVariance, "fuse square, mu\nsplit-stream x by 8 in mu"},
     };
     return kAll;
