@@ -1,5 +1,6 @@
 // Every deliberate fault is caught, and by which rung: `1` where the rules or the expansion refuse,
 // `2` the identity over the fields, `p` provenance, `3t` execution.
+#include <map>
 #include <sstream>
 
 #include "tests/golden.h"
@@ -15,7 +16,7 @@ struct Prepared {
     State state;
 };
 
-Prepared prepare(const std::string& subject) {
+Prepared derived(const std::string& subject) {
     for (const Example& each : all_examples())
         if (each.name == subject) {
             proof::Shape shape =
@@ -28,8 +29,16 @@ Prepared prepare(const std::string& subject) {
     return {std::move(plain), std::move(state)};
 }
 
+/// Derived once: faults are planted in copies.
+const Prepared& prepared(const std::string& subject) {
+    static std::map<std::string, Prepared> known;
+    const auto found = known.find(subject);
+    if (found != known.end()) return found->second;
+    return known.emplace(subject, derived(subject)).first->second;
+}
+
 std::string rungs_that_catch(const Mutation& mutation) {
-    Prepared subject = prepare(mutation.subject);
+    Prepared subject = prepared(mutation.subject);
     if (mutation.on_state) mutation.on_state(subject.state);
     std::optional<TileProgram> program;
     try {
@@ -79,7 +88,7 @@ TEST_CASE("mutants: without a fault every subject is proved") {
     for (const Mutation& mutation : all_mutations()) subjects.insert(mutation.subject);
     for (const std::string& name : subjects) {
         CAPTURE(name);
-        const Prepared subject = prepare(name);
+        const Prepared& subject = prepared(name);
         const proof::ProgramProof proof = proof::prove_program(subject.plain, subject.state.diagram,
                                                                program_of(subject.state), {});
         INFO(describe(proof));
