@@ -19,12 +19,14 @@ struct Grid {
     std::vector<Value> values;
 
     [[nodiscard]] std::size_t offset(std::span<const std::int64_t> index) const {
-        std::int64_t result = 0;
-        for (std::size_t at = 0; at < index.size(); ++at) {
-            invariant(index[at] >= 0 && index[at] < extents[at], "an index outside its array");
-            result = result * extents[at] + index[at];
-        }
-        return static_cast<std::size_t>(result);
+        std::size_t result = 0;
+        for (std::size_t at = 0; at < index.size(); ++at) result = offset(result, at, index[at]);
+        return result;
+    }
+    /// The offset where the indices of the dimensions before `at` have come to `before`.
+    [[nodiscard]] std::size_t offset(std::size_t before, std::size_t at, std::int64_t index) const {
+        invariant(index >= 0 && index < extents[at], "an index outside its array");
+        return before * static_cast<std::size_t>(extents[at]) + static_cast<std::size_t>(index);
     }
 };
 template <class Value>

@@ -3,6 +3,7 @@
 // nothing else. The checker of certificates uses it too, with axes restricted.
 #pragma once
 
+#include <array>
 #include <span>
 #include <utility>
 #include <vector>
@@ -111,11 +112,14 @@ private:
             domain_.finish(fold.monoid, state);
             for (std::size_t i = 0; i < state.size(); ++i) store(statement.targets[i], state[i]);
         };
+        Values element;
+        Values operands;
         over(axes, 0, [&] {
             Values state = fold.seed.empty() ? identity : values(fold.seed);
             over(fold.over, 0, [&] {
-                const Values element = values(fold.values);
-                Values operands = state;
+                element.clear();
+                append_values(fold.values, element);
+                operands = state;
                 operands.insert(operands.end(), element.begin(), element.end());
                 domain_.absorb(fold.monoid, identity, state, element,
                                [&](std::size_t i) { return value(monoid.combine[i], operands); });
@@ -145,26 +149,33 @@ private:
 
     void store(ArrayId target, const Value& value) {
         const Array& array = diagram_[target];
-        std::vector<std::int64_t> index;
-        for (const AxisId axis : array.axes) index.push_back(position_[axis.index()]);
         Grid<Value>& grid = grids_.at(target);
-        grid.values[grid.offset(index)] = domain_.written(array, array.type, value);
+        std::size_t offset = 0;
+        for (std::size_t axis = 0; axis < array.axes.size(); ++axis)
+            offset = grid.offset(offset, axis, position_[array.axes[axis].index()]);
+        grid.values[offset] = domain_.written(array, array.type, value);
     }
 
     [[nodiscard]] Values values(const std::vector<Expression>& list) {
         Values result;
-        for (const Expression& expression : list) result.push_back(value(expression));
+        append_values(list, result);
         return result;
+    }
+    void append_values(const std::vector<Expression>& list, Values& to) {
+        for (const Expression& expression : list) to.push_back(value(expression));
     }
     [[nodiscard]] Value read(const Read& element, std::span<const Value> operands) {
         const Grid<Value>& grid = grids_.at(element.array);
+        std::size_t offset = 0;
         Values indices;
-        std::vector<std::int64_t> at;
-        for (const Expression& index : element.index) {
-            indices.push_back(value(index, operands));
-            at.push_back(domain_.index(indices.back()));
+        for (std::size_t axis = 0; axis < element.index.size(); ++axis) {
+            const Value index = value(element.index[axis], operands);
+            offset = grid.offset(offset, axis, domain_.index(index));
+            if constexpr (Domain::kTracksIndices) indices.push_back(index);
         }
-        return domain_.read(grid.values[grid.offset(at)], indices);
+        const Value& found = grid.values[offset];
+        if constexpr (Domain::kTracksIndices) return domain_.read(found, indices);
+        return found;
     }
     [[nodiscard]] Value apply(const Apply& call, std::span<const Value> operands) {
         const auto argument = [&](std::size_t i) { return value(call.arguments[i], operands); };
@@ -179,9 +190,10 @@ private:
                 argument(0), [&](bool taken) { return taken ? domain_.number(1) : argument(1); });
         default: break;
         }
-        Values arguments;
-        for (std::size_t i = 0; i < call.arguments.size(); ++i) arguments.push_back(argument(i));
-        return domain_.apply(call.function, arguments);
+        std::array<Value, 3> arguments{};
+        for (std::size_t i = 0; i < call.arguments.size(); ++i) arguments[i] = argument(i);
+        return domain_.apply(call.function,
+                             std::span<const Value>(arguments.data(), call.arguments.size()));
     }
 
     Domain& domain_;

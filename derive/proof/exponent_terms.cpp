@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace napkin::proof {
 namespace {
@@ -25,15 +26,15 @@ void push(Terms& terms, InQ value, std::int64_t m, std::int64_t n) {
 /// Sorts, adds up equal terms and drops those that vanish.
 void combine(Terms& terms) {
     std::sort(terms.begin(), terms.end());
-    Terms combined;
+    auto end = terms.begin();
     for (const auto& [value, factor] : terms) {
-        if (!combined.empty() && combined.back().first == value)
-            combined.back().second += factor;
+        if (end != terms.begin() && std::prev(end)->first == value)
+            std::prev(end)->second += factor;
         else
-            combined.emplace_back(value, factor);
-        if (combined.back().second == 0) combined.pop_back();
+            *end++ = {value, factor};
+        if (std::prev(end)->second == 0) --end;
     }
-    terms = std::move(combined);
+    terms.erase(end, terms.end());
 }
 
 InQ value_of(const Terms& terms) {
@@ -104,6 +105,9 @@ void ExponentTerms::collect(std::uint32_t node, std::int64_t factor, Form& out) 
             node = nodes_[node].a;
             continue;
         case Kind::Product:
+            if (const auto one = product_of_terms(here)) {
+                return push(out, one->first, one->second, factor);
+            }
             for (const auto& [value, count] : product_form(node)) push(out, value, count, factor);
             return;
         }
@@ -115,6 +119,15 @@ ExponentTerms::Form ExponentTerms::form_of(std::uint32_t node) {
     collect(node, 1, form);
     combine(form);
     return form;
+}
+
+/// The product of a node whose factors are one term each.
+std::optional<std::pair<InQ, std::int64_t>> ExponentTerms::product_of_terms(
+    const Node& product) const {
+    const Node& left = nodes_[product.a];
+    const Node& right = nodes_[product.b];
+    if (left.kind != Kind::Term || right.kind != Kind::Term) return std::nullopt;
+    return std::pair(left.value * right.value, left.factor * right.factor);
 }
 
 const ExponentTerms::Form& ExponentTerms::product_form(std::uint32_t node) {

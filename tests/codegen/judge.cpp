@@ -18,11 +18,13 @@ std::filesystem::path emulator_folder() {
 void compile_together(const std::vector<EmittedKernel>& kernels) {
     constexpr std::size_t kTogether = 32;
     const std::span<const EmittedKernel> all = kernels;
-    for (std::size_t first = 0; first < all.size(); first += kTogether) try {
-            static_cast<void>(compile_together_for_host(
-                all.subspan(first, std::min(kTogether, all.size() - first)), emulator_folder()));
+    for (std::size_t first = 0; first < all.size(); first += kTogether) {
+        const auto some = all.subspan(first, std::min(kTogether, all.size() - first));
+        try {
+            static_cast<void>(compile_together_for_host(some, emulator_folder()));
         } catch (const InternalError&) {
         }
+    }
 }
 
 std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,
