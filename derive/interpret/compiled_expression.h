@@ -147,11 +147,18 @@ typename Domain::Value CompiledExpression<Domain>::evaluate_read(
     std::int64_t offset = 0;
     std::vector<Value> indices;
     for (std::size_t k = 0; k < node.children.size(); ++k) {
-        const Value index = evaluate_node(node.children[k], position, operands);
-        const std::int64_t local = domain_->index(index) - node.tile->low[k];
+        const Node& child = nodes_[node.children[k]];
+        std::int64_t at = 0;
+        if (child.kind == Kind::Axis && !Domain::kTracksIndices) {
+            at = position[child.which];
+        } else {
+            const Value index = evaluate_node(node.children[k], position, operands);
+            at = domain_->index(index);
+            if constexpr (Domain::kTracksIndices) indices.push_back(index);
+        }
+        const std::int64_t local = at - node.tile->low[k];
         invariant(local >= 0 && local < node.tile->extent[k], "a tile is read outside of its box");
         offset = offset * node.tile->extent[k] + local;
-        if constexpr (Domain::kTracksIndices) indices.push_back(index);
     }
     const Value& element = node.tile->values[static_cast<std::size_t>(offset)];
     if constexpr (Domain::kTracksIndices) return domain_->read(element, indices);

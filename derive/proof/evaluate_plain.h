@@ -169,6 +169,11 @@ private:
         std::size_t offset = 0;
         Values indices;
         for (std::size_t axis = 0; axis < element.index.size(); ++axis) {
+            const AxisIndex* plain = std::get_if<AxisIndex>(&element.index[axis].node);
+            if (plain != nullptr && !Domain::kTracksIndices) {
+                offset = grid.offset(offset, axis, position_[plain->axis.index()]);
+                continue;
+            }
             const Value index = value(element.index[axis], operands);
             offset = grid.offset(offset, axis, domain_.index(index));
             if constexpr (Domain::kTracksIndices) indices.push_back(index);
