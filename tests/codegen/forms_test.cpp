@@ -81,7 +81,7 @@ void check_runs(const std::vector<Lowered>& lowered) {
     std::vector<EmittedKernel> kernels;
     for (const Lowered& each : lowered)
         kernels.insert(kernels.end(), each.program.kernels.begin(), each.program.kernels.end());
-    compile_together(kernels);
+    CHECK_EQ(compile_together(kernels), "");
     for (const Lowered& each : lowered) {
         INFO(each.subject.name);
         CHECK_EQ(wrong_with(each.subject.plain, each.subject.state, each.program, 3), "");

@@ -15,16 +15,20 @@ std::filesystem::path emulator_folder() {
     return std::filesystem::temp_directory_path() / "napkin-test-emulator";
 }
 
-void compile_together(const std::vector<EmittedKernel>& kernels) {
+std::string compile_together(const std::vector<EmittedKernel>& kernels) {
     constexpr std::size_t kTogether = 32;
     const std::span<const EmittedKernel> all = kernels;
+    std::string rejected;
     for (std::size_t first = 0; first < all.size(); first += kTogether) {
         const auto some = all.subspan(first, std::min(kTogether, all.size() - first));
         try {
-            static_cast<void>(compile_together_for_host(some, emulator_folder()));
-        } catch (const InternalError&) {
+            if (const auto failed = compile_together_for_host(some, emulator_folder()))
+                rejected += failed->message + "\n";
+        } catch (const InternalError& error) {
+            rejected += std::string(error.what()) + "\n";
         }
     }
+    return rejected;
 }
 
 std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,

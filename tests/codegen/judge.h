@@ -16,9 +16,9 @@ enum class RunOn { Emulator, Gpu };
 /// Where the tests keep what is compiled for the emulator.
 [[nodiscard]] std::filesystem::path emulator_folder();
 
-/// Compiles kernels for the emulator, many in a call of the compiler, for those who run them next.
-/// What the compiler rejects is left for them to find.
-void compile_together(const std::vector<EmittedKernel>& kernels);
+/// Compiles kernels for the emulator, many in a call of the compiler, for those who run them next,
+/// and says what the compiler rejects, which they will find too. Empty: nothing.
+std::string compile_together(const std::vector<EmittedKernel>& kernels);
 
 /// What is wrong with a run: what the emulator found, runs that differ in a bit, elements that
 /// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing.

@@ -194,7 +194,7 @@ TEST_CASE("sm_80: faults planted in printed kernels are found") {
             programs.push_back(planted(subject, fault));
             kernels.push_back(programs.back().kernels.front());
         }
-        test::compile_together(kernels);
+        CHECK_EQ(test::compile_together(kernels), "");
         for (std::size_t i = 0; i < programs.size(); ++i) {
             const std::string said = test::wrong_with(subject.state, programs[i], 1);
             const std::string finder = finder_of(said);

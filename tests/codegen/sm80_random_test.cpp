@@ -220,7 +220,7 @@ TEST_CASE("sm_80: random derivations of random diagrams are right, or refused") 
         std::vector<Trial> drawn;
         for (std::uint64_t seed = start; seed < std::min(start + kTogether, first + trials); ++seed)
             drawn.push_back(draw(seed, met));
-        test::compile_together(kernels_of(drawn));
+        CHECK_EQ(test::compile_together(kernels_of(drawn)), "");
         for (const Trial& trial : drawn) judge(trial);
     }
     MESSAGE(met.text());

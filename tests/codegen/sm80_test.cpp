@@ -74,7 +74,7 @@ std::vector<Lowered> lowered(const std::vector<TensorWorkload>& workloads,
                            (*each.program)->kernels.end());
         list.push_back(std::move(each));
     }
-    test::compile_together(kernels);
+    CHECK_EQ(test::compile_together(kernels), "");
     return list;
 }
 
