@@ -55,13 +55,12 @@ struct Obligation {
     bool operator==(const Obligation&) const = default;
 };
 
-/// One state variable, for explanation; the statements below are what is executed.
+/// What is said of one state variable besides the statements that make it.
 struct AccumulatorState {
     ArrayId state;
-    std::string initial;  ///< formulas as text, in the user's names: `-inf`
-    std::string body;     ///< `max(m, max(x) S)`
-    std::string repair;   ///< `exp(m_old - m_new)`; empty where none is needed
-    std::string why;      ///< one sentence: which fold it serves, what makes the repair necessary
+    std::string repair;  ///< as a formula in the user's names, `exp(m_old - m_new)`; empty where
+                         ///< none is needed
+    std::string why;     ///< one sentence: which fold it serves, what makes the repair necessary
     bool operator==(const AccumulatorState&) const = default;
 };
 
@@ -92,8 +91,6 @@ struct Accumulator {
     std::vector<Statement> tail;
     std::vector<AccumulatorState> states;
     std::vector<AccumulatorSelection> selections;
-    /// The tail's formulas as text, one an array: `O = o / l`.
-    std::vector<std::string> tail_text;
     /// What finite arithmetic could spoil, and why it does not or when it does.
     std::vector<Obligation> obligations;
     /// What else was assumed and checked, as sentences.

@@ -50,10 +50,20 @@ std::optional<StatementId> producer(const Diagram& diagram, ArrayId array) {
     return std::nullopt;
 }
 
+bool reads(const Statement& statement, ArrayId array) {
+    const auto is_read = [&](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        return element != nullptr && element->array == array;
+    };
+    const std::vector<const Expression*> expressions = expressions_of(statement);
+    return std::any_of(expressions.begin(), expressions.end(),
+                       [&](const Expression* each) { return any_part(*each, is_read); });
+}
+
 std::vector<StatementId> consumers(const Diagram& diagram, ArrayId array) {
     std::vector<StatementId> found;
     for (std::size_t i = 0; i < diagram.statements.size(); ++i)
-        if (contains(inputs_of(diagram.statements[i]), array))
+        if (reads(diagram.statements[i], array))
             found.push_back(StatementId{static_cast<std::uint32_t>(i)});
     return found;
 }

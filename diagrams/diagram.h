@@ -152,6 +152,7 @@ struct Diagram {
 [[nodiscard]] std::optional<ArrayId> find_array(const Diagram& diagram, std::string_view name);
 /// The statement that defines an array; nullopt for inputs and parameters.
 [[nodiscard]] std::optional<StatementId> producer(const Diagram& diagram, ArrayId array);
+[[nodiscard]] bool reads(const Statement& statement, ArrayId array);
 /// Statements that read an array, in order.
 [[nodiscard]] std::vector<StatementId> consumers(const Diagram& diagram, ArrayId array);
 /// Every expression of a statement (values, seeds, reads).

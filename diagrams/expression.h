@@ -132,6 +132,21 @@ void walk(const Expression& expression, const Visitor& visit) {
     if (const Convert* convert = std::get_if<Convert>(&expression.node))
         for (const Expression& argument : convert->argument) walk(argument, visit);
 }
+/// Whether `holds` for the expression or something inside it.
+template <class Predicate>
+[[nodiscard]] bool any_part(const Expression& expression, const Predicate& holds) {
+    if (holds(expression)) return true;
+    const auto any = [&](const std::vector<Expression>& parts) {
+        for (const Expression& part : parts)
+            if (any_part(part, holds)) return true;
+        return false;
+    };
+    if (const Read* element = std::get_if<Read>(&expression.node)) return any(element->index);
+    if (const Apply* call = std::get_if<Apply>(&expression.node)) return any(call->arguments);
+    if (const Convert* convert = std::get_if<Convert>(&expression.node))
+        return any(convert->argument);
+    return false;
+}
 /// The expression with `replace` applied to every node from the leaves up; `replace` returns the
 /// node to put there.
 template <class Replacer>

@@ -104,6 +104,7 @@ void add_terms(std::vector<Term>& terms, const Formula& formula) {
 }
 
 bool less(const Formula& a, const Formula& b) {
+    if (a.op == FormulaOp::Symbol && b.op == FormulaOp::Symbol) return a.symbol < b.symbol;
     return print(a) < print(b);
 }
 
@@ -188,6 +189,8 @@ Formula symbol(std::string name) {
 }
 
 Formula operator+(const Formula& a, const Formula& b) {
+    if (is_value(a, 0)) return b;
+    if (is_value(b, 0)) return a;
     std::vector<Term> terms;
     add_terms(terms, a);
     add_terms(terms, b);
@@ -212,6 +215,8 @@ Formula operator-(const Formula& a, const Formula& b) {
 }
 
 Formula operator*(const Formula& a, const Formula& b) {
+    if (is_value(a, 1)) return b;
+    if (is_value(b, 1)) return a;
     // A number multiplies every term of a sum, so that differences cancel.
     for (const auto& [number, sum] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
         if (!is_constant(*number) || sum->op != FormulaOp::Add) continue;

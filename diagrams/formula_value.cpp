@@ -51,7 +51,7 @@ private:
         const auto [entry, fresh] = free_.try_emplace(name, values.size());
         if (fresh) {
             const auto size = sizes_.find(name);
-            invariant(size != sizes_.end(), "no value for the symbol `" + name + "`");
+            invariant(size != sizes_.end(), "no value for the symbol `", name, "`");
             values.push_back(size->second);
         }
         return entry->second;
@@ -135,8 +135,9 @@ std::optional<Rational> evaluate(const Formula& formula, const Sizes& sizes) {
 
 std::int64_t evaluate_integer(const Formula& formula, const Sizes& sizes) {
     const std::optional<Rational> value = evaluate(formula, sizes);
-    invariant(value.has_value(), "`" + print(formula) + "` overflows or divides by zero");
-    invariant(value->denominator == 1, "`" + print(formula) + "` is not an integer");
+    if (!value || value->denominator != 1)
+        invariant(false, "`", print(formula),
+                  value ? "` is not an integer" : "` overflows or divides by zero");
     return value->numerator;
 }
 

@@ -83,7 +83,7 @@ double evaluate(const Polynomial& polynomial, const std::map<std::string, double
         double term = to_double(coefficient);
         for (const auto& [name, exponent] : monomial) {
             const auto found = values.find(name);
-            invariant(found != values.end(), "no value for the symbol `" + name + "`");
+            invariant(found != values.end(), "no value for the symbol `", name, "`");
             term *= std::pow(found->second, to_double(exponent));
         }
         total += term;

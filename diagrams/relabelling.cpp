@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "diagrams/contains.h"
+
 namespace napkin {
 
 namespace {
@@ -80,17 +82,19 @@ std::vector<ArrayId> loads_of(const Diagram& diagram, const Region& region) {
     return loads;
 }
 
+bool is_saved(const Diagram& diagram, const Region& region, ArrayId array) {
+    if (diagram[array].role == ArrayRole::Output) return true;
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+        if (!contains(region.statements, StatementId{i}) && reads(diagram.statements[i], array))
+            return true;
+    return false;
+}
+
 std::vector<ArrayId> saves_of(const Diagram& diagram, const Region& region) {
-    const std::set<StatementId> inside(region.statements.begin(), region.statements.end());
     std::vector<ArrayId> saves;
     for (StatementId id : region.statements)
-        for (ArrayId target : diagram[id].targets) {
-            const std::vector<StatementId> readers = consumers(diagram, target);
-            const bool leaves =
-                std::any_of(readers.begin(), readers.end(),
-                            [&](StatementId reader) { return inside.count(reader) == 0; });
-            if (diagram[target].role == ArrayRole::Output || leaves) saves.push_back(target);
-        }
+        for (ArrayId target : diagram[id].targets)
+            if (is_saved(diagram, region, target)) saves.push_back(target);
     return saves;
 }
 

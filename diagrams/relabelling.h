@@ -61,6 +61,7 @@ struct Relabelling {
 /// Arrays a region reads that no statement of it defines, in order of first use.
 [[nodiscard]] std::vector<ArrayId> loads_of(const Diagram& diagram, const Region& region);
 /// Arrays a region defines that are outputs or that another region reads.
+[[nodiscard]] bool is_saved(const Diagram& diagram, const Region& region, ArrayId array);
 [[nodiscard]] std::vector<ArrayId> saves_of(const Diagram& diagram, const Region& region);
 /// The region's name: its last named array, an output where there is one.
 [[nodiscard]] std::string region_name(const Diagram& diagram, const Region& region);

@@ -16,12 +16,11 @@ class InternalError : public std::logic_error {
     using std::logic_error::logic_error;
 };
 
-/// Throws InternalError when `holds` is false; stays on in release builds.
-inline void invariant(bool holds, const char* what) {
-    if (!holds) throw InternalError(what);
-}
-inline void invariant(bool holds, const std::string& what) {
-    if (!holds) throw InternalError(what);
+/// Throws InternalError, which says `what` (in parts, joined only then), when `holds` is false;
+/// stays on in release builds.
+template <class... Parts>
+void invariant(bool holds, const Parts&... what) {
+    if (!holds) throw InternalError((std::string() + ... + what));
 }
 
 template <class T>

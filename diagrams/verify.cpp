@@ -22,7 +22,7 @@ public:
         check_arrays();
         for (std::size_t i = 0; i < diagram_.statements.size(); ++i) check_statement(i);
         for (std::size_t i = 0; i < diagram_.arrays.size(); ++i)
-            invariant(defined_[i], "array `" + diagram_.arrays[i].name + "` is never defined");
+            invariant(defined_[i], "array `", diagram_.arrays[i].name, "` is never defined");
         check_boxes();
     }
 
@@ -34,14 +34,14 @@ private:
             invariant(diagram_.monoids[i] == builtins[i], "built-in monoids come first");
         for (const Monoid& monoid : diagram_.monoids)
             invariant(!monoid.identity.empty() && monoid.identity.size() == monoid.combine.size(),
-                      "monoid `" + monoid.name + "` has components of different number");
+                      "monoid `", monoid.name, "` has components of different number");
     }
 
     void check_axes() const {
         std::set<std::string> names;
         for (const Axis& axis : diagram_.axes) {
-            invariant(names.insert(axis.name).second, "two axes named `" + axis.name + "`");
-            invariant(axis.extent >= 1, "axis `" + axis.name + "` is empty");
+            invariant(names.insert(axis.name).second, "two axes named `", axis.name, "`");
+            invariant(axis.extent >= 1, "axis `", axis.name, "` is empty");
         }
     }
 
@@ -49,20 +49,20 @@ private:
         std::set<std::string> names;
         for (std::size_t i = 0; i < diagram_.arrays.size(); ++i) {
             const Array& array = diagram_.arrays[i];
-            invariant(names.insert(array.name).second, "two arrays named `" + array.name + "`");
+            invariant(names.insert(array.name).second, "two arrays named `", array.name, "`");
             std::set<AxisId> axes;
             for (AxisId axis : array.axes) {
                 invariant(axis.index() < diagram_.axes.size(), "axis id out of range");
-                invariant(axes.insert(axis).second, "array `" + array.name + "` repeats an axis");
+                invariant(axes.insert(axis).second, "array `", array.name, "` repeats an axis");
             }
             std::vector<std::uint32_t> order = array.layout;
             std::sort(order.begin(), order.end());
-            invariant(order.size() == array.axes.size(), "layout of `" + array.name + "`");
+            invariant(order.size() == array.axes.size(), "layout of `", array.name, "`");
             for (std::size_t k = 0; k < order.size(); ++k)
-                invariant(order[k] == k, "layout of `" + array.name + "` is no permutation");
+                invariant(order[k] == k, "layout of `", array.name, "` is no permutation");
             const bool given = array.role == ArrayRole::Input || array.role == ArrayRole::Parameter;
-            invariant(array.role != ArrayRole::Parameter || array.value.has_value(),
-                      "parameter `" + array.name + "` has no value");
+            invariant(array.role != ArrayRole::Parameter || array.value.has_value(), "parameter `",
+                      array.name, "` has no value");
             defined_[i] = given;
         }
     }
@@ -74,7 +74,7 @@ private:
         const std::string& name = target(statement, 0).name;
         for (ArrayId id : statement.targets) {
             invariant(id.index() < diagram_.arrays.size(), "array id out of range");
-            invariant(!defined_[id.index()], "`" + diagram_[id].name + "` is defined twice");
+            invariant(!defined_[id.index()], "`", diagram_[id].name, "` is defined twice");
         }
         std::visit(overloaded{
                        [&](const Map&) {
@@ -94,17 +94,17 @@ private:
         invariant(fold.monoid.index() < diagram_.monoids.size(), "monoid id out of range");
         const std::size_t components = diagram_[fold.monoid].identity.size();
         invariant(fold.values.size() == components && statement.targets.size() == components,
-                  "fold `" + name + "` has the wrong number of components");
-        invariant(fold.seed.empty() || fold.seed.size() == components,
-                  "fold `" + name + "` has the wrong number of seeds");
-        invariant(!fold.over.empty(), "fold `" + name + "` folds nothing");
+                  "fold `", name, "` has the wrong number of components");
+        invariant(fold.seed.empty() || fold.seed.size() == components, "fold `", name,
+                  "` has the wrong number of seeds");
+        invariant(!fold.over.empty(), "fold `", name, "` folds nothing");
         invariant(!fold.every_prefix || fold.over.size() == 1, "a scan has one axis");
         for (std::size_t i = 0; i < components; ++i) {
-            invariant(target(statement, i).axes == target(statement, 0).axes,
-                      "targets of `" + name + "` have different axes");
+            invariant(target(statement, i).axes == target(statement, 0).axes, "targets of `", name,
+                      "` have different axes");
             for (AxisId axis : fold.over)
-                invariant(has_axis(target(statement, i), axis) == fold.every_prefix,
-                          "target `" + name + "` and its folded axis");
+                invariant(has_axis(target(statement, i), axis) == fold.every_prefix, "target `",
+                          name, "` and its folded axis");
         }
     }
 
@@ -114,9 +114,9 @@ private:
             const Array& array = target(statement, i);
             invariant(array.axes == target(statement, 0).axes,
                       "targets of a selection have different axes");
-            invariant(!has_axis(array, select.over), "`" + array.name + "` has the selected axis");
-            invariant(!select.rank || has_axis(array, *select.rank),
-                      "`" + array.name + "` lacks the rank axis");
+            invariant(!has_axis(array, select.over), "`", array.name, "` has the selected axis");
+            invariant(!select.rank || has_axis(array, *select.rank), "`", array.name,
+                      "` lacks the rank axis");
         }
     }
 
@@ -130,8 +130,8 @@ private:
                  [&](const Expression& part) { check_node(part, statement, has_seed); });
             if (opaque) continue;
             for (AxisId axis : axes_used(*expression))
-                invariant(std::find(loops.begin(), loops.end(), axis) != loops.end(),
-                          "`" + name + "` uses axis `" + diagram_[axis].name + "` unbound");
+                invariant(std::find(loops.begin(), loops.end(), axis) != loops.end(), "`", name,
+                          "` uses axis `", diagram_[axis].name, "` unbound");
         }
     }
 
@@ -142,10 +142,10 @@ private:
             const bool own =
                 has_seed && std::find(statement.targets.begin(), statement.targets.end(),
                                       element->array) != statement.targets.end();
-            invariant(own || defined_[element->array.index()],
-                      "`" + array.name + "` is read before it is defined");
-            invariant(element->index.size() == array.axes.size(),
-                      "`" + array.name + "` is read with the wrong number of indices");
+            invariant(own || defined_[element->array.index()], "`", array.name,
+                      "` is read before it is defined");
+            invariant(element->index.size() == array.axes.size(), "`", array.name,
+                      "` is read with the wrong number of indices");
         }
         if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
             invariant(index->axis.index() < diagram_.axes.size(), "axis id out of range");

@@ -1,5 +1,6 @@
 #include "perfmodel/affine.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "diagrams/overloaded.h"
@@ -103,12 +104,15 @@ Formula extreme(const std::vector<Axis>& axes, const Affine& form, const Symboli
 Formula size_formula(const std::vector<Axis>& axes, AxisId axis) {
     const Axis& named = axes[axis.index()];
     Sizes sizes;
-    for (const Axis& each : axes) sizes[each.name] = each.extent;
-    for (const std::string& name : symbols_of(named.size))
-        if (!sizes.contains(name)) return symbol(named.name);
+    for (const std::string& name : symbols_of(named.size)) {
+        const auto base = std::find_if(axes.begin(), axes.end(),
+                                       [&](const Axis& each) { return each.name == name; });
+        if (base == axes.end()) return symbol(named.name);
+        sizes[name] = base->extent;
+    }
+    if (sizes.empty()) return symbol(named.name);
     const std::optional<Rational> value = evaluate(named.size, sizes);
-    const bool holds = value && *value == Rational{named.extent, 1};
-    return holds && !symbols_of(named.size).empty() ? named.size : symbol(named.name);
+    return value && *value == Rational{named.extent, 1} ? named.size : symbol(named.name);
 }
 
 Affine difference(const Affine& a, const Affine& b) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "diagrams/interval.h"
 
@@ -10,10 +11,25 @@ namespace napkin {
 
 namespace {
 
+/// An integer, or nothing where it does not fit into 64 bits.
+struct Checked {
+    std::optional<std::int64_t> value;
+};
+Checked operator+(Checked a, Checked b) {
+    std::int64_t sum = 0;
+    const bool fits = a.value && b.value && !__builtin_add_overflow(*a.value, *b.value, &sum);
+    return {fits ? std::optional(sum) : std::nullopt};
+}
+Checked operator*(Checked a, Checked b) {
+    std::int64_t product = 0;
+    const bool fits = a.value && b.value && !__builtin_mul_overflow(*a.value, *b.value, &product);
+    return {fits ? std::optional(product) : std::nullopt};
+}
+
 /// A dimension whose width is affine in the widths of axes' tiles: sum of |factor| * width + rest.
 struct LinearWidth {
-    std::map<AxisId, Formula> factors;
-    Formula rest;
+    std::map<AxisId, Coefficient> factors;
+    Coefficient rest{Formula(1), 1};
 };
 
 bool same_factors(const Affine& a, const Affine& b) {
@@ -65,11 +81,13 @@ std::optional<LinearWidth> linear_width(const std::vector<Axis>& axes, const Foo
         if (form.constant.value > most->constant.value) most = &form;
     }
     LinearWidth width;
-    width.rest = most->constant.formula - least->constant.formula + Formula(1);
+    width.rest = {most->constant.formula - least->constant.formula + Formula(1),
+                  most->constant.value - least->constant.value + 1};
     for (const auto& [axis, factor] : forms->front().factors) {
-        const Formula size = factor.value < 0 ? Formula(0) - factor.formula : factor.formula;
+        const Coefficient size =
+            factor.value < 0 ? Coefficient{Formula(0) - factor.formula, -factor.value} : factor;
         width.factors[axis] = size;
-        width.rest = width.rest - size;
+        width.rest = {width.rest.formula - size.formula, width.rest.value - size.value};
     }
     return width;
 }
@@ -78,11 +96,11 @@ std::optional<LinearWidth> linear_width(const std::vector<Axis>& axes, const Foo
 std::optional<Formula> tile_width(const std::vector<Axis>& axes, const Footprint& dimension,
                                   const SymbolicRanges& ranges, bool ideal) {
     if (const std::optional<LinearWidth> linear = linear_width(axes, dimension, ideal)) {
-        Formula width = linear->rest;
+        Formula width = linear->rest.formula;
         for (const auto& [axis, factor] : linear->factors) {
             const auto range = ranges.find(axis);
-            width = width + factor * (range != ranges.end() ? range->second.width
-                                                            : size_formula(axes, axis));
+            width = width + factor.formula * (range != ranges.end() ? range->second.width
+                                                                    : size_formula(axes, axis));
         }
         return width;
     }
@@ -111,18 +129,20 @@ std::map<AxisId, std::vector<Formula>> sizes_by_axis(const Component& component)
     return sizes;
 }
 
-/// Without masks and with at most one dimension, itself affine: products of sizes and tile counts.
-std::optional<Formula> closed_form(const std::vector<Axis>& axes, const Component& component,
-                                   bool ideal) {
+/// Without masks and with at most one dimension, itself affine, there is a closed form: products of
+/// sizes and tile counts.
+std::optional<LinearWidth> closed_width(const std::vector<Axis>& axes, const Component& component,
+                                        bool ideal) {
     if ((!ideal && !component.masks.empty()) || component.dimensions.size() > 1)
         return std::nullopt;
-    LinearWidth width{{}, Formula(1)};
-    if (!component.dimensions.empty()) {
-        const std::optional<LinearWidth> linear =
-            linear_width(axes, *component.dimensions.front(), ideal);
-        if (!linear) return std::nullopt;
-        width = *linear;
-    }
+    if (component.dimensions.empty()) return LinearWidth{};
+    return linear_width(axes, *component.dimensions.front(), ideal);
+}
+
+std::optional<Formula> closed_form(const std::vector<Axis>& axes, const Component& component,
+                                   bool ideal) {
+    const std::optional<LinearWidth> width = closed_width(axes, component, ideal);
+    if (!width) return std::nullopt;
     std::map<AxisId, Formula> tiles;
     for (const auto& [axis, sizes] : sizes_by_axis(component))
         tiles[axis] = tiles_of(size_formula(axes, axis), sizes);
@@ -132,10 +152,19 @@ std::optional<Formula> closed_form(const std::vector<Axis>& axes, const Componen
             if (axis != left_out) product = product * count;
         return product;
     };
-    Formula total = width.rest * tiles_but(std::nullopt);
-    for (const auto& [axis, factor] : width.factors)
-        total = total + factor * size_formula(axes, axis) * tiles_but(axis);
+    Formula total = width->rest.formula * tiles_but(std::nullopt);
+    for (const auto& [axis, factor] : width->factors)
+        total = total + factor.formula * size_formula(axes, axis) * tiles_but(axis);
     return total;
+}
+
+/// `tiles_of` in numbers, of partitions of one axis.
+Checked tiles_of(std::int64_t width, std::span<const std::int64_t> sizes) {
+    const std::int64_t whole = width / sizes.front();
+    const std::int64_t rest = width % sizes.front();
+    if (sizes.size() == 1) return {whole + (rest != 0 ? 1 : 0)};
+    const auto inner = sizes.subspan(1);
+    return Checked{whole} * tiles_of(sizes.front(), inner) + tiles_of(rest, inner);
 }
 
 /// Ranges of the component's axes where the first `depth` partitions are in force.
@@ -321,14 +350,14 @@ std::optional<Formula> chunk_sum(const std::vector<Axis>& axes, const Component&
     for (const Footprint* dimension : component.dimensions) {
         const std::optional<LinearWidth> linear = linear_width(axes, *dimension, false);
         if (!linear || !linear->factors.contains(axis)) continue;
-        Formula rest = linear->rest;
+        Formula rest = linear->rest.formula;
         for (const auto& [other, factor] : linear->factors) {
             const auto range = ranges.find(other);
             if (other != axis)
-                rest = rest + factor * (range != ranges.end() ? range->second.width
-                                                              : size_formula(axes, other));
+                rest = rest + factor.formula * (range != ranges.end() ? range->second.width
+                                                                      : size_formula(axes, other));
         }
-        inner = linear->factors.at(axis) * widths + rest * number;
+        inner = linear->factors.at(axis).formula * widths + rest * number;
     }
     return *term * inner;
 }
@@ -343,7 +372,27 @@ Formula tiles_of(const Formula& width, const std::vector<Formula>& sizes) {
 }
 
 bool is_closed(const std::vector<Axis>& axes, const Component& component) {
-    return closed_form(axes, component, false).has_value();
+    return closed_width(axes, component, false).has_value();
+}
+
+std::optional<std::int64_t> closed_value(const std::vector<Axis>& axes,
+                                         const Component& component) {
+    const std::optional<LinearWidth> width = closed_width(axes, component, false);
+    if (!width) return std::nullopt;
+    std::map<AxisId, std::vector<std::int64_t>> sizes;
+    for (const Partition* partition : component.path)
+        sizes[partition->axis].push_back(partition->size);
+    const auto tiles_but = [&](std::optional<AxisId> left_out) {
+        Checked product{1};
+        for (const auto& [axis, own] : sizes)
+            if (axis != left_out) product = product * tiles_of(axes[axis.index()].extent, own);
+        return product;
+    };
+    Checked total = Checked{width->rest.value} * tiles_but(std::nullopt);
+    for (const auto& [axis, factor] : width->factors)
+        total =
+            total + Checked{factor.value} * Checked{axes[axis.index()].extent} * tiles_but(axis);
+    return total.value;
 }
 
 std::optional<Formula> component_formula(const std::vector<Axis>& axes, const Component& component,

@@ -26,6 +26,10 @@ struct Component {
                                                        const Component& component, bool ideal);
 /// Whether the formula above is a closed form that needs no check.
 [[nodiscard]] bool is_closed(const std::vector<Axis>& axes, const Component& component);
+/// Its value at the sizes of the axes and partitions; nullopt where there is none or it does not
+/// fit.
+[[nodiscard]] std::optional<std::int64_t> closed_value(const std::vector<Axis>& axes,
+                                                       const Component& component);
 /// The sum by enumeration.
 [[nodiscard]] std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
                                                           const Component& component);

@@ -85,6 +85,9 @@ std::vector<Component> components_of(const std::vector<Partition>& path,
 std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
                                             const Component& component, const Sizes& sizes,
                                             bool quick) {
+    if (quick)
+        if (const std::optional<std::int64_t> value = closed_value(axes, component))
+            return ComponentCount{*value, {}, {}};
     const std::optional<Formula> formula = component_formula(axes, component, false);
     std::optional<std::int64_t> said;
     if (formula) {

@@ -39,7 +39,7 @@ public:
         const auto file = std::find_if(files.begin(), files.end(), [&](const PreludeFile& known) {
             return known.name == name;
         });
-        invariant(file != files.end(), "the prelude has no file " + name);
+        invariant(file != files.end(), "the prelude has no file ", name);
         std::vector<std::string> own;
         // Whether lines are for a GPU, by conditional; others than the emulator's are kept.
         std::vector<Branch> branches;
@@ -107,8 +107,8 @@ std::string kernel_text(const EmittedKernel& kernel, std::string& include) {
     const auto end = std::find(start, lines.end(), kNamespaceEnd);
     const auto header = std::find_if(
         lines.begin(), start, [](const std::string& line) { return !included(line).empty(); });
-    invariant(start != lines.end() && end != lines.end() && header != start,
-              "kernel " + kernel.name + " is not laid out as expected");
+    invariant(start != lines.end() && end != lines.end() && header != start, "kernel ", kernel.name,
+              " is not laid out as expected");
     include = included(*header);
     std::string text = fmt::format("namespace nk::{}_kernel {{\n", kernel.name);
     for (auto line = start + 1; line != end; ++line) text += *line + "\n";

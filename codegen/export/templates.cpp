@@ -25,7 +25,7 @@ std::string filled_line(const std::string& line, const std::map<std::string, std
         if (end == std::string::npos) continue;
         const std::string name = line.substr(at + 1, end - at - 1);
         const auto filling = places.find(name);
-        invariant(filling != places.end(), "nothing fills the place " + name);
+        invariant(filling != places.end(), "nothing fills the place ", name);
         result += line.substr(from, at - from) + filling->second;
         from = end + 1;
         at = end;

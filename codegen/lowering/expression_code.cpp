@@ -64,7 +64,7 @@ Code ExpressionPrinter::print(const Expression& expression, const ElementScope& 
             [&](const AxisIndex& index) {
                 const auto found = element.index.find(index.axis);
                 invariant(found != element.index.end(),
-                          "axis index outside its loop: " + std::to_string(index.axis.index()));
+                          "axis index outside its loop: ", std::to_string(index.axis.index()));
                 return index_code(found->second);
             },
             [&](const SizeOf& size) { return index_code((*scope_.sizes)[size.axis.index()]); },
@@ -108,8 +108,8 @@ Code ExpressionPrinter::read(const Read& read, const ElementScope& element) cons
         return code;
     }
     const auto tile = scope_.tiles.find(read.array);
-    invariant(tile != scope_.tiles.end(),
-              "no tile for array `" + (*scope_.arrays)[read.array.index()].name + "`");
+    invariant(tile != scope_.tiles.end(), "no tile for array `",
+              (*scope_.arrays)[read.array.index()].name, "`");
     std::vector<IndexForm> at;
     for (const Expression& expression : read.index) at.push_back(index(expression, element));
     constexpr std::size_t kLongPlace = 48;

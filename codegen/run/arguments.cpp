@@ -18,8 +18,7 @@ ScalarArgument scalar_argument(const Diagram& diagram, const KernelParameter& pa
     }
     case KernelParameter::Kind::Scalar: {
         const auto found = inputs.find(parameter.array);
-        invariant(found != inputs.end(),
-                  "parameter `" + diagram[parameter.array].name + "` missing");
+        invariant(found != inputs.end(), "parameter `", diagram[parameter.array].name, "` missing");
         const double value = found->second.values.at(0);
         return {is_floating(parameter.type) ? 0 : static_cast<std::int64_t>(value), value};
     }

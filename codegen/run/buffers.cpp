@@ -187,7 +187,7 @@ std::vector<Buffer> make_buffers(const Diagram& diagram, const EmittedProgram& p
         Buffer buffer = make_buffer(diagram, device);
         if (buffer.is_input) {
             const auto found = inputs.find(device.array);
-            invariant(found != inputs.end(), "input `" + diagram[device.array].name + "` missing");
+            invariant(found != inputs.end(), "input `", diagram[device.array].name, "` missing");
             for_elements(buffer, [&](std::int64_t linear, std::int64_t offset) {
                 encode_element(buffer, offset,
                                found->second.values[static_cast<std::size_t>(linear)]);

@@ -100,12 +100,12 @@ Result<CompiledKernel> compile_as(const EmittedKernel& kernel, const CompileOpti
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     if (output.crashed) {
-        invariant(!ptx, "NVRTC crashed on kernel " + kernel.name);
+        invariant(!ptx, "NVRTC crashed on kernel ", kernel.name);
         return compile_as(kernel, options, nvrtc, true);
     }
     if (!output.accepted && output.log.find("gpu-architecture") != std::string::npos)
         return messages::architecture_unknown(options.architecture, nvrtc.version());
-    invariant(output.accepted, "NVRTC rejects kernel " + kernel.name + ":\n" + output.log);
+    invariant(output.accepted, "NVRTC rejects kernel ", kernel.name, ":\n", output.log);
     result.log = output.log;
     result.bytes = output.image;
     read_log(result);

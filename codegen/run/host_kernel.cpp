@@ -112,7 +112,7 @@ std::optional<Diagnostic> compile_text(const std::string& text, const std::strin
     if (status == 0) fs::rename(made, library, error);
     std::error_code ignored;
     fs::remove_all(work, ignored);
-    invariant(status == 0, "the host compiler rejects " + what + ":\n" + said);
+    invariant(status == 0, "the host compiler rejects ", what, ":\n", said);
     if (error) return messages::cannot_write_cache(library.string(), error.message());
     return std::nullopt;
 }

@@ -23,7 +23,7 @@ using Program = struct NvrtcProgram*;
 template <class Function>
 Function symbol(void* library, const char* name) {
     void* address = dlsym(library, name);
-    invariant(address != nullptr, std::string("NVRTC lacks ") + name);
+    invariant(address != nullptr, "NVRTC lacks ", name);
     return reinterpret_cast<Function>(address);
 }
 

@@ -124,7 +124,7 @@ std::optional<StatementId> Draft::producer(ArrayId array) const {
 std::vector<StatementId> Draft::readers(ArrayId array) const {
     std::vector<StatementId> found;
     for (std::uint32_t i = 0; i < lines_.size(); ++i)
-        if (!lines_[i].erased && contains(inputs_of(diagram.statements[i]), array))
+        if (!lines_[i].erased && reads(diagram.statements[i], array))
             found.push_back(StatementId{i});
     return found;
 }

@@ -101,6 +101,15 @@ Statement Builder::fold_statement(ArrayId target, const StateVariable& state, Ex
             .span = span_of(serving_)};
 }
 
+/// The expression in the user's names and those of this accumulator.
+std::string Builder::text_of(const Expression& written) {
+    if (!scope_) scope_ = diagram_;
+    std::vector<Array>& arrays = scope_->arrays;
+    arrays.resize(diagram_.arrays.size());
+    arrays.insert(arrays.end(), result_.arrays.begin(), result_.arrays.end());
+    return formula_text(*scope_, written);
+}
+
 /// An array of the body, the streamed axis last.
 ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value,
                         ElementType type, const std::string& name) {
@@ -236,7 +245,6 @@ Accumulator Builder::finish() {
     });
     for (const std::uint32_t state : order) build_state(state);
     drop_unused_tail();
-    describe_tail();
     oblige_differences();
     oblige_small_factors();
     oblige_exponents_apart();

@@ -62,6 +62,7 @@ private:
     const Diagram& diagram_;
     const std::map<ArrayId, ElementType>& stored_types_;
     Accumulator result_;
+    std::optional<Diagram> scope_;  ///< the diagram with this accumulator's arrays, for text
     std::set<std::string> names_;
     std::set<std::size_t> chunk_statements_;  ///< into the cascade's
     std::vector<Statement> body_;             ///< after the mapped statements
@@ -86,6 +87,7 @@ private:
     // accumulator_builder.cpp: arrays and the order of things
     ArrayId make_array(const std::string& name, std::vector<AxisId> axes, ElementType type);
     [[nodiscard]] std::string base_name(std::uint32_t fold) const;
+    [[nodiscard]] std::string text_of(const Expression& written);
     [[nodiscard]] BoxId box_of(std::uint32_t fold) const;
     [[nodiscard]] Span span_of(std::uint32_t fold) const;
     [[nodiscard]] Statement statement(ArrayId target, Expression value) const;
@@ -125,8 +127,7 @@ private:
     void find_anchors(PolynomialId polynomial);
     void build_anchor(std::uint32_t anchor);
     void build_moving_anchor(std::uint32_t anchor);
-    void describe_anchor(std::uint32_t anchor, const std::string& initial, const Statement& update,
-                         const std::string& mean);
+    void describe_anchor(std::uint32_t anchor, const std::string& mean);
     void provide(std::string condition);
     void build_early(std::uint32_t state);
     void build_state(std::uint32_t state);
@@ -134,8 +135,7 @@ private:
     void build_pick(std::uint32_t first);
     [[nodiscard]] Expression merged_part(const Lists& lists, bool earlier, ArrayId payload) const;
     ArrayId chunk_payload(const StateVariable& variable, ArrayId chunk_at);
-    void describe_list(ArrayId state, const std::string& initial, const std::string& body,
-                       std::uint32_t first);
+    void describe_list(ArrayId state, std::uint32_t first);
     void merge_lists(const Lists& lists, std::uint32_t first);
     void keep_larger(const Lists& lists, std::uint32_t first);
     void build_carry(std::size_t index);
@@ -160,7 +160,7 @@ private:
     ArrayId weight(PolynomialId varying, PolynomialId gauge);
     [[nodiscard]] Expression seed(std::uint32_t state, const StateVariable& variable);
     void initialise(ArrayId target, Expression value);
-    void describe(std::uint32_t state, const Statement& update);
+    void describe(std::uint32_t state);
 
     // hazards.cpp, hazards_differences.cpp: what finite arithmetic could spoil
     void oblige(Obligation obligation);
@@ -232,7 +232,6 @@ private:
     [[nodiscard]] bool is_scaled(PolynomialId form);
     [[nodiscard]] Statement tail_statement(ArrayId array);
     void drop_unused_tail();
-    void describe_tail();
     [[nodiscard]] PolynomialId gathered(PolynomialId polynomial);
     [[nodiscard]] PolynomialId scaled_difference(PolynomialId sum);
     [[nodiscard]] Statement fold_result(ArrayId target, PolynomialId form);

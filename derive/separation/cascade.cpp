@@ -89,12 +89,7 @@ Part Cascade::part_of(ArrayId array) const {
 }
 
 bool Cascade::is_saved(ArrayId array) const {
-    if (diagram_[array].role == ArrayRole::Output) return true;
-    for (const StatementId reader : consumers(diagram_, array))
-        if (std::find(region_.statements.begin(), region_.statements.end(), reader) ==
-            region_.statements.end())
-            return true;
-    return false;
+    return napkin::is_saved(diagram_, region_, array);
 }
 
 std::optional<TermId> Cascade::body_of(const Term& term) const {

@@ -169,8 +169,4 @@ std::string value_text(const Diagram& scope, const Statement& statement, std::si
         statement.body);
 }
 
-std::string update_text(const Diagram& scope, const Statement& statement, std::size_t component) {
-    return value_text(scope, statement, component);
-}
-
 }  // namespace napkin::separation

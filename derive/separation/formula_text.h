@@ -12,8 +12,5 @@ namespace napkin::separation {
 /// The value a statement gives its target `component`: `max(m, max(x) S)`.
 [[nodiscard]] std::string value_text(const Diagram& scope, const Statement& statement,
                                      std::size_t component);
-/// The same, the name for a statement that updates a state.
-[[nodiscard]] std::string update_text(const Diagram& scope, const Statement& statement,
-                                      std::size_t component);
 
 }  // namespace napkin::separation

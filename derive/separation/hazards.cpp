@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "derive/separation/accumulator_builder.h"
-#include "derive/separation/formula_text.h"
 #include "derive/separation/numeric_example.h"
 #include "derive/separation/refusal.h"
 #include "derive/separation/saved_bounds.h"

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "derive/separation/accumulator_builder.h"
-#include "derive/separation/formula_text.h"
 #include "derive/separation/saved_bounds.h"
 
 namespace napkin::separation {
@@ -30,10 +29,7 @@ void Builder::note_tail(TermId id) {
 }
 
 std::string Builder::tail_text(PolynomialId form) {
-    const Expression written = expression(form, Where::Tail);
-    Diagram scope = diagram_;
-    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
-    return "`" + formula_text(scope, written) + "`";
+    return "`" + text_of(expression(form, Where::Tail)) + "`";
 }
 
 /// Whether a factor of a term may be 0, or nothing says that it is not.

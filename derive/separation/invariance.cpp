@@ -74,6 +74,9 @@ private:
                                                            term.function == Function::Subtract);
         const Class& of = algebra_.class_of(id);
         if (!combines || !of.folded || of.streamed) return;
+        const bool both = std::all_of(term.parts.begin(), term.parts.end(),
+                                      [&](TermId part) { return algebra_.class_of(part).folded; });
+        if (!both) return;  // a side that stays where it is takes nothing off the other
         std::set<std::uint32_t> folds;
         folds_of(algebra_, id, folds);
         for (const TermId value : summed_values(folds)) test(id, value, folds);
@@ -85,6 +88,7 @@ private:
         if (unknown_.contains(fold) || !is_sum(fold) || !algebra_.class_of(forms_[fold]).folded)
             return;
         const auto& terms = algebra_[forms_[fold]].terms;
+        if (terms.size() < 2) return;
         if (std::any_of(terms.begin(), terms.end(),
                         [&](const auto& term) { return algebra_.class_of(term.first).mixed(); }))
             return;

@@ -49,6 +49,23 @@ bool is_rounded(const Array& array) {
     return array.rounds && array.role != ArrayRole::Input && is_floating(array.type);
 }
 
+/// Whether a statement of the region reads what another rounds, or rounds in its own expression.
+bool rounds_within(const Diagram& diagram, const Region& region) {
+    const auto is_rounding = [](const Expression& part) {
+        const Convert* convert = std::get_if<Convert>(&part.node);
+        return convert != nullptr && is_floating(convert->type);
+    };
+    const auto converts = [&](const Expression* each) { return any_part(*each, is_rounding); };
+    for (const StatementId id : region.statements) {
+        const std::vector<const Expression*> parts = expressions_of(diagram[id]);
+        if (std::any_of(parts.begin(), parts.end(), converts)) return true;
+        for (const ArrayId target : diagram[id].targets)
+            for (const StatementId reader : region.statements)
+                if (is_rounded(diagram[target]) && reads(diagram[reader], target)) return true;
+    }
+    return false;
+}
+
 /// The diagram without roundings: what cancels does so behind them too.
 Diagram without_rounding(Diagram diagram) {
     for (Array& array : diagram.arrays)
@@ -241,15 +258,18 @@ void add_running(const Diagram& source, const Region& region, AxisId axis,
 std::vector<Obligation> unsafe_differences(const Diagram& diagram, const Region& region,
                                            const std::vector<AxisId>& axes) {
     std::vector<Obligation> result;
-    const Diagram plain = without_rounding(diagram);
-    if (shares_sums(plain, region, axes.front())) add_saved(plain, region, axes, result);
+    const bool shares = shares_sums(diagram, region, axes.front());
     const bool runs =
         std::any_of(region.statements.begin(), region.statements.end(), [&](StatementId id) {
-            const Fold* fold = sum_over(plain, id, axes.front());
+            const Fold* fold = sum_over(diagram, id, axes.front());
             return fold != nullptr && fold->every_prefix;
         });
+    const bool rounds = rounds_within(diagram, region);
+    if (!shares && !runs && !rounds) return result;
+    const Diagram plain = without_rounding(diagram);
+    if (shares) add_saved(plain, region, axes, result);
     if (runs && axes.size() == 1) add_running(plain, region, axes.front(), result);
-    if (!(plain == diagram)) add_rounded(diagram, plain, region, axes, result);
+    if (rounds) add_rounded(diagram, plain, region, axes, result);
     return result;
 }
 

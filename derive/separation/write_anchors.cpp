@@ -1,7 +1,6 @@
 // Anchors in the body: constant ones from the first chunk that has an element, moving ones between
 // gauges and the states that are relative to them.
 #include "derive/separation/accumulator_builder.h"
-#include "derive/separation/formula_text.h"
 #include "diagrams/infinity.h"
 
 namespace napkin::separation {
@@ -50,10 +49,9 @@ void Builder::build_anchor(std::uint32_t anchor) {
         mean = apply(Function::Select, {apply(Function::Greater, {read_array(count), integer(0)}),
                                         std::move(mean), number(kInfinity)});
     Expression known = apply(Function::Less, {read_array(target), number(kInfinity)});
-    const Statement update = statement(
-        target, apply(Function::Select, {std::move(known), read_array(target), std::move(mean)}));
-    body_.push_back(update);
-    describe_anchor(anchor, "inf", update,
+    body_.push_back(statement(
+        target, apply(Function::Select, {std::move(known), read_array(target), std::move(mean)})));
+    describe_anchor(anchor,
                     std::string("mean of the first chunk") + (everywhere ? "" : " that has any"));
 }
 
@@ -88,8 +86,7 @@ void Builder::build_moving_anchor(std::uint32_t anchor) {
               {apply(Function::NotEqual, {read_array(total), integer(0)}),
                apply(Function::Divide, {read_array(sum), read_array(total)}), read_array(target)}),
         ElementType::F32, name);
-    const Statement& described = body_.back();
-    describe_anchor(anchor, "0", described,
+    describe_anchor(anchor,
                     "running mean by `" + array(state_array(weight)).name + "`, which moves");
     const TermId origin = algebra_.reference(Kind::Anchor, anchor, variable.axes);
     moves_.emplace(origin, helper("_move", axes,
@@ -98,14 +95,9 @@ void Builder::build_moving_anchor(std::uint32_t anchor) {
     body_.push_back(statement(target, read_array(next)));
 }
 
-void Builder::describe_anchor(std::uint32_t anchor, const std::string& initial,
-                              const Statement& update, const std::string& mean) {
-    Diagram scope = diagram_;
-    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
+void Builder::describe_anchor(std::uint32_t anchor, const std::string& mean) {
     AccumulatorState text;
     text.state = anchor_array(anchor);
-    text.initial = initial;
-    text.body = value_text(scope, update, 0);
     text.why =
         mean + "; differences are formed relative to it, since multiplied out they would cancel";
     result_.states.push_back(std::move(text));

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "derive/separation/accumulator_builder.h"
-#include "derive/separation/formula_text.h"
 #include "diagrams/contains.h"
 #include "diagrams/infinity.h"
 
@@ -129,9 +128,7 @@ ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
     std::set<AxisId> axes = algebra_.class_of(varying).axes;
     const std::set<AxisId>& of_gauge = algebra_.class_of(gauge).axes;
     axes.insert(of_gauge.begin(), of_gauge.end());
-    Diagram scope = diagram_;
-    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
-    const std::string exponent = formula_text(scope, std::get<Apply>(value.node).arguments.front());
+    const std::string exponent = text_of(std::get<Apply>(value.node).arguments.front());
     Obligation bounded;
     bounded.hazard = Hazard::Overflow;
     bounded.text = "the exponent `" + exponent + "` is at most 0";

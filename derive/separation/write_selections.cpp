@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "derive/separation/accumulator_builder.h"
-#include "derive/separation/formula_text.h"
 
 namespace napkin::separation {
 namespace {
@@ -90,12 +89,9 @@ ArrayId Builder::chunk_payload(const StateVariable& variable, ArrayId chunk_at) 
     return helper("_chunk_payload", {axes.begin(), axes.end()}, std::move(picked));
 }
 
-void Builder::describe_list(ArrayId state, const std::string& initial, const std::string& body,
-                            std::uint32_t first) {
+void Builder::describe_list(ArrayId state, std::uint32_t first) {
     AccumulatorState text;
     text.state = state;
-    text.initial = initial;
-    text.body = body;
     text.why = "fold `" + base_name(plan_.states()[first].serves) + "`, a sorted list";
     result_.states.push_back(std::move(text));
 }
@@ -110,11 +106,11 @@ void Builder::merge_lists(const Lists& lists, std::uint32_t first) {
     };
     merged(lists.best, lists.chunk_best);
     merged(lists.at, lists.chunk_at);
-    describe_list(lists.best, "-inf", "the largest of both lists", first);
-    describe_list(lists.at, "none", "their indices", first);
+    describe_list(lists.best, first);
+    describe_list(lists.at, first);
     for (const auto& [payload, chunk] : lists.payloads) {
         merged(payload, chunk);
-        describe_list(payload, "0", "what they carry", first);
+        describe_list(payload, first);
     }
 }
 
@@ -160,18 +156,16 @@ void Builder::keep_larger(const Lists& lists, std::uint32_t first) {
                                        read_array(lists.best), read_array(lists.at));
     const std::vector<AxisId>& axes = array(lists.at).axes;
     const ArrayId takes = helper("_takes", {axes.begin(), axes.end()}, larger, ElementType::Bool);
-    const auto keep = [&](ArrayId state, ArrayId chunk) {
-        Statement update =
-            statement(state, choose(read_array(takes), read_array(chunk), read_array(state)));
-        body_.push_back(update);
-        return update;
+    const auto keep = [&](std::uint32_t of, ArrayId state, ArrayId chunk) {
+        body_.push_back(
+            statement(state, choose(read_array(takes), read_array(chunk), read_array(state))));
+        describe(of);
     };
-    describe(first, keep(lists.best, lists.chunk_best));
-    describe(first + 1, keep(lists.at, lists.chunk_at));
+    keep(first, lists.best, lists.chunk_best);
+    keep(first + 1, lists.at, lists.chunk_at);
     for (std::uint32_t i = 0; i < plan_.states().size(); ++i)
         for (const auto& [payload, chunk] : lists.payloads)
-            if (plan_.states()[i].carried && state_array(i) == payload)
-                describe(i, keep(payload, chunk));
+            if (plan_.states()[i].carried && state_array(i) == payload) keep(i, payload, chunk);
 }
 
 }  // namespace napkin::separation

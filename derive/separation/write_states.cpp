@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "derive/separation/accumulator_builder.h"
-#include "derive/separation/formula_text.h"
 #include "diagrams/infinity.h"
 
 namespace napkin::separation {
@@ -56,10 +55,9 @@ void Builder::build_early(std::uint32_t state) {
     initialise(current, identity_of(diagram_, variable.monoid, 0));
     Expression value = state_value(variable);
     Expression before = seed(state, variable);
-    const Statement update = fold_statement(next, variable, std::move(value), std::move(before));
-    body_.push_back(update);
+    body_.push_back(fold_statement(next, variable, std::move(value), std::move(before)));
     updates_.push_back(statement(current, read_array(next)));
-    describe(state, update);
+    describe(state);
 }
 
 Expression Builder::state_value(const StateVariable& state) {
@@ -233,9 +231,8 @@ void Builder::build_state(std::uint32_t state) {
     initialise(target, identity_of(diagram_, variable.monoid, 0));
     Expression value = state_value(variable);
     Expression before = seed(state, variable);
-    const Statement update = fold_statement(target, variable, std::move(value), std::move(before));
-    body_.push_back(update);
-    describe(state, update);
+    body_.push_back(fold_statement(target, variable, std::move(value), std::move(before)));
+    describe(state);
 }
 
 /// A fold of several components: as the user wrote it, begun from the state.
@@ -258,8 +255,8 @@ void Builder::build_tuple(std::uint32_t first) {
         fold.seed.push_back(read_array(target));
     }
     update.body = std::move(fold);
-    body_.push_back(update);
-    for (std::uint32_t i = 0; i < count; ++i) describe(first + i, update);
+    body_.push_back(std::move(update));
+    for (std::uint32_t i = 0; i < count; ++i) describe(first + i);
 }
 
 /// A scan: the chunk's prefixes begin from the fold of all earlier chunks.
@@ -291,22 +288,11 @@ void Builder::build_carry(std::size_t index) {
         carry.seed.push_back(read_array(target));
     }
     update.body = std::move(carry);
-    Diagram scope = diagram_;
-    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
-    for (std::size_t i = 0; i < update.targets.size(); ++i) {
-        const ArrayId target = update.targets[i];
-        result_.states.push_back(
-            {.state = target,
-             .initial = formula_text(
-                 scope,
-                 std::get<Map>(
-                     result_.initial[result_.initial.size() - update.targets.size() + i].body)
-                     .value),
-             .body = update_text(scope, update, i),
-             .repair = "",
-             .why = "carries the last prefix of `" + diagram_[source.targets[i]].name +
-                    "` to the next chunk"});
-    }
+    for (std::size_t i = 0; i < update.targets.size(); ++i)
+        result_.states.push_back({.state = update.targets[i],
+                                  .repair = "",
+                                  .why = "carries the last prefix of `" +
+                                         diagram_[source.targets[i]].name + "` to the next chunk"});
     updates_.push_back(std::move(update));
 }
 
@@ -321,21 +307,12 @@ std::string Builder::origin_names(const StateVariable& state) {
     return names;
 }
 
-void Builder::describe(std::uint32_t state, const Statement& update) {
+void Builder::describe(std::uint32_t state) {
     const StateVariable& variable = plan_.states()[state];
-    Diagram scope = diagram_;
-    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
     AccumulatorState text;
     text.state = state_array(state);
-    for (const Statement& each : result_.initial)
-        if (each.targets.front() == text.state)
-            text.initial = formula_text(scope, std::get<Map>(each.body).value);
-    std::size_t component = 0;
-    for (std::size_t i = 0; i < update.targets.size(); ++i)
-        if (update.targets[i] == text.state) component = i;
-    text.body = update_text(scope, update, component);
     const FoldOver& fold = plan_.folds()[variable.serves];
-    const std::string served = fold.target ? scope.arrays[fold.target->index()].name : "";
+    const std::string served = fold.target ? diagram_[*fold.target].name : "";
     if (variable.is_gauge) {
         text.why = "running gauge, relative to which exponents are taken";
         if (!served.empty()) text.why = "fold `" + served + "`, " + text.why;
@@ -350,7 +327,7 @@ void Builder::describe(std::uint32_t state, const Statement& update) {
         const ArrayId change = repair(variable.gauge);
         for (const Statement& each : body_)
             if (each.targets.front() == change)
-                text.repair = formula_text(scope, std::get<Map>(each.body).value);
+                text.repair = text_of(std::get<Map>(each.body).value);
         text.why += ", relative to a gauge that may still grow";
     }
     if (!variable.origins.empty()) {

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "derive/separation/accumulator_builder.h"
-#include "derive/separation/formula_text.h"
 #include "diagrams/contains.h"
 
 namespace napkin::separation {
@@ -203,22 +202,12 @@ void Builder::drop_unused_tail() {
         const auto later = tail.begin() + static_cast<std::ptrdiff_t>(i) + 1;
         const auto is_used = [&](ArrayId target) {
             return target.index() >= diagram_.arrays.size() || cascade_.is_saved(target) ||
-                   std::any_of(later, tail.end(), [&](const Statement& reader) {
-                       return contains(inputs_of(reader), target);
-                   });
+                   std::any_of(later, tail.end(),
+                               [&](const Statement& reader) { return reads(reader, target); });
         };
         const std::vector<ArrayId>& targets = tail[i].targets;
         if (std::none_of(targets.begin(), targets.end(), is_used)) tail.erase(later - 1);
     }
-}
-
-void Builder::describe_tail() {
-    Diagram scope = diagram_;
-    scope.arrays.insert(scope.arrays.end(), result_.arrays.begin(), result_.arrays.end());
-    for (const Statement& written : result_.tail)
-        for (std::size_t i = 0; i < written.targets.size(); ++i)
-            result_.tail_text.push_back(scope[written.targets[i]].name + " = " +
-                                        value_text(scope, written, i));
 }
 
 }  // namespace napkin::separation
