@@ -56,21 +56,23 @@ bool Splitting::is_centre(ArrayId state) const {
     return false;
 }
 
-/// The next place of a centre that moves: `if total != 0 then sum / total else c`.
+/// The next place of a centre that moves: `sum / count`, or `if total != 0 then sum / total else
+/// c`.
 bool Splitting::is_moving_centre(const Statement& statement) const {
     const Map* map = std::get_if<Map>(&statement.body);
-    const Apply* choice = map != nullptr ? std::get_if<Apply>(&map->value.node) : nullptr;
-    if (choice == nullptr || choice->function != Function::Select) return false;
-    const Read* kept = std::get_if<Read>(&choice->arguments[2].node);
-    const Apply* mean = std::get_if<Apply>(&choice->arguments[1].node);
-    if (kept == nullptr || !is_state(kept->array) || mean == nullptr ||
-        mean->function != Function::Divide)
-        return false;
+    const Apply* value = map != nullptr ? std::get_if<Apply>(&map->value.node) : nullptr;
+    if (value == nullptr) return false;
+    const bool chooses = value->function == Function::Select;
+    if (!chooses && value->function != Function::Guard) return false;
+    const Apply* mean = std::get_if<Apply>(&value->arguments[chooses ? 1 : 0].node);
+    if (mean == nullptr || mean->function != Function::Divide) return false;
+    const ArrayId next = statement.targets.front();
     return std::any_of(accumulator_.body.begin(), accumulator_.body.end(), [&](const auto& each) {
         const Map* update = std::get_if<Map>(&each.body);
-        const ArrayId next = statement.targets.front();
-        return update != nullptr && each.targets.front() == kept->array &&
-               update->value == read_axes(next, array(next).axes);
+        const ArrayId centre = each.targets.front();
+        return update != nullptr && is_state(centre) &&
+               update->value == read_axes(next, array(next).axes) &&
+               (!chooses || value->arguments[2] == read_axes(centre, array(centre).axes));
     });
 }
 

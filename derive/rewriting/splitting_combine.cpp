@@ -103,8 +103,9 @@ ArrayId Splitting::combine_helper(ArrayId old) {
         return combined_[old] = draft_.add_array(array(old));
     }
     Expression own = std::get<Map>(source.body).value;
-    if (is_moving_centre(source))  // where nothing counts in any part, any centre will do
-        std::get<Apply>(own.node).arguments[2] = number(0, true);
+    if (Apply* mean = std::get_if<Apply>(&own.node);
+        is_moving_centre(source) && mean->function == Function::Select)
+        mean->arguments[2] = number(0, true);  // where nothing counts in any part, any will do
     Expression value = combining(own, line.updated);
     std::vector<AxisId> axes = array(old).axes;
     if (axes_used(value).count(part_) != 0) axes.insert(axes.begin(), part_);

@@ -128,6 +128,14 @@ ArrayId Builder::helper(const std::string& suffix, const std::set<AxisId>& axes,
     return made;
 }
 
+/// Whether a sum of it is a number of elements.
+bool Builder::is_count(PolynomialId form) const {
+    const auto& terms = algebra_[form].terms;
+    if (terms.size() != 1 || terms.front().second != 1) return false;
+    const Monomial& mono = terms.front().first;
+    return mono.powers.empty() && mono.exponent == kZero;
+}
+
 ArrayId Builder::state_array(std::uint32_t state) {
     const auto found = state_arrays_.find(state);
     if (found != state_arrays_.end()) return found->second;
@@ -135,7 +143,9 @@ ArrayId Builder::state_array(std::uint32_t state) {
     const FoldOver& fold = plan_.folds()[variable.serves];
     static constexpr const char* kSuffix[] = {"_sum", "_prod", "_max", "_min"};
     std::string suffix = "_state";
-    if (variable.carried)
+    if (variable.weighs && is_count(variable.form))
+        suffix = "_count";
+    else if (variable.carried)
         suffix = "_payload_best";
     else if (variable.picks)
         suffix = variable.component == 0 ? "_best" : "_at";

@@ -95,6 +95,7 @@ private:
                                            Expression value, Expression seed) const;
     ArrayId helper(const std::string& suffix, const std::set<AxisId>& axes, Expression value,
                    ElementType type = ElementType::F32, const std::string& name = "");
+    [[nodiscard]] bool is_count(PolynomialId form) const;
     ArrayId state_array(std::uint32_t state);
     ArrayId anchor_array(std::uint32_t anchor);
     [[nodiscard]] Expression read_array(ArrayId array) const;

@@ -73,6 +73,16 @@ PolynomialId Plan::without_masks(PolynomialId bound) {
     return algebra_.make(std::move(bare));
 }
 
+/// `if total != 0 then sum / total else other`.
+bool Plan::is_mean_of_any(const Term& term) const {
+    if (term.function != Function::Select) return false;
+    const Term& any = algebra_[term.parts[0]];
+    const Term& mean = algebra_[term.parts[1]];
+    return any.kind == Kind::Apply && any.function == Function::NotEqual &&
+           mean.kind == Kind::Apply && mean.function == Function::Divide &&
+           any.parts[0] == mean.parts[1];
+}
+
 /// A mean as a part of a stream keeps it: what is left of sum(x) (X - mean) is its rounding alone,
 /// and counts.
 bool Plan::is_rounded_mean(PolynomialId folded) const {
@@ -80,8 +90,8 @@ bool Plan::is_rounded_mean(PolynomialId folded) const {
     if (terms.size() != 1 || terms.front().first.powers.size() != 1) return false;
     const Term& term = algebra_[terms.front().first.powers.front().first];
     const std::set<std::uint32_t> folds = folds_in(folded);
-    return term.kind == Kind::Apply && term.function == Function::Guard && !folds.empty() &&
-           std::all_of(folds.begin(), folds.end(), [&](std::uint32_t fold) {
+    return term.kind == Kind::Apply && (term.function == Function::Guard || is_mean_of_any(term)) &&
+           !folds.empty() && std::all_of(folds.begin(), folds.end(), [&](std::uint32_t fold) {
                return folds_[fold].monoid == kSum && !folds_[fold].picks;
            });
 }

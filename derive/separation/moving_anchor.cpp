@@ -1,18 +1,19 @@
 // Which mean an anchor is.
 //
-// Where sums are weighted, sum(x) w (a - g), the first chunk tells little: it may hold next to no
-// weight, and then g is far from the mean by weight and the differences that g was to keep small
-// cancel in the tail. So g follows the mean by |w| of all chunks so far, where w is what the sums
-// that are subtracted are weighted by, or all sums that are relative to g. They move with it as
+// The first chunk may tell little of the rest: what sums are weighted by may hold next to nothing
+// there, and a mean of one chunk in n may be sqrt(n) deviations off that of all. Then g is far from
+// the mean, and the differences that g was to keep small cancel in the tail. So g follows the mean
+// by |w| of all chunks so far, where w is what the sums that are subtracted are weighted by, or all
+// sums that are relative to g; w is 1 where all of them sum differences alone. They move with it as
 // they do with a maximum (anchor.cpp):
 //
 //   l' = rho l + sum(x) |w|        g' = (rho l g + sum(x) |w| a) / l'        d = g - g'
 //   c_j' = rho * sum_i binom(j, i) d^(j-i) c_i + sum(x) w (a - g')^j
 //
-// What is moved in is then small or positive: c_1 is about 0, and c_2 grows by d^2 l. Multiplying
-// out has made states of all lower powers already. Without a weight the mean of the first chunk is
-// near enough, and constant: a share 1/n of all elements, it is off by no more than sqrt(n)
-// deviations.
+// What is moved in is then small or positive: c_1 is about 0, and c_2 grows by d^2 l, as in Chan,
+// Golub and LeVeque's updating formula (1979). Multiplying out has made states of all lower powers
+// already. Where sums have no weight in common and one of them is of products, sum(x) (a - g) V, to
+// move would cost an operation on all that they save: there the mean of the first chunk stays.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -70,6 +71,7 @@ std::optional<Plan::AnchorWeight> Plan::weight_of(std::uint32_t anchor) {
     const std::set<std::uint32_t>& near = anchors_[anchor].near;
     std::optional<AnchorWeight> means;
     std::optional<AnchorWeight> all;
+    bool unweighted = true;
     std::map<std::uint32_t, std::set<PolynomialId>> exponents;
     for (std::uint32_t fold = 0; fold < forms_.size(); ++fold) {
         if (folds_[fold].monoid != kSum || folds_[fold].picks) continue;
@@ -85,6 +87,7 @@ std::optional<Plan::AnchorWeight> Plan::weight_of(std::uint32_t anchor) {
                 mentions(algebra_, placed.gauge, term))
                 return std::nullopt;
             const AnchorWeight here{.factors = *weight, .gauge = placed.gauge};
+            unweighted = unweighted && here.factors == Monomial{} && here.gauge == kZero;
             if (weight->exponent != kZero) exponents[fold].insert(weight->exponent);
             for (auto* each : {&all, near.contains(fold) ? &means : nullptr}) {
                 if (each == nullptr) continue;
@@ -96,7 +99,10 @@ std::optional<Plan::AnchorWeight> Plan::weight_of(std::uint32_t anchor) {
     // Weights by two exponentials have two sums, in whose quotient no centre cancels.
     for (MultipliedOut& each : multiplied_out_)
         if (exponents[each.fold].size() > 1) each.centred = false;
-    return means ? means : all;
+    std::optional<AnchorWeight>& shared = means ? means : all;
+    // Products with other factors would all have to move, by a weight that they do not have.
+    if (shared && shared->factors == Monomial{} && !unweighted) return std::nullopt;
+    return shared;
 }
 
 void Plan::weigh_anchors() {
@@ -111,7 +117,7 @@ void Plan::weigh_anchors() {
         };
         std::erase_if(shared->factors.powers,
                       [&](const auto& factor) { return !fits(algebra_.class_of(factor.first)); });
-        if (shared->factors == Monomial{} || !fits(algebra_.class_of(shared->factors.exponent)) ||
+        if (!fits(algebra_.class_of(shared->factors.exponent)) ||
             !fits(algebra_.class_of(shared->gauge)))
             continue;
         Monomial weight = positive(shared->factors);

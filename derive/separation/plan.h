@@ -246,6 +246,7 @@ private:
     [[nodiscard]] Form term_of_sum(std::uint32_t fold, const Monomial& mono, double coefficient);
     [[nodiscard]] bool holds_own_maxima(PolynomialId exponent, PolynomialId subtracted);
     [[nodiscard]] bool is_bare_difference(TermId term);
+    [[nodiscard]] bool is_mean_of_any(const Term& term) const;
     [[nodiscard]] bool is_rounded_mean(PolynomialId folded) const;
     [[nodiscard]] bool sums_twice(PolynomialId form) const;
     Form refuse(Why why, std::uint32_t fold);

@@ -80,12 +80,14 @@ void Builder::build_moving_anchor(std::uint32_t anchor) {
                        apply(Function::Multiply, {read_array(target), std::move(before)})));
     initialise(target, number(0));
     const std::set<AxisId> axes(variable.axes.begin(), variable.axes.end());
-    const ArrayId next = helper(
-        "_new", axes,
-        apply(Function::Select,
-              {apply(Function::NotEqual, {read_array(total), integer(0)}),
-               apply(Function::Divide, {read_array(sum), read_array(total)}), read_array(target)}),
-        ElementType::F32, name);
+    Expression mean = apply(Function::Divide, {read_array(sum), read_array(total)});
+    if (*variable.weight == Monomial{})
+        mean = apply(Function::Guard, {std::move(mean)});
+    else
+        mean = apply(Function::Select, {apply(Function::NotEqual, {read_array(total), integer(0)}),
+                                        std::move(mean), read_array(target)});
+    const ArrayId next = make_array(name + "_new", variable.axes, ElementType::F32);
+    body_.push_back(statement(next, std::move(mean)));
     describe_anchor(anchor,
                     "running mean by `" + array(state_array(weight)).name + "`, which moves");
     const TermId origin = algebra_.reference(Kind::Anchor, anchor, variable.axes);

@@ -12,14 +12,20 @@ namespace napkin::test {
 namespace {
 
 constexpr double kTolerance = 1e-10;
+constexpr double kFall = 64;  ///< e-folds along an axis
 
 Tensors inputs_of(const Diagram& diagram, const Form& form, std::uint64_t seed, bool changed) {
     Tensors inputs = random_inputs(diagram, seed);
     if (!changed) return inputs;
     for (const Change& change : form.changes) {
         const ArrayId id = find_array(diagram, change.input).value();
-        for (double& value : inputs.at(id).values)
-            value = round_to(diagram[id].type, value * change.factor + change.offset);
+        const auto last = static_cast<std::size_t>(diagram[diagram[id].axes.back()].extent);
+        std::vector<double>& values = inputs.at(id).values;
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double along = static_cast<double>(i % last) / static_cast<double>(last);
+            const double shift = change.offset + change.fall * std::exp(-kFall * along);
+            values[i] = round_to(diagram[id].type, values[i] * change.factor + shift);
+        }
     }
     return inputs;
 }

@@ -26,7 +26,7 @@ Form read_form(const std::filesystem::path& path) {
             Change change;
             double amount = 0;
             words >> how >> change.input >> amount >> like;
-            (how == "large" ? change.factor : change.offset) = amount;
+            (how == "large" ? change.factor : how == "fall" ? change.fall : change.offset) = amount;
             form.changes.push_back(change);
             if (like == "like") words >> form.like;
         }

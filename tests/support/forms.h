@@ -1,8 +1,9 @@
 // The forms that must stream: files of tests/separation/forms/.
 //
 // Derivation commands stand after `#>`, with SIZE for the sizes tried; `#! large Q 1e4` multiplies
-// an input, `#! offset X 1e4` shifts it, for a second run; `like NAME` takes another form's diagram
-// as the reference, where the form's own text overflows.
+// an input, `#! offset X 1e4` shifts it, `#! fall X 1e3` adds that to the first element along its
+// last axis and less and less to the others, for a second run; `like NAME` takes another form's
+// diagram as the reference, where the form's own text overflows.
 #pragma once
 
 #include <string>
@@ -18,6 +19,7 @@ struct Change {
     std::string input;
     double factor = 1;
     double offset = 0;
+    double fall = 0;
 };
 
 struct Form {
