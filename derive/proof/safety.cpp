@@ -4,6 +4,7 @@
 #include <set>
 
 #include "derive/proof/expression_range.h"
+#include "derive/proof/running_sums.h"
 #include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
 
@@ -21,7 +22,7 @@ constexpr double kLargestExponent = 88;
 class RegionBounds {
 public:
     RegionBounds(const RegionProgram& region, Ranges& device, Safety& out)
-        : region_(region), device_(device), out_(out), values_(region, device) {
+        : region_(region), device_(device), out_(out), sums_(region), values_(region, device) {
         for (const Variable& variable : region.variables)
             types_[variable.array].insert(variable.type);
         collect_saved(region.body);
@@ -84,7 +85,8 @@ private:
         (void)values_.take_overflow();
         std::visit(overloaded{
                        [&](const Map& map) {
-                           define(statement.targets[0], values_.range(map.value),
+                           const std::optional<ValueRange> mean = mean_range(statement);
+                           define(statement.targets[0], mean ? *mean : values_.range(map.value),
                                   is_start(map.value));
                            values_.facts.forget(statement.targets);
                            if (!rounds_a_bound(statement.targets[0], map.value))
@@ -190,6 +192,17 @@ private:
             values_.facts.note_maximum(target, fold);
     }
 
+    /// A mean lies among what it is the mean of, where no weight may vanish.
+    std::optional<ValueRange> mean_range(const Statement& statement) {
+        const std::optional<RunningSums::Mean> mean = sums_.mean(statement);
+        if (!mean || (mean->weight && !(values_.range(*mean->weight).low >= 1)))
+            return std::nullopt;
+        ValueRange among = hull(values_.range(mean->of), range_of(0));
+        if (mean->before) among = hull(among, values_.arrays.at(*mean->before));
+        const bool finite = !among.minus_infinity && !among.plus_infinity && fits_f32(among);
+        return finite && !values_.take_overflow() ? std::optional(among) : std::nullopt;
+    }
+
     [[nodiscard]] double count_of(const std::vector<AxisId>& axes) const {
         double count = 1;
         for (const AxisId axis : axes)
@@ -207,7 +220,7 @@ private:
         total.plus_infinity = each.plus_infinity;
         total.fades = each.fades;
         if (each.low > 0) total.low = each.low;  // a chunk has an element at least
-        if (fold.seed.empty()) return total;
+        if (fold.seed.empty() || sums_.is_sum(target)) return total;
         if (!array_in(fold.seed[0], target))
             return hull(total, added(values_.range(fold.seed[0]), total));
         // A state that its own update scales: it stays within the sum where the scale is at most 1.
@@ -298,6 +311,7 @@ private:
     const RegionProgram& region_;
     Ranges& device_;
     Safety& out_;
+    RunningSums sums_;
     ExpressionRanges values_;
     Ranges starts_;  // of states, before the first chunk
     std::map<ArrayId, std::set<ElementType>> types_;
