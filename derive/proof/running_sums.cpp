@@ -98,6 +98,8 @@ private:
 
     /// A state, by what it is at this place; an array of the chunk, by its definition.
     double element_of(const Expression& expression, ArrayId array, Place place) {
+        const bool in_place = expression == read_axes(array, sums_.arrays_[array.index()].axes);
+        if (!in_place && sums_.varies_by_chunk(expression)) return std::nan("");
         const auto state = sums_.states_.find(array);
         if (state != sums_.states_.end()) return state_value(state->second, place.before);
         const auto definition = sums_.definitions_.find(array);
@@ -149,7 +151,7 @@ private:
     int maps_within_ = 0;
 };
 
-RunningSums::RunningSums(const RegionProgram& region) {
+RunningSums::RunningSums(const RegionProgram& region) : arrays_(region.arrays) {
     collect(region.body);
     for (std::size_t at = 0; at < statements_.size(); ++at)
         for (const ArrayId target : statements_[at]->targets) definitions_[target] = at;

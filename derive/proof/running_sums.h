@@ -36,6 +36,7 @@ public:
     [[nodiscard]] std::optional<Mean> mean(const Statement& statement) const;
 
 private:
+    const std::vector<Array>& arrays_;
     std::vector<const Statement*> statements_;    ///< of all levels, in order
     std::map<ArrayId, std::size_t> definitions_;  ///< the last of every array
     std::set<ArrayId> redefined_;                 ///< more than once
