@@ -75,18 +75,25 @@ void Planner::shape_matrix(VariableId variable, Tile& tile) {
     tile.columns = extent(dims[1]);
 }
 
-/// Axes along the dimensions of a load, where every reader agrees on one that is as long.
+/// Axes along the dimensions of a load, where every reader agrees on one. What a view reads past
+/// the end of its array is tested where it is copied; a plain index is not, so its axis must be as
+/// long.
 std::vector<std::optional<AxisId>> Planner::axes_of_load(const Load& load) const {
+    const std::vector<AxisId>& dimensions = region_.arrays[load.array.index()].axes;
+    const auto tested = [&](std::size_t d) {
+        return is_view(load) && !std::holds_alternative<AxisIndex>(load.gather[d].node);
+    };
+    const auto as_long = [&](AxisId axis, std::size_t d) {
+        return region_.axes[axis.index()].size == region_.axes[dimensions[d].index()].size;
+    };
     std::vector<std::optional<AxisId>> axes(load.index.size());
     for (std::size_t d = 0; d < load.index.size(); ++d) {
         const AxisIndex* first = nullptr;
         bool agree = !load.index[d].empty();
         for (const Expression& index : load.index[d]) {
             const AxisIndex* axis = std::get_if<AxisIndex>(&index.node);
-            const AxisId own = region_.arrays[load.array.index()].axes[d];
             agree = agree && axis != nullptr && (first == nullptr || first->axis == axis->axis) &&
-                    (load.source ||
-                     region_.axes[axis->axis.index()].size == region_.axes[own.index()].size);
+                    (load.source || tested(d) || as_long(axis->axis, d));
             first = axis;
         }
         if (agree && first != nullptr) axes[d] = first->axis;

@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -10,40 +9,24 @@
 #include "codegen/drop_unused.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
+#include "tests/support/examples.h"
 
 namespace napkin {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Every derivation of examples/, with its diagram: the one of its name, or of the start of it.
-std::vector<std::pair<fs::path, fs::path>> examples() {
-    std::vector<std::pair<fs::path, fs::path>> list;
-    for (const auto& entry : fs::directory_iterator(NAPKIN_EXAMPLES_DIR)) {
-        if (entry.path().extension() != ".drv") continue;
-        std::string stem = entry.path().stem().string();
-        fs::path diagram = entry.path();
-        while (!fs::exists(diagram.replace_filename(stem + ".ncd")))
-            stem.resize(stem.rfind('_') == std::string::npos ? 0 : stem.rfind('_'));
-        list.emplace_back(diagram, entry.path());
-    }
-    std::sort(list.begin(), list.end());
-    return list;
-}
-
 /// Writes every kernel of the examples that the target serves; returns their files.
 std::vector<fs::path> write_kernels(const fs::path& folder, const std::string& target) {
     std::vector<fs::path> files;
-    for (const auto& [diagram, derivation] : examples()) {
-        const State state =
-            test::derive(test::load(test::read_text(diagram)), test::read_text(derivation));
+    for (const test::Example& example : test::all_examples()) {
+        const State state = test::derive(test::load(example.diagram), example.derivation);
         EmitOptions options;
         options.target = target;
         const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
         if (!program) continue;
         for (const EmittedKernel& kernel : program->kernels) {
-            files.push_back(
-                folder / (derivation.stem().string() + "." + target + "." + kernel.name + ".cpp"));
+            files.push_back(folder / (example.name + "." + target + "." + kernel.name + ".cpp"));
             std::ofstream(files.back(), std::ios::binary) << kernel.source;
         }
     }

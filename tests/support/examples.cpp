@@ -10,9 +10,11 @@
 namespace napkin::test {
 namespace {
 
-std::filesystem::path diagram_of(const std::filesystem::path& derivation) {
+namespace fs = std::filesystem;
+
+fs::path diagram_of(const fs::path& derivation) {
     std::string stem = derivation.stem().string();
-    while (!std::filesystem::exists(derivation.parent_path() / (stem + ".ncd"))) {
+    while (!fs::exists(derivation.parent_path() / (stem + ".ncd"))) {
         const std::size_t cut = stem.rfind('_');
         REQUIRE(cut != std::string::npos);
         stem.resize(cut);
@@ -20,24 +22,41 @@ std::filesystem::path diagram_of(const std::filesystem::path& derivation) {
     return derivation.parent_path() / (stem + ".ncd");
 }
 
-Example read_example(const std::filesystem::path& derivation) {
-    return {derivation.stem().string(), read_text(diagram_of(derivation)), read_text(derivation)};
+Example read_example(const fs::path& diagram, const fs::path& derivation) {
+    return {derivation.stem().string(), read_text(diagram), read_text(derivation)};
+}
+
+std::vector<fs::path> derivations_in(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder))
+        if (entry.path().extension() == ".drv") files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
 }
 
 }  // namespace
 
 std::vector<Example> all_examples() {
-    std::vector<std::filesystem::path> files;
-    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_EXAMPLES_DIR))
-        if (entry.path().extension() == ".drv") files.push_back(entry.path());
-    std::sort(files.begin(), files.end());
     std::vector<Example> examples;
-    for (const std::filesystem::path& file : files) examples.push_back(read_example(file));
+    for (const fs::path& file : derivations_in(NAPKIN_EXAMPLES_DIR))
+        examples.push_back(read_example(diagram_of(file), file));
     return examples;
 }
 
 Example example(const std::string& name) {
-    return read_example(std::filesystem::path(NAPKIN_EXAMPLES_DIR) / (name + ".drv"));
+    const fs::path file = fs::path(NAPKIN_EXAMPLES_DIR) / (name + ".drv");
+    return read_example(diagram_of(file), file);
+}
+
+std::vector<Example> all_benchmarks() {
+    std::vector<Example> benchmarks;
+    for (const fs::path& file : derivations_in(NAPKIN_BENCHMARKS_DIR)) {
+        fs::path diagram = file;
+        diagram.replace_extension(".ncd");
+        if (!fs::exists(diagram)) diagram = NAPKIN_EXAMPLES_DIR / diagram.filename();
+        benchmarks.push_back(read_example(diagram, file));
+    }
+    return benchmarks;
 }
 
 }  // namespace napkin::test

@@ -1,4 +1,4 @@
-// The derivations under examples/, as texts.
+// The derivations under examples/ and bench/workloads/, as texts.
 #pragma once
 
 #include <string>
@@ -16,5 +16,8 @@ struct Example {
 /// By name.
 [[nodiscard]] std::vector<Example> all_examples();
 [[nodiscard]] Example example(const std::string& name);
+/// Those that bench/peers.py measures, by name; each belongs to the diagram of its own name there
+/// or in examples/.
+[[nodiscard]] std::vector<Example> all_benchmarks();
 
 }  // namespace napkin::test

@@ -1,0 +1,105 @@
+// Diagram matmul, region Y.
+//   Y[a = 4096, c = 4096] : bf16
+// Derivation:
+//   group a by 256
+//   group c by 128
+//   stream b by 64
+#include "tensor.cuh"
+
+namespace nk {
+
+constexpr int kThreads = 256;
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    matmul_Y(Global<const bf16> X, Global<const bf16> W, Global<bf16> Y) {
+    // Shared memory: 196608 bytes.
+    NK_SHARED_MEMORY(memory);
+    // X_tile: 256 x 64, 4 stages
+    const auto X_tile = [&](int stage) {
+        return shared_matrix<bf16, 256, 64>(memory, 0 + stage * 32768, "X_tile");
+    };
+    // W_tile: 128 x 64, 4 stages
+    const auto W_tile = [&](int stage) {
+        return shared_matrix<bf16, 128, 64>(memory, 131072 + stage * 16384, "W_tile");
+    };
+    // Y_staging: 256 x 128, after everything else
+    const auto Y_staging = shared_matrix<bf16, 256, 128>(memory, 0, "Y_staging");
+    const int plane = int(blockIdx.x);
+    const int band = plane / 512 * 16;
+    const int band_height = minimum(16, 16 - band);
+    const int group_a = band + plane % 512 % band_height;
+    const int group_c = plane % 512 / band_height;
+    const int a0 = group_a * 256;
+    const int c0 = group_c * 128;
+    using Rows = Fragment<4, 1>;
+    const int warp_a = warp_index() / 2 * 64;  // first row of this warp
+    const int warp_c = warp_index() % 2 * 64;  // and its first column
+
+    // Y_sum[a, c] = 0
+    Fragment<4, 8> Y_sum;  // c of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < 16; ++j) {
+            Y_sum(i, j) = 0.0f;
+        }
+    }
+
+    // chunks of b
+    const auto load_b = [&](int b0, int stage) {
+        copy_async<8>(X_tile(stage), X, a0 * 4096 + b0, 4096, 256, 64, threadIdx.x, kThreads);
+        copy_async<8>(W_tile(stage), W, c0 * 4096 + b0, 4096, 128, 64, threadIdx.x, kThreads);
+    };
+    block_barrier();
+    int b_ahead = 0;  // the next chunk to load
+    for (int stage = 0; stage < 3; ++stage) {
+        if (b_ahead < 4096) {
+            load_b(b_ahead, stage);
+        }
+        commit_copies();
+        b_ahead += 64;
+    }
+    wait_copies<2>();
+    block_barrier();
+    StepOperands<bf16, 4, 8> operands;
+    read_first<Order::AsStored, Order::Transposed, 64>(operands, X_tile(0), warp_a, W_tile(0),
+                                                       warp_c);
+    int stage = 0;
+    for (int b0 = 0; b0 < 4096; b0 += 64) {
+        if (b_ahead < 4096) {
+            load_b(b_ahead, (stage + 3) % 4);
+        }
+        commit_copies();
+        b_ahead += 64;
+        const int next = (stage + 1) % 4;
+
+        // Y_sum[a, c] = Y_sum[a, c] + sum(b) X[a, b] * W[c, b]
+        const auto turn = [&] {
+            wait_copies<2>();
+            block_barrier();
+            return b0 + 64 < 4096;
+        };
+        multiply_on<Order::AsStored, Order::Transposed, 64>(Y_sum, operands, X_tile(stage), warp_a,
+                                                            W_tile(stage), warp_c, X_tile(next),
+                                                            W_tile(next), turn);
+        stage = next;
+    }
+
+    // Y[a, c] = Y_sum[a, c]
+    Fragment<4, 8> Y_part;  // c of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < 16; ++j) {
+            Y_part(i, j) = Y_sum(i, j);
+        }
+    }
+
+    // save Y
+    block_barrier();
+    store(Y_part, Y_staging, warp_a, warp_c);
+    block_barrier();
+    save_matrix<8>(Y_staging, 0, 256, Y, a0 * 4096 + c0, 4096, 256, 128, threadIdx.x, kThreads);
+}
+
+}  // namespace nk

@@ -1,0 +1,53 @@
+// Diagram rmsnorm, region Y.
+//   Y[n = 32768, d = 2048] : bf16
+// Derivation:
+//   group n by 4
+#include "tensor.cuh"
+
+namespace nk {
+
+constexpr int kThreads = 128;
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    rmsnorm_Y(Global<const bf16> X, Global<const bf16> G, Global<bf16> Y, float eps) {
+    const int n0 = int(blockIdx.x) * 4;
+    using Rows = RowFragment<1, 1, 8, 32>;
+    const int warp_n = warp_index() * 1;  // first row of this warp
+
+    // load X
+    RowFragment<1, 8, 8, 32> X_part;  // d of this warp
+    load_rows(X_part, X, n0 * 2048 + warp_n * 2048, 2048, 4 - warp_n, 2048, 0.0f);
+
+    // Y.1[n] = sum(d) X[n, d] ^ 2 / size(d)
+    float Y_1[Rows::rows];
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        float acc = 0.0f;
+#pragma unroll
+        for (int j = 0; j < 64; ++j) {
+            acc = acc + integer_power<2>(X_part(i, j));
+        }
+        acc = row_sum<Rows>(acc);
+        Y_1[i] = acc * 0.00048828125f;
+    }
+
+    // load G
+    RowFragment<1, 8, 8, 32> G_part;  // d of this warp
+    load_rows(G_part, G, 0, 0, 1, 2048, 0.0f);
+
+    // Y[n, d] = X[n, d] * rsqrt(Y.1[n] + eps) * G[d]
+    RowFragment<1, 8, 8, 32> Y_part;  // d of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        const float r0 = rsqrtf(Y_1[i] + eps);
+#pragma unroll
+        for (int j = 0; j < 64; ++j) {
+            Y_part(i, j) = X_part(i, j) * r0 * G_part(i, j);
+        }
+    }
+
+    // save Y
+    save_rows(Y_part, Y, n0 * 2048 + warp_n * 2048, 2048, 4 - warp_n, 2048);
+}
+
+}  // namespace nk

@@ -1,0 +1,65 @@
+// Diagram softmax, region Y.
+//   Y[n = 32768, d = 2048] : bf16
+// Derivation:
+//   group n by 4
+#include "tensor.cuh"
+
+namespace nk {
+
+constexpr int kThreads = 128;
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    softmax_Y(Global<const bf16> X, Global<bf16> Y) {
+    const int n0 = int(blockIdx.x) * 4;
+    using Rows = RowFragment<1, 1, 8, 32>;
+    const int warp_n = warp_index() * 1;  // first row of this warp
+
+    // load X
+    RowFragment<1, 8, 8, 32> X_part;  // d of this warp
+    load_rows(X_part, X, n0 * 2048 + warp_n * 2048, 2048, 4 - warp_n, 2048, 0.0f);
+
+    // Y.1[n] = max(d) X[n, d]
+    float Y_1[Rows::rows];
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        float acc = minus_infinity();
+#pragma unroll
+        for (int j = 0; j < 64; ++j) {
+            acc = fmaxf(acc, X_part(i, j));
+        }
+        acc = row_maximum<Rows>(acc);
+        Y_1[i] = acc;
+    }
+
+    // Y.2[n] = sum(d) exp(X[n, d] - Y.1[n])
+    float Y_2[Rows::rows];
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        const float r0 = Y_1[i] * 1.442695f;
+        float acc = 0.0f;
+#pragma unroll
+        for (int j = 0; j < 64; ++j) {
+            acc = acc + exp2_gradual(X_part(i, j) * 1.442695f - r0);
+        }
+        acc = row_sum<Rows>(acc);
+        Y_2[i] = acc;
+    }
+
+    // Y[n, d] = exp(X[n, d] - Y.1[n]) / Y.2[n]
+    RowFragment<1, 8, 8, 32> Y_part;  // d of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        const float r0 = Y_1[i] * 1.442695f;
+        const float r1 = divide(1.0f, Y_2[i]);
+#pragma unroll
+        for (int j = 0; j < 64; ++j) {
+            const float t0 = exp2_gradual(X_part(i, j) * 1.442695f - r0);
+            Y_part(i, j) = multiply(t0, r1);
+        }
+    }
+
+    // save Y
+    save_rows(Y_part, Y, n0 * 2048 + warp_n * 2048, 2048, 4 - warp_n, 2048);
+}
+
+}  // namespace nk

@@ -1,0 +1,115 @@
+// Diagram matmul_epilogue, region Z.
+//   Z[m = 4096, n = 4096] : bf16
+// Derivation:
+//   fuse all
+//   group m by 64
+//   group n by 64
+//   stream k by 32
+#include "tensor.cuh"
+
+namespace nk {
+
+constexpr int kThreads = 128;
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    matmul_epilogue_Z(Global<const bf16> X, Global<const bf16> shift, Global<const bf16> W,
+                      Global<const bf16> bias, Global<const bf16> R, Global<bf16> Z) {
+    // Shared memory: 32768 bytes.
+    NK_SHARED_MEMORY(memory);
+    // X_tile: 64 x 32, 4 stages
+    const auto X_tile = [&](int stage) {
+        return shared_matrix<bf16, 64, 32>(memory, 0 + stage * 4096, "X_tile");
+    };
+    // W_tile: 64 x 32, 4 stages
+    const auto W_tile = [&](int stage) {
+        return shared_matrix<bf16, 64, 32>(memory, 16384 + stage * 4096, "W_tile");
+    };
+    // Z_staging: 64 x 64, after everything else
+    const auto Z_staging = shared_matrix<bf16, 64, 64>(memory, 0, "Z_staging");
+    const int plane = int(blockIdx.x);
+    const int band = plane / 1024 * 16;
+    const int band_height = minimum(16, 64 - band);
+    const int group_m = band + plane % 1024 % band_height;
+    const int group_n = plane % 1024 / band_height;
+    const int m0 = group_m * 64;
+    const int n0 = group_n * 64;
+    using Rows = Fragment<2, 1>;
+    const int warp_m = warp_index() / 2 * 32;  // first row of this warp
+    const int warp_n = warp_index() % 2 * 32;  // and its first column
+
+    // Y_sum[m, n] = 0
+    Fragment<2, 4> Y_sum;  // n of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+            Y_sum(i, j) = 0.0f;
+        }
+    }
+
+    // chunks of k
+    const auto load_k = [&](int k_0, int stage) {
+        copy_async<8>(X_tile(stage), X, m0 * 4096 + k_0, 4096, 64, 32, threadIdx.x, kThreads);
+        copy_async<8>(W_tile(stage), W, n0 * 4096 + k_0, 4096, 64, 32, threadIdx.x, kThreads);
+    };
+    const auto chunk_k = [&](int k_0, int stage) NK_INLINE {
+        // Y_sum[m, n] = Y_sum[m, n] + sum(k) max(X[m, k] + shift[k], 0) * W[n, k]
+        Fragment<2, 4> left;
+#pragma unroll
+        for (int i = 0; i < Rows::rows; ++i) {
+            const int im = warp_m + Rows::row(i);
+#pragma unroll
+            for (int j = 0; j < 8; ++j) {
+                const int ik = Fragment<2, 4>::column(j);
+                const float t0 = to_f32(X_tile(stage)(im, ik));
+                left(i, j) = fmaxf(t0 + to_f32(shift[k_0 + ik]), 0.0f);
+            }
+        }
+        const auto left_operand = as_left<bf16>(left);  // rounded to bf16
+        multiply<Order::Transposed>(Y_sum, left_operand, W_tile(stage), 0, warp_n);
+    };
+    int k_ahead = 0;  // the next chunk to load
+    for (int stage = 0; stage < 3; ++stage) {
+        if (k_ahead < 4096) {
+            load_k(k_ahead, stage);
+        }
+        commit_copies();
+        k_ahead += 32;
+    }
+    int stage = 0;
+    for (int k_0 = 0; k_0 < 4096; k_0 += 32) {
+        wait_copies<2>();
+        block_barrier();
+        if (k_ahead < 4096) {
+            load_k(k_ahead, (stage + 3) % 4);
+        }
+        commit_copies();
+        k_ahead += 32;
+        chunk_k(k_0, stage);
+        stage = (stage + 1) % 4;
+    }
+
+    // Z[m, n] = 0.5 * (Y_sum[m, n] + bias[n]) * (1 + erf((Y_sum[m, n] + bias[n]) * rsqrt(2))) +
+    // R[m, n]
+    Fragment<2, 4> Z_part;  // n of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        const int im = warp_m + Rows::row(i);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+            const int in = warp_n + Fragment<2, 4>::column(j);
+            const float t0 = Y_sum(i, j) + to_f32(bias[n0 + in]);
+            const float t1 = 0.5f * (Y_sum(i, j) + to_f32(bias[n0 + in]));
+            const float t2 = to_f32(R[m0 * 4096 + im * 4096 + n0 + in]);
+            Z_part(i, j) = t1 * (1.0f + erff(t0 * 0.70710677f)) + t2;
+        }
+    }
+
+    // save Z
+    block_barrier();
+    store(Z_part, Z_staging, warp_m, warp_n);
+    block_barrier();
+    save_matrix<8>(Z_staging, 0, 64, Z, m0 * 4096 + n0, 4096, 64, 64, threadIdx.x, kThreads);
+}
+
+}  // namespace nk

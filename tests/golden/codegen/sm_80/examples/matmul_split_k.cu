@@ -1,0 +1,173 @@
+// Diagram matmul, region C_sum_part.
+//   C_sum_part[b_part = 4, a = 4096, c = 4096] : f32
+// Derivation:
+//   group a by 64
+//   group c by 64
+//   stream b by 32
+//   split-stream b by 1024
+#include "tensor.cuh"
+
+namespace nk {
+
+constexpr int kThreads = 128;
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    matmul_C_sum_part(Global<const bf16> A, Global<const bf16> B, Global<float> C_sum_part,
+                      i64 C_sum_part_stride_b_part) {
+    // Shared memory: 32768 bytes.
+    NK_SHARED_MEMORY(memory);
+    // A_tile: 64 x 32, 4 stages
+    const auto A_tile = [&](int stage) {
+        return shared_matrix<bf16, 64, 32>(memory, 0 + stage * 4096, "A_tile");
+    };
+    // B_tile: 32 x 64, 4 stages
+    const auto B_tile = [&](int stage) {
+        return shared_matrix<bf16, 32, 64>(memory, 16384 + stage * 4096, "B_tile");
+    };
+    // C_sum_part_staging: 64 x 64, after everything else
+    const auto C_sum_part_staging = shared_matrix<float, 64, 64>(memory, 0, "C_sum_part_staging");
+    const int group_b_part = int(blockIdx.x) % 4;
+    const int group_2 = int(blockIdx.x) / 4;
+    const int group_c = group_2 % 64;
+    const int group_3 = group_2 / 64;
+    const int a0 = group_3 * 64;
+    const int c0 = group_c * 64;
+    const int b_part0 = group_b_part;
+    using Rows = Fragment<2, 1>;
+    const int warp_a = warp_index() / 2 * 32;  // first row of this warp
+    const int warp_c = warp_index() % 2 * 32;  // and its first column
+
+    // C_sum_part_sum[b_part, a, c] = 0
+    Fragment<2, 4> C_sum_part_sum;  // c of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+            C_sum_part_sum(i, j) = 0.0f;
+        }
+    }
+
+    // chunks of b_in
+    const auto load_b_in = [&](int b_in0, int stage) {
+        copy_async<8>(A_tile(stage), A, a0 * 4096 + b_part0 * 1024 + b_in0, 4096, 64,
+                      minimum(32, 4096 - b_part0 * 1024 - b_in0), threadIdx.x, kThreads);
+        copy_async<8>(B_tile(stage), B, b_part0 * 4194304 + b_in0 * 4096 + c0, 4096,
+                      minimum(32, 4096 - b_part0 * 1024 - b_in0), 64, threadIdx.x, kThreads);
+    };
+    block_barrier();
+    int b_in_ahead = 0;  // the next chunk to load
+    for (int stage = 0; stage < 3; ++stage) {
+        if (b_in_ahead < 1024) {
+            load_b_in(b_in_ahead, stage);
+        }
+        commit_copies();
+        b_in_ahead += 32;
+    }
+    wait_copies<2>();
+    block_barrier();
+    StepOperands<bf16, 2, 4> operands;
+    read_first<Order::AsStored, Order::AsStored, 32>(operands, A_tile(0), warp_a, B_tile(0),
+                                                     warp_c);
+    int stage = 0;
+    for (int b_in0 = 0; b_in0 < 1024; b_in0 += 32) {
+        if (b_in_ahead < 1024) {
+            load_b_in(b_in_ahead, (stage + 3) % 4);
+        }
+        commit_copies();
+        b_in_ahead += 32;
+        const int next = (stage + 1) % 4;
+
+        // C_sum_part_sum[b_part, a, c] = C_sum_part_sum[b_part, a, c] + sum(b_in) A[a, b_in] *
+        // B[b_in, c]
+        const auto turn = [&] {
+            wait_copies<2>();
+            block_barrier();
+            return b_in0 + 32 < 1024;
+        };
+        multiply_on<Order::AsStored, Order::AsStored, 32>(C_sum_part_sum, operands, A_tile(stage),
+                                                          warp_a, B_tile(stage), warp_c,
+                                                          A_tile(next), B_tile(next), turn);
+        stage = next;
+    }
+
+    // C_sum_part[b_part, a, c] = C_sum_part_sum[b_part, a, c]
+    Fragment<2, 4> C_sum_part_part;  // c of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+            C_sum_part_part(i, j) = C_sum_part_sum(i, j);
+        }
+    }
+
+    // save C_sum_part
+    block_barrier();
+    store(C_sum_part_part, C_sum_part_staging, warp_a, warp_c);
+    block_barrier();
+    save_matrix<4>(C_sum_part_staging, 0, 64, C_sum_part,
+                   b_part0 * C_sum_part_stride_b_part + a0 * 4096 + c0, 4096, 64, 64, threadIdx.x,
+                   kThreads);
+}
+
+}  // namespace nk
+// Diagram matmul, region C.
+//   C[a = 4096, c = 4096] : bf16
+// Derivation:
+//   group a by 64
+//   group c by 64
+//   stream b by 32
+//   split-stream b by 1024
+#include "tensor.cuh"
+
+namespace nk {
+
+constexpr int kThreads = 256;
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    matmul_C(Global<const float> C_sum_part, Global<bf16> C, i64 C_sum_part_stride_b_part) {
+    const int group_c = int(blockIdx.x) % 64;
+    const int group_2 = int(blockIdx.x) / 64;
+    const int a0 = group_2 * 64;
+    const int c0 = group_c * 64;
+    using Rows = RowFragment<2, 1, 8, 8>;
+    const int warp_a = warp_index() * 8;  // first row of this warp
+
+    // C_sum[a, c] = sum(b_part) C_sum_part[b_part, a, c]
+    RowFragment<2, 1, 8, 8> C_sum;  // c of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        const int ia = warp_a + Rows::row(i);
+        float acc[8];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+            acc[j] = 0.0f;
+        }
+        for (int ib_part = 0; ib_part < 4; ++ib_part) {
+#pragma unroll
+            for (int j = 0; j < 8; ++j) {
+                const int ic = RowFragment<2, 1, 8, 8>::column(j);
+                const i64 t0 = ib_part * C_sum_part_stride_b_part + a0 * 4096 + ia * 4096 + c0 + ic;
+                acc[j] = acc[j] + C_sum_part[t0];
+            }
+        }
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+            C_sum(i, j) = acc[j];
+        }
+    }
+
+    // C[a, c] = C_sum[a, c]
+    RowFragment<2, 1, 8, 8> C_part;  // c of this warp
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) {
+            C_part(i, j) = C_sum(i, j);
+        }
+    }
+
+    // save C
+    save_rows(C_part, C, a0 * 4096 + warp_a * 4096 + c0, 4096, 64 - warp_a, 64);
+}
+
+}  // namespace nk
