@@ -57,7 +57,7 @@ std::vector<fs::path> wheel_folders() {
     if (const char* environment = std::getenv("VIRTUAL_ENV"))
         add_pythons(fs::path(environment) / "lib");
     fs::path above = executable_folder();
-    for (int steps = 0; steps < 3 && above.has_relative_path(); ++steps) {
+    for (int steps = 0; steps < 5 && above.has_relative_path(); ++steps) {
         roots.push_back(above / "nvrtc");
         above = above.parent_path();
     }

@@ -18,4 +18,10 @@ Diagnostic no_plugin(const std::string& plugin) {
                        Failure::Missing);
 }
 
+Diagnostic no_fonts() {
+    return plain_error(
+        "E0806", "this machine has no fonts, and the picture's text would be empty boxes",
+        "install the package `fonts-liberation`, or draw to .svg, .txt or .tex", Failure::Missing);
+}
+
 }  // namespace napkin::drawing

@@ -3,6 +3,7 @@
 // accepts positions.
 
 #include <fmt/format.h>
+#include <fontconfig/fontconfig.h>
 #include <graphviz/gvc.h>
 
 #include <cmath>
@@ -83,6 +84,12 @@ void add_handle(Agraph_t* graph, const Canvas& canvas, const Element& element) {
     set(node, "tooltip", element.tooltip);
 }
 
+/// Formats other than SVG, whose reader has fonts, are drawn with those of this machine.
+bool has_fonts() {
+    const FcFontSet* fonts = FcInit() == FcTrue ? FcConfigGetFonts(nullptr, FcSetSystem) : nullptr;
+    return fonts != nullptr && fonts->nfont > 0;
+}
+
 Result<std::string> render_graphviz(const Canvas& canvas, const char* format) {
     // One kContext for the life of the process: Graphviz' text layout remembers the name of the
     // last font beyond the kContext that owned it.
@@ -133,8 +140,8 @@ Result<Format> format_of(std::string_view file_name) {
 Result<std::string> render_canvas(const Canvas& canvas, Format format) {
     switch (format) {
     case Format::Svg: return render_graphviz(canvas, "svg");
-    case Format::Pdf: return render_graphviz(canvas, "pdf");
-    case Format::Png: return render_graphviz(canvas, "png");
+    case Format::Pdf: return has_fonts() ? render_graphviz(canvas, "pdf") : no_fonts();
+    case Format::Png: return has_fonts() ? render_graphviz(canvas, "png") : no_fonts();
     case Format::Text: return render_text(canvas);
     case Format::Tikz: return render_tikz(canvas);
     }

@@ -17,10 +17,6 @@ namespace {
 
 const std::filesystem::path kRoot = NAPKIN_SOURCE_DIR;
 
-bool updating() {
-    return std::getenv("NAPKIN_UPDATE_GOLDEN") != nullptr;
-}
-
 /// The text without its fenced blocks, in which brackets mean something else.
 std::string without_code(const std::string& text) {
     constexpr std::string_view kFence = "\n```";
@@ -53,11 +49,6 @@ std::string with_output(const std::string& text, const std::string& folder, int&
     return now + text.substr(at);
 }
 
-void check_document(const std::filesystem::path& path, const std::string& now) {
-    if (updating()) std::ofstream(path, std::ios::binary) << now;
-    CHECK_EQ(read_text(path), now);
-}
-
 }  // namespace
 
 TEST_CASE("the README names every command, and no other") {
@@ -86,7 +77,7 @@ TEST_CASE("the README shows what its commands print") {
     int blocks = 0;
     const std::string now = with_output(read_text(kRoot / "README.md"), {}, blocks);
     CHECK(blocks >= 4);
-    check_document(kRoot / "README.md", now);
+    check_file(kRoot / "README.md", now);
 }
 
 TEST_CASE("the page on exports shows what its commands print, typed in an empty folder") {
@@ -95,7 +86,7 @@ TEST_CASE("the page on exports shows what its commands print, typed in an empty 
     int blocks = 0;
     const std::string now = with_output(read_text(kRoot / "docs/export.md"), folder, blocks);
     CHECK(blocks >= 6);
-    check_document(kRoot / "docs/export.md", now);
+    check_file(kRoot / "docs/export.md", now);
     // What bench/export-on-gpu takes is what the page writes.
     for (const char* file : {"variant.ncd", "variant.drv"})
         CHECK_EQ(read_text(kRoot / "docs/export" / file), read_text(folder / file));
@@ -118,7 +109,7 @@ TEST_CASE("links of the documents lead somewhere") {
 }
 
 TEST_CASE("docs/rules.md is the rule catalogue") {
-    check_document(kRoot / "docs/rules.md", rules_page());
+    check_file(kRoot / "docs/rules.md", rules_page());
 }
 
 }  // namespace napkin::test

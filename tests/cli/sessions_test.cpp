@@ -48,12 +48,7 @@ TEST_CASE("sessions at the command line print what they printed") {
     REQUIRE_FALSE(sessions().empty());
     for (const std::filesystem::path& path : sessions()) {
         INFO("session ", path.filename().string());
-        const std::string before = read_text(path);
-        const std::string now = rerun(before);
-        if (std::getenv("NAPKIN_UPDATE_GOLDEN") != nullptr)
-            std::ofstream(path, std::ios::binary) << now;
-        else
-            CHECK_EQ(before, now);
+        check_file(path, rerun(read_text(path)));
     }
 }
 

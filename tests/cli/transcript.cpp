@@ -90,6 +90,7 @@ std::string run_command(const Exchange& exchange, const std::string& folder) {
     ::setenv("SCRATCH", scratch().c_str(), 1);
     ::setenv("XDG_CACHE_HOME", (scratch() + "/cache").c_str(), 1);
     ::setenv("NO_COLOR", "1", 1);
+    ::setenv("LC_ALL", "C.UTF-8", 1);
     ::setenv("NAPKIN_TEST_COMMAND", exchange.command.c_str(), 1);
     const std::string line = "cd '" + (folder.empty() ? NAPKIN_SOURCE_DIR : folder) +
                              "' && PATH='" + path + "' sh -c \"$NAPKIN_TEST_COMMAND\" < '" + input +

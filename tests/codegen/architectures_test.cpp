@@ -9,6 +9,7 @@
 #include "codegen/architecture.h"
 #include "codegen/run/compile.h"
 #include "tests/derive/programs.h"
+#include "tests/support/provided.h"
 
 namespace napkin {
 namespace {
@@ -129,10 +130,7 @@ TEST_CASE("sm_80: kernels keep to the shared memory of their machine, or are ref
 }
 
 TEST_CASE("nvrtc: kernels of target sm_80 compile for every machine without spills") {
-    if (!nvrtc_status().missing.empty()) {
-        MESSAGE("skipped: " << nvrtc_status().missing);
-        return;
-    }
+    if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     struct Compiled {
         Sized sized;
         std::vector<std::string> machines;
@@ -150,7 +148,7 @@ TEST_CASE("nvrtc: kernels of target sm_80 compile for every machine without spil
             const Result<EmittedProgram> program = emitted_for(entry.sized.state, machine);
             REQUIRE(program.has_value());
             CompileOptions how;
-            how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+            how.cache = test::kept_folder("kernels");
             how.architecture = machine;
             const Result<CompiledKernel> compiled = compile(program->kernels.front(), how);
             if (!compiled && compiled.error().list.front().code == "E0912") {

@@ -9,6 +9,7 @@
 #include "codegen/run/execute.h"
 #include "codegen/run/host_kernel.h"
 #include "tests/codegen/judge.h"
+#include "tests/support/provided.h"
 
 namespace napkin {
 namespace {
@@ -106,12 +107,8 @@ TEST_CASE("emulator: what the host compiler rejects is our bug") {
 }
 
 TEST_CASE("nvrtc: a kernel compiles for every architecture asked for") {
-    if (!nvrtc_status().missing.empty()) {
-        MESSAGE("skipped: " << nvrtc_status().missing);
-        return;
-    }
-    const std::filesystem::path cache =
-        std::filesystem::temp_directory_path() / "napkin-test-kernels";
+    if (!test::provided("nvrtc", nvrtc_status().missing)) return;
+    const std::filesystem::path cache = test::kept_folder("kernels");
     std::filesystem::remove_all(cache);
     const EmittedKernel kernel = reverse_kernel("block_barrier();");
     for (const char* architecture : {"sm_80", "sm_90"}) {

@@ -10,6 +10,7 @@
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
 #include "tests/support/examples.h"
+#include "tests/support/provided.h"
 
 namespace napkin {
 namespace {
@@ -36,12 +37,9 @@ std::vector<fs::path> write_kernels(const fs::path& folder, const std::string& t
 }  // namespace
 
 TEST_CASE("printed kernels are formatted") {
-    if (std::system("clang-format --version > /dev/null 2>&1") != 0) {
-        MESSAGE("skipped: there is no clang-format");
-        return;
-    }
-    const fs::path folder =
-        fs::temp_directory_path() / ("napkin-test-format-" + std::to_string(::getpid()));
+    const bool there = std::system("clang-format --version > /dev/null 2>&1") == 0;
+    if (!test::provided("clang-format", there ? "" : "there is no clang-format")) return;
+    const fs::path folder = test::kept_folder("format-" + std::to_string(::getpid()));
     fs::remove_all(folder);
     fs::create_directories(folder);
     fs::copy_file(fs::path(NAPKIN_EXAMPLES_DIR) / "../.clang-format", folder / ".clang-format");

@@ -8,11 +8,12 @@
 #include "codegen/run/host_kernel.h"
 #include "diagrams/compare.h"
 #include "tests/derive/programs.h"
+#include "tests/support/provided.h"
 
 namespace napkin::test {
 
 std::filesystem::path emulator_folder() {
-    return std::filesystem::temp_directory_path() / "napkin-test-emulator";
+    return kept_folder("emulator");
 }
 
 std::string compile_together(const std::vector<EmittedKernel>& kernels) {

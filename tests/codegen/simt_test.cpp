@@ -12,6 +12,7 @@
 #include "tests/codegen/workloads.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
+#include "tests/support/provided.h"
 
 namespace napkin {
 namespace {
@@ -78,16 +79,13 @@ void check_program(const Diagram& diagram, const EmittedProgram& program) {
 }  // namespace
 
 TEST_CASE("simt: every kernel compiles with NVRTC") {
-    if (!nvrtc_status().missing.empty()) {
-        MESSAGE("skipped: " << nvrtc_status().missing);
-        return;
-    }
+    if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     for (const test::Workload& workload : test::workloads()) {
         INFO(workload.name);
         for (const EmittedKernel& kernel : emitted(workload).kernels) {
             CompileOptions how;
             how.architecture = "sm_80";  // the oldest: the kernels are the same for all
-            how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+            how.cache = test::kept_folder("kernels");
             const Result<CompiledKernel> compiled = compile(kernel, how);
             REQUIRE(compiled.has_value());
             CHECK_EQ(compiled->image, KernelImage::Cubin);
@@ -105,10 +103,7 @@ TEST_CASE("simt: the example of the README fits an H200 and an A100") {
     const EmittedProgram program = emitted(workload, options);
     REQUIRE_EQ(program.kernels.size(), 1);
     test::check_golden("codegen/attention_O.cu", program.kernels.front().source);
-    if (!nvrtc_status().missing.empty()) {
-        MESSAGE("skipped: " << nvrtc_status().missing);
-        return;
-    }
+    if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     const Result<CompiledKernel> compiled = compile(program.kernels.front());
     REQUIRE(compiled.has_value());
     CHECK_LE(compiled->registers.value_or(1000), 255);

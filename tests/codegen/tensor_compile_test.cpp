@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "codegen/run/compile.h"
+#include "tests/support/provided.h"
 
 namespace napkin {
 namespace {
@@ -98,12 +99,9 @@ extern "C" __global__ void __launch_bounds__(128)
 }  // namespace
 
 TEST_CASE("nvrtc: the tensor core's primitives compile for every machine of the target") {
-    if (!nvrtc_status().missing.empty()) {
-        MESSAGE("skipped: " << nvrtc_status().missing);
-        return;
-    }
+    if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     CompileOptions options;
-    options.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+    options.cache = test::kept_folder("kernels");
     const auto check = [&](const EmittedKernel& kernel, const char* architecture) {
         INFO(architecture);
         options.architecture = architecture;
@@ -121,12 +119,9 @@ TEST_CASE("nvrtc: the tensor core's primitives compile for every machine of the 
 }
 
 TEST_CASE("nvrtc: operands are read four matrices at a time, and nothing is kept in memory") {
-    if (!nvrtc_status().missing.empty()) {
-        MESSAGE("skipped: " << nvrtc_status().missing);
-        return;
-    }
+    if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     CompileOptions options;
-    options.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+    options.cache = test::kept_folder("kernels");
     options.architecture = "sm_80";
     options.image = KernelImage::Ptx;
     const auto count = [](const std::string& text, const std::string& word) {

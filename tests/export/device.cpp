@@ -8,6 +8,7 @@
 #include "codegen/run/emulator.h"
 #include "codegen/run/host_kernel.h"
 #include "tests/export/stub/cuda_runtime_api.h"
+#include "tests/support/provided.h"
 
 namespace napkin::test {
 namespace {
@@ -58,8 +59,7 @@ Argument argument_of(const KernelParameter& parameter, const void* place) {
 }
 
 cudaError_t run(const EmittedKernel& kernel, unsigned grid, void** arguments) {
-    const Result<HostKernel> compiled =
-        compile_for_host(kernel, std::filesystem::temp_directory_path() / "napkin-test-emulator");
+    const Result<HostKernel> compiled = compile_for_host(kernel, test::kept_folder("emulator"));
     if (!compiled) return cudaErrorUnknown;
     EmulatedLaunch launch;
     launch.entry = compiled->entry;

@@ -11,6 +11,7 @@
 #include "tests/export/examples.h"
 #include "tests/export/exported.h"
 #include "tests/golden.h"
+#include "tests/support/provided.h"
 
 namespace napkin::test {
 namespace {
@@ -66,15 +67,12 @@ TEST_CASE("the source of the kernels stands alone") {
 }
 
 TEST_CASE("nvrtc: exported kernels compile") {
-    if (!nvrtc_status().missing.empty()) {
-        MESSAGE("skipped: " << nvrtc_status().missing);
-        return;
-    }
+    if (!provided("nvrtc", nvrtc_status().missing)) return;
     for (const ExportExample& example : export_examples()) {
         INFO(example.name);
         const Exported exported = make_export(example);
         CompileOptions how;
-        how.cache = std::filesystem::temp_directory_path() / "napkin-test-kernels";
+        how.cache = kept_folder("kernels");
         how.architecture = "sm_90";
         const Result<CompiledKernel> compiled =
             compile(standalone_kernel(exported, exported.program.kernels.front()), how);
@@ -89,10 +87,7 @@ TEST_CASE("nvcc: an export builds without a GPU, and two of them link into one p
     std::string nvcc = "nvcc";
     std::string log;
     if (shell("command -v nvcc", log) != 0) nvcc = "/usr/local/cuda/bin/nvcc";
-    if (shell(nvcc + " --version", log) != 0) {
-        MESSAGE("skipped: there is no nvcc");
-        return;
-    }
+    if (!provided("nvcc", shell(nvcc + " --version", log) == 0 ? "" : "there is no nvcc")) return;
     std::string sources;
     for (const char* name : {"attention on tensor cores, sizes at run time",
                              "several kernels with a workspace, sizes at run time"}) {

@@ -5,15 +5,21 @@
 #include "tests/export/examples.h"
 #include "tests/export/exported.h"
 #include "tests/golden.h"
+#include "tests/support/provided.h"
 
 namespace napkin::test {
+namespace {
+
+bool has_python() {
+    std::string log;
+    return provided("python3", shell("python3 --version", log) == 0 ? "" : "there is no python3");
+}
+
+}  // namespace
 
 TEST_CASE("the operator launches what the launcher does, and refuses what it refuses") {
+    if (!has_python()) return;
     std::string log;
-    if (shell("python3 --version", log) != 0) {
-        MESSAGE("skipped: there is no python3");
-        return;
-    }
     const Launcher attention(
         make_export(export_example("attention on tensor cores, sizes at run time")),
         "operator-attention", {});
@@ -31,8 +37,8 @@ TEST_CASE("the operator launches what the launcher does, and refuses what it ref
 }
 
 TEST_CASE("the Python of the page on exports calls the operator") {
+    if (!has_python()) return;
     std::string log;
-    if (shell("python3 --version", log) != 0) return;
     const std::filesystem::path docs = std::filesystem::path(NAPKIN_EXAMPLES_DIR) / "../docs";
     std::string diagram = read_text(docs / "export/variant.ncd");
     for (const char* axis : {"q = 2048", "b = 2", "h = 4"}) {
@@ -57,8 +63,8 @@ TEST_CASE("the Python of the page on exports calls the operator") {
 }
 
 TEST_CASE("every operator is Python") {
+    if (!has_python()) return;
     std::string log;
-    if (shell("python3 --version", log) != 0) return;
     for (const ExportExample& example : export_examples()) {
         const Exported exported = make_export(example);
         const Launcher launcher(exported, "python-" + exported.program.name, {});

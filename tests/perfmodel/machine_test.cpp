@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "tests/golden.h"
+#include "tests/support/provided.h"
 
 namespace napkin {
 namespace {
@@ -120,7 +121,8 @@ TEST_CASE("mistakes in a file are reported with their line") {
 
 TEST_CASE("a user's file may start from a machine of the binary") {
     const std::filesystem::path path =
-        std::filesystem::temp_directory_path() / "napkin-machine-test.toml";
+        test::kept_folder("machine-" + std::to_string(::getpid())) / "mine.toml";
+    std::filesystem::create_directories(path.parent_path());
     std::ofstream(path)
         << "base = \"H200\"\nname = \"mine\"\n[block]\ncapacity = { value = \"1 MiB\", "
            "source = \"a hypothesis\" }\n";
@@ -129,7 +131,7 @@ TEST_CASE("a user's file may start from a machine of the binary") {
     CHECK_EQ(mine.capacity(Level::Block)->value, 1 << 20);
     CHECK_EQ(mine.launch_latency().value, doctest::Approx(1e-6));
     CHECK_EQ(mine.processors(), 132);
-    std::filesystem::remove(path);
+    std::filesystem::remove_all(path.parent_path());
     SourceMap sources;
     CHECK_FALSE(load_machine(sources, std::filesystem::temp_directory_path().string()).has_value());
 }
