@@ -54,10 +54,21 @@ def microseconds(call, repetitions=20):
     return statistics.median(times)
 
 
+def files(name):
+    """The derivation of that name, and the diagram of the longest name that it begins with, beside it if there is one."""
+    folders = sorted((HERE, EXAMPLES), key=lambda folder: not (folder / f"{name}.drv").exists())
+    diagram = name
+    while diagram:
+        for folder in folders:
+            if (folder / f"{diagram}.ncd").exists():
+                return folder / f"{diagram}.ncd", folders[0] / f"{name}.drv"
+        diagram = diagram.rpartition("_")[0]
+    raise FileNotFoundError(name)
+
+
 def napkin(command, name, sizes, *more):
-    diagram = HERE / f"{name}.ncd"
-    diagram = diagram if diagram.exists() else EXAMPLES / f"{name}.ncd"
-    line = [NAPKIN, command, str(diagram), "--drv", str(HERE / f"{name}.drv"), "--target", TARGET, "--json"]
+    diagram, derivation = files(name)
+    line = [NAPKIN, command, str(diagram), "--drv", str(derivation), "--target", TARGET, "--json"]
     for axis, size in sizes.items():
         line += ["--set", f"{axis}={size}"]
     answer = subprocess.run(line + list(more), capture_output=True, text=True)
@@ -80,7 +91,8 @@ def randn(*shape):
 
 
 def attention(causal, sizes):
-    q, k, v = (randn(sizes["b"], sizes["h"], sizes["q"], sizes["d"]) for _ in range(3))
+    q = randn(sizes["b"], sizes["h"], sizes["q"], sizes["d"])
+    k, v = (randn(sizes["b"], sizes["h"], sizes["x"], sizes["d"]) for _ in range(2))
     peers = {}
     for peer, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
         with sdpa_kernel(backend):
@@ -154,6 +166,20 @@ def matmul(sizes):
     return {"cublas": microseconds(lambda: x @ w.t())}, "cublas"
 
 
+def split_product(sizes):
+    return {"product": matmul(sizes)[0]["cublas"]}, "product"
+
+
+def decoding(sizes):
+    return {"sdpa": attention(False, sizes)[0]["flash"]}, "sdpa"
+
+
+def convolution(sizes):
+    x = randn(sizes["b"], sizes["k"], sizes["y"] + 2, sizes["x"] + 2).to(memory_format=torch.channels_last)
+    w = randn(sizes["c"], sizes["k"], 3, 3).to(memory_format=torch.channels_last)
+    return {"conv2d": microseconds(lambda: F.conv2d(x, w))}, "conv2d"
+
+
 def rows(call, sizes):
     x, y = randn(sizes["n"], sizes["d"]), randn(sizes["n"], sizes["d"])
     g, b = randn(sizes["d"]), randn(sizes["d"])
@@ -199,6 +225,9 @@ def workloads():
     yield "swiglu", {"n": 4096, "d": 4096, "f": 11008}, swiglu
     yield "matmul_epilogue", {"m": 4096, "k": 4096, "n": 4096}, matmul_epilogue
     yield "rmsnorm_linear", {"n": 4096, "d": 4096, "c": 4096}, rmsnorm_linear
+    yield "matmul_split_k", {"a": 4096, "b": 4096, "c": 4096}, split_product
+    yield "attention_decoding_parts", {"b": 2, "h": 8, "q": 4, "x": 65536, "d": 128}, decoding
+    yield "convolution_valid", {"b": 32, "y": 54, "x": 54, "k": 256, "c": 256}, convolution
 
 
 def errors():
