@@ -16,6 +16,10 @@ namespace napkin::messages {
                                       std::string remark = "", std::string help = "");
 /// The text in backquotes.
 [[nodiscard]] std::string quoted(std::string_view text);
+/// For strings, of which `std::quoted` would be the nearer match.
+[[nodiscard]] inline std::string quoted(const std::string& text) {
+    return quoted(std::string_view(text));
+}
 /// The question, or `otherwise` where nothing near is known.
 [[nodiscard]] std::string did_you_mean(std::string_view meant, std::string otherwise = "");
 [[nodiscard]] std::string join(std::initializer_list<std::string_view> parts);

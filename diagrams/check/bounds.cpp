@@ -1,14 +1,16 @@
 // Every access is walked to with the conditions that hold there: the first operand of `and` holds
-// in the second, the condition of `if` in its branches. An index is inside when neither `index <=
-// -1` nor `index >= size` has a solution together with those conditions and the ranges of the axes.
+// in the second, the condition of `if` in its branches. An index is inside when no point of the
+// axes and sizes at which those conditions hold has `index < 0` or `index >= size`
+// (diagrams/index).
 #include "diagrams/check/bounds.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
-#include "diagrams/check/linearise.h"
 #include "diagrams/check/messages.h"
 #include "diagrams/check/types.h"
+#include "diagrams/index/domain.h"
 
 namespace napkin::checking {
 
@@ -49,26 +51,46 @@ void walk_guarded(const Expression& expression, const Guards& guards, const Visi
     }
 }
 
-void append(System& system, const System& more) {
-    system.insert(system.end(), more.begin(), more.end());
-}
+/// What is known of the elements of integer arrays: their contract, or what defines them.
+class KnownElements {
+public:
+    explicit KnownElements(const Diagram& diagram) : diagram_(diagram) {}
 
-/// The cases of all guards together.
-std::vector<System> cases_of(Lineariser& lineariser, const Guards& guards) {
-    constexpr std::size_t kMost = 48;
-    std::vector<System> all = {System{}};
-    for (const Guard& guard : guards) {
-        const std::vector<System> next = lineariser.conditions(*guard.condition, guard.holds);
-        if (all.size() * next.size() > kMost) continue;
-        std::vector<System> product;
-        for (const System& left : all)
-            for (const System& right : next) {
-                product.push_back(left);
-                append(product.back(), right);
-            }
-        all = std::move(product);
+    std::optional<index::ElementRange> operator()(ArrayId array) {
+        if (kind_of(diagram_[array].type) != Kind::Integer) return std::nullopt;
+        if (diagram_[array].indexes) return index::ElementRange{{0, {}}, diagram_[array].indexes};
+        const auto known = known_.find(array);
+        if (known != known_.end()) return known->second;
+        return known_[array] = defined(array);
     }
-    return all;
+
+private:
+    index::ElementRange defined(ArrayId array) {
+        const std::optional<StatementId> maker = producer(diagram_, array);
+        if (!maker) return {};
+        const Statement& statement = diagram_[*maker];
+        const Select* select = std::get_if<Select>(&statement.body);
+        if (select != nullptr && statement.targets.back() == array) return {{0, {}}, select->over};
+        const Map* map = std::get_if<Map>(&statement.body);
+        if (map == nullptr || kind_of(diagram_, map->value) != Kind::Integer) return {};
+        const index::Domain everywhere(diagram_.axes, std::ref(*this));
+        index::Bounds bounds = index::range_of(everywhere, map->value).value_or(index::Bounds{});
+        for (std::optional<std::int64_t>* end : {&bounds.low, &bounds.high})
+            if (*end) *end = stored(diagram_[array].type, **end);
+        return {bounds, {}};
+    }
+    /// Narrow integers saturate.
+    static std::int64_t stored(ElementType type, std::int64_t value) {
+        if (bits_of(type) >= 32) return value;
+        return static_cast<std::int64_t>(round_to(type, static_cast<double>(value)));
+    }
+
+    const Diagram& diagram_;
+    std::map<ArrayId, index::ElementRange> known_;
+};
+
+void restrict_to(index::Domain& domain, const Guards& guards) {
+    for (const Guard& guard : guards) domain.restrict_to(*guard.condition, guard.holds);
 }
 
 /// One index of one access.
@@ -77,44 +99,11 @@ struct Position {
     AxisId axis;
 };
 
-struct Verdict {
-    bool low = false;   ///< never below zero
-    bool high = false;  ///< never the size or more
-    std::optional<Bounds> range;
-    [[nodiscard]] bool inside() const { return low && high; }
-};
-
-Verdict judge(const Diagram& diagram, const Position& position, const Guards& guards,
-              bool want_range) {
-    Lineariser lineariser(diagram);
-    const std::vector<Case> cases = lineariser.cases(*position.index);
-    const std::vector<System> conditions = cases_of(lineariser, guards);
-    const Linear size = lineariser.size(position.axis);
-    const int result = lineariser.fresh();
-    Verdict verdict{true, true, std::nullopt};
-    for (const Case& part : cases)
-        for (const System& condition : conditions) {
-            System system = part.facts;
-            append(system, condition);
-            append(system, lineariser.ranges());
-            // result = value
-            const std::optional<Linear> above = add_scaled(part.value, variable_form(result), -1);
-            const std::optional<Linear> below = add_scaled(variable_form(result), part.value, -1);
-            if (!above || !below) return {};
-            system.push_back(*above);
-            system.push_back(*below);
-            System negative = system;
-            negative.push_back({{{result, 1}}, 1});
-            verdict.low = verdict.low && infeasible(std::move(negative));
-            System beyond = system;
-            if (const std::optional<Linear> over = add_scaled(size, variable_form(result), -1))
-                beyond.push_back(*over);
-            verdict.high = verdict.high && infeasible(std::move(beyond));
-            if (!want_range) continue;
-            const std::optional<Bounds> range = bounds_of(std::move(system), result);
-            if (range) verdict.range = verdict.range ? hull_of(*verdict.range, *range) : *range;
-        }
-    return verdict;
+bool is_inside(const Diagram& diagram, const Position& position, const Guards& guards) {
+    KnownElements known(diagram);
+    index::Domain domain(diagram.axes, std::ref(known));
+    restrict_to(domain, guards);
+    return index::is_within(domain, *position.index, position.axis).inside();
 }
 
 /// Formulas are exact and throw where a coefficient leaves 64 bits: then nothing is proved.
@@ -169,13 +158,16 @@ private:
             report_sizes(access, position);
             return;
         }
-        const Verdict verdict = judge(context_.diagram, position, guards, true);
-        if (verdict.inside()) return;
+        KnownElements known(context_.diagram);
+        index::Domain domain(context_.diagram.axes, std::ref(known));
+        restrict_to(domain, guards);
+        const index::Within within = index::is_within(domain, *position.index, position.axis);
+        if (within.inside()) return;
         if (is_input_element(context_.diagram, *position.index)) {
             add_contract(std::get<Read>(position.index->node).array, position.axis);
             return;
         }
-        report_range(access, position, verdict);
+        report_range(access, position, within, index::range_of(domain, *position.index));
     }
 
     /// False for a plain axis of another size of which no condition speaks: a slip, most likely.
@@ -210,24 +202,24 @@ private:
         return context_.diagram[std::get<Read>(access.node).array].name;
     }
 
-    void report_range(const Expression& access, const Position& position, const Verdict& verdict) {
+    void report_range(const Expression& access, const Position& position,
+                      const index::Within& within, const std::optional<index::Bounds>& range) {
         const std::string shown = print(context_.diagram, access);
         const std::string index = print(context_.diagram, *position.index);
         const Axis& axis = context_.axis(position.axis);
         std::string condition;
-        if (!verdict.low) condition = index + " >= 0";
-        if (!verdict.high)
+        if (!within.above) condition = index + " >= 0";
+        if (!within.below)
             condition += (condition.empty() ? "" : " and ") + index + " < size(" + axis.name + ")";
         const std::string help = "guard it: `if " + condition + " then ... else 0`";
         const bool data = !arrays_read(*position.index).empty();
-        if (data || !verdict.range) {
+        if (data || !range) {
             context_.report(
                 messages::index_from_data(position.index->span, shown, index, axis.name, help));
             return;
         }
-        const Bounds& range = *verdict.range;
-        const std::string text = (range.low ? std::to_string(*range.low) : "...") + ".." +
-                                 (range.high ? std::to_string(*range.high) : "...");
+        const std::string text = (range->low ? std::to_string(*range->low) : "...") + ".." +
+                                 (range->high ? std::to_string(*range->high) : "...");
         const std::string last =
             axis.dynamic ? "size(" + axis.name + ") - 1" : std::to_string(axis.extent - 1);
         context_.report(messages::out_of_range(position.index->span, shown, index, text, axis.name,
@@ -239,12 +231,10 @@ private:
         if (call == nullptr || call->function != Function::Select) return;
         const Expression& condition = call->arguments[0];
         if (axes_used(condition).empty()) return;
-        Lineariser lineariser(context_.diagram);
-        for (const System& alternative : cases_of(lineariser, with(guards, condition, true))) {
-            System system = alternative;
-            append(system, lineariser.ranges());
-            if (!infeasible(std::move(system))) return;
-        }
+        KnownElements known(context_.diagram);
+        index::Domain domain(context_.diagram.axes, std::ref(known));
+        restrict_to(domain, with(guards, condition, true));
+        if (!index::is_empty(domain)) return;
         const std::string text = print(context_.diagram, condition);
         if (!warned_.insert(text).second) return;
         context_.warnings.add(messages::mask_never_holds(condition.span, text));
@@ -265,7 +255,7 @@ bool accesses_proved(const Diagram& diagram, const Expression& expression,
         each_position(diagram, part, [&](const Position& position) {
             proved = proved &&
                      (same_size(diagram, position) || is_input_element(diagram, *position.index) ||
-                      judge(diagram, position, inner, false).inside());
+                      is_inside(diagram, position, inner));
         });
     });
     return proved;

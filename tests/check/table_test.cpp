@@ -169,6 +169,13 @@ TEST_CASE("accesses are proved where they are in range, and refused where they a
         {"axis t = 8 dynamic, r = 3, n = t + r - 1\ninput T[n] : f32\n"
          "output S[t] = sum(r) T[t + r] + Q[0, 0] * K[0, 0]",
          true},
+        {"axis t = 8 dynamic\ninput T[t] : f32\noutput S[q] = T[q % size(t)] + Q[q, 0] * K[0, 0]",
+         true},
+        {"axis t = 8 dynamic\ninput T[t] : f32\noutput S[q] = T[q // size(t)] + Q[q, 0] * K[0, 0]",
+         false},
+        {"axis t = 8 dynamic, r = t // 4 + 1\ninput T[r] : f32\n"
+         "output S[t] = T[t // 4] + Q[0, 0] * K[0, 0]",
+         true},
         // Data: by contract, by a guard, by clamping, through an integer array.
         {"input i[q] : i32\noutput S[q, d] = Q[i[q], d] + K[0, d]", true},
         {"input i[q] : i32\noutput S[q, d] = K[i[q] + 1, d] * Q[q, d]", false},
@@ -176,6 +183,10 @@ TEST_CASE("accesses are proved where they are in range, and refused where they a
          "output S[q, d] = if i[q] >= 0 and i[q] < 9 then K[i[q] + 1, d] else Q[q, d]",
          true},
         {"input i[q] : i32\noutput S[q, d] = K[min(max(i[q], 0), 11), d] * Q[q, d]", true},
+        {"axis t = 8 dynamic, k = 2\ninput T[q, t] : f32\nval[q, k], at[q, k] = topk[t](T[q, t])\n"
+         "output S[q, k] = val[q, k] * T[q, at[q, k]] + Q[0, 0] * K[0, 0]",
+         true},
+        {"j[q] : i8 = q + 200\noutput S[q, d] = Q[j[q] - 200, d] * K[0, d]", false},
         {"input i[q] : i32\nj[q] = i[q] % 12\noutput S[q, d] = K[j[q], d] * Q[q, d]", true},
     };
     for (const Access& each : cases) {

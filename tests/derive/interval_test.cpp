@@ -4,9 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include <random>
-
-#include "diagrams/evaluate.h"
+#include "tests/support/random_index.h"
 
 namespace napkin {
 
@@ -31,18 +29,8 @@ Expression x() {
     return axis_index(kX);
 }
 
-double value_at(const std::vector<Axis>& axes, const Expression& expression, std::int64_t at_q,
-                std::int64_t at_x) {
-    if (const Number* number = std::get_if<Number>(&expression.node)) return number->value;
-    if (const AxisIndex* index = std::get_if<AxisIndex>(&expression.node))
-        return static_cast<double>(index->axis == kQ ? at_q : at_x);
-    if (const SizeOf* size = std::get_if<SizeOf>(&expression.node))
-        return static_cast<double>(axes[size->axis.index()].extent);
-    const Apply& call = std::get<Apply>(expression.node);
-    std::vector<double> arguments;
-    for (const Expression& argument : call.arguments)
-        arguments.push_back(value_at(axes, argument, at_q, at_x));
-    return apply_function(call.function, arguments);
+test::IndexPoint point(const std::vector<Axis>& axes, std::int64_t at_q, std::int64_t at_x) {
+    return {axes, {{kQ, at_q}, {kX, at_x}}, {}};
 }
 
 Coverage brute_force(const std::vector<Axis>& axes, const Expression& condition,
@@ -51,7 +39,7 @@ Coverage brute_force(const std::vector<Axis>& axes, const Expression& condition,
     bool all = true;
     for (std::int64_t i = tile.at(kQ).low; i <= tile.at(kQ).high; ++i)
         for (std::int64_t j = tile.at(kX).low; j <= tile.at(kX).high; ++j) {
-            const bool holds = value_at(axes, condition, i, j) != 0;
+            const bool holds = test::value_at(point(axes, i, j), condition) != 0;
             any = any || holds;
             all = all && holds;
         }
@@ -81,55 +69,6 @@ void for_each_tile(const std::vector<Axis>& axes, std::int64_t g, std::int64_t s
                          {kX, {j, std::min(j + s, axes[1].extent) - 1}}});
 }
 
-class RandomConditions {
-public:
-    explicit RandomConditions(std::uint64_t seed) : random_(seed) {}
-
-    Expression condition(int depth) {
-        const int kind = pick(depth > 0 ? 9 : 6);
-        if (kind == 6) return apply(Function::And, {condition(depth - 1), condition(depth - 1)});
-        if (kind == 7) return apply(Function::Or, {condition(depth - 1), condition(depth - 1)});
-        if (kind == 8) return apply(Function::Not, {condition(depth - 1)});
-        constexpr std::array kComparisons = {Function::Less,    Function::LessEqual,
-                                             Function::Greater, Function::GreaterEqual,
-                                             Function::Equal,   Function::NotEqual};
-        return apply(kComparisons[static_cast<std::size_t>(kind)], {index(2), index(2)});
-    }
-    Expression index(int depth) {
-        switch (pick(depth > 0 ? 9 : 3)) {
-        case 0: return q();
-        case 1: return x();
-        case 2: return integer(pick(9) - 2);
-        case 3: return apply(Function::Add, {index(depth - 1), index(depth - 1)});
-        case 4: return apply(Function::Subtract, {index(depth - 1), index(depth - 1)});
-        case 5: return apply(Function::FloorDivide, {index(depth - 1), integer(1 + pick(4))});
-        case 6: return apply(Function::Modulo, {index(depth - 1), integer(1 + pick(4))});
-        case 7: return apply(Function::Min, {index(depth - 1), index(depth - 1)});
-        default:
-            return apply(pick(2) == 0 ? Function::Max : Function::Abs,
-                         pick(2) == 0 ? std::vector<Expression>{index(depth - 1), index(depth - 1)}
-                                      : std::vector<Expression>{index(depth - 1)});
-        }
-    }
-    int pick(int count) { return static_cast<int>(random_() % static_cast<std::uint64_t>(count)); }
-
-private:
-    std::mt19937_64 random_;
-};
-
-/// Max takes two arguments and Abs one; the generator above draws them apart, so make them agree.
-Expression well_formed(Expression expression) {
-    return rewrite(std::move(expression), [](Expression node) {
-        if (Apply* call = std::get_if<Apply>(&node.node)) {
-            if (call->function == Function::Max && call->arguments.size() == 1)
-                call->function = Function::Abs;
-            if (call->function == Function::Abs && call->arguments.size() == 2)
-                call->function = Function::Max;
-        }
-        return node;
-    });
-}
-
 }  // namespace
 
 TEST_CASE("causal masks and sliding windows are decided exactly") {
@@ -145,11 +84,11 @@ TEST_CASE("causal masks and sliding windows are decided exactly") {
 }
 
 TEST_CASE("no decision about a tile is wrong, and bounds are never too narrow") {
-    RandomConditions random(20261121);
+    test::RandomIndex random(20261121, {q(), x()});
     const std::vector<Axis> axes = two_axes(11, 13);
     int decided = 0;
     for (int trial = 0; trial < 4000; ++trial) {
-        const Expression condition = well_formed(random.condition(2));
+        const Expression condition = random.condition(2);
         const std::int64_t i = random.pick(11);
         const std::int64_t j = random.pick(13);
         const Ranges tile{{kQ, {i, std::min<std::int64_t>(10, i + random.pick(4))}},
@@ -161,13 +100,13 @@ TEST_CASE("no decision about a tile is wrong, and bounds are never too narrow") 
     }
     CHECK(decided > 1500);
     for (int trial = 0; trial < 4000; ++trial) {
-        const Expression index = well_formed(random.index(3));
+        const Expression index = random.index(3);
         const Ranges tile{{kQ, {2, 5}}, {kX, {1, 7}}};
         const std::optional<Interval> range = bounds(axes, index, tile);
         if (!range) continue;
         for (std::int64_t i = 2; i <= 5; ++i)
             for (std::int64_t k = 1; k <= 7; ++k) {
-                const double value = value_at(axes, index, i, k);
+                const double value = test::value_at(point(axes, i, k), index);
                 CHECK(value >= static_cast<double>(range->low));
                 CHECK(value <= static_cast<double>(range->high));
             }

@@ -1,0 +1,78 @@
+#include "diagrams/index/domain.h"
+
+#include <limits>
+
+#include "diagrams/index/isl.h"
+#include "diagrams/index/quasi_affine.h"
+
+namespace napkin::index {
+
+namespace {
+
+/// Alternatives of a domain, beyond which conditions are left out.
+constexpr int kMostAlternatives = 64;
+
+std::optional<std::int64_t> finite(const Value& value) {
+    constexpr long kLeast = std::numeric_limits<long>::min();
+    constexpr long kMost = std::numeric_limits<long>::max();
+    if (!value || isl_val_is_int(value.get()) != isl_bool_true) return std::nullopt;
+    if (isl_val_cmp_si(value.get(), kLeast) < 0 || isl_val_cmp_si(value.get(), kMost) > 0)
+        return std::nullopt;
+    return isl_val_get_num_si(value.get());
+}
+
+}  // namespace
+
+struct Domain::Parts {
+    Context context;
+    Translator translator;
+    Set conditions;
+
+    Parts(const std::vector<Axis>& axes, Elements elements)
+        : translator(context, axes, std::move(elements)), conditions(translator.everything()) {}
+
+    /// The points, of all that has been translated.
+    [[nodiscard]] Set points() const { return both(conditions, translator.ranges()); }
+    [[nodiscard]] bool never(Set where) const {
+        return certainly_empty(both(std::move(where), points()));
+    }
+};
+
+Domain::Domain(const std::vector<Axis>& axes, Elements elements)
+    : parts_(std::make_unique<Parts>(axes, std::move(elements))) {}
+Domain::~Domain() = default;
+
+void Domain::restrict_to(const Expression& condition, bool holds) {
+    parts_->context.begin();
+    Set narrower = both(parts_->conditions, parts_->translator.condition(condition, holds));
+    if (narrower && isl_set_n_basic_set(narrower.get()) <= kMostAlternatives)
+        parts_->conditions = std::move(narrower);
+}
+
+bool is_empty(const Domain& domain) {
+    domain.parts_->context.begin();
+    return domain.parts_->never(domain.parts_->translator.everything());
+}
+
+Within is_within(const Domain& domain, const Expression& index, AxisId axis) {
+    Domain::Parts& parts = *domain.parts_;
+    parts.context.begin();
+    const Piecewise value = parts.translator.value(index);
+    const Piecewise size = parts.translator.size(axis);
+    const Piecewise zero = parts.translator.constant(0);
+    return {parts.never(Set(isl_pw_aff_lt_set(value.copy(), zero.copy()))),
+            parts.never(Set(isl_pw_aff_ge_set(value.copy(), size.copy())))};
+}
+
+std::optional<Bounds> range_of(const Domain& domain, const Expression& expression) {
+    Domain::Parts& parts = *domain.parts_;
+    parts.context.begin();
+    Piecewise value = parts.translator.value(expression);
+    const Set points = parts.points();
+    if (certainly_empty(points)) return std::nullopt;
+    value = Piecewise(isl_pw_aff_intersect_domain(value.release(), points.copy()));
+    return Bounds{finite(Value(isl_pw_aff_min_val(value.copy()))),
+                  finite(Value(isl_pw_aff_max_val(value.copy())))};
+}
+
+}  // namespace napkin::index

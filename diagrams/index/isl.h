@@ -1,0 +1,84 @@
+// Ownership of isl's objects. Only diagrams/index includes this file, or isl itself.
+//
+// Every function of isl takes null for an argument that could not be computed and returns null in
+// turn: an error is a value that reaches the end of a computation, where it is looked for once.
+#pragma once
+
+#include <isl/aff.h>
+#include <isl/ctx.h>
+#include <isl/id.h>
+#include <isl/ilp.h>
+#include <isl/options.h>
+#include <isl/set.h>
+#include <isl/space.h>
+#include <isl/val.h>
+
+#include <utility>
+
+namespace napkin::index {
+
+/// An object of isl, or null. Copies share it.
+template <class T, auto Copy, auto Free>
+class Owned {
+public:
+    Owned() = default;
+    explicit Owned(T* object) : object_(object) {}
+    Owned(const Owned& other) : object_(other.copy()) {}
+    Owned(Owned&& other) noexcept : object_(other.release()) {}
+    Owned& operator=(Owned other) noexcept {
+        std::swap(object_, other.object_);
+        return *this;
+    }
+    ~Owned() { Free(object_); }
+
+    /// For functions that look at it.
+    [[nodiscard]] T* get() const { return object_; }
+    /// For functions that consume it.
+    [[nodiscard]] T* copy() const { return Copy(object_); }
+    [[nodiscard]] T* release() { return std::exchange(object_, nullptr); }
+    explicit operator bool() const { return object_ != nullptr; }
+
+private:
+    T* object_ = nullptr;
+};
+
+using Set = Owned<isl_set, isl_set_copy, isl_set_free>;
+using Value = Owned<isl_val, isl_val_copy, isl_val_free>;
+/// A quasi-affine function on each piece of its domain.
+using Piecewise = Owned<isl_pw_aff, isl_pw_aff_copy, isl_pw_aff_free>;
+
+/// What all objects of one question belong to, and outlived by none of them.
+class Context {
+public:
+    Context() : context_(isl_ctx_alloc()) {
+        isl_options_set_on_error(context_, ISL_ON_ERROR_CONTINUE);
+        isl_ctx_set_max_operations(context_, kMostOperations);
+    }
+    Context(const Context&) = delete;
+    Context& operator=(const Context&) = delete;
+    ~Context() { isl_ctx_free(context_); }
+    /// Gives the next question its own share of work.
+    void begin() {
+        isl_ctx_reset_operations(context_);
+        isl_ctx_reset_error(context_);
+    }
+    [[nodiscard]] isl_ctx* get() const { return context_; }
+
+private:
+    /// A question that needs more ends without an answer, after some 10 ms. Ordinary ones need
+    /// fewer than 5000; what many minima and choices nest into would need millions.
+    static constexpr unsigned long kMostOperations = 30'000;
+    isl_ctx* context_;
+};
+
+inline Set both(Set a, Set b) {
+    return Set(isl_set_intersect(a.release(), b.release()));
+}
+inline Set either(Set a, Set b) {
+    return Set(isl_set_union(a.release(), b.release()));
+}
+inline bool certainly_empty(const Set& set) {
+    return isl_set_is_empty(set.get()) == isl_bool_true;
+}
+
+}  // namespace napkin::index
