@@ -4,70 +4,54 @@
 #include <cmath>
 #include <set>
 
-#include "diagrams/interval.h"
+#include "diagrams/contains.h"
+#include "diagrams/index/domain.h"
 #include "perfmodel/affine.h"
 
 namespace napkin {
 
 namespace {
 
-/// Beyond so many indices along a masked axis, its arrays are left out of the bound.
-constexpr std::int64_t kMostIndices = 1 << 20;
+/// A condition on which some elements are read and others are not.
+struct Decision {
+    const Expression* condition = nullptr;
+    bool reads_both_ways = false;
+    bool holds = true;  ///< of which value elements are read
+    bool operator==(const Decision& other) const {
+        return *condition == *other.condition && reads_both_ways == other.reads_both_ways &&
+               holds == other.holds;
+    }
+};
 
-/// Conditions that decide whether an element is read at all.
-std::vector<const Expression*> conditions_of(const Diagram& diagram) {
-    std::vector<const Expression*> conditions;
+std::vector<Decision> decisions_of(const Diagram& diagram) {
+    std::vector<Decision> decisions;
     for (const Statement& statement : diagram.statements)
         for (const Expression* expression : expressions_of(statement))
             walk(*expression, [&](const Expression& node) {
                 const Apply* call = std::get_if<Apply>(&node.node);
                 if (call == nullptr || call->function != Function::Select) return;
-                const Expression& condition = call->arguments.front();
-                const bool known =
-                    std::any_of(conditions.begin(), conditions.end(),
-                                [&](const Expression* other) { return *other == condition; });
-                const bool decides =
-                    !axes_used(condition).empty() || !arrays_read(condition).empty();
-                if (decides && !known) conditions.push_back(&condition);
+                const bool first = !arrays_read(call->arguments[1]).empty();
+                const bool second = !arrays_read(call->arguments[2]).empty();
+                const Decision decision{&call->arguments[0], first && second, first};
+                if ((first || second) && !contains(decisions, decision))
+                    decisions.push_back(decision);
             });
-    return conditions;
-}
-
-/// Comparisons of affine forms joined by `and`: interval reasoning decides them exactly.
-bool is_exact(const std::vector<Axis>& axes, const Expression& condition) {
-    const Apply* call = std::get_if<Apply>(&condition.node);
-    if (call == nullptr) return false;
-    const auto each = [&](const auto& test) {
-        return std::all_of(call->arguments.begin(), call->arguments.end(), test);
-    };
-    switch (call->function) {
-    case Function::And: return each([&](const Expression& part) { return is_exact(axes, part); });
-    case Function::Less:
-    case Function::LessEqual:
-    case Function::Greater:
-    case Function::GreaterEqual:
-        return each([&](const Expression& side) { return affine_form(axes, side).has_value(); });
-    default: return false;
-    }
+    return decisions;
 }
 
 /// How many indices of an axis some element needs; nullopt where that cannot be told.
 std::optional<std::int64_t> needed(const Diagram& diagram, AxisId axis,
-                                   const std::vector<const Expression*>& conditions) {
-    const std::int64_t extent = diagram[axis].extent;
-    std::vector<const Expression*> about;
-    for (const Expression* condition : conditions)
-        if (axes_used(*condition).contains(axis)) about.push_back(condition);
-    if (about.empty()) return extent;
-    const bool exact = std::all_of(about.begin(), about.end(), [&](const Expression* condition) {
-        return is_exact(diagram.axes, *condition);
-    });
-    if (!exact || about.size() > 1 || extent > kMostIndices) return std::nullopt;
-    std::int64_t count = 0;
-    for (std::int64_t index = 0; index < extent; ++index)
-        if (coverage(diagram.axes, *about.front(), {{axis, {index, index}}}) != Coverage::Empty)
-            ++count;
-    return count;
+                                   const std::vector<Decision>& decisions) {
+    std::vector<Decision> about;
+    for (const Decision& decision : decisions)
+        if (axes_used(*decision.condition).contains(axis)) about.push_back(decision);
+    if (about.empty()) return diagram[axis].extent;
+    if (about.size() > 1 || about.front().reads_both_ways) return std::nullopt;
+    std::vector<Axis> axes = diagram.axes;
+    for (Axis& each : axes) each.dynamic = false;
+    index::Domain domain(axes, {});
+    domain.restrict_to(*about.front().condition, about.front().holds);
+    return index::count_of(domain, axis);
 }
 
 /// Whether some statement reads the array by plain, distinct, whole axes.
@@ -95,7 +79,7 @@ bool is_read_in_whole(const Diagram& diagram, ArrayId array) {
 }  // namespace
 
 std::optional<TransferBound> bound_of(const Diagram& diagram) {
-    const std::vector<const Expression*> conditions = conditions_of(diagram);
+    const std::vector<Decision> decisions = decisions_of(diagram);
     TransferBound bound;
     bound.amount.ideal = Polynomial{};
     bound.citation = "compulsory traffic: every input is read and every output written once";
@@ -109,7 +93,7 @@ std::optional<TransferBound> bound_of(const Diagram& diagram) {
         Formula formula{1};
         for (AxisId axis : array.axes) {
             const std::optional<std::int64_t> count =
-                is_input ? needed(diagram, axis, conditions) : diagram[axis].extent;
+                is_input ? needed(diagram, axis, decisions) : diagram[axis].extent;
             const bool whole = count == diagram[axis].extent;
             if (!whole) ++cut;
             formula =

@@ -27,6 +27,7 @@ struct Domain::Parts {
     Context context;
     Translator translator;
     Set conditions;
+    bool complete = true;  ///< no condition has been left out
 
     Parts(const std::vector<Axis>& axes, Elements elements)
         : translator(context, axes, std::move(elements)), conditions(translator.everything()) {}
@@ -47,6 +48,8 @@ void Domain::restrict_to(const Expression& condition, bool holds) {
     Set narrower = both(parts_->conditions, parts_->translator.condition(condition, holds));
     if (narrower && isl_set_n_basic_set(narrower.get()) <= kMostAlternatives)
         parts_->conditions = std::move(narrower);
+    else
+        parts_->complete = false;
 }
 
 bool is_empty(const Domain& domain) {
@@ -73,6 +76,16 @@ std::optional<Bounds> range_of(const Domain& domain, const Expression& expressio
     value = Piecewise(isl_pw_aff_intersect_domain(value.release(), points.copy()));
     return Bounds{finite(Value(isl_pw_aff_min_val(value.copy()))),
                   finite(Value(isl_pw_aff_max_val(value.copy())))};
+}
+
+std::optional<std::int64_t> count_of(const Domain& domain, AxisId axis) {
+    Domain::Parts& parts = *domain.parts_;
+    parts.context.begin();
+    const Piecewise index = parts.translator.value({AxisIndex{axis}, {}});
+    if (!parts.complete || !parts.translator.is_exact()) return std::nullopt;
+    const Set indices(isl_set_project_out_all_params(
+        isl_set_from_pw_aff(isl_pw_aff_intersect_domain(index.copy(), parts.points().release()))));
+    return finite(Value(isl_set_count_val(indices.get())));
 }
 
 }  // namespace napkin::index

@@ -47,6 +47,7 @@ private:
     friend bool is_empty(const Domain& domain);
     friend struct Within is_within(const Domain& domain, const Expression& index, AxisId axis);
     friend std::optional<Bounds> range_of(const Domain& domain, const Expression& expression);
+    friend std::optional<std::int64_t> count_of(const Domain& domain, AxisId axis);
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
@@ -64,5 +65,9 @@ struct Within {
 
 /// The least and the greatest value of an integer expression; nullopt where there is no point.
 [[nodiscard]] std::optional<Bounds> range_of(const Domain& domain, const Expression& expression);
+
+/// How many indices of an axis the points have; nullopt where atoms or run-time sizes decide, or
+/// counting takes too long.
+[[nodiscard]] std::optional<std::int64_t> count_of(const Domain& domain, AxisId axis);
 
 }  // namespace napkin::index

@@ -97,7 +97,16 @@ std::pair<Piecewise, bool> Translator::parameter(const Expression& expression) {
 
 /// What cannot be computed is not known: less is proved then, never something false.
 void Translator::assume(Set known) {
-    if (Set narrower = both(ranges_, std::move(known))) ranges_ = std::move(narrower);
+    Set narrower = both(ranges_, std::move(known));
+    complete_ = complete_ && static_cast<bool>(narrower);
+    if (narrower) ranges_ = std::move(narrower);
+}
+
+bool Translator::is_exact() const {
+    return complete_ &&
+           std::all_of(parameters_.begin(), parameters_.end(), [](const Expression& each) {
+               return std::holds_alternative<AxisIndex>(each.node);
+           });
 }
 
 void Translator::bound(const Piecewise& value, const Bounds& bounds) {

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] Set everything() const;
     /// What is known of all parameters met so far.
     [[nodiscard]] const Set& ranges() const { return ranges_; }
+    /// Whether the sets say all there is: what it met was affine in indices and numbers.
+    [[nodiscard]] bool is_exact() const;
 
 private:
     [[nodiscard]] bool is_whole(const Expression& expression) const;
@@ -50,6 +52,7 @@ private:
     Elements elements_;
     std::vector<Expression> parameters_;  ///< what they stand for
     Set ranges_;
+    bool complete_ = true;  ///< nothing that is known is missing in the ranges
     std::size_t steps_ = 0;
 };
 

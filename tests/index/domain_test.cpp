@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tests/support/random_index.h"
 
@@ -96,6 +97,9 @@ TEST_CASE("answers about fixed sizes are exact") {
         inside += is_within(domain, index, kX).inside() ? 1 : 0;
         check_said(domain, index, values(axes, condition, index),
                    static_cast<double>(axes[1].extent), true);
+        const std::vector<double> columns = values(axes, condition, x());
+        CHECK(count_of(domain, kX) ==
+              static_cast<std::int64_t>(std::set<double>(columns.begin(), columns.end()).size()));
         Domain rest(axes, {});
         rest.restrict_to(condition, false);
         CHECK(is_empty(rest) == values(axes, apply(Function::Not, {condition}), index).empty());

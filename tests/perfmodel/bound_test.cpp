@@ -31,7 +31,17 @@ TEST_CASE("compulsory traffic counts what every schedule must touch") {
          8 * 4 + 4 * 6 + 8 * 6},
         {attention("x >= 0"), 2 * 64 * 8 + 2 * 96 * 8},
         {attention("x <= q"), 2 * 64 * 8 + 2 * 64 * 8},
-        {attention("x % 2 == 0"), 2 * 64 * 8},
+        {attention("x % 2 == 0"), 2 * 64 * 8 + 2 * 48 * 8},
+        {attention("x <= q and q < 4"), 4 * 8 + 64 * 8 + 2 * 4 * 8},
+        {attention("not (x < 90)"), 2 * 64 * 8 + 2 * 6 * 8},
+        {attention("min(max(q - 3, 0), 50) <= x and x < min(max(q - 3, 0), 50) + 7"),
+         2 * 64 * 8 + 2 * 57 * 8},
+        {"diagram m {\n axis a = 8, b = 4\n input A[a, b] : f32\n"
+         " output C[a] = sum(b) (if b >= 1 then 0 else A[a, b])\n}\n",
+         8 * 1 + 8},
+        {"diagram m {\n axis a = 8, b = 4\n input A[a, b], B[a, b] : f32\n"
+         " output C[a] = sum(b) (if b >= 1 then B[a, b] else A[a, b])\n}\n",
+         8},
         {"diagram e {\n axis n = 5, v = 100, d = 3\n input E[v, d] : f32\n input label[n] : i32\n"
          " output Y[n, d] = E[label[n], d] * 2\n}\n",
          5 + 15},
