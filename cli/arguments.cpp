@@ -72,10 +72,17 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.only_target)
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
     if (takes.target)
-        app.add_option("--target", out.target, "the code generator")->capture_default_str();
+        app.add_option("--target", out.target,
+                       "simt or sm_80; the best that serves the derivation when not given");
     if (takes.target)
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given")
             ->check(CLI::PositiveNumber);
+    if (takes.proof) {
+        app.add_option("--certificate", out.certificate,
+                       "the certificate of this derivation, instead of a proof");
+        app.add_flag("--unproved", out.unproved,
+                     "write kernels that are neither proved nor refuted, too");
+    }
     if (takes.arch)
         app.add_option("--arch", out.arch, "the GPU architecture that kernels are made for")
             ->capture_default_str()

@@ -20,9 +20,11 @@ struct Arguments {
     std::vector<std::string> sets;  ///< `--set`, each `q=8192,eps=1e-5`
     std::string machine;            ///< `--machine NAME|FILE[,key=value...]`
     std::string as;                 ///< `emit --as`
-    std::string target = "simt";
-    std::string only_target;  ///< `search --target`; empty for any
-    int threads = 0;          ///< of a block; chosen when 0
+    std::string target;             ///< empty for the best one that serves the derivation
+    std::string only_target;        ///< `search --target`; empty for any
+    std::string certificate;        ///< `--certificate`, in place of a proof
+    bool unproved = false;          ///< `--unproved`
+    int threads = 0;                ///< of a block; chosen when 0
     std::string arch = "sm_90";
     std::string device = "cpu";
     std::vector<std::string> inputs;   ///< `run --input`, each `Q=q.npy`

@@ -38,6 +38,7 @@ struct Takes {
     bool as = false;
     bool target = false;
     bool only_target = false;  ///< one that a search keeps to
+    bool proof = false;        ///< what stands behind kernels that are written
     bool arch = false;
     bool device = false;
     bool tensors = false;

@@ -87,12 +87,26 @@ int terminal_width() {
     return 100;
 }
 
+namespace {
+
+/// Why standard output first failed, as an errno; 0 while it took everything.
+int& output_failure() {
+    static int failure = 0;
+    return failure;
+}
+
+void note_output(bool taken) {
+    if (!taken && output_failure() == 0) output_failure() = errno;
+}
+
+}  // namespace
+
 void print_data(std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    note_output(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
 }
 
 void print_talk(std::string_view text) {
-    std::fflush(stdout);
+    note_output(std::fflush(stdout) == 0);
     std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -106,8 +120,9 @@ void print_diagnostics(const Diagnostics& diagnostics, const SourceMap& sources)
 }
 
 std::optional<Diagnostic> flush_data() {
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return std::nullopt;
-    return cannot_write("standard output", std::strerror(errno));
+    note_output(std::fflush(stdout) == 0);
+    if (output_failure() == 0) return std::nullopt;
+    return cannot_write("standard output", std::strerror(output_failure()));
 }
 
 Result<std::string> read_file(const std::string& path, std::size_t largest) {

@@ -1,12 +1,16 @@
 #include "cli/emission.h"
 
+#include <nlohmann/json.hpp>
+
+#include "cli/console.h"
 #include "codegen/run/execute.h"
 
 namespace napkin::cli {
 
 Result<EmitOptions> emit_options(const Context& context, const std::string& hash) {
     const Arguments& arguments = context.arguments;
-    Result<EmitOptions> options = emit_options_for(arguments.target, arguments.arch);
+    const std::string target = arguments.target.empty() ? target_names().front() : arguments.target;
+    Result<EmitOptions> options = emit_options_for(target, arguments.arch);
     if (!options) return options;
     options->threads = arguments.threads;
     options->derivation = hash;
@@ -18,9 +22,30 @@ Result<EmitOptions> emit_options_for_device(const Context& context) {
     Result<EmitOptions> options = emit_options(context);
     const DeviceStatus device = device_status();
     if (!options || !device.missing.empty()) return options;
-    options->architecture = device.name;
+    options->architecture = device.architecture;
     options->shared_memory = device.shared_memory;
     return options;
+}
+
+Result<BestEmission> emit_chosen(const Context& context, const State& state,
+                                 const TileProgram& program, const EmitOptions& options) {
+    if (context.arguments.target.empty()) return emit_best(state, program, options);
+    Result<EmittedProgram> emitted = emit(state, program, options);
+    if (!emitted) return emitted.error();
+    return BestEmission{std::move(emitted).value(), {}};
+}
+
+void tell_target(const Context& context, const BestEmission& emission) {
+    if (!context.arguments.target.empty() || context.arguments.json) return;
+    std::string line = "target: " + emission.program.target;
+    for (const Diagnostic& refusal : emission.refusals) line += ", since " + refusal.message;
+    print_talk(line + "\n");
+}
+
+Json to_json(const BestEmission& emission) {
+    Json json{{"target", emission.program.target}};
+    for (const Diagnostic& refusal : emission.refusals) json["refused"].push_back(refusal.message);
+    return json;
 }
 
 }  // namespace napkin::cli

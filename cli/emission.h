@@ -1,7 +1,8 @@
-// What the arguments ask of kernels.
+// Kernels as the arguments ask for them.
 #pragma once
 
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "codegen/emit.h"
 
 namespace napkin::cli {
@@ -11,5 +12,14 @@ namespace napkin::cli {
                                                const std::string& hash = {});
 /// The same for the CUDA device that is there; as given where there is none.
 [[nodiscard]] Result<EmitOptions> emit_options_for_device(const Context& context);
+
+/// Emits for the target that was asked for; where none was, for the best that serves the state.
+[[nodiscard]] Result<BestEmission> emit_chosen(const Context& context, const State& state,
+                                               const TileProgram& program,
+                                               const EmitOptions& options);
+/// Says which target was chosen, and why no better one, where none was asked for.
+void tell_target(const Context& context, const BestEmission& emission);
+/// The same as members of an object: `target`, `refused`.
+[[nodiscard]] Json to_json(const BestEmission& emission);
 
 }  // namespace napkin::cli

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/clearance.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/emission.h"
@@ -109,14 +110,22 @@ Result<std::vector<Artefact>> make(const Arguments& arguments, const State& stat
 
 Result<int> emit_kernels(Context& context, const Loaded& loaded, const TileProgram& tiles) {
     const Arguments& arguments = context.arguments;
-    const Result<EmitOptions> options = emit_options(context, loaded.hash);
+    Result<EmitOptions> options = emit_options(context, loaded.hash);
     if (!options) return options.error();
-    const Result<EmittedProgram> program = emit(loaded.state, tiles, *options);
-    if (!program) return program.error();
-    Result<std::vector<Artefact>> artefacts = make(arguments, loaded.state, *program);
+    Result<BestEmission> emission = emit_chosen(context, loaded.state, tiles, *options);
+    if (!emission) return emission.error();
+    const Result<Clearance> clearance = clear(context, loaded);
+    if (!clearance) return clearance.error();
+    options->reservation = clearance->reservation;
+    if (!options->reservation.empty())
+        emission = emit_chosen(context, loaded.state, tiles, *options);
+    Result<std::vector<Artefact>> artefacts = make(arguments, loaded.state, emission->program);
     if (!artefacts) return artefacts.error();
+    tell_target(context, *emission);
     if (const auto failure = write(arguments, *artefacts)) return *failure;
-    Json json{{"ok", true}, {"as", arguments.as}, {"target", program->target}};
+    Json json{{"ok", true}, {"as", arguments.as}};
+    json.update(to_json(*emission));
+    json.update(to_json(*clearance));
     for (const Artefact& artefact : *artefacts) {
         json["kernels"].push_back(json_of(artefact));
         if (!arguments.json) print_talk(line_of(artefact));

@@ -38,17 +38,21 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     const Result<EmitOptions> options =
         emulated ? emit_options(context) : emit_options_for_device(context);
     if (!options) return options.error();
-    const Result<EmittedProgram> kernels = emit(state, program, *options);
-    if (!kernels) return kernels.error();
+    const Result<BestEmission> emission = emit_chosen(context, state, program, *options);
+    if (!emission) return emission.error();
+    tell_target(context, *emission);
+    const EmittedProgram& kernels = emission->program;
+    report.target = kernels.target;
+    for (const Diagnostic& refusal : emission->refusals) report.refusals.push_back(refusal.message);
     ExecuteOptions how;
     how.seed = arguments.seed;
     how.repeats = emulated ? 1 : 3;
     how.repetitions = run.repetitions;
-    Result<Execution> result = emulated ? execute_emulated(state.diagram, *kernels, inputs, how)
-                                        : execute_cuda(state.diagram, *kernels, inputs, how);
+    Result<Execution> result = emulated ? execute_emulated(state.diagram, kernels, inputs, how)
+                                        : execute_cuda(state.diagram, kernels, inputs, how);
     if (!result) return result.error();
     report.device = result->device;
-    report.precision = precision_of(state, *kernels);
+    report.precision = precision_of(state, kernels);
     report.outputs = std::move(result->outputs);
     report.never_written = result->never_written;
     report.canaries_broken = result->canaries_broken;

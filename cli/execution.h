@@ -27,6 +27,8 @@ using LevelTraffic = std::map<Level, Traffic>;
 /// What one run found.
 struct RunReport {
     std::string device;
+    std::string target;                 ///< of kernels; empty on the CPU
+    std::vector<std::string> refusals;  ///< why no better target served
     bool executed = true;  ///< false where only transfers were counted: too large for this device
     double work = 0;       ///< elements that the diagram visits
     Tensors outputs;

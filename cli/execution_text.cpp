@@ -46,6 +46,8 @@ Json to_json(const RunReport& report) {
               {"rungs", report.rungs},
               {"sampled", report.validation.sampled()},
               {"outputs", Json::array()}};
+    if (!report.target.empty()) json["target"] = report.target;
+    if (!report.refusals.empty()) json["refused"] = report.refusals;
     for (const Comparison& output : report.validation.outputs)
         json["outputs"].push_back(Json{{"name", output.name},
                                        {"max_abs_error", output.max_abs_error},

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/clearance.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/emission.h"
@@ -20,7 +21,6 @@
 #include "cli/validation.h"
 #include "codegen/export/messages.h"
 #include "derive/proof/certificate.h"
-#include "derive/proof/messages.h"
 #include "derive/tile_program.h"
 
 namespace napkin::cli {
@@ -86,13 +86,19 @@ std::optional<Diagnostic> write_folder(const std::string& folder,
     return std::nullopt;
 }
 
+/// What an earlier export left of which there is none now.
+void remove_exported(const std::string& folder, const std::string& name) {
+    std::error_code ignored;
+    const std::string path = (fs::path(folder) / name).string();
+    if (is_exported(path)) fs::remove(path, ignored);
+}
+
 /// The same derivation at other sizes; nothing where it does not go through there.
-std::optional<State> state_at(Context& context, std::uint32_t file, const Loaded& loaded,
-                              const Sizes& sizes) {
+std::optional<State> state_at(Context& context, const Loaded& loaded, const Sizes& sizes) {
     Settings all;
     for (const auto& [axis, size] : sizes) all.emplace(axis, static_cast<double>(size));
     for (const auto& [name, value] : loaded.settings) all.emplace(name, value);
-    const Result<Checked> checked = check_text(context, file, all);
+    const Result<Checked> checked = check_text(context, loaded.text, all);
     if (!checked) return std::nullopt;
     std::vector<Command> commands;
     for (const Step& step : loaded.state.steps) commands.push_back(step.command);
@@ -101,49 +107,26 @@ std::optional<State> state_at(Context& context, std::uint32_t file, const Loaded
     return std::move(state).value();
 }
 
-std::vector<SelfTestCase> make_cases(Context& context, std::uint32_t file, const Loaded& loaded,
+std::vector<SelfTestCase> make_cases(Context& context, const Loaded& loaded,
                                      const EmittedProgram& program) {
     std::vector<SelfTestCase> cases;
     for (const Sizes& sizes : self_test_sizes(loaded.state, program))
-        if (const std::optional<State> state = state_at(context, file, loaded, sizes))
+        if (const std::optional<State> state = state_at(context, loaded, sizes))
             cases.push_back(self_test_case(*state, program, context.arguments.seed));
     if (cases.empty())
         cases.push_back(self_test_case(loaded.state, program, context.arguments.seed));
     return cases;
 }
 
-/// The certificate of a derivation; an error where it is not proved.
-Result<std::string> certify(Context& context, std::uint32_t file, const Loaded& loaded) {
-    Result<SetFile> set = parse_with_settings(context.sources, file, loaded.settings);
-    if (!set) return set.error();
-    std::vector<Command> commands;
-    for (const Step& step : loaded.state.steps) commands.push_back(step.command);
-    proof::ProofOptions options;
-    options.seed = context.arguments.seed;
-    const Result<proof::Proof> proof =
-        proof::prove({context.sources, set->tree, std::move(commands), {}, set->sizes}, options);
-    if (!proof) return proof.error();
-    if (!proof->ok())
-        return proof::messages::not_proved(proof->state.diagram.name, proof->failures());
-    return proof::certificate_text(*proof);
-}
-
-std::uint32_t file_named(const SourceMap& sources, const std::string& name) {
-    const auto found = std::find_if(sources.files.begin(), sources.files.end(),
-                                    [&](const SourceFile& file) { return file.name == name; });
-    invariant(found != sources.files.end(), "the diagram's text was not kept");
-    return static_cast<std::uint32_t>(found - sources.files.begin());
-}
-
-int report(const Arguments& arguments, const EmittedProgram& program,
+int report(const Arguments& arguments, const BestEmission& emission, const Clearance& clearance,
            const std::vector<ExportedFile>& files, std::size_t cases) {
+    const EmittedProgram& program = emission.program;
     if (arguments.json) {
-        Json json{{"ok", true},
-                  {"name", program.name},
-                  {"target", program.target},
-                  {"folder", arguments.output},
-                  {"kernels", program.kernels.size()},
-                  {"cases", cases}};
+        Json json{{"ok", true}, {"name", program.name}};
+        json.update(to_json(emission));
+        json.update(to_json(clearance));
+        json.update(Json{
+            {"folder", arguments.output}, {"kernels", program.kernels.size()}, {"cases", cases}});
         for (const ExportedFile& file : files) json["files"].push_back(file.name);
         print_data(text_of(json));
         return kOk;
@@ -163,34 +146,39 @@ Result<int> run_export(Context& context) {
     const Arguments& arguments = context.arguments;
     Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const std::uint32_t file = file_named(context.sources, arguments.file);
     if (!has_values(loaded->state.diagram)) return opaque_has_no_values();
     if (!arguments.name.empty()) loaded->state.diagram.name = arguments.name;
     if (const auto wrong = check_export_name(loaded->state.diagram.name)) return *wrong;
     const Result<TileProgram> tiles = expand(loaded->state);
     if (!tiles) return tiles.error();
-    const Result<EmitOptions> emission = emit_options(context, loaded->hash);
+    const Result<EmitOptions> emit_for = emit_options(context, loaded->hash);
+    if (!emit_for) return emit_for.error();
+    const Result<BestEmission> emission =
+        emit_chosen(context, loaded->state, *tiles, export_emit_options(*emit_for));
     if (!emission) return emission.error();
-    const Result<EmittedProgram> program =
-        emit(loaded->state, *tiles, export_emit_options(*emission));
-    if (!program) return program.error();
-    ExportOptions options{NAPKIN_VERSION, context.sources.files[file].text, ""};
+    const EmittedProgram& program = emission->program;
+    ExportOptions options{NAPKIN_VERSION, context.sources.files[loaded->text].text, ""};
     // Proof and the self-test's results take the longest: not before the folder is known to be
     // ours.
     const Result<std::vector<ExportedFile>> planned =
-        export_program(loaded->state, *program, {}, options);
+        export_program(loaded->state, program, {}, options);
     if (!planned) return planned.error();
     if (const auto wrong = check_folder(arguments.output, *planned)) return *wrong;
-    const Result<std::string> certificate = certify(context, file, *loaded);
-    if (!certificate) return certificate.error();
-    options.certificate = proof::certificate_hash(*certificate);
-    const std::vector<SelfTestCase> cases = make_cases(context, file, *loaded, *program);
+    const Result<Clearance> clearance = clear(context, *loaded);
+    if (!clearance) return clearance.error();
+    options.certificate = proof::certificate_hash(clearance->certificate);
+    options.reservation = clearance->reservation;
+    const std::vector<SelfTestCase> cases = make_cases(context, *loaded, program);
     Result<std::vector<ExportedFile>> files =
-        export_program(loaded->state, *program, cases, options);
+        export_program(loaded->state, program, cases, options);
     if (!files) return files.error();
-    files->push_back({program->name + ".certificate.json", *certificate});
+    const std::string certificate = program.name + ".certificate.json";
+    const bool proved = clearance->reservation.empty();
+    if (proved) files->push_back({certificate, clearance->certificate});
     if (const auto failure = write_folder(arguments.output, *files)) return *failure;
-    return report(arguments, *program, *files, cases.size());
+    if (!proved) remove_exported(arguments.output, certificate);
+    tell_target(context, *emission);
+    return report(arguments, *emission, *clearance, *files, cases.size());
 }
 
 }  // namespace napkin::cli

@@ -30,7 +30,7 @@ Result<Loaded> load_state(Context& context) {
     if (!set) return set.error();
     std::string hash = proof::derivation_hash(syntax::print(set->tree),
                                               proof::own_sizes(checked->diagram), state->steps);
-    return Loaded{std::move(checked->diagram), std::move(state).value(),
+    return Loaded{*text, std::move(checked->diagram), std::move(state).value(),
                   std::move(settings).value(), std::move(hash)};
 }
 

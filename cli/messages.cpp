@@ -113,6 +113,14 @@ Diagnostic unknown_setting(const std::string& name, const std::vector<std::strin
                    (parameters.empty() ? "" : ", the parameters " + listed(parameters)));
 }
 
+Diagnostic certificate_of_another(const std::string& path, const std::string& stated,
+                                  const std::string& wanted) {
+    return plain_error("E9019",
+                       "`" + path + "` certifies derivation " + stated + ", and this is " + wanted,
+                       "`napkin prove` with the same file, derivation and `--set` writes its own",
+                       Failure::NotProved);
+}
+
 Diagnostic inputs_too_large(double values) {
     char amount[32];
     std::snprintf(amount, sizeof amount, "%.1e", values);

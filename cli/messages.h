@@ -30,6 +30,8 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic unknown_setting(const std::string& name,
                                          const std::vector<std::string>& axes,
                                          const std::vector<std::string>& parameters);
+[[nodiscard]] Diagnostic certificate_of_another(const std::string& path, const std::string& stated,
+                                                const std::string& wanted);
 [[nodiscard]] Diagnostic inputs_too_large(double values);
 [[nodiscard]] Diagnostic set_no_size(const std::string& axis, const std::string& value);
 

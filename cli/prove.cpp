@@ -91,6 +91,8 @@ Result<int> run_prove(Context& context) {
     const Result<proof::Proof> proof =
         proof::prove({context.sources, set->tree, std::move(commands), set->sizes}, options);
     if (!proof) return proof.error();
+    if (proof->verdict() == proof::Verdict::Refuted)
+        return proof::messages::refuted(proof->state.diagram.name, proof->failures());
     if (!proof->ok())
         return proof::messages::not_proved(proof->state.diagram.name, proof->failures());
     const std::string certificate = proof::certificate_text(*proof);

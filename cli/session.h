@@ -41,6 +41,7 @@ struct SetFile {
 
 /// A derivation and where it starts.
 struct Loaded {
+    std::uint32_t text = 0;  ///< the diagram's, in the source map
     Diagram plain;
     State state;
     Settings settings;  ///< what differs from the file's defaults, by `set` or `--set`

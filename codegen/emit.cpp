@@ -38,6 +38,7 @@ std::vector<std::string> header_of(const State& state, const RegionProgram& regi
                                                : "Derivation " + options.derivation + ":");
     for (const Step& step : state.steps) lines.push_back("  " + print(step.command));
     if (state.steps.empty()) lines.emplace_back("  (the plain diagram)");
+    if (!options.reservation.empty()) lines.push_back("NOT PROVED: " + options.reservation);
     const auto remarks = options.remarks.find(region.name);
     if (remarks != options.remarks.end())
         lines.insert(lines.end(), remarks->second.begin(), remarks->second.end());
@@ -157,6 +158,26 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         result.kernels.push_back(std::move(kernel));
     }
     return result;
+}
+
+Result<BestEmission> emit_best(const State& state, const TileProgram& program,
+                               EmitOptions options) {
+    BestEmission best;
+    std::vector<std::string> targets = target_names();
+    for (; !targets.empty(); targets.pop_back()) {
+        options.target = targets.back();
+        const Result<Architecture> made_for = find_architecture(options.architecture);
+        const bool too_old = made_for && made_for->capability < least_capability(options.target);
+        Result<EmittedProgram> emitted =
+            too_old ? messages::architecture_too_old(options.target, options.architecture)
+                    : emit(state, program, options);
+        if (emitted) {
+            best.program = std::move(emitted).value();
+            return best;
+        }
+        best.refusals.push_back(emitted.error().list.front());
+    }
+    return best.refusals.back();
 }
 
 }  // namespace napkin

@@ -21,7 +21,7 @@ namespace napkin {
 /// are computed in 64 bits where an array has more than 2^31 - 1 elements or strides at run time.
 inline constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
 
-/// Targets by name; an unknown one is a diagnostic of `emit`.
+/// Targets by name, the best one last; an unknown one is a diagnostic of `emit`.
 [[nodiscard]] std::vector<std::string> target_names();
 [[nodiscard]] std::optional<Diagnostic> check_target(const std::string& target);
 
@@ -41,6 +41,8 @@ struct EmitOptions {
     int threads = 0;
     /// The hash of the derivation, for headers; none when empty.
     std::string derivation = {};
+    /// Why the derivation is not proved, for headers; empty where it is, or nobody asked.
+    std::string reservation = {};
     /// Lines for each region's header, by region name: predicted bytes, time.
     std::map<std::string, std::vector<std::string>> remarks = {};
     /// For `// attention.ncd:12:3` comments; none without it.
@@ -129,6 +131,16 @@ struct EmittedProgram {
 /// Emits all regions of an expanded state.
 [[nodiscard]] Result<EmittedProgram> emit(const State& state, const TileProgram& program,
                                           const EmitOptions& options = {});
+
+/// Kernels of the best target that serves a state, and why the better ones do not.
+struct BestEmission {
+    EmittedProgram program;
+    std::vector<Diagnostic> refusals;
+};
+/// Emits for the best target that runs on the options' architecture and serves all regions,
+/// whatever the options' own target; the diagnostic of the last one where none does.
+[[nodiscard]] Result<BestEmission> emit_best(const State& state, const TileProgram& program,
+                                             EmitOptions options);
 
 /// The number of blocks of a launch with these extents by axis.
 [[nodiscard]] std::int64_t blocks_of(const EmittedKernel& kernel,

@@ -43,6 +43,7 @@ std::vector<std::string> origin(const State& state, const EmittedProgram& progra
     lines.insert(lines.end(),
                  {"", "Target: " + program.target, "Sizes: " + sizes,
                   "Certificate: " + (options.certificate.empty() ? "none" : options.certificate)});
+    if (!options.reservation.empty()) lines.push_back("NOT PROVED: " + options.reservation);
     return lines;
 }
 

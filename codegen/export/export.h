@@ -23,6 +23,8 @@ struct ExportOptions {
     std::string diagram_text;
     /// The hash of a certificate that proves the derivation; empty when there is none.
     std::string certificate;
+    /// Why there is none.
+    std::string reservation = {};
 };
 
 /// One file of an export, by its name in the folder.

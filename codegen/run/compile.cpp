@@ -7,6 +7,7 @@
 
 #include "codegen/prelude/prelude.h"
 #include "codegen/run/folders.h"
+#include "codegen/run/kept.h"
 #include "codegen/run/messages.h"
 #include "codegen/run/nvrtc.h"
 
@@ -46,8 +47,7 @@ void read_log(CompiledKernel& kernel) {
     kernel.stack = number_before(kernel.log, " bytes stack frame");
 }
 
-/// Everything that the result depends on. It is stored with the result and compared, so a collision
-/// of hashes is only a miss.
+/// Everything that the result depends on.
 std::string key_of(const EmittedKernel& kernel, const Nvrtc& nvrtc,
                    const std::vector<std::string>& options) {
     std::string key = "napkin kernel 1\nNVRTC " + nvrtc.version() + "\n";
@@ -56,27 +56,17 @@ std::string key_of(const EmittedKernel& kernel, const Nvrtc& nvrtc,
     return key + kernel.source;
 }
 
-// An entry is the lengths of key and log, then key, log and image.
-std::string entry_text(const std::string& key, const CompiledKernel& kernel) {
-    return fmt::format("{:020d}{:020d}", key.size(), kernel.log.size()) + key + kernel.log +
-           kernel.bytes;
+// What is kept: the length of the log, the log and the image.
+std::string kept_text(const CompiledKernel& kernel) {
+    return fmt::format("{}\n", kernel.log.size()) + kernel.log + kernel.bytes;
 }
 
-bool read_entry(const std::filesystem::path& path, const std::string& key, CompiledKernel& kernel) {
-    const std::optional<std::string> text = read_file(path);
-    constexpr std::size_t kNumber = 20;
-    if (!text || text->size() < 2 * kNumber + key.size()) return false;
-    if (text->substr(0, kNumber) != fmt::format("{:020d}", key.size())) return false;
-    if (text->compare(2 * kNumber, key.size(), key) != 0) return false;
-    const std::string digits = text->substr(kNumber, kNumber);
-    if (digits.find_first_not_of("0123456789") != std::string::npos) return false;
-    const std::size_t log_size = std::stoull(digits);
-    const std::size_t log_at = 2 * kNumber + key.size();
-    if (text->size() <= log_at + log_size) return false;
-    kernel.log = text->substr(log_at, log_size);
-    kernel.bytes = text->substr(log_at + log_size);
+void read_kept(const std::string& text, CompiledKernel& kernel) {
+    const std::size_t line = text.find('\n') + 1;
+    const std::size_t log_size = std::stoull(text);
+    kernel.log = text.substr(line, log_size);
+    kernel.bytes = text.substr(line + log_size);
     kernel.cached = true;
-    return true;
 }
 
 Result<CompiledKernel> compile_as(const EmittedKernel& kernel, const CompileOptions& options,
@@ -90,11 +80,12 @@ Result<CompiledKernel> compile_as(const EmittedKernel& kernel, const CompileOpti
     const std::string key = key_of(kernel, nvrtc, list);
     const std::filesystem::path cache =
         options.cache.empty() ? cache_folder() / "kernels" : options.cache;
-    const std::filesystem::path entry = cache / (hash_text(key) + (ptx ? ".ptx" : ".cubin"));
-    if (options.use_cache && read_entry(entry, key, result)) {
-        read_log(result);
-        return result;
-    }
+    if (options.use_cache)
+        if (const std::optional<std::string> kept = find_kept(cache, key)) {
+            read_kept(*kept, result);
+            read_log(result);
+            return result;
+        }
     const auto start = std::chrono::steady_clock::now();
     const Nvrtc::Output output = nvrtc.compile(kernel.name + ".cu", kernel.source, list, ptx);
     result.seconds =
@@ -109,8 +100,7 @@ Result<CompiledKernel> compile_as(const EmittedKernel& kernel, const CompileOpti
     result.log = output.log;
     result.bytes = output.image;
     read_log(result);
-    // A cache that cannot be written only costs time.
-    if (options.use_cache) static_cast<void>(write_file_whole(entry, entry_text(key, result)));
+    if (options.use_cache) keep(cache, key, kept_text(result));
     return result;
 }
 

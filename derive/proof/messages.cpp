@@ -33,6 +33,13 @@ Diagnostic not_proved(const std::string& diagram, const std::vector<std::string>
                        Failure::NotProved);
 }
 
+Diagnostic refuted(const std::string& diagram, const std::vector<std::string>& failures) {
+    return plain_error("E0955", "`" + diagram + "` is refuted: " + shown(failures),
+                       "no kernel of this derivation is written; where no monoid of yours breaks a "
+                       "law, please report it",
+                       Failure::NotProved);
+}
+
 Diagnostic no_certificate(const std::string& reason) {
     return plain_error("E0952", "this is no certificate: " + reason,
                        "`napkin prove FILE --drv DERIVATION -o CERTIFICATE` writes one");

@@ -15,6 +15,9 @@ namespace napkin::proof::messages {
 /// A derivation of which a rung failed, with what stands in the way.
 [[nodiscard]] Diagnostic not_proved(const std::string& diagram,
                                     const std::vector<std::string>& failures);
+/// A derivation that computes something else than its diagram, and where that was seen.
+[[nodiscard]] Diagnostic refuted(const std::string& diagram,
+                                 const std::vector<std::string>& failures);
 /// A text that is no certificate, and what is wrong with it.
 [[nodiscard]] Diagnostic no_certificate(const std::string& reason);
 /// A certificate that does not hold, and why not.

@@ -35,8 +35,14 @@ bool Proof::executes() const {
                        [](const ProvedShape& each) { return each.proof.executes(); });
 }
 
-bool Proof::ok() const {
-    return identity() && executes();
+Verdict Proof::verdict() const {
+    Verdict worst = Verdict::Proved;
+    for (const ProvedShape& each : shapes) {
+        const Verdict verdict = each.proof.verdict();
+        if (verdict == Verdict::Refuted) return verdict;
+        if (verdict == Verdict::Undecided) worst = verdict;
+    }
+    return worst;
 }
 
 std::vector<std::string> Proof::rungs() const {

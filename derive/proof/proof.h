@@ -30,8 +30,9 @@ struct Proof {
 
     [[nodiscard]] bool identity() const;
     [[nodiscard]] bool executes() const;
-    /// Whether every rung that was tried was reached.
-    [[nodiscard]] bool ok() const;
+    /// Proved where every shape is, refuted where one is.
+    [[nodiscard]] Verdict verdict() const;
+    [[nodiscard]] bool ok() const { return verdict() == Verdict::Proved; }
     /// The rungs reached: `0`, `1`, `2`, `3t`.
     [[nodiscard]] std::vector<std::string> rungs() const;
     /// What stands in the way, one line each; empty where nothing does.

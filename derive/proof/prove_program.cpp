@@ -52,8 +52,9 @@ bool ProgramProof::executes() const {
                        [](const Execution& each) { return each.ok(); });
 }
 
-bool ProgramProof::ok() const {
-    return identity() && provenance.same() && executes() && broken_law.empty();
+Verdict ProgramProof::verdict() const {
+    if (!provenance.same() || !executes() || !broken_law.empty()) return Verdict::Refuted;
+    return identity() ? Verdict::Proved : Verdict::Undecided;
 }
 
 ProgramProof prove_program(const Diagram& plain, const Diagram& derived, const TileProgram& program,

@@ -57,6 +57,13 @@ struct Execution {
     }
 };
 
+/// What a proof says.
+enum class Verdict {
+    Proved,
+    Refuted,    // values, inputs or writes that were tried out are not the diagram's
+    Undecided,  // neither: the identity was not shown
+};
+
 struct ProgramProof {
     std::vector<Identity> identities;  ///< one an output
     Provenance provenance;
@@ -64,7 +71,8 @@ struct ProgramProof {
     std::string broken_law;  ///< of a monoid of the user's; empty where none was found
     [[nodiscard]] bool identity() const;
     [[nodiscard]] bool executes() const;
-    [[nodiscard]] bool ok() const;
+    [[nodiscard]] Verdict verdict() const;
+    [[nodiscard]] bool ok() const { return verdict() == Verdict::Proved; }
 };
 
 /// `plain` is the diagram as written, `derived` the one whose program it is.

@@ -64,7 +64,6 @@ TEST_CASE("every code of an error that a user can cause stands in a test") {
         {"E0921", "a compiler that writes what cannot be loaded"},
         {"E0931", "the checker asks for an output"},
         {"E0950", "small sizes keep to what the steps divide"},
-        {"E0951", "a wrong rule; tests/proof plants them"},
         {"E0963", "the checker asks for an output that is computed"},
         {"E9013", "a GPU: an element of more than 10^9 terms"},
     };

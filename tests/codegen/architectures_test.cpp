@@ -98,6 +98,33 @@ TEST_CASE("architectures: what a block may have") {
     CHECK(emit_options_for("simt", "sm_75").has_value());
 }
 
+TEST_CASE("the best target is the one that serves every region on the machine, else simt") {
+    const auto best_on = [](const State& state, const std::string& machine) {
+        const Result<EmitOptions> options = emit_options_for("simt", machine);
+        REQUIRE(options.has_value());
+        return emit_best(state, test::program_of(state), *options);
+    };
+    const State served = attention(64, 128, 64);
+    const Result<BestEmission> tensor = best_on(served, "sm_90");
+    REQUIRE(tensor.has_value());
+    CHECK_EQ(tensor->program, *emitted_for(served, "sm_90"));
+    CHECK(tensor->refusals.empty());
+    const Result<BestEmission> old = best_on(attention(64, 16, 16), "sm_75");
+    REQUIRE(old.has_value());
+    CHECK_EQ(old->program.target, "simt");
+    CHECK_EQ(old->refusals.front().code, "E0907");
+    const State scan = test::derive(test::load("diagram sums { axis n = 64, t = 64\ninput A[n, t]\n"
+                                               "output B[n, t] = scan[t] sum A[n, t] }"),
+                                    "group n by 8");
+    const Result<BestEmission> plain = best_on(scan, "sm_90");
+    REQUIRE(plain.has_value());
+    CHECK_EQ(plain->program.target, "simt");
+    CHECK_EQ(plain->refusals.front().code, "E0905");
+    const Result<BestEmission> none = best_on(attention(512, 512, 128), "sm_86");
+    REQUIRE_FALSE(none.has_value());
+    CHECK_EQ(none.error().list.size(), 1);
+}
+
 TEST_CASE("sm_80: kernels keep to the shared memory of their machine, or are refused") {
     std::string table;
     for (const Sized& sized : sized_kernels()) {
