@@ -7,6 +7,7 @@
 #include "codegen/emit.h"
 #include "codegen/run/execute.h"
 #include "derive/tile_program.h"
+#include "derive/work.h"
 
 namespace napkin::cli {
 namespace {
@@ -120,7 +121,7 @@ Result<RunReport> execute(Context& context, const Loaded& loaded, const Tensors&
     if (!cost) return cost.error();
     RunReport start;
     start.device = device;
-    start.work = work_of(state.diagram);
+    start.work = work_of(state.diagram).places;
     const std::vector<Counters> counters = count(*program);
     start.counted = traffic_of(counters);
     start.skips_all = std::any_of(counters.begin(), counters.end(), [](const Counters& region) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cli/messages.h"
+#include "derive/work.h"
 
 namespace napkin::cli {
 namespace {
@@ -14,12 +15,6 @@ constexpr double kSampleWork = 1.5e8;
 // An element that costs more is not computed from the inputs: it is compared with what follows from
 // the outputs that it reads, which are compared for themselves.
 constexpr double kMostWorkOfOne = 2e9;
-
-double extents_of(const Diagram& diagram, const std::vector<AxisId>& axes) {
-    double count = 1;
-    for (const AxisId axis : axes) count *= static_cast<double>(diagram[axis].extent);
-    return count;
-}
 
 /// Sizes of tiles by the axes of `diagram`, which may be another than the state's.
 TileSizes tiles_of(const State& state, const Diagram& diagram) {
@@ -132,13 +127,6 @@ bool Validation::sampled() const {
                        [](const Comparison& c) { return c.sampled; });
 }
 
-double work_of(const Diagram& diagram) {
-    double work = 0;
-    for (const Statement& statement : diagram.statements)
-        work += extents_of(diagram, axes_of(diagram, statement));
-    return work;
-}
-
 bool has_values(const Diagram& diagram) {
     return std::none_of(
         diagram.statements.begin(), diagram.statements.end(),
@@ -149,7 +137,8 @@ Result<Validation> validate(const Diagram& plain, const State& state, const Tens
                             const Tensors& outputs, const Precision& precision,
                             std::uint64_t seed) {
     const std::vector<ArrayId> arrays = outputs_of(plain);
-    const bool all = std::max(work_of(plain), work_of(state.diagram)) <= kMostSampleWork;
+    const bool all =
+        std::max(work_of(plain).places, work_of(state.diagram).places) <= kMostSampleWork;
     Sampling sampling;
     sampling.budget = kSampleWork / static_cast<double>(arrays.size());
     sampling.seed = seed;

@@ -24,8 +24,6 @@ struct Validation {
 [[nodiscard]] Result<Validation> validate(const Diagram& plain, const State& state,
                                           const Tensors& inputs, const Tensors& outputs,
                                           const Precision& precision, std::uint64_t seed);
-/// Elements that evaluating the whole diagram visits.
-[[nodiscard]] double work_of(const Diagram& diagram);
 /// Whether every statement has a meaning: an opaque box has none.
 [[nodiscard]] bool has_values(const Diagram& diagram);
 

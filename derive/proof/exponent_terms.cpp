@@ -4,6 +4,8 @@
 #include <cmath>
 #include <iterator>
 
+#include "derive/proof/limits.h"
+
 namespace napkin::proof {
 namespace {
 
@@ -88,6 +90,8 @@ FormId ExponentTerms::product(FormId a, FormId b) {
 void ExponentTerms::collect(std::uint32_t node, std::int64_t factor, Form& out) {
     // Sums nest as deep as a reduction is long, so their left sides are followed in a loop.
     while (true) {
+        if (++spelled_ > kMostTermsSpelled)
+            throw TooMuchWork("terms of exponents", kMostTermsSpelled);
         const Node& here = nodes_[node];
         switch (here.kind) {
         case Kind::Zero: return;

@@ -69,6 +69,7 @@ private:
     RandomFunction atom_;
     std::vector<Node> nodes_;
     std::unordered_map<std::uint32_t, Form> products_;  ///< spelled out, by node
+    std::size_t spelled_ = 0;                           ///< terms so far
 };
 
 }  // namespace napkin::proof

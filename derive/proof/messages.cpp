@@ -16,15 +16,16 @@ std::string shown(const std::vector<std::string>& failures) {
 
 }  // namespace
 
-Diagnostic no_small_sizes() {
-    return plain_error("E0950", "the derivation applies at none of the small sizes that were tried",
+Diagnostic no_small_sizes(const std::string& refusal) {
+    return plain_error("E0950",
+                       "the derivation applies at none of the small sizes that were tried; at the "
+                       "first of them: " +
+                           refusal,
                        "give sizes of a few elements with `--set`, as in `--set q=7,x=11`");
 }
 
-Diagnostic too_much_work(double most) {
-    return plain_error("E0954",
-                       "at these sizes a proof is too long: the diagram computes more than " +
-                           std::to_string(static_cast<long long>(most)) + " terms",
+Diagnostic too_much_work(const std::string& excess) {
+    return plain_error("E0954", "at these sizes a proof is too long: it takes " + excess,
                        "give fewer sizes with `--set`, or sizes of a few elements");
 }
 

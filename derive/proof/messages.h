@@ -8,10 +8,10 @@
 
 namespace napkin::proof::messages {
 
-/// No small sizes were found at which the diagram checks and every step applies.
-[[nodiscard]] Diagnostic no_small_sizes();
-/// Sizes at which the diagram computes more than `most` terms.
-[[nodiscard]] Diagnostic too_much_work(double most);
+/// No small sizes were found at which the diagram checks and every step applies; why not the first.
+[[nodiscard]] Diagnostic no_small_sizes(const std::string& refusal);
+/// Sizes at which a proof takes `more than 10000000 operations`.
+[[nodiscard]] Diagnostic too_much_work(const std::string& excess);
 /// A derivation of which a rung failed, with what stands in the way.
 [[nodiscard]] Diagnostic not_proved(const std::string& diagram,
                                     const std::vector<std::string>& failures);

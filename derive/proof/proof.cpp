@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "derive/proof/limits.h"
+#include "derive/proof/messages.h"
 #include "diagrams/check.h"
 
 namespace napkin::proof {
@@ -80,7 +82,9 @@ std::vector<std::string> Proof::failures() const {
     return once;
 }
 
-Result<Proof> prove(const Subject& subject, const ProofOptions& options) {
+namespace {
+
+Result<Proof> prove_in_limits(const Subject& subject, const ProofOptions& options) {
     Proof proof;
     proof.options = options;
     const Sizes given = subject.given();
@@ -101,10 +105,21 @@ Result<Proof> prove(const Subject& subject, const ProofOptions& options) {
     for (Shape& shape : *shapes) {
         Result<TileProgram> small = expand(shape.state);
         if (!small) return small.error();
+        if (const std::optional<Diagnostic> excess = excess_of(work_of(*small))) return *excess;
         ProgramProof found = prove_program(shape.plain, shape.state.diagram, *small, options);
         proof.shapes.push_back({std::move(shape), std::move(*small), std::move(found)});
     }
     return proof;
+}
+
+}  // namespace
+
+Result<Proof> prove(const Subject& subject, const ProofOptions& options) {
+    try {
+        return prove_in_limits(subject, options);
+    } catch (const TooMuchWork& excess) {
+        return messages::too_much_work(excess.what());
+    }
 }
 
 }  // namespace napkin::proof

@@ -2,52 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 
 #include "derive/interpret/tile_machine.h"
 #include "derive/proof/evaluate_plain.h"
+#include "derive/proof/limits.h"
 #include "derive/proof/renamed_grids.h"
 #include "diagrams/infinity.h"
 
 namespace napkin::proof {
-
-InputSets::InputSets(std::size_t inputs) : words_((inputs + 63) / 64) {
-    (void)intern(Words(words_, 0));
-}
-
-InputSet InputSets::intern(Words words) {
-    const auto [entry, fresh] =
-        known_.try_emplace(words, InputSet{static_cast<std::uint32_t>(sets_.size())});
-    if (fresh) sets_.push_back(std::move(words));
-    return entry->second;
-}
-
-InputSet InputSets::single(std::size_t input) {
-    Words words(words_, 0);
-    words[input / 64] |= std::uint64_t{1} << (input % 64);
-    return intern(std::move(words));
-}
-
-InputSet InputSets::unite(InputSet a, InputSet b) {
-    if (a == b || b == InputSet{}) return a;
-    if (a == InputSet{}) return b;
-    if (b < a) std::swap(a, b);
-    const std::uint64_t pair = static_cast<std::uint64_t>(a.value) << 32 | b.value;
-    if (const auto known = unions_.find(pair); known != unions_.end()) return known->second;
-    Words words = sets_[a.index()];
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] |= sets_[b.index()][i];
-    const InputSet united = intern(std::move(words));
-    unions_.emplace(pair, united);
-    return united;
-}
-
-std::int64_t InputSets::missing(InputSet from, InputSet in) const {
-    for (std::size_t i = 0; i < words_; ++i)
-        if (const std::uint64_t extra = sets_[from.index()][i] & ~sets_[in.index()][i]; extra != 0)
-            return static_cast<std::int64_t>(64 * i) + std::countr_zero(extra);
-    return -1;
-}
 
 namespace {
 
@@ -60,15 +23,6 @@ bool masks(const TracedValue& value) {
 }
 
 }  // namespace
-
-std::vector<std::size_t> InputSets::all_missing(InputSet from, InputSet in) const {
-    std::vector<std::size_t> missing;
-    for (std::size_t i = 0; i < words_; ++i)
-        for (std::uint64_t extra = sets_[from.index()][i] & ~sets_[in.index()][i]; extra != 0;
-             extra &= extra - 1)
-            missing.push_back(64 * i + static_cast<std::size_t>(std::countr_zero(extra)));
-    return missing;
-}
 
 TracedValue ProvenanceDomain::apply(Function function, std::span<const TracedValue> arguments) {
     std::array<double, 3> reals{};
@@ -161,10 +115,10 @@ public:
         const auto at = std::prev(first_.upper_bound(input));
         return grids.at(at->second).values[input - at->first];
     }
-    [[nodiscard]] std::string name(std::int64_t input) const {
-        const auto at = std::prev(first_.upper_bound(static_cast<std::size_t>(input)));
+    [[nodiscard]] std::string name(std::size_t input) const {
+        const auto at = std::prev(first_.upper_bound(input));
         return element_name(diagram_[at->second].name, extents_of(diagram_, at->second),
-                            static_cast<std::size_t>(input) - at->first);
+                            input - at->first);
     }
 
 private:
@@ -176,8 +130,6 @@ private:
 
 /// What an element of an output has too much or too little.
 struct Difference {
-    bool leaks = false;
-    bool loses = false;
     std::string text;
     std::vector<std::size_t> leaked;  ///< inputs that the diagram's does not have
     std::vector<std::size_t> lost;    ///< inputs that the program's lacks
@@ -188,7 +140,11 @@ class Comparison {
 public:
     Comparison(const Diagram& plain, const Diagram& derived, const TileProgram& program,
                std::uint64_t seed)
-        : plain_(plain), derived_(derived), program_(program), names_(plain, seed) {}
+        : plain_(plain),
+          derived_(derived),
+          program_(program),
+          names_(plain, seed),
+          steps_(work_of(plain).steps + work_of(program).steps) {}
 
     Differences differences(const std::vector<std::string>& outputs, bool gauges) {
         InputSets sets(names_.count());
@@ -199,6 +155,7 @@ public:
         const Run<TracedValue> run =
             run_program(domain, derived_, program_, renamed_grids(derived_, plain_, inputs));
         Differences found;
+        std::size_t listed = 0;
         for (const std::string& output : outputs) {
             const Grid<TracedValue>& want = expected.at(*find_array(plain_, output));
             const auto got = run.device.values.find(*find_array(derived_, output));
@@ -206,17 +163,18 @@ public:
                 ++elements_;
                 const InputSet have =
                     got == run.device.values.end() ? InputSet{} : got->second.values[at].inputs;
-                const std::int64_t leak = sets.missing(have, want.values[at].inputs);
-                const std::int64_t loss = sets.missing(want.values[at].inputs, have);
-                if (leak < 0 && loss < 0) continue;
-                found[{output, at}] = {
-                    leak >= 0, loss >= 0,
-                    element_name(output, want.extents, at) +
-                        (leak >= 0 ? " depends on " + names_.name(leak)
-                                   : " does not depend on " + names_.name(loss)) +
-                        ", unlike in the diagram",
-                    sets.all_missing(have, want.values[at].inputs),
-                    sets.all_missing(want.values[at].inputs, have)};
+                std::vector<std::size_t> leaked = sets.missing(have, want.values[at].inputs);
+                std::vector<std::size_t> lost = sets.missing(want.values[at].inputs, have);
+                if (leaked.empty() && lost.empty()) continue;
+                listed += leaked.size() + lost.size();
+                if (listed > kMostSets)
+                    throw TooMuchWork("inputs that reach other outputs than in the diagram",
+                                      kMostSets);
+                std::string text = element_name(output, want.extents, at) +
+                                   (leaked.empty() ? " does not depend on " + names_.name(lost[0])
+                                                   : " depends on " + names_.name(leaked[0])) +
+                                   ", unlike in the diagram";
+                found[{output, at}] = {std::move(text), std::move(leaked), std::move(lost)};
             }
         }
         return found;
@@ -251,6 +209,9 @@ private:
     template <class ValueAt>
     [[nodiscard]] bool changes(const std::vector<std::size_t>& inputs,
                                const ValueAt& value_at) const {
+        tried_ += steps_;
+        if (tried_ > kMostTried)
+            throw TooMuchWork("operations to try out what outputs depend on", kMostTried);
         RealDomain reals;
         const double before = value_at(reals, names_.values());
         for (const double change : {3.0, -3.0, 100.0, -100.0, 0.5, -0.5}) {
@@ -272,6 +233,8 @@ private:
     const Diagram& derived_;
     const TileProgram& program_;
     NamedInputs names_;
+    double steps_;  ///< of a run of either
+    mutable double tried_ = 0;
     std::int64_t elements_ = 0;
 };
 
@@ -286,9 +249,10 @@ Provenance compare_provenance(const Diagram& plain, const Diagram& derived,
     std::erase_if(differences, [&](const auto& each) {
         const auto& [output, at] = each.first;
         const Difference& found = each.second;
-        const bool leaks = found.leaks && comparison.program_depends(output, at, found.leaked);
-        const bool loses =
-            found.loses && proved.count(output) == 0 && comparison.depends(output, at, found.lost);
+        const bool leaks =
+            !found.leaked.empty() && comparison.program_depends(output, at, found.leaked);
+        const bool loses = !found.lost.empty() && proved.count(output) == 0 &&
+                           comparison.depends(output, at, found.lost);
         return !leaks && !loses;
     });
     Provenance result;
@@ -299,8 +263,8 @@ Provenance compare_provenance(const Diagram& plain, const Diagram& derived,
                       [&](const auto& each) { return counted.count(each.first) == 0; });
     }
     for (const auto& [place, difference] : differences) {
-        result.leaks += difference.leaks ? 1 : 0;
-        result.losses += difference.loses ? 1 : 0;
+        result.leaks += difference.leaked.empty() ? 0 : 1;
+        result.losses += difference.lost.empty() ? 0 : 1;
         if (result.first.empty()) result.first = difference.text;
     }
     return result;

@@ -9,42 +9,18 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <set>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "derive/interpret/domain.h"
+#include "derive/proof/input_sets.h"
 #include "derive/tile_program.h"
 #include "diagrams/evaluate/arithmetic.h"
 
 namespace napkin::proof {
-
-using InputSet = Id<struct InputSetTag>;  ///< 0 is the empty set
-
-/// Sets of inputs, each kept once.
-class InputSets {
-public:
-    explicit InputSets(std::size_t inputs);
-    [[nodiscard]] InputSet single(std::size_t input);
-    [[nodiscard]] InputSet unite(InputSet a, InputSet b);
-    /// An input that is in the first set and not in the second; -1 where there is none.
-    [[nodiscard]] std::int64_t missing(InputSet from, InputSet in) const;
-    /// All of them.
-    [[nodiscard]] std::vector<std::size_t> all_missing(InputSet from, InputSet in) const;
-
-private:
-    using Words = std::vector<std::uint64_t>;
-    InputSet intern(Words words);
-
-    std::size_t words_;
-    std::vector<Words> sets_;
-    std::map<Words, InputSet> known_;
-    std::unordered_map<std::uint64_t, InputSet> unions_;
-};
 
 struct TracedValue {
     double real = 0;

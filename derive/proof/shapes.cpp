@@ -1,61 +1,15 @@
 #include "derive/proof/shapes.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
+#include "derive/proof/limits.h"
 #include "derive/proof/messages.h"
+#include "derive/proof/small_sizes.h"
 #include "diagrams/check.h"
 
 namespace napkin::proof {
 namespace {
-
-// Axes up to this size stay as they are: a window, the taps of a filter.
-constexpr std::int64_t kSmallEnough = 4;
-// Elements that the statements of a shape may visit together; keeps a proof within milliseconds.
-constexpr double kMostVisits = 6000;
-// Beyond this no proof is tried.
-constexpr double kMostWork = 4e6;
-// Sizes for the others, in rising order; later lists are smaller.
-using Ladder = std::array<std::int64_t, 6>;
-constexpr std::array<Ladder, 4> kLadders = {
-    {{7, 11, 13, 17, 19, 23}, {5, 7, 8, 9, 11, 13}, {5, 6, 7, 7, 8, 9}, {3, 5, 5, 6, 7, 7}}};
-
-bool has_own_size(const Axis& axis) {
-    return axis.size == symbol(axis.name);
-}
-
-double visits(const Diagram& diagram) {
-    double sum = 0;
-    for (const Statement& statement : diagram.statements) {
-        double each = 1;
-        for (const AxisId axis : axes_of(diagram, statement))
-            each *= static_cast<double>(diagram[axis].extent);
-        sum += each;
-    }
-    return sum;
-}
-
-/// Sizes from a ladder: in the order of the original ones, axes of one size apart where there is
-/// room.
-Sizes small_sizes(const Diagram& diagram, const Sizes& fixed, const Ladder& ladder) {
-    std::vector<const Axis*> axes;
-    Sizes sizes;
-    for (const Axis& axis : diagram.axes) {
-        if (!has_own_size(axis)) continue;
-        const bool fixes = fixed.count(axis.name) != 0;
-        const bool stays = fixes || (axis.extent <= kSmallEnough && !axis.woven);
-        sizes[axis.name] = stays        ? axis.extent
-                           : axis.woven ? std::min<std::int64_t>(axis.extent, 2)
-                                        : 0;
-        if (sizes[axis.name] == 0) axes.push_back(&axis);
-    }
-    std::stable_sort(axes.begin(), axes.end(),
-                     [](const Axis* a, const Axis* b) { return a->extent < b->extent; });
-    for (std::size_t i = 0; i < axes.size(); ++i)
-        sizes[axes[i]->name] = std::min(axes[i]->extent, ladder[std::min(i, ladder.size() - 1)]);
-    return sizes;
-}
 
 /// Tile sizes in proportion: follows what splitting and joining make of the axes.
 class TileScaler {
@@ -135,12 +89,20 @@ void make_divisible(const std::vector<Command>& commands, const Sizes& fixed, Si
                 ++axis->second;
 }
 
-/// A split's size becomes two, which divides what make_divisible left.
-std::vector<Command> halved_splits(std::vector<Command> commands, const Sizes& fixed) {
-    for (Command& command : commands)
-        if (command.rule == "split-axis" && !command.names.empty() &&
-            fixed.count(command.names.front()) == 0)
-            command.size = std::min<std::int64_t>(command.size.value_or(2), 2);
+/// A split's size becomes two, which divides what make_divisible left; groups of the diagram's own
+/// that are split so stay, where they divide.
+std::vector<Command> halved_splits(std::vector<Command> commands, const Subject& subject,
+                                   const SmallSizes& small, const Sizes& sizes) {
+    for (Command& command : commands) {
+        if (command.rule != "split-axis" || command.names.empty()) continue;
+        const std::string& axis = command.names.front();
+        if (subject.fixed.count(axis) != 0) continue;
+        const std::int64_t size = command.size.value_or(2);
+        const auto whole = sizes.find(axis);
+        const bool keeps = small.is_grouped(axis) && whole != sizes.end() && size > 0 &&
+                           size < whole->second && whole->second % size == 0;
+        if (!keeps) command.size = std::min<std::int64_t>(size, 2);
+    }
     return commands;
 }
 
@@ -161,32 +123,78 @@ Sizes Subject::given() const {
     return all;
 }
 
+namespace {
+
+/// Shapes at the sizes, one for each choice of tile sizes at which every step applies.
+class ShapeMaker {
+public:
+    ShapeMaker(const Subject& subject, const Diagram& original)
+        : subject_(subject), original_(original), small_(original, subject.fixed) {
+        for (const Command& command : subject.commands)
+            if (command.rule != "set") commands_.push_back(command);
+    }
+
+    Result<std::vector<Shape>> run() {
+        for (SmallSizes::Candidate& candidate : small_.candidates())
+            if (std::vector<Shape> shapes = shapes_at(candidate.sizes, candidate.most_places);
+                !shapes.empty())
+                return shapes;
+        const auto is_well_formed = [&](const Sizes& sizes) {
+            return check(subject_.sources, subject_.file, sizes).has_value();
+        };
+        for (SmallSizes::Candidate& candidate : small_.shrunk(is_well_formed))
+            if (std::vector<Shape> shapes = shapes_at(candidate.sizes, candidate.most_places);
+                !shapes.empty())
+                return shapes;
+        if (too_much_) return *too_much_;
+        return messages::no_small_sizes(refused_);
+    }
+
+private:
+    std::vector<Shape> shapes_at(Sizes sizes, double most_places) {
+        make_divisible(commands_, subject_.fixed, sizes);
+        const Result<Checked> small = check(subject_.sources, subject_.file, sizes);
+        if (!small) return refuse(small.error());
+        const Work work = work_of(small->diagram);
+        if (work.places > most_places) return {};
+        if (const std::optional<Diagnostic> excess = excess_of(work)) {
+            too_much_ = excess;
+            return {};
+        }
+        std::vector<Shape> shapes;
+        TileScaler scaler(original_, small->diagram, subject_.fixed);
+        const std::vector<Command> split = halved_splits(commands_, subject_, small_, sizes);
+        for (const std::vector<Command>& each : {scaler.scaled(split), commands_}) {
+            if (!shapes.empty() && shapes.front().commands == each) continue;
+            Result<Shape> shape = shape_at(subject_, sizes, each);
+            if (shape)
+                shapes.push_back(std::move(shape).value());
+            else
+                refuse(shape.error());
+        }
+        return shapes;
+    }
+    std::vector<Shape> refuse(const Diagnostics& why) {
+        if (refused_.empty()) refused_ = why.list.front().message;
+        return {};
+    }
+
+    const Subject& subject_;
+    const Diagram& original_;
+    SmallSizes small_;
+    std::vector<Command> commands_;  ///< but `set`
+    std::string refused_;            ///< why the first sizes were
+    std::optional<Diagnostic> too_much_;
+};
+
+}  // namespace
+
 Result<std::vector<Shape>> choose_shapes(const Subject& subject) {
-    const Sizes given = subject.given();
-    const Result<Checked> original = check(subject.sources, subject.file, given);
+    const Result<Checked> original = check(subject.sources, subject.file, subject.given());
     if (!original) return original.error();
     if (Result<State> state = replay(original->diagram, subject.commands); !state)
         return state.error();
-    std::vector<Command> commands = subject.commands;
-    std::erase_if(commands, [](const Command& command) { return command.rule == "set"; });
-    for (const Ladder& ladder : kLadders) {
-        Sizes sizes = small_sizes(original->diagram, subject.fixed, ladder);
-        make_divisible(commands, subject.fixed, sizes);
-        const Result<Checked> small = check(subject.sources, subject.file, sizes);
-        if (!small) continue;
-        if (visits(small->diagram) > kMostVisits && &ladder != &kLadders.back()) continue;
-        if (visits(small->diagram) > kMostWork) return messages::too_much_work(kMostWork);
-        std::vector<Shape> shapes;
-        const std::vector<Command> split = halved_splits(commands, subject.fixed);
-        TileScaler scaler(original->diagram, small->diagram, subject.fixed);
-        for (const std::vector<Command>& each : {scaler.scaled(split), commands}) {
-            if (!shapes.empty() && shapes.front().commands == each) continue;
-            if (Result<Shape> shape = shape_at(subject, sizes, each))
-                shapes.push_back(std::move(shape).value());
-        }
-        if (!shapes.empty()) return shapes;
-    }
-    return messages::no_small_sizes();
+    return ShapeMaker(subject, original->diagram).run();
 }
 
 Sizes sizes_that_count(const Subject& subject, const std::vector<Shape>& shapes) {

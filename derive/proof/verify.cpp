@@ -6,6 +6,7 @@
 #include "derive/proof/certificate_json.h"
 #include "derive/proof/checker/check_certificate.h"
 #include "derive/proof/checker/program_reader.h"
+#include "derive/proof/limits.h"
 #include "derive/proof/messages.h"
 
 namespace napkin::proof {
@@ -158,6 +159,9 @@ Json parse(const std::string& text, std::optional<std::string>& repeated) {
 }  // namespace
 
 Result<Verification> verify_certificate(const std::string& text) {
+    if (text.size() > kMostBytes)
+        return messages::no_certificate("it has more than " + std::to_string(kMostBytes) +
+                                        " bytes");
     if (depth_of(text) > kDeepest)
         return messages::no_certificate("its lists are nested more than " +
                                         std::to_string(kDeepest) + " deep");

@@ -123,6 +123,9 @@ TEST_CASE("sizes that make a proof of much work are refused, not tried") {
     Json json = Json::parse(certificate(kDiagram, kDerivation));
     json["fixed"] = Json{{"q", 100000000}};
     CHECK(refusal(with_hash(json)).find("too long") != std::string::npos);
+    json["fixed"] = Json{{"q", 5}, {"x", 200000}};
+    CHECK(refusal(with_hash(json)).find("too long") != std::string::npos);
+    CHECK(refusal(std::string((std::size_t{1} << 24) + 1, ' ')).find("bytes") != std::string::npos);
     json = Json::parse(certificate(kDiagram, kDerivation));
     json["shapes"][0]["sizes"]["q"] = 100000000;
     json["shapes"][0]["program"]["axes"]["q"] = 100000000;

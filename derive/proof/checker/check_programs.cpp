@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "derive/proof/checker/check_certificate.h"
 #include "derive/proof/checker/program_form.h"
@@ -28,16 +30,14 @@ public:
     }
 
     std::vector<std::string> run() {
-        for (const Json& output : shape_.at("outputs")) {
-            const std::string name = output.at("output").get<std::string>();
-            const std::optional<ArrayId> array = find_array(plain_, name);
-            if (!array || plain_[*array].role != ArrayRole::Output)
-                throw MalformedCertificate("no output `" + name + "`");
-            outputs_.push_back(*array);
-            check_output(output, *array);
-        }
+        for (const Json& output : shape_.at("outputs")) note_points(output);
+        // A run tells of all outputs.
+        for (const auto& [point, outputs] : points_)
+            compare(settings_named(point.first), point.second, outputs);
+        for (const auto& [output, count] : decided_)
+            if (count == 0) fail("no element of `" + plain_[output].name + "` could be compared");
         for (const ArrayId output : napkin::outputs_of(plain_))
-            if (std::find(outputs_.begin(), outputs_.end(), output) == outputs_.end())
+            if (decided_.count(output) == 0)
                 fail("nothing is said of output `" + plain_[output].name + "`");
         return failures_;
     }
@@ -50,19 +50,20 @@ private:
 
     /// The recorded points, and one that whoever wrote the certificate cannot have chosen: it
     /// follows from all of the shape.
-    void check_output(const Json& output, ArrayId array) {
-        const FieldSettings settings = settings_named(output.at("reading").get<std::string>());
-        std::vector<std::uint64_t> seeds;
+    void note_points(const Json& output) {
+        const std::string name = output.at("output").get<std::string>();
+        const std::optional<ArrayId> array = find_array(plain_, name);
+        if (!array || plain_[*array].role != ArrayRole::Output)
+            throw MalformedCertificate("no output `" + name + "`");
+        decided_[*array] = 0;
+        const std::string reading = output.at("reading").get<std::string>();
         for (const Json& trial : output.at("trials"))
-            seeds.push_back(std::stoull(trial.at("seed").get<std::string>(), nullptr, 16));
-        seeds.push_back(std::hash<std::string>()(shape_.dump()));
-        std::int64_t decided = 0;
-        for (const std::uint64_t seed : seeds) decided += compare(settings, seed, array);
-        if (decided == 0) fail("no element of `" + plain_[array].name + "` could be compared");
+            points_[{reading, std::stoull(trial.at("seed").get<std::string>(), nullptr, 16)}]
+                .insert(*array);
+        points_[{reading, std::hash<std::string>()(shape_.dump())}].insert(*array);
     }
 
-    /// Elements that came out equal at one point.
-    std::int64_t compare(FieldSettings settings, std::uint64_t seed, ArrayId output) {
+    void compare(FieldSettings settings, std::uint64_t seed, const std::set<ArrayId>& outputs) {
         FieldDomain domain(seed, settings, needs());
         const Grids<FieldValue> inputs = field_inputs(domain, plain_, seed);
         const Grids<FieldValue> expected =
@@ -70,8 +71,13 @@ private:
         Memory memory;
         for (const auto& [id, grid] : inputs) memory.arrays[plain_[id].name] = grid;
         checker::run_program(domain, program_, memory);
+        for (const ArrayId output : outputs)
+            decided_[output] += equal_elements(domain, memory, output, expected.at(output));
+    }
+
+    std::int64_t equal_elements(FieldDomain& domain, Memory& memory, ArrayId output,
+                                const Grid<FieldValue>& want) {
         const std::string& name = plain_[output].name;
-        const Grid<FieldValue>& want = expected.at(output);
         const std::vector<int>& writes = memory.writes[name];
         if (writes.size() != want.values.size() ||
             std::any_of(writes.begin(), writes.end(), [](int count) { return count != 1; })) {
@@ -100,7 +106,9 @@ private:
     const Json& shape_;
     const Diagram& plain_;
     ReadProgram program_;
-    std::vector<ArrayId> outputs_;
+    /// By reading and seed, the outputs that are compared there.
+    std::map<std::pair<std::string, std::uint64_t>, std::set<ArrayId>> points_;
+    std::map<ArrayId, std::int64_t> decided_;  ///< elements that came out equal
     std::vector<std::string> failures_;
 };
 

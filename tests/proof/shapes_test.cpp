@@ -1,0 +1,151 @@
+// Shapes that proofs are made at, and what is refused because it takes too much.
+#include <random>
+#include <set>
+
+#include "derive/proof/input_sets.h"
+#include "derive/proof/limits.h"
+#include "derive/proof/proof.h"
+#include "diagrams/check.h"
+#include "tests/proof/subjects.h"
+
+namespace napkin::test {
+namespace {
+
+/// The failures of a proof, or why there is none; empty where it is proved.
+std::string wrong_with(const std::string& diagram, const std::string& derivation,
+                       const Sizes& fixed = {}) {
+    SourceMap sources;
+    const Result<syntax::File> file = syntax::parse(sources, sources.add("test.ncd", diagram));
+    if (!file) return all_messages(file.error(), sources);
+    const Result<proof::Proof> proof =
+        proof::prove({sources, *file, commands(derivation), fixed}, {});
+    if (!proof) return all_messages(proof.error(), sources);
+    return proof->failures().empty() ? "" : proof->failures().front();
+}
+
+constexpr const char* kAttention = R"(diagram attention {
+  axis q = 512, x = 512, d = 64
+  input Q[q, d], K[x, d], V[x, d] : bf16
+  S[q, x] = sum(d) Q[q, d] * K[x, d]
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, d] = sum(x) P[q, x] * V[x, d]
+})";
+
+constexpr const char* kScales = R"(diagram scales {
+  axis m = 512, n = 512, k = 4096, s = k // 128
+  input X[m, k] : bf16
+  input W[k, n] : i8
+  input scale[s, n]
+  output Y[m, n] = sum(k) X[m, k] * W[k, n] * scale[k // 128, n]
+})";
+
+constexpr const char* kPaged = R"(diagram paged {
+  axis b = 8, x = 1024, d = 128, page = x // 16, slot = 16, pool = 256
+  input Q[b, d], K[pool, slot, d], V[pool, slot, d] : bf16
+  input table[b, page], len[b] : i32
+  S[b, x] = if x < len[b] then sum(d) Q[b, d] * K[table[b, x // 16], x % 16, d] else -inf
+  P[b, x] = softmax[x](S[b, x])
+  output O[b, d] = sum(x) P[b, x] * V[table[b, x // 16], x % 16, d]
+})";
+
+}  // namespace
+
+TEST_CASE("shapes: axes that are divided have two groups or more, whatever the tiles") {
+    for (const char* derivation :
+         {"", "group m by 128\ngroup n by 128\nstream k by 64", "stream k by 128", "stream k by 32",
+          "split-axis k as r by 128"}) {
+        CAPTURE(derivation);
+        for (const proof::Shape& shape : shapes_of(kScales, derivation, {}))
+            CHECK_EQ(shape.sizes.at("k"), 256);
+        CHECK_EQ(wrong_with(kScales, derivation), "");
+    }
+    for (const char* derivation : {"", "fuse all\nstream x by 64", "fuse all\nstream x by 8"}) {
+        CAPTURE(derivation);
+        for (const proof::Shape& shape : shapes_of(kPaged, derivation, {}))
+            CHECK_EQ(shape.sizes.at("x"), 32);
+        CHECK_EQ(wrong_with(kPaged, derivation), "");
+    }
+}
+
+TEST_CASE("shapes: a ragged group where the diagram has one") {
+    const std::string diagram = R"(diagram scales {
+  axis m = 512, k = 4096, s = (k + 127) // 128
+  input X[m, k], scale[s]
+  output Y[m] = sum(k) X[m, k] * scale[k // 128]
+})";
+    for (const proof::Shape& shape : shapes_of(diagram, "stream k by 64", {})) {
+        CHECK_GT(shape.sizes.at("k"), 256);
+        CHECK_NE(shape.sizes.at("k") % 128, 0);
+    }
+    CHECK_EQ(wrong_with(diagram, "stream k by 64"), "");
+}
+
+TEST_CASE("shapes: other numbers of the diagram that tie sizes are kept") {
+    const std::string diagram = R"(diagram halves {
+  axis x = 512, d = 128, f = 64
+  input K[x, d], sine[x, f]
+  output R[x, d] = (if d < 64 then -K[x, d + 64] else K[x, d - 64]) * sine[x, d % 64]
+})";
+    for (const proof::Shape& shape : shapes_of(diagram, "group x by 32", {})) {
+        CHECK_EQ(shape.sizes.at("d"), 128);
+        CHECK_LT(shape.sizes.at("x"), 24);
+    }
+    CHECK_EQ(wrong_with(diagram, "group x by 32"), "");
+}
+
+TEST_CASE("proofs: sizes that take too much are refused at once, with the limit") {
+    for (const Sizes& fixed :
+         {Sizes{{"x", 100000}}, Sizes{{"x", 1000000000000}}, Sizes{{"q", 3000}, {"x", 3000}}}) {
+        const std::string wrong =
+            wrong_with(kAttention, "fuse all\ngroup q by 64\nstream x by 32", fixed);
+        CHECK(wrong.find("too long: it takes more than") != std::string::npos);
+    }
+    // An input that hardly anything is read of.
+    CHECK(wrong_with("diagram d { axis n = 8, m = 9\n input X[n, m]\n output Y[n] = X[n, 0] }", "",
+                     {{"m", 10000000}})
+              .find("more than 1000000 values") != std::string::npos);
+}
+
+TEST_CASE("proofs: work is counted before it is done") {
+    const Diagram diagram = load(R"(diagram product {
+  axis m = 8, n = 6, k = 10
+  input A[m, k], B[k, n]
+  output C[m, n] = sum(k) A[m, k] * B[k, n]
+})");
+    const Work plain = work_of(diagram);
+    CHECK_EQ(plain.values, 80 + 60 + 48);
+    CHECK_EQ(plain.places, 480);
+    const auto work = [&](const std::string& derivation) {
+        return work_of(program_of(derive(diagram, derivation)));
+    };
+    CHECK_GE(work("group m by 2\nstream k by 3").places, 480);
+    CHECK_LE(work("group m by 2\nstream k by 3").places, 2 * 480);
+    CHECK_GT(work("group m by 1\ngroup n by 1").steps, work("").steps);
+}
+
+TEST_CASE("sets of inputs are those that were united") {
+    constexpr std::size_t kInputs = 1000;
+    proof::InputSets sets(kInputs);
+    std::mt19937 random(1);
+    std::vector<std::pair<proof::InputSet, std::set<std::size_t>>> known{{{}, {}}};
+    for (int i = 0; i < 2000; ++i) {
+        const auto& a = known[random() % known.size()];
+        if (i % 3 == 0) {
+            const std::size_t input = random() % kInputs;
+            known.push_back({sets.single(input), {input}});
+            continue;
+        }
+        const auto& b = known[random() % known.size()];
+        std::set<std::size_t> both = a.second;
+        both.insert(b.second.begin(), b.second.end());
+        known.push_back({sets.unite(a.first, b.first), std::move(both)});
+    }
+    for (std::size_t i = 0; i < known.size(); ++i) {
+        const auto& [set, inputs] = known[i];
+        CHECK(sets.missing(set, {}) == std::vector<std::size_t>(inputs.begin(), inputs.end()));
+        const auto& [other, others] = known[(i * 7 + 1) % known.size()];
+        CHECK_EQ(set == other, inputs == others);
+    }
+}
+
+}  // namespace napkin::test
