@@ -109,6 +109,36 @@ std::vector<Role> roles_of(const Diagram& diagram, const Region& region, AxisId 
     return result;
 }
 
+std::vector<ReadElsewhere> reads_elsewhere(std::span<const Statement* const> statements,
+                                           const std::set<ArrayId>& computed,
+                                           const std::function<const Array&(ArrayId)>& array,
+                                           const std::vector<AxisId>& axes) {
+    std::vector<ReadElsewhere> found;
+    for (std::size_t reader = 0; reader < statements.size(); ++reader)
+        for (const Expression* expression : expressions_of(*statements[reader]))
+            walk(*expression, [&](const Expression& node) {
+                const Read* element = std::get_if<Read>(&node.node);
+                if (element == nullptr || !computed.contains(element->array)) return;
+                const std::vector<AxisId>& own = array(element->array).axes;
+                for (std::size_t k = 0; k < own.size(); ++k)
+                    if (contains(axes, own[k]) && element->index[k] != axis_index(own[k]))
+                        found.push_back({element->array, own[k], element->index[k], reader});
+            });
+    return found;
+}
+
+std::vector<ReadElsewhere> reads_elsewhere(const Diagram& diagram, const Region& region,
+                                           const std::vector<AxisId>& axes) {
+    std::set<ArrayId> computed;
+    std::vector<const Statement*> statements;
+    for (const StatementId id : region.statements) {
+        computed.insert(diagram[id].targets.begin(), diagram[id].targets.end());
+        statements.push_back(&diagram[id]);
+    }
+    return reads_elsewhere(
+        statements, computed, [&](ArrayId id) -> const Array& { return diagram[id]; }, axes);
+}
+
 std::vector<Role> roles_of(const Diagram& diagram, const Region& region) {
     std::vector<Role> all;
     for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)

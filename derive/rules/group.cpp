@@ -2,9 +2,10 @@
 //
 //   a ──[ F over a ]── a     ==>     a ──o══[ F over g_a ]══o── a      one part on each processor
 //
-// Side condition: every statement of the region keeps the axis or does not have it, and everything
-// saved has it. Inputs without the axis are loaded by every group. Nested groups split a group
-// again at a lower level. Citation: arXiv 2412.03317, section 2.3 (figures 10 to 12).
+// Side condition: every statement of the region keeps the axis or does not have it, everything
+// saved has it, and what is computed along it is read where it is computed. Inputs without the axis
+// are loaded by every group. Nested groups split a group again at a lower level. Citation: arXiv
+// 2412.03317, section 2.3 (figures 10 to 12).
 #include <algorithm>
 
 #include "derive/divisors.h"
@@ -53,7 +54,10 @@ Outcome group(const State& state, const Command& command) {
                                              "`, which is streamed here: all ranks are kept",
                                          "`unstream` it first"};
     if (std::optional<NotApplicable> refusal = why_not_grouped(diagram, region, site.axis))
-        return *refusal;
+        return with_unfusing(state, region, {site.axis}, std::move(*refusal),
+                             [&](const State& apart, const Region& part) {
+                                 return !why_not_grouped(apart.diagram, part, site.axis);
+                             });
     if (std::optional<NotApplicable> refusal =
             why_not_divided(state, region, site.axis, *command.size))
         return *refusal;

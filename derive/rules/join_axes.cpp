@@ -9,7 +9,7 @@
 // splits and joins an axis).
 #include <algorithm>
 
-#include "derive/rules/rule_support.h"
+#include "derive/rewriting/draft.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::rules {
@@ -212,6 +212,7 @@ Outcome join_axes(const State& state, const Command& command) {
         for (Stream& stream : region.streams) stream.axis = joiner.rename(stream.axis);
     }
     verify(next.diagram);
+    if (std::optional<NotApplicable> refusal = settle_regions(next, state)) return *refusal;
     return with_step(std::move(next), command, {"the axes are side by side in every array"});
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "diagrams/nearest.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
@@ -72,25 +72,32 @@ std::string statement_names(const Diagram& diagram, const std::vector<StatementI
     return list_names(names);
 }
 
-std::optional<std::string> read_elsewhere(const Diagram& diagram, const Region& region,
-                                          AxisId axis) {
-    std::set<ArrayId> defined;
-    for (StatementId id : region.statements)
-        defined.insert(diagram[id].targets.begin(), diagram[id].targets.end());
-    std::optional<std::string> found;
-    for (StatementId id : region.statements)
-        for (const Expression* expression : expressions_of(diagram[id]))
-            walk(*expression, [&](const Expression& node) {
-                const Read* element = std::get_if<Read>(&node.node);
-                if (element == nullptr || defined.count(element->array) == 0) return;
-                const Array& array = diagram[element->array];
-                for (std::size_t k = 0; k < array.axes.size(); ++k) {
-                    const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node);
-                    if (array.axes[k] == axis && (index == nullptr || index->axis != axis))
-                        found = array.name;
-                }
-            });
-    return found;
+NotApplicable refused_elsewhere(const Array& array, const Axis& axis, const std::string& part) {
+    return {"`" + array.name + "` is read at other indices than it is computed at along `" +
+                axis.name + "`, so one " + part + " would need values of another",
+            "keep `" + array.name + "` in a region of its own"};
+}
+
+NotApplicable with_unfusing(const State& state, const Region& region,
+                            const std::vector<AxisId>& axes, NotApplicable refused,
+                            const std::function<bool(const State&, const Region&)>& holds) {
+    const std::vector<ReadElsewhere> reads = reads_elsewhere(state.diagram, region, axes);
+    if (reads.empty()) return refused;
+    State whole = state;
+    for (Region& each : whole.relabelling.regions) each.streams.clear();
+    Command command;
+    command.rule = "unfuse";
+    command.names = {region_name(state.diagram, region)};
+    const Outcome outcome = unfuse(whole, command);
+    const State* apart = std::get_if<State>(&outcome);
+    if (apart == nullptr) return refused;
+    const StatementId reader = region.statements[reads.front().reader];
+    for (const Region& part : apart->relabelling.regions)
+        if (contains(part.statements, reader) && holds(*apart, part))
+            refused.help = "`" + print(command) + "` gives `" +
+                           state.diagram[reads.front().array].name + "` a region of its own, and " +
+                           region_name(state.diagram, part) + " loads it where it reads it";
+    return refused;
 }
 
 std::optional<NotApplicable> mixed_roles(const Diagram& diagram, const std::vector<Role>& roles,
@@ -123,11 +130,8 @@ std::optional<NotApplicable> why_not_grouped(const Diagram& diagram, const Regio
                 "`" + name + "` is reduced in " + statement_names(diagram, role.folded) +
                     ", and only a weaved axis can be split over processors that do not talk",
                 "stream it, or keep that reduction in an earlier region"};
-    if (const std::optional<std::string> array = read_elsewhere(diagram, region, axis))
-        return NotApplicable{"`" + *array +
-                                 "` is read at other indices than it is computed at along `" +
-                                 name + "`, so one group would need values of another",
-                             "keep `" + *array + "` in a region of its own"};
+    if (const auto reads = reads_elsewhere(diagram, region, {axis}); !reads.empty())
+        return refused_elsewhere(diagram[reads.front().array], diagram[axis], "group");
     for (ArrayId array : saves_of(diagram, region)) {
         const std::vector<AxisId>& axes = diagram[array].axes;
         if (std::find(axes.begin(), axes.end(), axis) == axes.end())

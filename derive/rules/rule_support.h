@@ -1,6 +1,7 @@
 // What several rules need: looking things up by name, and saying why not.
 #pragma once
 
+#include <functional>
 #include <variant>
 
 #include "derive/roles.h"
@@ -32,10 +33,14 @@ struct SideConditions {
 /// Names of what statements define, for messages; hoisted ones are named by their box.
 [[nodiscard]] std::string statement_names(const Diagram& diagram,
                                           const std::vector<StatementId>& statements);
-/// Whether some statement of the region reads an array of the region at other indices than its own
-/// axes along `axis`: such an array must be whole along it.
-[[nodiscard]] std::optional<std::string> read_elsewhere(const Diagram& diagram,
-                                                        const Region& region, AxisId axis);
+/// The refusal of parts (`chunk`, `group`) of an axis along which an array is read elsewhere.
+[[nodiscard]] NotApplicable refused_elsewhere(const Array& array, const Axis& axis,
+                                              const std::string& part);
+/// The refusal with `unfuse` for its help where that mends it: what the region computes and reads
+/// elsewhere along the axes is then loaded, and `holds` of the region that reads it.
+[[nodiscard]] NotApplicable with_unfusing(
+    const State& state, const Region& region, const std::vector<AxisId>& axes,
+    NotApplicable refused, const std::function<bool(const State&, const Region&)>& holds);
 /// The refusal for an axis used in unrelated roles, proposing an alias; nullopt when all roles are
 /// kept or all folded.
 [[nodiscard]] std::optional<NotApplicable> mixed_roles(const Diagram& diagram,

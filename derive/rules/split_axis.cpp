@@ -9,7 +9,7 @@
 // circle splits and joins an axis).
 #include <algorithm>
 
-#include "derive/rules/rule_support.h"
+#include "derive/rewriting/draft.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::rules {
@@ -172,6 +172,7 @@ Outcome split_axis(const State& state, const Command& command) {
     diagram.axes[axis->index()].extent = old.extent / *command.size;
     Splitter(diagram, *axis, inner).run();
     verify(diagram);
+    if (std::optional<NotApplicable> refusal = settle_regions(next, state)) return *refusal;
     return with_step(std::move(next), command,
                      {std::to_string(*command.size) + " divides " + std::to_string(old.extent)});
 }

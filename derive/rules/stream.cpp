@@ -7,7 +7,8 @@
 //
 // Side conditions: (i) the axis comes from a load; (ii) every statement of the region maps over it
 // or folds it; (iii) the folds have an accumulator, which derive_accumulator finds or refuses with
-// its reason; (iv) what is computed along the axis is read where it is computed; (v) what is folded
+// its reason; (iv) what is computed along the axis is read where it is computed, or made again from
+// what is loaded, or picked at an index that is known beforehand; (v) what is folded
 // by a monoid that is not commutative is met in the order of the fold (fold_order.cpp). Citation:
 // arXiv 2412.03317, section 2.4 (streamability, fusion theorem).
 #include <algorithm>
@@ -76,33 +77,27 @@ std::set<ArrayId> chunk_indices(const Accumulator& accumulator) {
 /// accumulator does may read it at an index of its own, unless the chunk gives that index.
 std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Region& region,
                                              const Accumulator& accumulator) {
+    const std::size_t own = diagram.arrays.size();
+    const auto array = [&](ArrayId id) -> const Array& {
+        return id.index() < own ? diagram[id] : accumulator.arrays[id.index() - own];
+    };
     std::set<ArrayId> computed;
     for (const StatementId id : region.statements)
         computed.insert(diagram[id].targets.begin(), diagram[id].targets.end());
-    const std::set<ArrayId> found_in_chunk = chunk_indices(accumulator);
-    std::optional<NotApplicable> refusal;
-    const auto look_at = [&](const Expression& node) {
-        const Read* element = std::get_if<Read>(&node.node);
-        if (element == nullptr || !computed.contains(element->array)) return;
-        const Array& array = diagram[element->array];
-        for (std::size_t k = 0; k < array.axes.size(); ++k) {
-            const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node);
-            const Read* found = std::get_if<Read>(&element->index[k].node);
-            if (!contains(accumulator.axes, array.axes[k]) ||
-                (index != nullptr && index->axis == array.axes[k]) ||
-                (found != nullptr && found_in_chunk.contains(found->array)))
-                continue;
-            refusal = NotApplicable{
-                "`" + array.name + "` is read at other indices than it is computed at along `" +
-                    diagram[array.axes[k]].name + "`, so one chunk would need values of another",
-                "keep `" + array.name + "` in a region of its own"};
+    std::vector<const Statement*> statements;
+    for (const auto* phase : {&accumulator.initial, &accumulator.body, &accumulator.tail})
+        for (const Statement& statement : *phase) {
+            computed.insert(statement.targets.begin(), statement.targets.end());
+            statements.push_back(&statement);
         }
-    };
-    for (const auto* statements : {&accumulator.initial, &accumulator.body, &accumulator.tail})
-        for (const Statement& statement : *statements)
-            for (const Expression* expression : expressions_of(statement))
-                walk(*expression, look_at);
-    return refusal;
+    const std::set<ArrayId> found_in_chunk = chunk_indices(accumulator);
+    for (const ReadElsewhere& read :
+         reads_elsewhere(statements, computed, array, accumulator.axes)) {
+        const Read* index = std::get_if<Read>(&read.index.node);
+        if (index == nullptr || !found_in_chunk.contains(index->array))
+            return refused_elsewhere(array(read.array), diagram[read.axis], "chunk");
+    }
+    return std::nullopt;
 }
 
 /// A quotient whose divisor `absorb-normaliser` makes a box of its own: the way out of a region
@@ -151,16 +146,22 @@ std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, cons
         return *refusal;
     auto accumulator =
         derive_accumulator(state.diagram, region, axes, state.relabelling.wire_types);
-    if (std::holds_alternative<NotApplicable>(accumulator))
+    const bool elsewhere = !reads_elsewhere(state.diagram, region, axes).empty();
+    if (std::holds_alternative<NotApplicable>(accumulator) && !elsewhere)
         for (const AxisId axis : axes)  // an axis in two roles is the plainer reason
             if (std::optional<NotApplicable> mixed =
                     mixed_roles(state.diagram, roles_of(state.diagram, region, axis), "stream"))
                 return *mixed;
-    if (NotApplicable* refused = std::get_if<NotApplicable>(&accumulator))
-        return with_absorbing(state, region, std::move(*refused));
     if (const Accumulator* found = std::get_if<Accumulator>(&accumulator))
         if (std::optional<NotApplicable> refusal = why_not_chunked(state.diagram, region, *found))
-            return *refusal;
+            accumulator = std::move(*refusal);
+    if (NotApplicable* refused = std::get_if<NotApplicable>(&accumulator))
+        return with_unfusing(state, region, axes,
+                             with_absorbing(state, region, std::move(*refused)),
+                             [&](const State& apart, Region part) {
+                                 part.streams = region.streams;
+                                 return !why_not_streamed(apart, part);
+                             });
     return accumulator;
 }
 

@@ -201,35 +201,38 @@ void Builder::need_chunk(ArrayId id) {
     }
 }
 
-/// Mapped statements in the region's order; one that reads another chunk's element is written
-/// anew.
+/// A mapped statement; one that reads another chunk's element is written anew, over what that is
+/// made of and what stands before it.
+Statement Builder::in_chunk(std::size_t index) {
+    const RegionStatement& each = cascade_.statements()[index];
+    Statement copy = diagram_[each.statement];
+    if (each.verbatim) return copy;
+    for (std::size_t later = index; later < cascade_.statements().size(); ++later)
+        for (const ArrayId target : diagram_[cascade_.statements()[later].statement].targets)
+            excluded_.insert(target);
+    renew(copy,
+          [&](const Expression& value) { return expression(cascade_.lower(value), Where::Chunk); });
+    excluded_.clear();
+    return copy;
+}
+
+/// Mapped statements in the region's order; writing one may ask for others.
 std::vector<Statement> Builder::chunk_statements() {
-    std::vector<Statement> written;
-    std::set<std::size_t> done;
-    while (done.size() < chunk_statements_.size()) {
+    std::map<std::size_t, Statement> written;
+    while (written.size() < chunk_statements_.size())
         for (const std::size_t index : std::set<std::size_t>(chunk_statements_)) {
-            if (!done.insert(index).second) continue;
-            const RegionStatement& each = cascade_.statements()[index];
-            if (each.part == Part::Prefix) build_carry(index);
-        }
-    }
-    for (const std::size_t index : chunk_statements_) {
-        const RegionStatement& each = cascade_.statements()[index];
-        Statement copy = diagram_[each.statement];
-        if (each.part == Part::Prefix) {
+            if (written.contains(index)) continue;
+            Statement& copy = written[index] = in_chunk(index);
+            if (cascade_.statements()[index].part != Part::Prefix) continue;
+            build_carry(index, std::get<Fold>(copy.body).values);
             Fold& fold = std::get<Fold>(copy.body);
             fold.seed.clear();
             for (std::size_t i = 0; i < copy.targets.size(); ++i)
                 fold.seed.push_back(read_array(carries_.at(index * 16 + i)));
-        } else if (!each.verbatim && std::holds_alternative<Map>(copy.body)) {
-            const ArrayId target = copy.targets.front();
-            excluded_.insert(target);
-            copy.body = Map{expression(*cascade_.definition(target), Where::Chunk)};
-            excluded_.erase(target);
         }
-        written.push_back(std::move(copy));
-    }
-    return written;
+    std::vector<Statement> all;
+    for (auto& [index, statement] : written) all.push_back(std::move(statement));
+    return all;
 }
 
 Accumulator Builder::finish() {

@@ -2,6 +2,7 @@
 // after the last.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -101,6 +102,7 @@ private:
     [[nodiscard]] Expression read_array(ArrayId array) const;
     [[nodiscard]] const Array& array(ArrayId id) const;
     void register_forms();
+    [[nodiscard]] Statement in_chunk(std::size_t index);
     [[nodiscard]] std::vector<Statement> chunk_statements();
 
     // write_expressions.cpp: terms back into expressions
@@ -139,7 +141,7 @@ private:
     void describe_list(ArrayId state, std::uint32_t first);
     void merge_lists(const Lists& lists, std::uint32_t first);
     void keep_larger(const Lists& lists, std::uint32_t first);
-    void build_carry(std::size_t index);
+    void build_carry(std::size_t index, const std::vector<Expression>& values);
     [[nodiscard]] Expression state_value(const StateVariable& state);
     [[nodiscard]] std::vector<Factor> take_quotients(Monomial& product);
     [[nodiscard]] Expression contraction(const StateVariable& state);
@@ -236,6 +238,8 @@ private:
     [[nodiscard]] PolynomialId gathered(PolynomialId polynomial);
     [[nodiscard]] PolynomialId scaled_difference(PolynomialId sum);
     [[nodiscard]] Statement fold_result(ArrayId target, PolynomialId form);
+    static void renew(Statement& statement,
+                      const std::function<Expression(const Expression&)>& written);
     [[nodiscard]] Statement rewritten(const Statement& source);
 };
 

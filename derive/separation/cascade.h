@@ -136,7 +136,9 @@ private:
     Part materialise(const Statement& statement, const Class& of);
     void define(ArrayId array, TermId term);
     TermId lower_read(const Read& element);
-    TermId gather(TermId body, TermId index);
+    TermId gather(ArrayId array, const std::vector<TermId>& index, TermId body);
+    TermId within(ArrayId array, const std::vector<TermId>& index, TermId value);
+    TermId where_read(TermId index, TermId value);
     std::optional<TermId> carry(const Read& element, const std::vector<TermId>& index);
     std::optional<TermId> carry(std::uint32_t pick, TermId body);
     std::optional<TermId> carry_elements(TermId term);

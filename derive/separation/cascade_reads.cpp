@@ -65,8 +65,11 @@ TermId Cascade::lower_read(const Read& element) {
     if (!elsewhere || !reads_other_chunk(result)) return result;
     if (const std::optional<TermId> carried = carry(element, index)) return *carried;
     if (const std::optional<TermId> carried = carry_elements(result)) return *carried;
-    const Class& of = algebra_.class_of(*elsewhere);
-    if (of.streamed || of.folded || axes_.size() > 1) {
+    // The element at a known index is picked from all chunks, for which no other index may vary.
+    const bool varies = std::any_of(
+        substitution.replace.begin(), substitution.replace.end(),
+        [&](const auto& replaced) { return algebra_.class_of(replaced.second).streamed; });
+    if (varies || algebra_.class_of(*elsewhere).folded || axes_.size() > 1) {
         refuse(Why::Gather,
                algebra_.make(Term{
                    .kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)}));
@@ -75,7 +78,36 @@ TermId Cascade::lower_read(const Read& element) {
     Algebra::Substitution others;
     others.replace = substitution.replace;
     others.replace.erase(axes_.front());
-    return gather(algebra_.substitute(*known, others), *elsewhere);
+    return gather(element.array, index, algebra_.substitute(*known, others));
+}
+
+/// The value where the array has an element at these indices, else 0: a fold is computed without
+/// the conditions under which it is read.
+TermId Cascade::within(ArrayId array, const std::vector<TermId>& index, TermId value) {
+    const std::vector<AxisId>& axes = diagram_[array].axes;
+    const auto where = [&](Function comparison, TermId at, TermId bound) {
+        const TermId inside = algebra_.apply(comparison, {at, bound});
+        return algebra_.apply(Function::Select, {inside, value, algebra_.number(0)});
+    };
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const Term at = algebra_[index[i]];
+        const bool other =
+            at.kind == Kind::Axis && diagram_[AxisId{at.ref}].size != diagram_[axes[i]].size;
+        if (is_streamed(axes[i]) || (at.kind != Kind::Apply && !other)) continue;
+        value = where(Function::GreaterEqual, index[i], algebra_.number(0, true));
+        const TermId size = algebra_.make(Term{.kind = Kind::Size, .ref = axes[i].value});
+        value = where(Function::Less, index[i], size);
+    }
+    for (const TermId at : index) value = where_read(at, value);
+    return value;
+}
+
+/// The same of every element that is read for the term, an index.
+TermId Cascade::where_read(TermId id, TermId value) {
+    const Term term = algebra_[id];
+    if (term.kind == Kind::Read) return within(ArrayId{term.ref}, term.parts, value);
+    for (const TermId part : term.parts) value = where_read(part, value);
+    return value;
 }
 
 /// Whether the region reads the array along the axis anyway, so that its elements are at hand.
@@ -118,7 +150,8 @@ std::optional<TermId> Cascade::carry(const Read& element, const std::vector<Term
         here[i] = axis_index(folds_[*pick].over.front());
     }
     if (!pick) return std::nullopt;
-    return carry(*pick, lower_read(Read{element.array, std::move(here)}));
+    const TermId body = lower_read(Read{element.array, std::move(here)});
+    return carry(*pick, within(element.array, index, body));
 }
 
 std::optional<TermId> Cascade::carry(std::uint32_t pick, TermId body) {
@@ -151,7 +184,9 @@ std::optional<TermId> Cascade::carry_elements(TermId id) {
             pick = found;
             index = algebra_.axis(folds_[*found].over.front());
         }
-        return pick ? carry(*pick, algebra_.make(std::move(term))) : std::nullopt;
+        if (!pick) return std::nullopt;
+        const TermId body = algebra_.make(term);
+        return carry(*pick, within(ArrayId{term.ref}, term.parts, body));
     }
     for (TermId& part : term.parts) {
         const std::optional<TermId> carried = carry_elements(part);
@@ -206,10 +241,14 @@ bool Cascade::reads_other_chunk(TermId id) const {
 }
 
 /// F[a] for an index a that is known beforehand is a fold: sum(x) if x == a then F[x] else 0.
-TermId Cascade::gather(TermId body, TermId index) {
+TermId Cascade::gather(ArrayId array, const std::vector<TermId>& index, TermId body) {
     const AxisId over = axes_.front();
-    const TermId here = algebra_.apply(Function::Equal, {algebra_.axis(over), index});
-    const TermId value = algebra_.apply(Function::Select, {here, body, algebra_.number(0)});
+    const std::vector<AxisId>& own = diagram_[array].axes;
+    const auto at =
+        index[static_cast<std::size_t>(std::find(own.begin(), own.end(), over) - own.begin())];
+    const TermId here = algebra_.apply(Function::Equal, {algebra_.axis(over), at});
+    const TermId value =
+        within(array, index, algebra_.apply(Function::Select, {here, body, algebra_.number(0)}));
     std::vector<AxisId> axes;
     for (const AxisId axis : algebra_.class_of(value).axes)
         if (axis != over) axes.push_back(axis);

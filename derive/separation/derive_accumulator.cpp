@@ -87,6 +87,26 @@ bool is_relative_to_maximum(const Algebra& algebra, PolynomialId form) {
     });
 }
 
+/// Every statement reads what is loaded, computed before the loop, or written by an earlier one;
+/// what a chunk computes along a streamed axis is gone after the last.
+void check_order(const Cascade& cascade, const Accumulator& accumulator) {
+    const std::size_t own = cascade.diagram().arrays.size();
+    std::set<ArrayId> written;
+    const auto run = [&](const std::vector<Statement>& statements) {
+        for (const Statement& statement : statements) {
+            for (const ArrayId input : inputs_of(statement))
+                invariant(written.contains(input) ||
+                              (input.index() < own && cascade.part_of(input) == Part::Before),
+                          "an accumulator reads what is not there yet");
+            written.insert(statement.targets.begin(), statement.targets.end());
+        }
+    };
+    run(accumulator.initial);
+    run(accumulator.body);
+    std::erase_if(written, [&](ArrayId id) { return id.index() < own && carries(cascade, id); });
+    run(accumulator.tail);
+}
+
 }  // namespace
 
 std::variant<Accumulator, NotApplicable> derive_accumulator(
@@ -151,6 +171,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
         }
     }
     Accumulator result = builder.finish();
+    check_order(cascade, result);
     for (Obligation& lost : separation::unsafe_differences(diagram, region, axes))
         result.obligations.push_back(std::move(lost));
     return result;

@@ -294,6 +294,10 @@ NotApplicable refusal(Cascade& cascade, const Obstacle& obstacle) {
                        part(obstacle.folded, "a fold"), axis);
     if (speaks_of_sums(obstacle.why)) why += evidence(algebra, obstacle.term);
     NotApplicable refused = with_ways_out(cascade, "`" + text + "`: " + why, obstacle.term);
+    const Term& term = algebra[obstacle.term];
+    if (obstacle.why == Why::Gather && term.kind == Kind::Read)
+        refused.help =
+            "keep `" + cascade.diagram()[ArrayId{term.ref}].name + "` in a region of its own";
     if (rounded && is_floating(cascade.diagram()[*rounded].type)) {
         const Array& array = cascade.diagram()[*rounded];
         refused.help = "leave the type of `" + array.name + "` away and `retype " + array.name +

@@ -260,13 +260,13 @@ void Builder::build_tuple(std::uint32_t first) {
 }
 
 /// A scan: the chunk's prefixes begin from the fold of all earlier chunks.
-void Builder::build_carry(std::size_t index) {
+void Builder::build_carry(std::size_t index, const std::vector<Expression>& values) {
     const Statement& source = diagram_[cascade_.statements()[index].statement];
     const Fold& fold = std::get<Fold>(source.body);
     Fold carry;
     carry.monoid = fold.monoid;
     carry.over = fold.over;
-    carry.values = fold.values;
+    carry.values = values;
     Statement update;
     update.box = source.box;
     update.span = source.span;

@@ -57,16 +57,21 @@ Expression Builder::tail_value(TermId term) {
     return expression(*form, Where::Tail);
 }
 
+void Builder::renew(Statement& statement,
+                    const std::function<Expression(const Expression&)>& written) {
+    if (Map* map = std::get_if<Map>(&statement.body)) map->value = written(map->value);
+    if (Fold* fold = std::get_if<Fold>(&statement.body)) {
+        for (Expression& value : fold->values) value = written(value);
+        for (Expression& value : fold->seed) value = written(value);
+    }
+    if (Select* select = std::get_if<Select>(&statement.body))
+        select->value = written(select->value);
+}
+
 /// The statement with every value written anew over states and arrays of the tail.
 Statement Builder::rewritten(const Statement& source) {
     Statement copy = source;
-    const auto renew = [&](Expression& value) { value = tail_value(cascade_.lower(value)); };
-    if (Map* map = std::get_if<Map>(&copy.body)) renew(map->value);
-    if (Fold* fold = std::get_if<Fold>(&copy.body)) {
-        for (Expression& value : fold->values) renew(value);
-        for (Expression& value : fold->seed) renew(value);
-    }
-    if (Select* select = std::get_if<Select>(&copy.body)) renew(select->value);
+    renew(copy, [&](const Expression& value) { return tail_value(cascade_.lower(value)); });
     if (const Opaque* opaque = std::get_if<Opaque>(&copy.body))
         for (const Expression& element : opaque->reads)
             need_tail(std::get<Read>(element.node).array);

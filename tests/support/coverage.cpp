@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "derive/roles.h"
 #include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 
@@ -62,6 +63,28 @@ void note_expression(const Diagram& diagram, const Expression& expression,
     });
 }
 
+constexpr std::array kElsewhere = {"reversed", "shifted", "clamped", "of another axis"};
+constexpr const char* kOnlyMapped = "axis only mapped";
+
+bool calls(const Expression& expression, Function function) {
+    return any_part(expression, [&](const Expression& node) {
+        const Apply* call = std::get_if<Apply>(&node.node);
+        return call != nullptr && call->function == function;
+    });
+}
+
+std::string kind_of(const ReadElsewhere& read) {
+    if (!mentions_axis(read.index)) return "fixed";
+    if (calls(read.index, Function::Modulo)) return "rotated";
+    if (calls(read.index, Function::Min) || calls(read.index, Function::Max))
+        return axes_used(read.index).contains(read.axis) ? "clamped" : "of another axis";
+    if (!axes_used(read.index).contains(read.axis)) return "of another axis";
+    const Apply* call = std::get_if<Apply>(&read.index.node);
+    const bool down = call != nullptr && call->function == Function::Subtract &&
+                      mentions_axis(call->arguments[1]);
+    return down ? "reversed" : "shifted";
+}
+
 /// Outputs that rung 2 leaves open, without their places.
 std::string why_open(const proof::Identity& identity) {
     const std::size_t comma = identity.counterexample.find(", where ");
@@ -104,6 +127,24 @@ void Coverage::note(const State& derived) {
     count_names(chunked, streamed);
 }
 
+void Coverage::note(const State& before, const Command& command, bool applies) {
+    ++(applies ? applied : refused)[command.rule];
+    const bool cuts =
+        command.rule == "stream" || command.rule == "split-stream" || command.rule == "group";
+    const auto region = find_region(before, command.in);
+    const auto axis = cuts ? find_axis(before.diagram, command.names.front()) : std::nullopt;
+    if (!axis || !std::holds_alternative<std::size_t>(region)) return;
+    const Region& where = before.relabelling.regions[std::get<std::size_t>(region)];
+    std::set<std::string> names;
+    for (const ReadElsewhere& read : reads_elsewhere(before.diagram, where, {*axis}))
+        names.insert(kind_of(read));
+    bool folds = false;
+    for (const StatementId id : where.statements)
+        folds = folds || contains(folded_axes(before.diagram[id]), *axis);
+    if (!folds && command.rule == "stream") names.insert(kOnlyMapped);
+    count_names(names, applies ? cut : not_cut);
+}
+
 void Coverage::note(const proof::Proof& proof) {
     for (const proof::ProvedShape& shape : proof.shapes)
         for (const proof::Identity& identity : shape.proof.identities)
@@ -123,6 +164,8 @@ void Coverage::operator+=(const Coverage& other) {
     add(refused, other.refused);
     add(folded, other.folded);
     add(streamed, other.streamed);
+    add(cut, other.cut);
+    add(not_cut, other.not_cut);
     add(features, other.features);
     add(readings, other.readings);
     add(undecided, other.undecided);
@@ -142,6 +185,10 @@ std::vector<std::string> Coverage::missing() const {
     for (const char* name : {"scan sum", "argmax", "topk", "affine", "scan affine", "pair"})
         for (const Counts* counts : {&folded, &streamed})
             if (counts->count(name) == 0) names.emplace_back(name);
+    for (const char* name : kElsewhere)
+        for (const Counts* counts : {&cut, &not_cut})
+            if (counts->count(name) == 0) names.push_back("reads " + std::string(name));
+    if (cut.count(kOnlyMapped) == 0) names.emplace_back(kOnlyMapped);
     return names;
 }
 
@@ -157,6 +204,13 @@ std::string Coverage::text() const {
     for (const auto& [name, count] : folded)
         text += padded(name) + std::to_string(count) + " fold, " +
                 std::to_string(at(streamed, name)) + " stream\n";
+    text += "streams and groups along which what is computed is read elsewhere:\n";
+    std::set<std::string> ways;
+    for (const Counts* counts : {&cut, &not_cut})
+        for (const auto& [name, count] : *counts) ways.insert(name);
+    for (const std::string& name : ways)
+        text += padded(name) + std::to_string(at(cut, name)) + " applied, " +
+                std::to_string(at(not_cut, name)) + " refused\n";
     const auto list = [&](const char* title, const Counts& counts) {
         if (!counts.empty()) text += std::string(title) + ":\n";
         for (const auto& [name, count] : counts)

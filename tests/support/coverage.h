@@ -15,6 +15,9 @@ struct Coverage {
     std::map<std::string, int> refused;    ///< by rule
     std::map<std::string, int> folded;     ///< by monoid: derived diagrams that fold by it
     std::map<std::string, int> streamed;   ///< of these, those that fold by it chunk by chunk
+    std::map<std::string, int> cut;        ///< streams and groups of an axis, by how what is
+                                           ///< computed along it is read elsewhere in the region
+    std::map<std::string, int> not_cut;    ///< such that were refused
     std::map<std::string, int> features;   ///< trials whose diagram has it
     std::map<std::string, int> readings;   ///< outputs proved, by how
     std::map<std::string, int> undecided;  ///< outputs that rung 2 says nothing of, by why
@@ -24,10 +27,11 @@ struct Coverage {
 
     void note(const Diagram& plain);
     void note(const State& derived);
+    void note(const State& before, const Command& command, bool applies);
     void note(const proof::Proof& proof);
     void operator+=(const Coverage& other);
 
-    /// Rules and monoids that were never met.
+    /// Rules, monoids and reads elsewhere that were never met.
     [[nodiscard]] std::vector<std::string> missing() const;
     /// One line each: `split-stream  412 applied, 1033 refused`.
     [[nodiscard]] std::string text() const;

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "derive/roles.h"
+
 namespace napkin::test {
 
 namespace {
@@ -62,7 +64,10 @@ private:
             command.names = {name(region()), name(region())};
     }
     void unfuse(Command& command) { command.names = {name(region())}; }
-    void site(Command& command, const Region& region, const std::vector<AxisId>& axes) {
+    void site(Command& command, const Region& region, std::vector<AxisId> axes) {
+        if (const std::vector<AxisId> elsewhere = read_elsewhere(region);
+            !elsewhere.empty() && pick(2) == 0)
+            axes = elsewhere;
         command.names = {axes.empty() ? any_axis() : diagram_[one_of(axes)].name};
         command.in = name(region);
         command.at = pick(3) == 0 ? "l2" : "l1";
@@ -74,7 +79,7 @@ private:
     }
     void stream(Command& command) {
         const Region& where = region();
-        site(command, where, axes_in(where, true));
+        site(command, where, axes_in(where, pick(2) == 0));  // or one that is only mapped
         command.size = size();
     }
     void ungroup(Command& command) {
@@ -232,6 +237,13 @@ private:
         std::vector<AxisId> axes;
         for (AxisId axis : all)
             if ((folds.count(axis) != 0) == folded) axes.push_back(axis);
+        return axes;
+    }
+    /// Axes along which the region reads what it computes at another index.
+    std::vector<AxisId> read_elsewhere(const Region& region) {
+        std::vector<AxisId> axes;
+        for (std::uint32_t i = 0; i < diagram_.axes.size(); ++i)
+            if (!reads_elsewhere(diagram_, region, {AxisId{i}}).empty()) axes.push_back(AxisId{i});
         return axes;
     }
     std::string any_axis() { return diagram_.axes[pick(diagram_.axes.size())].name; }

@@ -76,9 +76,12 @@ private:
         const std::size_t count = 3 + below(3);
         for (std::size_t i = 0; i < count; ++i) {
             const std::size_t size = 1 + below(static_cast<std::size_t>(options_.largest_size));
-            text += (i == 0 ? "" : ", ") + names[i] + " = " + std::to_string(size);
+            const bool alias = i > 0 && options_.elsewhere && !alias_ && chance(15);
+            if (alias) alias_ = {names[i - 1], names[i]};
+            text += (i == 0 ? "" : ", ") + names[i] + " = " +
+                    (alias ? names[i - 1] : std::to_string(size));
             axes_.push_back(names[i]);
-            sizes_[names[i]] = size;
+            sizes_[names[i]] = alias ? sizes_[names[i - 1]] : size;
         }
         text += "\n";
         convolves_ = options_.affine && chance(30);
@@ -135,8 +138,10 @@ private:
             topk(name, target);
         } else if (kind < 70 && options_.monoids) {
             user_monoid(name, target);
-        } else if (kind < 84 && options_.cascades) {
+        } else if (kind < 80 && options_.cascades) {
             cascade(name);
+        } else if (kind < 92 && options_.elsewhere) {
+            neighbours(name);
         } else {
             define(name, target, expression(target, 3));
         }
@@ -287,6 +292,25 @@ private:
             const std::string p = part(name + "_p", scores, "softmax[" + x + "](" + s + ")");
             const std::string l = part(name + "_l", row, "logsumexp[" + x + "](" + s + ")");
             define(name, row, l + " - (" + sum(p + " * " + s) + ")");
+        }
+        }
+    }
+
+    /// Values against those at other places: differences, products, both ways of normalising.
+    void neighbours(const std::string& name) {
+        const Names both = some(axes_, 2);
+        const std::string& x = both[1];
+        const std::string s = part(name + "_s", both, expression(both, 1));
+        const std::string there = moved(name + "_s", both, both);
+        switch (below(4)) {
+        case 0: define(name, both, s + " - " + there); break;
+        case 1: define(name, {both[0]}, "sum(" + x + ") " + s + " * " + there); break;
+        case 2: define(name, {both[0]}, "sum(" + x + ") " + there); break;
+        default: {
+            const std::string r = part(name + "_r", {both[0]}, "logsumexp[" + x + "](" + s + ")");
+            const std::string c = part(name + "_c", {x}, "logsumexp[" + both[0] + "](" + s + ")");
+            const std::string all = "sum(" + both[0] + ", " + x + ") ";
+            define(name, {}, all + "(" + r + " + " + c + " - " + s + " - " + there + ")");
         }
         }
     }

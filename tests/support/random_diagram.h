@@ -15,6 +15,7 @@ struct RandomDiagramOptions {
     bool weaves = true;
     bool masks = true;           ///< `if` on axes, and on integer inputs where those are allowed
     bool affine = true;          ///< convolution-like indices `X[p + r]`
+    bool elsewhere = true;       ///< reads at shifted, reversed, clamped and exchanged indices
     bool integer_inputs = true;  ///< lengths in masks, labels that index
     bool selections = true;      ///< argmax, topk
     bool scans = true;

@@ -119,8 +119,45 @@ std::string RandomExpressions::element(const Names& scope) {
         else
             axis = "0";
     }
-    const std::string read = array.name + "[" + listed(index) + "]";
+    const std::string read = options_.elsewhere && chance(20)
+                                 ? moved(array.name, index, scope)
+                                 : array.name + "[" + listed(index) + "]";
     return missing.empty() ? read : "(sum(" + listed(missing) + ") " + read + ")";
+}
+
+/// An element with one index moved, or two exchanged: reversed, clamped, shifted, of another axis.
+std::string RandomExpressions::moved(const std::string& array, Names index, const Names& scope) {
+    std::string& at = index[below(index.size())];
+    const std::string own = at;
+    if (own == "0") return array + "[" + listed(index) + "]";
+    const std::string size = "size(" + own + ")";
+    std::string within;
+    switch (below(options_.masks ? 8 : 7)) {
+    case 0: at = size + " - 1 - " + own; break;
+    case 1: at = "min(" + own + " + 1, " + size + " - 1)"; break;
+    case 2: at = "max(" + own + " - 2, 0)"; break;
+    case 3: at = "(" + own + " + 1) % " + size; break;
+    case 4: at = along(pick(scope.empty() ? Names{own} : scope), own); break;
+    case 5:
+    case 6: {
+        std::string& other = index[below(index.size())];
+        if (other == "0" || other == own) break;
+        at = along(other, own);
+        other = along(own, other);
+        break;
+    }
+    default: at = own + " - 1"; within = own + " >= 1";
+    }
+    const std::string read = array + "[" + listed(index) + "]";
+    return within.empty() ? read : "(if " + within + " then " + read + " else 0.5)";
+}
+
+/// The index of one axis where that of another is meant: itself if they are of one size, else as
+/// far as it goes.
+std::string RandomExpressions::along(const std::string& axis, const std::string& meant) const {
+    const bool alias = alias_ && ((axis == alias_->first && meant == alias_->second) ||
+                                  (axis == alias_->second && meant == alias_->first));
+    return alias || axis == meant ? axis : "min(" + axis + ", size(" + meant + ") - 1)";
 }
 
 }  // namespace napkin::test

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tests/support/random_diagram.h"
@@ -39,6 +41,7 @@ protected:
     std::string factor(const Names& scope, int depth);
     std::string reduction(const Names& target, int depth);
     std::string call(const Names& target);
+    std::string moved(const std::string& array, Names index, const Names& scope);
     std::string condition(const Names& scope);
     std::string masked(const Names& scope, const std::string& value);
     /// Of any size within 1, so that its exponential is of no size to speak of.
@@ -48,6 +51,7 @@ protected:
     Names axes_;
     std::vector<Known> arrays_;
     std::size_t inputs_ = 0;
+    std::optional<std::pair<std::string, std::string>> alias_;  ///< two axes of one size
     Names label_axes_;
     bool convolves_ = false;
     bool woven_ = false;
@@ -57,6 +61,7 @@ protected:
 
 private:
     std::string element(const Names& scope);
+    [[nodiscard]] std::string along(const std::string& axis, const std::string& meant) const;
 
     std::mt19937 random_;
 };

@@ -195,8 +195,7 @@ std::optional<std::string> failure_of(const Trial& trial, Depth depth, Coverage*
             doing = "`" + print(command) + "`";
             Outcome outcome = apply(state, command);
             State* next = std::get_if<State>(&outcome);
-            if (coverage != nullptr)
-                ++(next != nullptr ? coverage->applied : coverage->refused)[command.rule];
+            if (coverage != nullptr) coverage->note(state, command, next != nullptr);
             if (next != nullptr) state = std::move(*next);
         }
         doing = "the derived state";

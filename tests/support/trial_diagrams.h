@@ -81,6 +81,16 @@ diagram order {
   input E[v, d], B[d]
   output Y[n, d] = E[label[n], d] + B[d]
 })",
+    R"(diagram elsewhere {
+  axis i = 6, j = i, d = 3
+  input A[i, d], B[j, d], X[i, j]
+  S[i, j] = sum(d) A[i, d] * B[j, d]
+  output C[i] = sum(j) S[i, j] * S[j, i]
+  T[i, j] = tanh(X[i, j]) + A[i, 0]
+  U[i, j] = T[i, j] - T[size(i) - 1 - i, j] + T[i, max(j - 1, 0)]
+  output V[i, j] = U[i, j] * (if i >= 1 then T[i - 1, j] else 1) - T[j, i]
+  output W[i] = sum(j) T[i, j] * T[i, min(j + 2, size(j) - 1)]
+})",
 };
 
 }  // namespace napkin::test

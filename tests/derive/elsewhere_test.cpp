@@ -1,0 +1,112 @@
+// Arrays that a region computes and reads at other indices than it computes them at: which cuts of
+// the axis are refused, with which way out, and which are accepted, executed and proved.
+#include "tests/derive/programs.h"
+#include "tests/support/trial.h"
+
+namespace napkin::test {
+namespace {
+
+/// A diagram over n, d and i, j of one size, with these statements.
+std::string with(const std::string& statements) {
+    return "diagram elsewhere {\n"
+           "  axis n = 3, d = 7, k = 2, i = 7, j = i\n"
+           "  input X[n, d], W[k, d], U[n, k], A[i, k], B[j, k] : f32\n" +
+           statements + "}\n";
+}
+
+const std::string kMapped = "  N[n, d] = X[n, d] * 2 + 1\n";
+const std::string kFolded = "  N[n, d] = sum(k) U[n, k] * W[k, d]\n";
+const std::string kRounded = "  N[n, d] : bf16 = X[n, d] * 2\n";
+const std::string kScanned = "  N[n, d] = scan[d] sum X[n, d]\n";
+const std::string kScores = "  S[i, j] = sum(k) A[i, k] * B[j, k]\n";
+const std::string kOuter = "  S[i, j] = A[i, 0] * B[j, 1]\n";
+
+TEST_CASE("elsewhere: what a part of an axis would lack is refused, and unfuse is the way out") {
+    const std::vector<std::pair<std::string, std::string>> indices = {
+        {"N[n, size(d) - 1 - d]", "reversed"},
+        {"N[n, max(d - 1, 0)]", "clamped"},
+        {"N[n, (d + 1) % size(d)]", "rotated"},
+        {"(if d >= 1 then N[n, d - 1] else 0)", "shifted"}};
+    for (const std::string& computed : {kFolded, kRounded, kScanned})
+        for (const auto& [read, kind] : indices) {
+            INFO(kind, " read of", computed);
+            const Diagram map =
+                load(with(computed + "  output Y[n, d] = N[n, d] - " + read + "\n"));
+            for (const std::string steps :
+                 {"fuse N, Y\nstream d by 2", "fuse N, Y\ngroup d by 2"}) {
+                const std::string said = refusal(map, steps + " in Y");
+                INFO(said);
+                // A scan runs along the axis, which is no map.
+                const bool reduced = said.find("`d` is reduced in N") != std::string::npos;
+                CHECK((reduced || said.find("`unfuse Y` gives `N` a region of its own, and Y loads "
+                                            "it where it reads it") != std::string::npos));
+            }
+            const Diagram fold =
+                load(with(computed + "  output Y[n] = sum(d) N[n, d] * " + read + "\n"));
+            CHECK(refusal(fold, "fuse N, Y\nstream d by 2").find("`unfuse Y` gives `N`") !=
+                  std::string::npos);
+            CHECK(refusal(fold, "fuse N, Y\nsplit-stream d by 2").find("`N") != std::string::npos);
+            check_against_reference(derive(fold, "fuse N, Y\nunfuse Y\nstream d by 2 in Y"));
+        }
+}
+
+TEST_CASE("elsewhere: a transposed read of scores") {
+    for (const std::string product : {"S[j, i]", "S[i, j] * S[j, i]"}) {
+        const Diagram diagram = load(with(kScores + "  output C[i] = sum(j) " + product + "\n"));
+        CHECK_EQ(
+            refusal(diagram, "fuse all\nstream j by 2"),
+            "no accumulator found: `S[j, i]`: it reads an element of another chunk along `j`, "
+            "or at an index that is not known beforehand; `unfuse C` gives `S` a region of its "
+            "own, and C loads it where it reads it");
+        CHECK_EQ(
+            refusal(diagram, "fuse all\ngroup i by 2"),
+            "`S` is read at other indices than it is computed at along `i`, so one group would "
+            "need values of another; `unfuse C` gives `S` a region of its own, and C loads it "
+            "where it reads it");
+        check_against_reference(
+            derive(diagram, "fuse all\nunfuse C\nstream j by 2 in C\ngroup i by 2 in C"));
+    }
+}
+
+TEST_CASE("elsewhere: what can be made again or picked is accepted, executed and proved") {
+    const std::string loss =
+        "  R[i] = logsumexp[j](S[i, j])\n  C[j] = logsumexp[i](S[i, j])\n"
+        "  output loss = (sum(i) (R[i] - S[i, i])) + (sum(j) (C[j] - S[j, j]))\n";
+    const std::vector<std::pair<std::string, std::string>> table = {
+        {kMapped + "  output Y[n, d] = N[n, d] - N[n, size(d) - 1 - d]\n", "stream d by 2"},
+        {kMapped + "  output Y[n, d] : f32 = N[n, d] - N[n, size(d) - 1 - d]\n", "stream d by 2"},
+        {kMapped + "  output Y[n, d] : bf16 = (if d >= 1 then N[n, d - 1] else 1) + N[n, d]\n",
+         "stream d by 3\nstream d by 1 at l2"},
+        {kMapped + "  output Y[n, d] = N[n, min(d + 1, size(d) - 1)]\n  output Z[n, d] = N[n, d]\n",
+         "stream d by 2\ngroup n by 2"},
+        {kMapped + "  output Y[n] = sum(d) N[n, d] * N[n, size(d) - 1 - d]\n", "stream d by 2"},
+        {kMapped + "  output Y[n] = sum(d) N[n, d] * N[n, size(d) - 1 - d]\n",
+         "split-stream d by 2"},
+        {kMapped + "  output Y[n, d] = scan[d] sum N[n, max(d - 1, 0)]\n", "stream d by 2"},
+        {kMapped + "  output Y[n, d] = sum(k) W[k, d] * N[n, max(d - 1, 0)]\n", "stream d by 2"},
+        {kFolded + "  output Y[n] = (if n >= 1 then N[n - 1, 3] else 0) + sum(d) N[n, d]\n",
+         "stream d by 2"},
+        {kOuter + "  output C[i] = sum(j) S[i, j] * S[j, i]\n", "stream j by 2"},
+        {kOuter + "  output T[i, j] : f32 = S[i, j] - S[j, i]\n", "stream j by 2"},
+        {kScores + "  output C[i] = S[i, i] + sum(j) S[i, j]\n", "stream j by 2"},
+        {kScores + loss, "stream j by 2"},
+        {kScores + loss, "stream i by 2"},
+    };
+    for (const auto& [statements, steps] : table) {
+        const std::string text = with(statements);
+        INFO(text, steps);
+        Trial trial{text, {"fuse all"}, 1};
+        for (std::size_t at = 0; at < steps.size();) {
+            const std::size_t end = std::min(steps.find('\n', at), steps.size());
+            trial.steps.push_back(steps.substr(at, end - at));
+            at = end + 1;
+        }
+        std::string all;
+        for (const std::string& step : trial.steps) all += step + "\n";
+        check_against_reference(derive(load(text), all));
+        CHECK_EQ(failure_of(trial, Depth::Verify).value_or(""), "");
+    }
+}
+
+}  // namespace
+}  // namespace napkin::test
