@@ -44,7 +44,8 @@ public:
         };
         int total = 0;
         for (const Entry& entry : kEntries) total += entry.weight;
-        auto ticket = static_cast<int>(pick(static_cast<std::size_t>(total)));
+        const bool begins = state_.steps.empty() && pick(2) == 0;  // with a fusion, often
+        auto ticket = begins ? 0 : static_cast<int>(pick(static_cast<std::size_t>(total)));
         for (const Entry& entry : kEntries) {
             ticket -= entry.weight;
             if (ticket >= 0) continue;
