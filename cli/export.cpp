@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/clearance.h"
 #include "cli/commands.h"
@@ -118,6 +119,16 @@ std::vector<SelfTestCase> make_cases(Context& context, const Loaded& loaded,
     return cases;
 }
 
+/// Outputs of which the self-test stores no results.
+std::set<std::string> untested_outputs(const Diagram& diagram,
+                                       const std::vector<SelfTestCase>& cases) {
+    std::set<std::string> names;
+    for (const SelfTestCase& test : cases)
+        for (const auto& [array, output] : test.outputs)
+            if (output.too_dear > 0) names.insert(diagram[array].name);
+    return names;
+}
+
 int report(const Arguments& arguments, const BestEmission& emission, const Clearance& clearance,
            const std::vector<ExportedFile>& files, std::size_t cases) {
     const EmittedProgram& program = emission.program;
@@ -178,6 +189,9 @@ Result<int> run_export(Context& context) {
     if (const auto failure = write_folder(arguments.output, *files)) return *failure;
     if (!proved) remove_exported(arguments.output, certificate);
     tell_target(context, *emission);
+    for (const std::string& name : untested_outputs(loaded->state.diagram, cases))
+        print_talk("self-test: no results of `" + name +
+                   "` are stored, since one takes the reference too long\n");
     return report(arguments, *emission, *clearance, *files, cases.size());
 }
 

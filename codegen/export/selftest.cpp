@@ -13,6 +13,8 @@ namespace {
 // Elements that the reference may visit for one case, and the most results that are stored of an
 // output.
 constexpr double kMostWork = 1e7;
+// An element that costs the reference more is not computed: no results of its output are stored.
+constexpr double kMostWorkOfOne = 3e8;
 constexpr double kMostResults = 1024;
 
 InputRecipe recipe_for(const Diagram& diagram, ArrayId id, const InputUse& use, std::uint64_t key) {
@@ -146,6 +148,10 @@ SelfTestCase self_test_case(const State& state, const EmittedProgram& program, s
     const std::vector<ArrayId> outputs = outputs_of(diagram);
     for (const ArrayId array : outputs) {
         SelfTestCase::Output& output = result.outputs[array];
+        if (const double visits = visits_of_one(diagram, array); visits > kMostWorkOfOne) {
+            output.too_dear = visits;
+            continue;
+        }
         output.offsets = offsets_of(state, array, outputs.size(), seed);
         Reference::Elements elements = reference.elements(array, output.offsets);
         output.values = std::move(elements.values);
