@@ -69,8 +69,11 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--as", out.as, "what to write")
             ->required()
             ->check(CLI::IsMember({"tile", "cuda", "ptx", "cubin"}));
-    if (takes.only_target)
+    if (takes.only_target) {
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
+        app.add_option("--seconds", out.seconds, "stop after so many, with what was found")
+            ->check(CLI::PositiveNumber);
+    }
     if (takes.target)
         app.add_option("--target", out.target,
                        "simt or sm_80; the best that serves the derivation when not given");
@@ -157,6 +160,8 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
         print_talk("`napkin" + which + " --help` shows the usage\n");
         return kUsage;
     }
+    for (const char* name : {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+        if (out.output == name) out.output = "-";
     out.command = app.get_subcommands().front()->get_name();
     return out;
 }

@@ -30,6 +30,7 @@ struct Arguments {
     std::vector<std::string> inputs;   ///< `run --input`, each `Q=q.npy`
     std::vector<std::string> outputs;  ///< `run --output`, each `O=o.npy`
     std::uint64_t seed = 1;
+    double seconds = 0;                ///< that a search may take; any number when 0
     int top = 0;                       ///< as many as are usual when 0
     std::vector<std::string> dynamic;  ///< `export --dynamic`, axes
     std::string name;                  ///< `export --name`

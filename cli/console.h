@@ -1,5 +1,4 @@
-// Where a command's words go: data to standard output, talk to standard error, files whole or not
-// at all.
+// Where a command's words go: data to standard output, talk to standard error.
 #pragma once
 
 #include <optional>
@@ -7,7 +6,6 @@
 #include <string_view>
 
 #include "diagrams/diagnostic.h"
-#include "diagrams/result.h"
 
 namespace napkin::cli {
 
@@ -36,18 +34,5 @@ void print_talk(std::string_view text);
 void print_diagnostics(const Diagnostics& diagnostics, const SourceMap& sources);
 /// The error when standard output did not take everything (a full disk, a closed pipe).
 [[nodiscard]] std::optional<Diagnostic> flush_data();
-
-/// Files above this are refused: a `.ncd` or `.drv` is text that people write.
-inline constexpr std::size_t kLargestText = std::size_t{1} << 26;
-/// The bytes of a file, or the diagnostic that says why not.
-[[nodiscard]] Result<std::string> read_file(const std::string& path,
-                                            std::size_t largest = kLargestText);
-/// Writes a file whole or not at all: to a temporary file beside it first, renamed when it is
-/// complete. `-` and special files (a pipe, /dev/stdout) are written directly.
-[[nodiscard]] std::optional<Diagnostic> write_file(const std::string& path, std::string_view text);
-/// To the file when `path` names one, else to standard output.
-[[nodiscard]] std::optional<Diagnostic> write_data(const std::string& path, std::string_view text);
-/// Makes a folder and its parents.
-[[nodiscard]] std::optional<Diagnostic> make_folder(const std::string& path);
 
 }  // namespace napkin::cli

@@ -3,6 +3,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/files.h"
 #include "cli/interactive.h"
 #include "cli/json.h"
 #include "cli/picture.h"

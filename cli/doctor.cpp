@@ -5,6 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/files.h"
 #include "cli/json.h"
 #include "codegen/run/compile.h"
 #include "codegen/run/execute.h"

@@ -1,5 +1,6 @@
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/files.h"
 #include "cli/messages.h"
 #include "cli/picture.h"
 #include "cli/session.h"

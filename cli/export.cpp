@@ -16,6 +16,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/emission.h"
+#include "cli/files.h"
 #include "cli/json.h"
 #include "cli/messages.h"
 #include "cli/session.h"

@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <csignal>
+#include <functional>
 
 #include "cli/console.h"
 #include "cli/cost_text.h"
-#include "cli/execution.h"
+#include "cli/files.h"
+#include "cli/guard.h"
 #include "cli/line_reader.h"
-#include "cli/numbers.h"
 #include "cli/picture.h"
+#include "cli/prompt_arguments.h"
+#include "cli/prompt_help.h"
 #include "cli/step_report.h"
 #include "cli/suggest.h"
 #include "cli/workbench.h"
@@ -24,105 +28,106 @@ class Session {
 public:
     Session(Context& context, Loaded loaded, Machine machine)
         : context_(context),
-          plain_(std::move(loaded.plain)),
-          settings_(std::move(loaded.settings)),
           machine_(std::move(machine)),
-          bench_(plain_, loaded.state.steps) {}
+          bench_(loaded.plain, loaded.state.steps, std::move(loaded.settings)),
+          saved_(text()),
+          reader_(kPrompt, history_file(), [this](std::string_view before) {
+              return words_after(before, bench_.current(), commands());
+          }) {}
     int run();
 
 private:
     using Handler = void (Session::*)(const std::string& rest);
-    struct Entry {
-        std::string_view name;
-        std::string_view usage;
-        std::string_view help;
-        Handler handler;
-    };
-    static const std::array<Entry, 14> kEntries;
+    static constexpr std::size_t kCommands = 16;
+    static const std::array<PromptCommand, kCommands> kTexts;
+    static const std::array<Handler, kCommands> kHandlers;
+    static PromptCommands commands() { return kTexts; }
 
     void execute(std::string_view line);
+    /// Runs a command that is no step; false where the word is none.
+    bool command(const std::string& word, const std::string& rest);
     /// Takes a step; false where it is refused.
     bool step(const std::string& line);
     void set(const std::string& line);
+    void load(const std::string& rest);
     void suggest_moves(const std::string& rest);
+    /// Back or forth in the history.
+    void travel(const std::function<bool()>& go, const std::string& otherwise);
     void undo(const std::string&);
     void redo(const std::string&);
     void go_to(const std::string& rest);
+    void history(const std::string&);
     void why(const std::string& rest);
     void show(const std::string& rest);
     void save(const std::string& rest);
     void draw(const std::string& rest);
     void emit(const std::string& rest);
     void run_here(const std::string& rest);
-    void help(const std::string&);
-    void quit(const std::string&) { done_ = true; }
+    void help(const std::string& rest) {
+        say(rest.empty() ? help_text(commands()) : help_on(rest, commands()));
+    }
+    void quit(const std::string&);
 
     std::optional<Command> parse(const std::string& line);
     void report(const State* before);
     void refuse(const NotApplicable& refusal);
     void say(const std::string& text) { print_data(text); }
+    [[nodiscard]] std::string text() const {
+        return derivation_text(bench_.current(), bench_.settings());
+    }
+    /// Runs work in a process of its own, which ^C stops.
+    void apart(const std::function<void()>& work);
     /// Runs a subcommand on the derivation as it stands, by way of a file's text.
     void run_subcommand(Result<int> (*subcommand)(Context&), Arguments arguments);
-    std::vector<std::string> words_at(std::string_view before) const;
+    void run_as_typed(const Subcommand& subcommand, const std::string& rest);
 
     Context& context_;
-    Diagram plain_;
-    Settings settings_;
     Machine machine_;
     Workbench bench_;
+    std::string saved_;  ///< the derivation as a file holds it
+    LineReader reader_;
+    bool asked_ = false;  ///< whether to leave without saving
     bool done_ = false;
 };
 
 // clang-format off
-const std::array<Session::Entry, 14> Session::kEntries = {{
-    {"suggest", "suggest [N]", "legal moves ranked by what they save, refused ones with the reason", &Session::suggest_moves},
-    {"set", "set NAME = VALUE", "the same derivation at another size, or with another parameter", &Session::set},
-    {"undo", "undo", "back one step", &Session::undo},
-    {"redo", "redo", "forward again", &Session::redo},
-    {"goto", "goto N", "to the state after step N; 0 is the plain diagram", &Session::go_to},
-    {"why", "why [COMMAND]", "the law and the conditions of the last step, or of a command", &Session::why},
-    {"show", "show [steps|cost|tile]", "the diagram, the steps, the cost table or the tile program", &Session::show},
-    {"save", "save FILE.drv", "write the derivation", &Session::save},
-    {"draw", "draw FILE", "draw the diagram as it stands: svg, pdf, png, txt or tex", &Session::draw},
-    {"emit", "emit [tile|cuda|ptx|cubin] [FILE]", "print or write the program", &Session::emit},
-    {"run", "run [NAME=VALUE...] [cpu|emulator|cuda]", "execute it and compare with the reference", &Session::run_here},
-    {"help", "help", "this list", &Session::help},
-    {"quit", "quit", "leave", &Session::quit},
-    {"exit", "exit", "leave", &Session::quit},
+const std::array<PromptCommand, Session::kCommands> Session::kTexts = {{
+    {"suggest", "suggest [N]", "legal moves ranked by what they save, refused ones with the reason"},
+    {"set", "set NAME = VALUE", "the same derivation at another size, or with another parameter"},
+    {"undo", "undo", "back one step"},
+    {"redo", "redo", "forward again"},
+    {"goto", "goto N", "to the state after step N; 0 is the plain diagram"},
+    {"history", "history", "the steps by number, those that were undone too"},
+    {"why", "why [COMMAND]", "the law and the conditions of the last step, or of a command"},
+    {"show", "show [steps|cost|tile]", "the diagram, the steps, the cost table or the tile program"},
+    {"load", "load FILE.drv", "the derivation of a file instead; `undo` goes back"},
+    {"save", "save FILE.drv", "write the derivation"},
+    {"draw", "draw FILE", "draw the diagram as it stands: svg, pdf, png, txt or tex"},
+    {"emit", "emit [tile|cuda|ptx|cubin] [FILE]", "print or write the program"},
+    {"run", "run [NAME=VALUE...] [cpu|emulator|cuda]", "execute it and compare with the reference"},
+    {"help", "help [COMMAND]", "this list, or what a command does and when it applies"},
+    {"quit", "quit", "leave"},
+    {"exit", "exit", "leave"},
 }};
+const std::array<Session::Handler, Session::kCommands> Session::kHandlers = {
+    &Session::suggest_moves, &Session::set, &Session::undo, &Session::redo, &Session::go_to,
+    &Session::history, &Session::why, &Session::show, &Session::load, &Session::save,
+    &Session::draw, &Session::emit, &Session::run_here, &Session::help, &Session::quit,
+    &Session::quit,
+};
 // clang-format on
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-    return text;
-}
-
-std::vector<std::string> words_of(std::string_view text) {
-    std::vector<std::string> words;
-    for (text = trimmed(text); !text.empty(); text = trimmed(text)) {
-        const std::size_t end = std::min(text.find(' '), text.size());
-        words.emplace_back(text.substr(0, end));
-        text.remove_prefix(end);
-    }
-    return words;
-}
-
-std::string command_text(Command command) {
-    command.comment.clear();
-    return print(command);
-}
-
 int Session::run() {
+    // ^C ends what runs apart; a script is ended by it as a whole.
+    if (reader_.is_terminal()) std::signal(SIGINT, SIG_IGN);
     say(bench_.current().diagram.name + " on " + machine_.name +
         "; `help` lists the commands, `suggest` the moves\n\n");
     report(nullptr);
-    LineReader reader(kPrompt, history_file(),
-                      [this](std::string_view before) { return words_at(before); });
     while (!done_) {
-        const std::optional<std::string> line = reader.next();
-        if (!line) break;
-        execute(*line);
+        if (const std::optional<std::string> line = reader_.next())
+            execute(*line);
+        else
+            quit("");
     }
     return kOk;
 }
@@ -142,26 +147,39 @@ void Session::execute(std::string_view line) {
         const std::string_view text = trimmed(is_last ? rest : rest.substr(0, end));
         rest.remove_prefix(is_last ? rest.size() : end + 1);
         if (text.empty() || text.front() == '#') continue;
-        const std::string_view word = text.substr(0, text.find(' '));
-        const auto* const entry =
-            std::find_if(kEntries.begin(), kEntries.end(),
-                         [&](const Entry& known) { return known.name == word; });
-        if (entry != kEntries.end()) {
-            report_steps();
-            (this->*entry->handler)(std::string(trimmed(text.substr(word.size()))));
+        const std::string word(text.substr(0, text.find_first_of(" \t")));
+        const std::string after(trimmed(text.substr(word.size())));
+        if (find_rule(word) != nullptr && word != "set") {
+            asked_ = false;
+            if (!before) before = bench_.current();
+            if (!step(std::string(text))) break;
             continue;
         }
-        if (!before) before = bench_.current();
-        if (!step(std::string(text))) break;
+        report_steps();
+        if (word != "quit" && word != "exit") asked_ = false;
+        if (!command(word, after)) break;
     }
     report_steps();
+}
+
+bool Session::command(const std::string& word, const std::string& rest) {
+    for (std::size_t i = 0; i < kCommands; ++i) {
+        if (kTexts.at(i).name != word) continue;
+        (this->*kHandlers.at(i))(rest);
+        return true;
+    }
+    const Subcommand* const subcommand = subcommand_at_prompt(word);
+    if (subcommand != nullptr)
+        run_as_typed(*subcommand, rest);
+    else
+        say(unknown_text(word, commands()));
+    return subcommand != nullptr;
 }
 
 std::optional<Command> Session::parse(const std::string& line) {
     const Result<Command> command =
         parse_command(context_.sources, context_.sources.add("<typed>", line));
     if (command) return *command;
-    std::fflush(stdout);
     print_diagnostics(command.error(), context_.sources);
     return std::nullopt;
 }
@@ -196,20 +214,28 @@ void Session::set(const std::string& line) {
         say("  write it as `set q = 8192`\n");
         return;
     }
-    Settings settings = settings_;
+    Settings settings = bench_.settings();
     for (const auto& [name, value] : *given) settings[name] = value;
     const Result<Checked> checked = load_checked(context_, settings);
-    if (!checked) {
-        print_diagnostics(checked.error(), context_.sources);
-        return;
-    }
+    if (!checked) return print_diagnostics(checked.error(), context_.sources);
+    Result<State> state = replay(checked->diagram, commands_of(bench_.current()));
+    if (!state) return print_diagnostics(state.error(), context_.sources);
     const State before = bench_.current();
-    if (const std::optional<Diagnostics> failure = bench_.restart(checked->diagram)) {
-        print_diagnostics(*failure, context_.sources);
-        return;
-    }
-    plain_ = checked->diagram;
-    settings_ = std::move(settings);
+    bench_.put({std::move(state).value(), std::move(settings), "set " + line});
+    report(&before);
+}
+
+/// As if the session had begun with it.
+void Session::load(const std::string& rest) {
+    if (rest.empty()) return say("  write `load FILE.drv`\n");
+    Arguments arguments = context_.arguments;
+    arguments.derivation = rest;
+    Context inner{arguments, context_.sources};
+    Result<Loaded> loaded = load_state(inner);
+    if (!loaded) return print_diagnostics(loaded.error(), context_.sources);
+    const State before = bench_.current();
+    bench_.put({std::move(loaded->state), std::move(loaded->settings), "load " + rest});
+    saved_ = text();
     report(&before);
 }
 
@@ -219,37 +245,45 @@ void Session::suggest_moves(const std::string& rest) {
     if (!rest.empty() &&
         (parsed.ec != std::errc{} || parsed.ptr != rest.data() + rest.size() || top == 0))
         return say("  write `suggest` or `suggest N`\n");
-    const Result<Suggestions> suggestions = suggest(bench_.current(), machine_, top);
-    if (suggestions)
-        say(text_of(*suggestions));
+    apart([&] {
+        const Result<Suggestions> suggestions = suggest(bench_.current(), machine_, top);
+        if (suggestions)
+            say(text_of(*suggestions));
+        else
+            print_diagnostics(suggestions.error(), context_.sources);
+    });
+}
+
+void Session::travel(const std::function<bool()>& go, const std::string& otherwise) {
+    const State before = bench_.current();
+    if (go())
+        report(&before);
     else
-        print_diagnostics(suggestions.error(), context_.sources);
+        say("  " + otherwise + "\n");
 }
 
 void Session::undo(const std::string& /*rest*/) {
-    const State before = bench_.current();
-    if (bench_.undo())
-        report(&before);
-    else
-        say("  this is the plain diagram: there is nothing to undo\n");
+    travel([&] { return bench_.undo(); }, "this is the plain diagram: there is nothing to undo");
 }
 
 void Session::redo(const std::string& /*rest*/) {
-    const State before = bench_.current();
-    if (bench_.redo())
-        report(&before);
-    else
-        say("  nothing was undone\n");
+    travel([&] { return bench_.redo(); }, "nothing was undone");
 }
 
 void Session::go_to(const std::string& rest) {
     std::size_t number = 0;
     const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    const State before = bench_.current();
-    if (parsed.ec == std::errc{} && parsed.ptr == rest.data() + rest.size() && bench_.go_to(number))
-        report(&before);
-    else
-        say("  write `goto N` with N from 0 to " + std::to_string(bench_.last_step()) + "\n");
+    const bool is_number = parsed.ec == std::errc{} && parsed.ptr == rest.data() + rest.size();
+    travel([&] { return is_number && bench_.go_to(number); },
+           "write `goto N` with N from 0 to " + std::to_string(bench_.last_step()));
+}
+
+void Session::history(const std::string& /*rest*/) {
+    const std::vector<Moment>& moments = bench_.moments();
+    for (std::size_t i = 1; i < moments.size(); ++i)
+        say("  " + std::to_string(i) + "  " + moments[i].typed +
+            (i > bench_.step() ? "  (undone)" : "") + "\n");
+    if (moments.size() == 1) say("  no step was taken yet\n");
 }
 
 void Session::why(const std::string& rest) {
@@ -270,7 +304,7 @@ void Session::why(const std::string& rest) {
         return;
     }
     const Step& last = state.steps.back();
-    say("  " + command_text(last.command) + "\n  law: " + last.law + "\n");
+    say("  " + typed_text(last.command) + "\n  law: " + last.law + "\n");
     say(checked_text(last));
     say(accumulators_text(state));
 }
@@ -279,9 +313,7 @@ void Session::show(const std::string& rest) {
     const State& state = bench_.current();
     if (rest.empty()) return report(nullptr);
     if (rest == "steps") {
-        for (std::size_t i = 0; i < state.steps.size(); ++i)
-            say("  " + std::to_string(i + 1) + "  " + command_text(state.steps[i].command) + "\n");
-        if (state.steps.empty()) say("  no step was taken yet\n");
+        history("");
     } else if (rest == "cost") {
         const Result<Cost> cost = cost_of_state(state);
         if (cost)
@@ -297,94 +329,64 @@ void Session::show(const std::string& rest) {
 
 void Session::save(const std::string& rest) {
     if (rest.empty()) return say("  write `save FILE.drv`\n");
-    const std::string text = derivation_text(bench_.current(), settings_);
-    if (const std::optional<Diagnostic> failure = write_file(rest, text))
-        print_diagnostics({{*failure}}, context_.sources);
+    const std::string derivation = text();
+    std::optional<Diagnostic> failure = refuse_derivation(rest);
+    if (!failure) failure = write_file(rest, derivation);
+    if (failure) return print_diagnostics({{*failure}}, context_.sources);
+    saved_ = derivation;
+    say("  saved " + std::to_string(bench_.current().steps.size()) + " steps to " + rest + "\n");
+}
+
+void Session::quit(const std::string& /*rest*/) {
+    done_ = text() == saved_ || asked_ || !reader_.is_terminal();
+    if (text() == saved_ || asked_) return;
+    asked_ = true;
+    if (reader_.is_terminal())
+        say("  the derivation is not saved: `save FILE.drv` keeps it, `quit` again leaves without "
+            "it\n");
     else
-        say("  saved " + std::to_string(bench_.current().steps.size()) + " steps to " + rest +
-            "\n");
+        print_talk("the derivation was not saved; `save FILE.drv` keeps it\n");
+}
+
+void Session::apart(const std::function<void()>& work) {
+    const int code = guarded_apart([&] {
+        work();
+        return kOk;
+    });
+    if (code == -SIGINT && reader_.is_terminal()) return say("\n  interrupted\n");
+    if (code == -SIGINT) ::raise(SIGINT);
+    if (code < 0) say("  ended by signal " + std::to_string(-code) + "\n");
 }
 
 void Session::run_subcommand(Result<int> (*subcommand)(Context&), Arguments arguments) {
-    for (const auto& [name, value] : settings_)
+    for (const auto& [name, value] : bench_.settings())
         arguments.sets.insert(arguments.sets.begin(), name + "=" + value_text(value));
-    Context inner{arguments, context_.sources, derivation_text(bench_.current(), {})};
-    std::fflush(stdout);
-    const Result<int> code = subcommand(inner);
-    if (!code) print_diagnostics(code.error(), context_.sources);
+    if (const auto refused = refuse_outputs(arguments))
+        return print_diagnostics({{*refused}}, context_.sources);
+    apart([&] {
+        Context inner{arguments, context_.sources, derivation_text(bench_.current(), {})};
+        const Result<int> code = subcommand(inner);
+        if (!code) print_diagnostics(code.error(), context_.sources);
+    });
 }
 
-Arguments arguments_like(const Arguments& outer) {
-    Arguments arguments;
-    arguments.file = outer.file;
-    return arguments;
+void Session::run_as_typed(const Subcommand& subcommand, const std::string& rest) {
+    if (const auto arguments = typed_arguments(subcommand, context_.arguments, rest))
+        run_subcommand(subcommand.run, *arguments);
 }
 
 void Session::draw(const std::string& rest) {
-    if (rest.empty()) return say("  write `draw FILE.svg`\n");
-    Arguments arguments = arguments_like(context_.arguments);
-    arguments.output = rest;
-    run_subcommand(run_draw, std::move(arguments));
+    if (const auto arguments = draw_arguments(context_.arguments, rest))
+        run_subcommand(run_draw, *arguments);
 }
 
 void Session::emit(const std::string& rest) {
-    const std::vector<std::string> words = words_of(rest);
-    Arguments arguments = arguments_like(context_.arguments);
-    arguments.as = words.empty() ? "cuda" : words[0];
-    if (words.size() > 1) arguments.output = words[1];
-    static constexpr std::array kForms{"tile", "cuda", "ptx", "cubin"};
-    if (words.size() > 2 || std::find(kForms.begin(), kForms.end(), arguments.as) == kForms.end())
-        return say("  write `emit tile`, `emit cuda`, `emit ptx FILE` or `emit cubin FILE`\n");
-    run_subcommand(run_emit, std::move(arguments));
+    if (const auto arguments = emit_arguments(context_.arguments, rest))
+        run_subcommand(run_emit, *arguments);
 }
 
 void Session::run_here(const std::string& rest) {
-    Arguments arguments = arguments_like(context_.arguments);
-    for (const std::string& word : words_of(rest)) {
-        if (word == "cpu" || word == "emulator" || word == "cuda")
-            arguments.device = word;
-        else
-            arguments.sets.push_back(word.back() == ',' ? word.substr(0, word.size() - 1) : word);
-    }
-    run_subcommand(run_run, std::move(arguments));
-}
-
-void Session::help(const std::string& /*rest*/) {
-    std::string text = "  steps\n";
-    for (const Rule& rule : all_rules())
-        if (rule.name != "set") text += "    " + std::string(rule.usage) + "\n";
-    text += "  and\n";
-    for (const Entry& entry : kEntries)
-        text += "    " + padded(std::string(entry.usage), 40) + std::string(entry.help) + "\n";
-    say(text);
-}
-
-/// First words are commands; after one, names of axes, arrays and keywords.
-std::vector<std::string> Session::words_at(std::string_view before) const {
-    std::vector<std::string> words;
-    if (trimmed(before).empty()) {
-        for (const Rule& rule : all_rules()) words.emplace_back(rule.name);
-        for (const Entry& entry : kEntries)
-            if (entry.name != "set") words.emplace_back(entry.name);
-        return words;
-    }
-    const std::vector<std::string> typed = words_of(before);
-    const State& state = bench_.current();
-    if (typed.back() == "in") {
-        for (const Region& region : state.relabelling.regions)
-            words.push_back(region_name(state.diagram, region));
-        return words;
-    }
-    if (typed.back() == "at")
-        return {"l1", "l2", "cluster", "block", "warps", "thread", "tensor-core"};
-    if (typed.back() == "to") return {"tf32", "bf16", "f16", "e4m3", "e5m2"};
-    if (typed.front() == "show") return {"steps", "cost", "tile"};
-    if (typed.front() == "emit") return {"tile", "cuda", "ptx", "cubin"};
-    for (const Axis& axis : state.diagram.axes) words.push_back(axis.name);
-    for (const Array& array : state.diagram.arrays)
-        if (array.named) words.push_back(array.name);
-    for (const char* keyword : {"by", "at", "in", "to", "as", "all"}) words.emplace_back(keyword);
-    return words;
+    run_subcommand(run_run, run_arguments(context_.arguments, rest));
 }
 
 }  // namespace

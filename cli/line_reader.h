@@ -24,6 +24,8 @@ public:
 
     /// The next line without its end; nullopt when there are no more.
     [[nodiscard]] std::optional<std::string> next();
+    /// Whether somebody types: the lines come from a terminal.
+    [[nodiscard]] bool is_terminal() const { return editor_ != nullptr; }
 
 private:
     struct Editor;

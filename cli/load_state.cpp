@@ -4,27 +4,28 @@
 
 namespace napkin::cli {
 
+Result<std::vector<Command>> load_commands(Context& context) {
+    if (!context.derivation && context.arguments.derivation.empty()) return std::vector<Command>{};
+    const Result<std::uint32_t> file =
+        context.derivation ? context.sources.add("<session>", *context.derivation)
+                           : load_text(context.sources, context.arguments.derivation);
+    if (!file) return file.error();
+    return parse_derivation(context.sources, *file);
+}
+
 Result<Loaded> load_state(Context& context) {
     Result<Settings> settings = settings_of_sets(context.arguments.sets);
     if (!settings) return settings.error();
-    std::vector<Command> commands;
-    if (context.derivation || !context.arguments.derivation.empty()) {
-        const Result<std::uint32_t> file =
-            context.derivation ? context.sources.add("<session>", *context.derivation)
-                               : load_text(context.sources, context.arguments.derivation);
-        if (!file) return file.error();
-        Result<std::vector<Command>> parsed = parse_derivation(context.sources, *file);
-        if (!parsed) return parsed.error();
-        commands = std::move(parsed).value();
-        for (const auto& [axis, size] : sizes_in(commands))
-            settings->emplace(axis, static_cast<double>(size));
-    }
+    const Result<std::vector<Command>> commands = load_commands(context);
+    if (!commands) return commands.error();
+    for (const auto& [axis, size] : sizes_in(*commands))
+        settings->emplace(axis, static_cast<double>(size));
     const Result<std::uint32_t> text = load_text(context.sources, context.arguments.file);
     if (!text) return text.error();
     Result<Checked> checked = check_text(context, *text, *settings);
     if (!checked) return checked.error();
     print_diagnostics(checked->warnings, context.sources);
-    Result<State> state = replay(checked->diagram, commands);
+    Result<State> state = replay(checked->diagram, *commands);
     if (!state) return state.error();
     const Result<SetFile> set = parse_with_settings(context.sources, *text, *settings);
     if (!set) return set.error();

@@ -1,13 +1,12 @@
 // The binary `napkin`: reads the arguments, runs one subcommand, turns what happened into an exit
 // code.
 #include <csignal>
-#include <exception>
-#include <new>
-#include <string>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/files.h"
+#include "cli/guard.h"
 #include "cli/json.h"
 
 namespace napkin::cli {
@@ -26,17 +25,12 @@ int run(const Arguments& arguments) {
     Context context{arguments, sources};
     for (const Subcommand& command : all_subcommands()) {
         if (command.name != arguments.command) continue;
+        if (const auto refused = refuse_outputs(arguments))
+            return finish({{*refused}}, context, kUserInput);
         const Result<int> code = command.run(context);
         return code ? finish({}, context, *code) : finish(code.error(), context, kUserInput);
     }
     throw InternalError("a subcommand that was parsed is not in the table");
-}
-
-int report_bug(const std::string& what) {
-    print_talk("napkin: internal error: " + what +
-               "\nThis is a bug of napkin, not of your input. Please report it with the command "
-               "line and the files that lead here.\n");
-    return kBug;
 }
 
 int start(int count, char** words) {
@@ -44,16 +38,11 @@ int start(int count, char** words) {
     // reasons to be killed.
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
-    try {
+    return guarded([&] {
         const std::variant<Arguments, int> arguments = parse_arguments(count, words);
         if (const int* code = std::get_if<int>(&arguments)) return *code;
         return run(std::get<Arguments>(arguments));
-    } catch (const std::bad_alloc&) {
-        print_talk("napkin: out of memory; `--set` makes a diagram smaller\n");
-        return kUserInput;
-    } catch (const std::exception& bug) {
-        return report_bug(bug.what());
-    }
+    });
 }
 
 }  // namespace

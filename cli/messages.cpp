@@ -24,6 +24,34 @@ Diagnostic cannot_write(const std::string& path, const std::string& reason) {
     return plain_error("E9002", "cannot write `" + path + "`: " + reason);
 }
 
+Diagnostic read_only(const std::string& path) {
+    return plain_error("E9019", "cannot write `" + path + "`: it is read-only",
+                       "`chmod u+w` makes it writable; or name another file");
+}
+
+Diagnostic output_is_input(const std::string& path, const std::string& input) {
+    return plain_error("E9020",
+                       "cannot write `" + path + "`: this command reads it" +
+                           (input == path ? "" : ", as `" + input + "`") + ", and it would be lost",
+                       "name another file");
+}
+
+Diagnostic output_is_source(const std::string& path) {
+    return plain_error("E9021",
+                       "cannot write `" + path +
+                           "`: a diagram or derivation stands there, and "
+                           "something else would replace it",
+                       "name another file, or remove this one first");
+}
+
+Diagnostic output_is_no_derivation(const std::string& path) {
+    return plain_error("E9022",
+                       "cannot write `" + path +
+                           "`: what stands there is no derivation, and would "
+                           "be lost",
+                       "name a `.drv` file, or remove this one first");
+}
+
 Diagnostic file_too_large(const std::string& path, std::size_t largest) {
     return plain_error("E9003",
                        "`" + path + "` is larger than " + std::to_string(largest >> 20) + " MiB");

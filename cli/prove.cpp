@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/files.h"
 #include "cli/json.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
@@ -78,18 +79,12 @@ Result<int> run_prove(Context& context) {
     if (!settings) return settings.error();
     Result<SetFile> set = parse_with_settings(context.sources, *text, *settings);
     if (!set) return set.error();
-    std::vector<Command> commands;
-    if (!arguments.derivation.empty()) {
-        const Result<std::uint32_t> derivation = load_text(context.sources, arguments.derivation);
-        if (!derivation) return derivation.error();
-        Result<std::vector<Command>> parsed = parse_derivation(context.sources, *derivation);
-        if (!parsed) return parsed.error();
-        commands = std::move(parsed).value();
-    }
+    Result<std::vector<Command>> commands = load_commands(context);
+    if (!commands) return commands.error();
     proof::ProofOptions options;
     options.seed = arguments.seed;
-    const Result<proof::Proof> proof =
-        proof::prove({context.sources, set->tree, std::move(commands), set->sizes}, options);
+    const Result<proof::Proof> proof = proof::prove(
+        {context.sources, set->tree, std::move(commands).value(), set->sizes}, options);
     if (!proof) return proof.error();
     if (proof->verdict() == proof::Verdict::Refuted)
         return proof::messages::refuted(proof->state.diagram.name, proof->failures());
@@ -99,11 +94,10 @@ Result<int> run_prove(Context& context) {
     const std::string hash = proof::certificate_hash(certificate);
     if (!arguments.output.empty())
         if (auto failure = write_data(arguments.output, certificate)) return *failure;
-    const bool to_standard_output = arguments.output == "-";
-    if (arguments.json && !to_standard_output)
-        print_data(text_of(json_of(*proof, hash)));
-    else
+    if (arguments.output == "-")
         print_talk(text_of(*proof, hash));
+    else
+        print_data(arguments.json ? text_of(json_of(*proof, hash)) : text_of(*proof, hash));
     return kOk;
 }
 
@@ -122,7 +116,7 @@ Result<int> run_verify(Context& context) {
                                 {"derivation", found->derivation},
                                 {"hash", found->hash}}));
     else
-        print_talk("`" + found->diagram + "`: the certificate holds\nrungs: " +
+        print_data("`" + found->diagram + "`: the certificate holds\nrungs: " +
                    joined(found->rungs) + "\nderivation: " + found->derivation + "\n");
     return kOk;
 }

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/execution.h"
+#include "cli/files.h"
 #include "cli/json.h"
 #include "cli/messages.h"
 #include "cli/session.h"
@@ -70,7 +71,7 @@ std::optional<Diagnostic> write_outputs(const Diagram& diagram, const std::vecto
         const auto tensor = outputs.find(file.array);
         if (tensor == outputs.end()) return nothing_computed(diagram[file.array].name);
         const NpyType type = npy_type_for(diagram[file.array].type);
-        if (auto failure = write_npy(file.path, tensor->second, type)) return failure;
+        if (auto failure = write_file(file.path, npy_bytes(tensor->second, type))) return failure;
     }
     return std::nullopt;
 }

@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/cost_text.h"
+#include "cli/files.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
 #include "codegen/emit.h"

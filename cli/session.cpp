@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/console.h"
+#include "cli/files.h"
 #include "cli/messages.h"
 
 namespace napkin::cli {

@@ -39,6 +39,9 @@ struct SetFile {
 [[nodiscard]] Result<SetFile> parse_with_settings(SourceMap& sources, std::uint32_t file,
                                                   const Settings& settings);
 
+/// The commands of `--drv`, or of the interactive session; none where there is neither.
+[[nodiscard]] Result<std::vector<Command>> load_commands(Context& context);
+
 /// A derivation and where it starts.
 struct Loaded {
     std::uint32_t text = 0;  ///< the diagram's, in the source map

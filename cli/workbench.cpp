@@ -1,31 +1,23 @@
 #include "cli/workbench.h"
 
 namespace napkin::cli {
-namespace {
-
-/// The states from the plain diagram on, one a step.
-std::vector<State> states_along(const Diagram& diagram, const std::vector<Step>& steps) {
-    std::vector<State> states{initial_state(diagram)};
-    for (const Step& step : steps) {
-        Outcome outcome = apply(states.back(), step.command);
-        invariant(std::holds_alternative<State>(outcome), "a step that was taken applies no more");
-        states.push_back(std::get<State>(std::move(outcome)));
-    }
-    return states;
+Workbench::Workbench(const Diagram& plain, const std::vector<Step>& steps, Settings settings)
+    : moments_{{initial_state(plain), std::move(settings), ""}} {
+    for (const Step& step : steps)
+        invariant(!take(step.command), "a step that was taken applies no more");
 }
-
-}  // namespace
-
-Workbench::Workbench(const Diagram& plain, const std::vector<Step>& steps)
-    : states_(states_along(plain, steps)), at_(states_.size() - 1) {}
 
 std::optional<NotApplicable> Workbench::take(const Command& command) {
     Outcome outcome = apply(current(), command);
     if (NotApplicable* reason = std::get_if<NotApplicable>(&outcome)) return std::move(*reason);
-    states_.resize(at_ + 1);
-    states_.push_back(std::get<State>(std::move(outcome)));
-    ++at_;
+    put({std::get<State>(std::move(outcome)), settings(), typed_text(command)});
     return std::nullopt;
+}
+
+void Workbench::put(Moment next) {
+    moments_.erase(moments_.begin() + static_cast<std::ptrdiff_t>(at_) + 1, moments_.end());
+    moments_.push_back(std::move(next));
+    ++at_;
 }
 
 bool Workbench::undo() {
@@ -37,19 +29,20 @@ bool Workbench::redo() {
 }
 
 bool Workbench::go_to(std::size_t step) {
-    if (step >= states_.size()) return false;
+    if (step >= moments_.size()) return false;
     at_ = step;
     return true;
 }
 
-std::optional<Diagnostics> Workbench::restart(const Diagram& diagram) {
+std::vector<Command> commands_of(const State& state) {
     std::vector<Command> commands;
-    for (const Step& step : current().steps) commands.push_back(step.command);
-    const Result<State> state = replay(diagram, commands);
-    if (!state) return state.error();
-    states_ = states_along(diagram, state->steps);
-    at_ = states_.size() - 1;
-    return std::nullopt;
+    for (const Step& step : state.steps) commands.push_back(step.command);
+    return commands;
+}
+
+std::string typed_text(Command command) {
+    command.comment.clear();
+    return print(command);
 }
 
 std::string derivation_text(const State& state, const Settings& settings) {

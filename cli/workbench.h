@@ -1,4 +1,4 @@
-// The states of an interactive derivation, with a way back and forth.
+// The history of an interactive derivation, with a way back and forth.
 #pragma once
 
 #include <optional>
@@ -12,31 +12,48 @@
 
 namespace napkin::cli {
 
+/// Where a derivation stood, by what was typed last.
+struct Moment {
+    State state;
+    Settings settings;  ///< what differs from the diagram's own sizes and parameters
+    std::string typed;  ///< empty at the start
+};
+
 class Workbench {
 public:
     /// Begins with steps already taken from the plain diagram.
-    Workbench(const Diagram& plain, const std::vector<Step>& steps);
+    explicit Workbench(const Diagram& plain, const std::vector<Step>& steps,
+                       Settings settings = {});
 
-    [[nodiscard]] const State& current() const { return states_[at_]; }
-    /// The state before the last step; the plain diagram has none.
-    [[nodiscard]] const State* previous() const { return at_ == 0 ? nullptr : &states_[at_ - 1]; }
-    /// How many steps lead to the current state.
+    [[nodiscard]] const State& current() const { return moments_[at_].state; }
+    [[nodiscard]] const Settings& settings() const { return moments_[at_].settings; }
+    /// The state before what was typed last; the first has none.
+    [[nodiscard]] const State* previous() const {
+        return at_ == 0 ? nullptr : &moments_[at_ - 1].state;
+    }
+    /// Everything typed, what was undone included.
+    [[nodiscard]] const std::vector<Moment>& moments() const { return moments_; }
+    /// Which moment it stands at.
     [[nodiscard]] std::size_t step() const { return at_; }
-    /// How many steps there are, those that were undone included.
-    [[nodiscard]] std::size_t last_step() const { return states_.size() - 1; }
+    [[nodiscard]] std::size_t last_step() const { return moments_.size() - 1; }
 
     /// Takes a step, forgetting what was undone; the reason where the rule does not apply.
     [[nodiscard]] std::optional<NotApplicable> take(const Command& command);
+    /// Goes on elsewhere: at other sizes, or with another derivation.
+    void put(Moment next);
     bool undo();
     bool redo();
     bool go_to(std::size_t step);
-    /// Replays all steps on the diagram at other sizes; nothing changes where one fails.
-    [[nodiscard]] std::optional<Diagnostics> restart(const Diagram& diagram);
 
 private:
-    std::vector<State> states_;
+    std::vector<Moment> moments_;
     std::size_t at_ = 0;
 };
+
+/// The commands that led to a state.
+[[nodiscard]] std::vector<Command> commands_of(const State& state);
+/// A command as it is typed, without its comment.
+[[nodiscard]] std::string typed_text(Command command);
 
 /// The derivation that leads to a state, as a `.drv` file; settings of sizes are its `set`
 /// commands, those of parameters, which no derivation depends on, a comment.

@@ -71,6 +71,7 @@ struct Rule {
     std::string_view usage;      ///< `group AXIS by SIZE [at LEVEL] [in REGION]`
     std::string_view law;        ///< one line
     std::string_view condition;  ///< side condition in words
+    std::string_view example;    ///< as it is typed
     std::string_view citation;   ///< where the law comes from
     Outcome (*apply)(const State&, const Command&) = nullptr;
 };

@@ -1,7 +1,5 @@
 #include "diagrams/npy.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -166,23 +164,6 @@ void encode(NpyType type, double value, char* bytes) {
     }
 }
 
-/// Writes header and numbers to an open file; false where the system refuses.
-bool write_numbers(std::FILE* file, const Tensor& tensor, NpyType type) {
-    const Encoding encoding = encoding_of(type);
-    const std::string header = npy::print_header(encoding.descr, tensor.extents);
-    if (std::fwrite(header.data(), 1, header.size(), file) != header.size()) return false;
-    std::string block;
-    constexpr std::size_t kBlock = std::size_t{1} << 16;
-    for (std::size_t start = 0; start < tensor.values.size(); start += kBlock) {
-        const std::size_t count = std::min(kBlock, tensor.values.size() - start);
-        block.resize(count * encoding.bytes);
-        for (std::size_t at = 0; at < count; ++at)
-            encode(type, tensor.values[start + at], block.data() + at * encoding.bytes);
-        if (std::fwrite(block.data(), 1, block.size(), file) != block.size()) return false;
-    }
-    return std::fflush(file) == 0;
-}
-
 }  // namespace
 
 Result<NpyContent> read_npy(const std::string& path) {
@@ -230,28 +211,16 @@ Result<Tensor> read_input(const Diagram& diagram, ArrayId array, const std::stri
     return tensor;
 }
 
-std::optional<Diagnostic> write_npy(const std::string& path, const Tensor& tensor, NpyType type) {
-    std::error_code ignored;
-    // A pipe or a device is written to directly: renaming would replace it.
-    const bool in_place =
-        std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored);
-    const std::string target =
-        in_place ? path : path + ".tmp" + std::to_string(static_cast<long>(::getpid()));
-    File file(std::fopen(target.c_str(), "wb"));
-    if (file == nullptr) return messages::cannot_write(path, last_error());
-    bool written = write_numbers(file.get(), tensor, type);
-    std::string reason = written ? "" : last_error();
-    if (std::fclose(file.release()) != 0 && written) {
-        written = false;
-        reason = last_error();
+std::string npy_bytes(const Tensor& tensor, NpyType type) {
+    const Encoding encoding = encoding_of(type);
+    std::string bytes = npy::print_header(encoding.descr, tensor.extents);
+    std::size_t at = bytes.size();
+    bytes.resize(at + tensor.values.size() * encoding.bytes);
+    for (const double value : tensor.values) {
+        encode(type, value, bytes.data() + at);
+        at += encoding.bytes;
     }
-    if (written && !in_place && std::rename(target.c_str(), path.c_str()) != 0) {
-        written = false;
-        reason = last_error();
-    }
-    if (written) return std::nullopt;
-    if (!in_place) std::filesystem::remove(target, ignored);
-    return messages::cannot_write(path, reason);
+    return bytes;
 }
 
 NpyType npy_type_for(ElementType type) {

@@ -27,10 +27,8 @@ struct NpyContent {
 [[nodiscard]] Result<Tensor> read_input(const Diagram& diagram, ArrayId array,
                                         const std::string& path);
 
-/// Writes in C order, version 1; into a temporary file that is renamed, so that a failure leaves
-/// nothing half-written. A diagnostic where that fails.
-[[nodiscard]] std::optional<Diagnostic> write_npy(const std::string& path, const Tensor& tensor,
-                                                  NpyType type);
+/// A file's bytes: C order, format version 1.
+[[nodiscard]] std::string npy_bytes(const Tensor& tensor, NpyType type);
 /// The narrowest written type that holds every value of an element type.
 [[nodiscard]] NpyType npy_type_for(ElementType type);
 

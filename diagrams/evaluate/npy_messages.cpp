@@ -60,8 +60,4 @@ Diagnostic npy_integer_too_large(const std::string& path) {
                                    path));
 }
 
-Diagnostic cannot_write(const std::string& path, const std::string& reason) {
-    return plain_error("E0518", fmt::format("cannot write `{}`: {}", path, reason));
-}
-
 }  // namespace napkin::messages

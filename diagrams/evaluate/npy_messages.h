@@ -26,7 +26,5 @@ namespace napkin::messages {
                                           ArrayId array, const std::string& descr);
 /// E0517: an integer too large to be kept exactly.
 [[nodiscard]] Diagnostic npy_integer_too_large(const std::string& path);
-/// E0518: a file that cannot be written, with the system's reason.
-[[nodiscard]] Diagnostic cannot_write(const std::string& path, const std::string& reason);
 
 }  // namespace napkin::messages

@@ -1,0 +1,95 @@
+#include "cli/prompt_help.h"
+
+#include <algorithm>
+
+#include "cli/numbers.h"
+#include "cli/prompt_arguments.h"
+#include "diagrams/nearest.h"
+
+namespace napkin::cli {
+namespace {
+
+const PromptCommand* find_command(std::string_view word, PromptCommands commands) {
+    const auto found = std::find_if(commands.begin(), commands.end(),
+                                    [&](const PromptCommand& known) { return known.name == word; });
+    return found == commands.end() ? nullptr : &*found;
+}
+
+/// Every first word; `set` is a rule and a command.
+std::vector<std::string> first_words(PromptCommands commands) {
+    std::vector<std::string> words;
+    for (const Rule& rule : all_rules()) words.emplace_back(rule.name);
+    for (const PromptCommand& command : commands)
+        if (find_rule(command.name) == nullptr) words.emplace_back(command.name);
+    for (const Subcommand& subcommand : all_subcommands())
+        if (subcommand_at_prompt(subcommand.name) != nullptr &&
+            find_command(subcommand.name, commands) == nullptr)
+            words.emplace_back(subcommand.name);
+    return words;
+}
+
+}  // namespace
+
+std::string help_text(PromptCommands commands) {
+    constexpr std::size_t kWidth = 40;
+    std::string text = "  steps\n";
+    for (const Rule& rule : all_rules())
+        if (rule.name != "set") text += "    " + std::string(rule.usage) + "\n";
+    text += "  and\n";
+    for (const PromptCommand& command : commands)
+        text +=
+            "    " + padded(std::string(command.usage), kWidth) + std::string(command.help) + "\n";
+    text += "  with the options of the command line\n";
+    for (const Subcommand& subcommand : all_subcommands())
+        if (subcommand_at_prompt(subcommand.name) != nullptr)
+            text += "    " + padded(std::string(subcommand.name), kWidth) +
+                    std::string(subcommand.description) + "\n";
+    return text;
+}
+
+std::string help_on(const std::string& word, PromptCommands commands) {
+    if (const PromptCommand* command = find_command(word, commands))
+        return "  " + std::string(command->usage) + "\n  " + std::string(command->help) + "\n";
+    if (const Rule* rule = find_rule(word)) {
+        std::string text = "  " + std::string(rule->usage) + "\n";
+        text += "  law: " + std::string(rule->law) + "\n";
+        text += "  where: " + std::string(rule->condition) + "\n";
+        text += "  as in: " + std::string(rule->example) + "\n";
+        return text + "  source: " + std::string(rule->citation) + "\n";
+    }
+    if (const Subcommand* subcommand = subcommand_at_prompt(word))
+        return "  " + word + ": " + std::string(subcommand->description) + "\n  `" + word +
+               " --help` lists its options\n";
+    return unknown_text(word, commands);
+}
+
+std::string unknown_text(const std::string& word, PromptCommands commands) {
+    const std::optional<std::string> near = nearest(word, first_words(commands));
+    return "  there is no command `" + word + "`\n  " +
+           (near ? "did you mean `" + *near + "`?" : "`help` lists the commands") + "\n";
+}
+
+std::vector<std::string> words_after(std::string_view before, const State& state,
+                                     PromptCommands commands) {
+    const std::vector<std::string> typed = words_of(before);
+    if (typed.empty() || (typed.size() == 1 && typed.front() == "help"))
+        return first_words(commands);
+    std::vector<std::string> words;
+    if (typed.back() == "in") {
+        for (const Region& region : state.relabelling.regions)
+            words.push_back(region_name(state.diagram, region));
+        return words;
+    }
+    if (typed.back() == "at")
+        return {"l1", "l2", "cluster", "block", "warps", "thread", "tensor-core"};
+    if (typed.back() == "to") return {"tf32", "bf16", "f16", "e4m3", "e5m2"};
+    if (typed.front() == "show") return {"steps", "cost", "tile"};
+    if (typed.front() == "emit") return {"tile", "cuda", "ptx", "cubin"};
+    for (const Axis& axis : state.diagram.axes) words.push_back(axis.name);
+    for (const Array& array : state.diagram.arrays)
+        if (array.named) words.push_back(array.name);
+    for (const char* keyword : {"by", "at", "in", "to", "as", "all"}) words.emplace_back(keyword);
+    return words;
+}
+
+}  // namespace napkin::cli
