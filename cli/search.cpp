@@ -1,5 +1,8 @@
 #include "search/search.h"
 
+#include <unistd.h>
+
+#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -50,9 +53,23 @@ Serves served_by(const Arguments& arguments, const Machine& machine) {
     options.architecture = machine.name;
     if (const std::optional<Bytes> capacity = machine.capacity(Level::Block))
         options.shared_memory = static_cast<std::int64_t>(capacity->value);
-    return [options](const State& state) {
-        const Result<TileProgram> tiles = expand(state);
-        return tiles && emit(state, *tiles, options);
+    return [options](const State& state, const RegionProgram& region) {
+        return emit(state, {state.diagram.name, {region}}, options).has_value();
+    };
+}
+
+/// Says how far it is where somebody watches, and stops after so many seconds.
+Proceed proceed_for(double seconds) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point start = Clock::now();
+    const bool is_watched = ::isatty(STDERR_FILENO) != 0;
+    return [=](std::size_t done, std::size_t all) {
+        const double spent = std::chrono::duration<double>(Clock::now() - start).count();
+        const bool goes_on = seconds <= 0 || spent < seconds;
+        if (is_watched && spent > 1)
+            print_talk("\rsearched " + std::to_string(done) + " of " + std::to_string(all) +
+                       " ways of fusing" + (goes_on && done + 1 < all ? "" : "\n"));
+        return goes_on;
     };
 }
 
@@ -66,10 +83,9 @@ Result<int> run_search(Context& context) {
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const Result<SearchResult> result =
-        search(loaded->plain, *machine,
-               arguments.top > 0 ? static_cast<std::size_t>(arguments.top) : kShown,
-               served_by(arguments, *machine));
+    SearchOptions options{kShown, served_by(arguments, *machine), proceed_for(arguments.seconds)};
+    if (arguments.top > 0) options.top = static_cast<std::size_t>(arguments.top);
+    const Result<SearchResult> result = search(loaded->plain, *machine, options);
     if (!result) return result.error();
     if (!arguments.output.empty() && !result->ranked.empty())
         if (const auto failure =
@@ -80,7 +96,9 @@ Result<int> run_search(Context& context) {
                   {"machine", machine->name},
                   {"evaluated", result->evaluated},
                   {"too_large", result->too_large},
-                  {"not_served", result->not_served}};
+                  {"not_served", result->not_served},
+                  {"fusions", result->fusions},
+                  {"searched", result->searched}};
         json["ranked"] = Json::array();
         for (const Candidate& candidate : result->ranked)
             json["ranked"].push_back(json_of(candidate, *machine));
@@ -92,7 +110,10 @@ Result<int> run_search(Context& context) {
                        grouped(result->too_large) + " too large\n";
     if (result->not_served > 0)
         text += "  " + arguments.only_target + " makes no kernels of " +
-                grouped(result->not_served) + " faster ones\n";
+                grouped(result->not_served) + " of them\n";
+    if (result->searched < result->fusions)
+        text += "  not searched: " + std::to_string(result->fusions - result->searched) + " of " +
+                std::to_string(result->fusions) + " ways of fusing; `--seconds` was over\n";
     for (std::size_t i = 0; i < result->ranked.size(); ++i)
         text += line_of(i + 1, result->ranked[i]);
     if (arguments.output != "-") print_data(text);

@@ -1,6 +1,7 @@
 #include "derive/operations.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "diagrams/overloaded.h"
 
@@ -16,8 +17,24 @@ bool uses_any(const Expression& expression, const std::vector<AxisId>& axes) {
 
 bool is_special(Function function) {
     return function == Function::Exp || function == Function::Log || function == Function::Tanh ||
-           function == Function::Erf || function == Function::Sqrt || function == Function::Rsqrt ||
-           function == Function::Power;
+           function == Function::Erf || function == Function::Sqrt || function == Function::Rsqrt;
+}
+
+/// The special-function unit computes a root in one operation, another power as a logarithm and an
+/// exponential.
+void add_power(const Apply& power, bool each, OperationCounts& total) {
+    const Number* exponent = std::get_if<Number>(&power.arguments.back().node);
+    const Apply* negated = std::get_if<Apply>(&power.arguments.back().node);
+    if (negated != nullptr && negated->function == Function::Negate)
+        exponent = std::get_if<Number>(&negated->arguments.front().node);
+    const std::optional<int> factors = exponent != nullptr && negated == nullptr
+                                           ? factors_of_power(exponent->value)
+                                           : std::nullopt;
+    if (factors)
+        (each ? total.flops_each : total.flops_once) += std::max(*factors - 1, 0);
+    else
+        (each ? total.exponentials_each : total.exponentials_once) +=
+            exponent != nullptr && exponent->value == 0.5 ? 1 : 2;
 }
 
 bool is_arithmetic(Function function) {
@@ -45,6 +62,7 @@ void add_operations(const Expression& expression, const std::vector<AxisId>& fol
     const std::set<ArrayId> arrays = arrays_read(expression);
     if (arrays.empty() && axes_used(expression).empty()) return;  // a constant
     const bool each = uses_any(expression, folded);
+    if (call->function == Function::Power) add_power(*call, each, total);
     if (is_special(call->function)) ++(each ? total.exponentials_each : total.exponentials_once);
     if (is_arithmetic(call->function)) ++(each ? total.flops_each : total.flops_once);
     for (const Expression& argument : call->arguments)
@@ -79,6 +97,12 @@ OperationCounts sum_operations(const Fold& fold) {
 }
 
 }  // namespace
+
+std::optional<int> factors_of_power(double exponent) {
+    constexpr double kMost = 8;
+    if (exponent < 0 || exponent > kMost || exponent != std::floor(exponent)) return std::nullopt;
+    return static_cast<int>(exponent);
+}
 
 OperationCounts operations_of(const Statement& statement) {
     return std::visit(

@@ -1,6 +1,8 @@
 // Arithmetic of a statement: how many operations one element costs.
 #pragma once
 
+#include <optional>
+
 #include "diagrams/diagram.h"
 
 namespace napkin {
@@ -17,6 +19,9 @@ struct OperationCounts {
     std::int64_t exponentials_once = 0;
     bool operator==(const OperationCounts&) const = default;
 };
+/// How many factors a power is a product of; nullopt where it is computed otherwise. Kernels do as
+/// is counted.
+[[nodiscard]] std::optional<int> factors_of_power(double exponent);
 [[nodiscard]] OperationCounts operations_of(const Statement& statement);
 /// Whether a fold is a sum over a product in which exactly two factors read arrays along the folded
 /// axes: what the tensor core computes.

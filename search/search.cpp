@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 #include "derive/tile_program.h"
@@ -65,7 +66,7 @@ std::vector<Fusion> fusions_of(const State& plain) {
     } else {
         const std::size_t none =
             boundaries >= 63 ? ~std::size_t{0} >> 1U : (std::size_t{1} << boundaries) - 1;
-        ways = {0, none};
+        ways = {none, 0};
         for (std::size_t k = 0; k < std::min<std::size_t>(boundaries, 63); ++k)
             ways.push_back(none & ~(std::size_t{1} << k));
     }
@@ -76,57 +77,113 @@ std::vector<Fusion> fusions_of(const State& plain) {
     return fusions;
 }
 
-/// One tiling for each region, in the order of the state.
+/// Tilings of a region that are looked at, and how many of them are kept that are served.
+constexpr std::size_t kMostTilings = 100;
+constexpr std::size_t kMostKept = 20;
+
+/// The tilings of every region of a fusion, fastest first.
+struct Tiled {
+    Fusion fusion;
+    std::vector<const std::vector<Tiling>*> regions;
+};
+
+/// The fastest tiling of every region but one, and one of that.
 struct Choice {
-    const Fusion* fusion = nullptr;
-    std::vector<Tiling> tilings;
-    [[nodiscard]] Seconds time() const {
-        Seconds total;
-        for (const Tiling& tiling : tilings) total += tiling.time;
-        return total;
+    const Tiled* tiled = nullptr;
+    std::size_t region = 0;
+    std::size_t tiling = 0;
+    Seconds time;
+    [[nodiscard]] const Tiling& of(std::size_t r) const {
+        return (*tiled->regions[r])[r == region ? tiling : 0];
     }
 };
 
-/// The best tiling of every region, and each variation of one of them.
-std::vector<Choice> choices_of(const Fusion& fusion, const Machine& machine, std::size_t top,
-                               std::map<std::vector<StatementId>, std::vector<Tiling>>& known,
-                               TilingCounts& counts) {
-    std::vector<std::vector<Tiling>> lists;
+/// Tilings of a region by its statements: a region of several is the same wherever it stands, but
+/// for its name in commands.
+using Tilings = std::map<std::pair<std::vector<StatementId>, bool>, std::vector<Tiling>>;
+
+/// The state after some commands; nothing where one does not apply.
+std::optional<State> after(State state, const std::vector<Command>& commands) {
+    for (const Command& command : commands) {
+        Outcome next = apply(state, command);
+        if (!std::holds_alternative<State>(next)) return std::nullopt;
+        state = std::get<State>(std::move(next));
+    }
+    return state;
+}
+
+bool is_served(const State& fused, const Tiling& tiling, const std::string& name,
+               const Serves& serves) {
+    const std::optional<State> state = after(fused, tiling.commands);
+    if (!state) return false;
+    const auto region = find_region(*state, name);
+    const Result<RegionProgram> program =
+        expand(*state, state->relabelling.regions[std::get<std::size_t>(region)]);
+    return program && serves(*state, *program);
+}
+
+/// What does not depend on which fusion is looked at.
+struct Survey {
+    const Machine& machine;
+    const Serves& serves;
+    SearchResult& result;
+    Tilings known = {};
+};
+
+/// The best tilings of a region, of those that are served.
+std::vector<Tiling> tilings_of(const State& fused, const Region& region, Survey& survey) {
+    const std::string name = region_name(fused.diagram, region);
+    TilingCounts counts;
+    std::vector<Tiling> found = best_tilings(fused, name, survey.machine, kMostTilings, counts);
+    survey.result.evaluated += counts.evaluated;
+    survey.result.too_large += counts.too_large;
+    std::vector<Tiling> kept;
+    for (Tiling& tiling : found) {
+        if (kept.size() == kMostKept) break;
+        if (survey.serves && !is_served(fused, tiling, name, survey.serves))
+            ++survey.result.not_served;
+        else
+            kept.push_back(std::move(tiling));
+    }
+    return kept;
+}
+
+/// Nothing where some region has no tiling.
+std::optional<Tiled> tiled(Fusion fusion, Survey& survey) {
+    std::vector<const std::vector<Tiling>*> lists;
     const bool alone = fusion.state.relabelling.regions.size() == 1;
     for (const Region& region : fusion.state.relabelling.regions) {
-        const auto same = known.find(region.statements);
-        if (same == known.end() || alone)
-            lists.push_back(best_tilings(fusion.state, region_name(fusion.state.diagram, region),
-                                         machine, top, counts));
-        else
-            lists.push_back(same->second);
-        if (!alone) known[region.statements] = lists.back();
-        if (lists.back().empty()) return {};
+        const auto [list, is_new] = survey.known.try_emplace({region.statements, alone});
+        if (is_new) list->second = tilings_of(fusion.state, region, survey);
+        if (list->second.empty()) return std::nullopt;
+        lists.push_back(&list->second);
     }
-    Choice best{&fusion, {}};
-    for (const std::vector<Tiling>& list : lists) best.tilings.push_back(list.front());
-    std::vector<Choice> choices = {best};
-    for (std::size_t r = 0; r < lists.size(); ++r)
-        for (std::size_t k = 1; k < lists[r].size(); ++k) {
-            choices.push_back(best);
-            choices.back().tilings[r] = lists[r][k];
-        }
-    return choices;
+    return Tiled{std::move(fusion), std::move(lists)};
+}
+
+/// The best tiling of every region, and each variation of one of them.
+void add_choices(const Tiled& tiled, std::vector<Choice>& choices) {
+    Seconds best;
+    for (const std::vector<Tiling>* list : tiled.regions) best += list->front().time;
+    choices.push_back({&tiled, 0, 0, best});
+    for (std::size_t r = 0; r < tiled.regions.size(); ++r) {
+        const std::vector<Tiling>& list = *tiled.regions[r];
+        for (std::size_t k = 1; k < list.size(); ++k)
+            choices.push_back({&tiled, r, k, best - list.front().time + list[k].time});
+    }
 }
 
 /// Derives a choice from the plain diagram and costs what comes out.
 std::optional<Candidate> derive(const State& plain, const Choice& choice, const Machine& machine) {
     Candidate candidate;
-    candidate.commands = choice.fusion->commands;
-    for (const Tiling& tiling : choice.tilings)
-        candidate.commands.insert(candidate.commands.end(), tiling.commands.begin(),
-                                  tiling.commands.end());
-    candidate.state = plain;
-    for (const Command& command : candidate.commands) {
-        Outcome next = apply(candidate.state, command);
-        if (!std::holds_alternative<State>(next)) return std::nullopt;
-        candidate.state = std::get<State>(std::move(next));
+    candidate.commands = choice.tiled->fusion.commands;
+    for (std::size_t r = 0; r < choice.tiled->regions.size(); ++r) {
+        const std::vector<Command>& commands = choice.of(r).commands;
+        candidate.commands.insert(candidate.commands.end(), commands.begin(), commands.end());
     }
+    std::optional<State> state = after(plain, candidate.commands);
+    if (!state) return std::nullopt;
+    candidate.state = std::move(*state);
     const Result<TileProgram> program = expand(candidate.state, OpaqueBoxes::Keep);
     if (!program) return std::nullopt;
     Result<Cost> cost = cost_of(*program);
@@ -144,51 +201,64 @@ std::string interval_text(const TimeEstimate& time) {
     return low == high ? low : low + " to " + high;
 }
 
-}  // namespace
-
-Result<SearchResult> search(const Diagram& diagram, const Machine& machine, std::size_t top,
-                            const Serves& serves) {
-    const State plain = initial_state(diagram);
-    if (plain.relabelling.regions.empty())
-        return plain_error("E0931", "the diagram computes nothing");
-    const std::vector<Fusion> fusions = fusions_of(plain);
-    std::map<std::vector<StatementId>, std::vector<Tiling>> known;
-    std::vector<Choice> choices;
-    TilingCounts counts;
-    for (const Fusion& fusion : fusions)
-        for (Choice& choice :
-             choices_of(fusion, machine, std::max<std::size_t>(top, 1), known, counts))
-            choices.push_back(std::move(choice));
-    std::stable_sort(choices.begin(), choices.end(),
-                     [](const Choice& a, const Choice& b) { return a.time() < b.time(); });
-    SearchResult result;
-    result.evaluated = counts.evaluated;
-    result.too_large = counts.too_large;
-    for (const Choice& choice : choices) {
-        if (result.ranked.size() >= top) break;
-        std::optional<Candidate> candidate = derive(plain, choice, machine);
-        if (!candidate) continue;
-        if (serves && !serves(candidate->state))
-            ++result.not_served;
-        else
-            result.ranked.push_back(std::move(*candidate));
-    }
-    if (result.ranked.empty() && result.not_served > 0)
+/// Why there is no result.
+Diagnostic nothing_found(const SearchResult& result, const std::string& diagram,
+                         const Machine& machine) {
+    if (result.not_served > 0)
         return plain_error(
             "E0933",
-            fmt::format(
-                "the target makes kernels of none of the {} derivations of `{}` that fit {}",
-                result.not_served, diagram.name, machine.name),
+            fmt::format("the target makes kernels of none of the {} tilings of `{}` that fit {}",
+                        result.not_served, diagram, machine.name),
             "`emit` says why; leave out `--target`, or choose `--target simt`");
-    if (result.ranked.empty())
+    if (result.searched < result.fusions)
         return plain_error(
-            "E0932",
-            fmt::format("no derivation of `{}` that was tried fits {}", diagram.name, machine.name),
-            "its smallest tiles exceed a capacity, or no rule applies: `derive -i` and `suggest` "
-            "say which");
+            "E0934",
+            fmt::format("no derivation of `{}` that fits {} was found in the time given: {} of {} "
+                        "ways of fusing were searched",
+                        diagram, machine.name, result.searched, result.fusions),
+            "give it more `--seconds`");
+    return plain_error(
+        "E0932", fmt::format("no derivation of `{}` that was tried fits {}", diagram, machine.name),
+        "its smallest tiles exceed a capacity, or no rule applies: `derive -i` and `suggest` "
+        "say which");
+}
+
+/// The best choices, derived.
+void derive_best(const State& plain, std::vector<Choice> choices, const Machine& machine,
+                 std::size_t top, SearchResult& result) {
+    std::stable_sort(choices.begin(), choices.end(),
+                     [](const Choice& a, const Choice& b) { return a.time < b.time; });
+    for (const Choice& choice : choices) {
+        if (result.ranked.size() >= top) break;
+        if (std::optional<Candidate> candidate = derive(plain, choice, machine))
+            result.ranked.push_back(std::move(*candidate));
+    }
     std::stable_sort(
         result.ranked.begin(), result.ranked.end(),
         [](const Candidate& a, const Candidate& b) { return a.time.middle() < b.time.middle(); });
+}
+
+}  // namespace
+
+Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
+                            const SearchOptions& options) {
+    const State plain = initial_state(diagram);
+    if (plain.relabelling.regions.empty())
+        return plain_error("E0931", "the diagram computes nothing");
+    SearchResult result;
+    std::vector<Fusion> fusions = fusions_of(plain);
+    result.fusions = fusions.size();
+    Survey survey{machine, options.serves, result};
+    std::deque<Tiled> all;
+    std::vector<Choice> choices;
+    for (Fusion& fusion : fusions) {
+        if (options.proceed && !options.proceed(result.searched, result.fusions)) break;
+        ++result.searched;
+        if (std::optional<Tiled> found = tiled(std::move(fusion), survey))
+            add_choices(all.emplace_back(std::move(*found)), choices);
+    }
+    derive_best(plain, std::move(choices), machine, options.top, result);
+    if (result.ranked.empty()) return nothing_found(result, diagram.name, machine);
     return result;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "derive/state.h"
+#include "derive/tile_program.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/time.h"
@@ -28,18 +29,29 @@ struct Candidate {
 
 struct SearchResult {
     std::vector<Candidate> ranked;  ///< fastest first; all fit the machine
+    std::size_t fusions = 0;        ///< ways of fusing boxes
+    std::size_t searched = 0;       ///< of these; fewer where it was stopped
     std::int64_t evaluated = 0;     ///< tilings costed
     std::int64_t too_large = 0;     ///< tilings that exceed a capacity
-    std::int64_t not_served = 0;    ///< derivations that fit, and of which no kernels are made
+    std::int64_t not_served = 0;    ///< tilings that fit, and of which no kernel is made
 };
 
-/// Whether kernels can be made of a state.
-using Serves = std::function<bool(const State&)>;
+/// Whether a kernel can be made of a region of a state.
+using Serves = std::function<bool(const State&, const RegionProgram&)>;
 
-/// The best `top` derivations of a diagram for a machine, of those that `serves` takes where it is
-/// given; a diagnostic where none fits.
+/// Told how far a search is, of how many; false stops it.
+using Proceed = std::function<bool(std::size_t done, std::size_t all)>;
+
+struct SearchOptions {
+    std::size_t top = 5;   ///< how many are wanted; what is searched does not depend on it
+    Serves serves = {};    ///< any region where it is not given
+    Proceed proceed = {};  ///< to the end where it is not given
+};
+
+/// The best derivations of a diagram for a machine, of those that are served; a diagnostic where
+/// none fits.
 [[nodiscard]] Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
-                                          std::size_t top = 5, const Serves& serves = {});
+                                          const SearchOptions& options = {});
 /// The commands as a `.drv` text, headed by what the model predicts.
 [[nodiscard]] std::string print(const Candidate& candidate, const Machine& machine);
 

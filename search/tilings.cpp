@@ -100,6 +100,12 @@ public:
 private:
     void with_stream(std::optional<AxisId> streamed, bool small);
     void evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices);
+    /// False where no chunk size fits.
+    bool evaluate_groups(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
+                         std::vector<std::size_t>& picks);
+    [[nodiscard]] Sizes sizes_of(const std::vector<SizeChoice>& choices,
+                                 const std::vector<std::size_t>& picks) const;
+    [[nodiscard]] bool fits(const RegionProgram& program) const;
     /// False where the tiling does not fit.
     bool evaluate_one(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
                       const std::vector<std::size_t>& picks);
@@ -160,22 +166,31 @@ void RegionSearch::with_stream(std::optional<AxisId> streamed, bool small) {
         state = std::get<State>(std::move(next));
         choices.push_back({axis, false, false, group_sizes(extent, small)});
     }
-    const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
+    const Result<RegionProgram> program =
+        expand(state, region_of(state, region_), OpaqueBoxes::Keep);
     if (!program) return;
     thin(choices);
-    for (const RegionProgram& region : program->regions)
-        if (region.name == region_) evaluate(region, choices);
+    evaluate(*program, choices);
 }
 
+// What is held grows with every size. So a tiling whose smallest chunk is too large settles all
+// whose groups are no smaller.
 void RegionSearch::evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices) {
     const bool streams = !choices.empty() && choices.front().is_stream;
+    const std::size_t chunks = streams ? choices.front().sizes.size() : 1;
     std::vector<std::size_t> picks(choices.size(), 0);
+    std::vector<std::vector<std::size_t>> too_large;
     while (true) {
-        // Without a mask the chunk size changes memory alone, so the largest that fits will do.
-        bool fits = evaluate_one(nominal, choices, picks);
-        for (std::size_t k = 1; streams && !fits && k < choices.front().sizes.size(); ++k) {
-            picks.front() = k;
-            fits = evaluate_one(nominal, choices, picks);
+        const auto is_larger = [&](const std::vector<std::size_t>& known) {
+            for (std::size_t k = 0; k < picks.size(); ++k)
+                if (picks[k] < known[k]) return false;
+            return true;
+        };
+        if (std::any_of(too_large.begin(), too_large.end(), is_larger)) {
+            counts_.too_large += static_cast<std::int64_t>(chunks);
+        } else if (!evaluate_groups(nominal, choices, picks)) {
+            if (streams) picks.front() = 0;
+            too_large.push_back(picks);
         }
         std::size_t at = streams ? 1 : 0;
         if (streams) picks.front() = 0;
@@ -184,19 +199,45 @@ void RegionSearch::evaluate(const RegionProgram& nominal, const std::vector<Size
     }
 }
 
-bool RegionSearch::evaluate_one(const RegionProgram& nominal,
-                                const std::vector<SizeChoice>& choices,
-                                const std::vector<std::size_t>& picks) {
+/// Without a mask the chunk size changes memory alone, so the largest that fits will do; sizes of
+/// chunks fall. False where none fits.
+bool RegionSearch::evaluate_groups(const RegionProgram& nominal,
+                                   const std::vector<SizeChoice>& choices,
+                                   std::vector<std::size_t>& picks) {
+    if (choices.empty() || !choices.front().is_stream) return evaluate_one(nominal, choices, picks);
+    const std::size_t smallest = choices.front().sizes.size() - 1;
+    picks.front() = smallest;
+    if (!fits(resized(nominal, sizes_of(choices, picks)))) {
+        counts_.too_large += static_cast<std::int64_t>(smallest) + 1;
+        return false;
+    }
+    for (picks.front() = 0; picks.front() <= smallest; ++picks.front())
+        if (evaluate_one(nominal, choices, picks)) return true;
+    return true;
+}
+
+Sizes RegionSearch::sizes_of(const std::vector<SizeChoice>& choices,
+                             const std::vector<std::size_t>& picks) const {
     Sizes sizes;
     for (std::size_t k = 0; k < choices.size(); ++k) {
         const std::string name = name_of_axis(choices[k].axis);
         sizes[choices[k].is_stream ? stream_symbol(name, Level::Block)
                                    : group_symbol(name, Level::Block)] = choices[k].sizes[picks[k]];
     }
-    const RegionProgram program = resized(nominal, sizes);
+    return sizes;
+}
+
+bool RegionSearch::fits(const RegionProgram& program) const {
     const std::optional<std::int64_t> held = allocated_bits(program, Level::Block);
     const std::optional<Bytes> capacity = machine_.capacity(Level::Block);
-    if (!held || (capacity && static_cast<double>(*held) / 8 > capacity->value)) {
+    return held && (!capacity || static_cast<double>(*held) / 8 <= capacity->value);
+}
+
+bool RegionSearch::evaluate_one(const RegionProgram& nominal,
+                                const std::vector<SizeChoice>& choices,
+                                const std::vector<std::size_t>& picks) {
+    const RegionProgram program = resized(nominal, sizes_of(choices, picks));
+    if (!fits(program)) {
         ++counts_.too_large;
         return false;
     }

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "codegen/lowering/expression_code.h"
+#include "derive/operations.h"
 
 namespace napkin::lowering {
 namespace {
@@ -69,9 +70,8 @@ void shorten(std::vector<Code>& arguments, const ElementScope& element) {
 
 /// x to a constant power: small integers by multiplication, halves by roots.
 Code power(const Code& base, double exponent) {
-    if (exponent >= 0 && exponent <= 8 && exponent == std::floor(exponent))
-        return function_call(fmt::format("integer_power<{}>", static_cast<int>(exponent)),
-                             {base.text});
+    if (const std::optional<int> factors = factors_of_power(exponent))
+        return function_call(fmt::format("integer_power<{}>", *factors), {base.text});
     if (exponent == 0.5) return function_call("sqrtf", {base.text});
     if (exponent == -0.5) return function_call("rsqrtf", {base.text});
     return function_call("powf", {base.text, real_constant(exponent).text});

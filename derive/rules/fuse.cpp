@@ -117,13 +117,16 @@ Outcome fuse(const State& state, const Command& command) {
         return NotApplicable{"it takes two arrays or more", "write `fuse S, P, O` or `fuse all`"};
     std::set<std::size_t> members;
     if (command.names.size() == 1 && command.names.front() == "all") {
+        if (state.relabelling.regions.size() == 1)
+            return with_step(state, command, {"one region holds everything already"});
         for (std::size_t r = 0; r < state.relabelling.regions.size(); ++r) members.insert(r);
     } else {
         auto named = named_regions(state, command);
         if (const NotApplicable* refusal = std::get_if<NotApplicable>(&named)) return *refusal;
         members = std::get<std::set<std::size_t>>(std::move(named));
     }
-    if (members.size() < 2) return NotApplicable{"there is only one region to fuse", ""};
+    if (members.size() < 2)
+        return NotApplicable{"that is one region already", "there is nothing to fuse"};
     return fuse_regions(state, command, members);
 }
 

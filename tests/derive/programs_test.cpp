@@ -150,7 +150,7 @@ TEST_CASE("refusals give their reason") {
         {"fuse all\nstream d by 2", "`d` is used in unrelated ways here: folded in S, kept in O"},
         {"group q by 4", "there are several regions: S, P and O"},
         {"fuse S, O", "`P` lies between them"},
-        {"fuse all\nfuse all", "there is only one region"},
+        {"fuse all\nfuse S, O", "that is one region already"},
         {"fuse all\ngroup q by 4\ngroup q by 2", "grouped by 4 at block already"},
         {"fuse all\ngroup q by 4\ngroup q by 8 at l2", "a group at a lower level lies inside"},
         {"fuse all\nungroup q", "is not grouped"},

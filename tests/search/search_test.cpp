@@ -3,6 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <utility>
+
 #include "tests/perfmodel/derive_support.h"
 
 namespace napkin {
@@ -51,7 +56,7 @@ void check_result(const char* diagram, const SearchResult& result, const Machine
 
 SearchResult found(const char* diagram, const Machine& on, std::size_t top = 3) {
     const State plain = test::derived(diagram);
-    Result<SearchResult> result = search(plain.diagram, on, top);
+    Result<SearchResult> result = search(plain.diagram, on, {.top = top});
     if (!result) FAIL(test::rendered(result.error(), SourceMap{}));
     check_result(diagram, *result, on);
     return std::move(*result);
@@ -104,6 +109,76 @@ TEST_CASE("rows that fit stay whole; shared heads are grouped") {
     for (const Command& command : best.commands)
         grouped = grouped || (command.rule == "ungroup" && command.names.front() == "g");
     CHECK(grouped);
+}
+
+TEST_CASE("what is searched does not depend on how many are wanted") {
+    const State plain = test::derived(kMatmul);
+    const Machine h200 = machine("H200");
+    // A target that takes no large groups, and so not the fastest.
+    const auto serves = [](const State& state, const RegionProgram&) {
+        const std::vector<Group>& groups = state.relabelling.regions.front().groups;
+        return std::all_of(groups.begin(), groups.end(),
+                           [&](const Group& group) { return group.size <= 96; });
+    };
+    const Result<SearchResult> one = search(plain.diagram, h200, {.top = 1, .serves = serves});
+    const Result<SearchResult> many = search(plain.diagram, h200, {.top = 50, .serves = serves});
+    REQUIRE(one.has_value());
+    REQUIRE(many.has_value());
+    CHECK_EQ(one->evaluated, many->evaluated);
+    CHECK_EQ(one->not_served, many->not_served);
+    CHECK_EQ(one->ranked.front().commands, many->ranked.front().commands);
+    CHECK_GT(many->ranked.size(), 1);
+}
+
+TEST_CASE("a search that is stopped says what it has not searched") {
+    const State plain = test::derived(kAttention);
+    const Machine h200 = machine("H200");
+    const auto stop_at = [](std::size_t most) {
+        return [most](std::size_t done, std::size_t) { return done < most; };
+    };
+    const Result<SearchResult> some = search(plain.diagram, h200, {.proceed = stop_at(1)});
+    REQUIRE(some.has_value());
+    CHECK_EQ(some->searched, 1);
+    CHECK_EQ(some->fusions, 4);
+    const Result<SearchResult> none = search(plain.diagram, h200, {.proceed = stop_at(0)});
+    REQUIRE_FALSE(none.has_value());
+    CHECK_EQ(none.error().list.front().code, "E0934");
+}
+
+TEST_CASE("sixty statements take seconds") {
+    std::string text = "diagram dense {\n axis b = 4096";
+    for (int i = 0; i <= 60; ++i) text += ", d" + std::to_string(i) + " = 1024";
+    text += "\n input Y0[b, d0] : bf16\n";
+    for (int i = 1; i <= 60; ++i) {
+        const std::string n = std::to_string(i);
+        const std::string last = std::to_string(i - 1);
+        text += " input W" + n + "[d" + last + ", d" + n + "] : bf16\n";
+        text += (i == 60 ? " output Y" : " Y") + n + "[b, d" + n + "] : bf16 = sum(d" + last +
+                ") Y" + last + "[b, d" + last + "] * W" + n + "[d" + last + ", d" + n + "]\n";
+    }
+    const auto start = std::chrono::steady_clock::now();
+    const State plain = test::derived((text + "}\n").c_str());
+    const Result<SearchResult> result = search(plain.diagram, machine("H200"), {.top = 1});
+    REQUIRE(result.has_value());
+    CHECK_EQ(result->searched, result->fusions);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    CHECK_LT(spent.count(), 60);
+}
+
+TEST_CASE("powers cost what kernels do: products, a root, or a logarithm and an exponential") {
+    const auto costs = [](const std::string& exponent) {
+        const std::string text =
+            "diagram p {\n axis n = 8\n input X[n] : f32\n output Y[n] = X[n] ^ " + exponent +
+            "\n}\n";
+        const Cost cost = test::cost(test::derived(text.c_str()));
+        return std::pair(cost.operations / 8, cost.exponentials / 8);
+    };
+    using Costs = std::pair<std::int64_t, std::int64_t>;
+    CHECK_EQ(costs("2"), Costs{1, 0});
+    CHECK_EQ(costs("3"), Costs{2, 0});
+    CHECK_EQ(costs("0.5"), Costs{0, 1});
+    CHECK_EQ(costs("(-0.5)"), Costs{0, 1});
+    CHECK_EQ(costs("1.7"), Costs{0, 2});
 }
 
 TEST_CASE("what cannot fit is said") {
