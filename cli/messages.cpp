@@ -25,7 +25,7 @@ Diagnostic cannot_write(const std::string& path, const std::string& reason) {
 }
 
 Diagnostic read_only(const std::string& path) {
-    return plain_error("E9019", "cannot write `" + path + "`: it is read-only",
+    return plain_error("E9023", "cannot write `" + path + "`: it is read-only",
                        "`chmod u+w` makes it writable; or name another file");
 }
 
