@@ -5,12 +5,25 @@
 namespace napkin::cli {
 namespace {
 
-Json json_of(const Amount& amount, const std::vector<std::string>& order) {
-    Json json{{"values", amount.values}, {"bytes", amount.bytes()}};
-    json["ideal"] = amount.ideal ? Json(print_arithmetic(*amount.ideal, order)) : Json(nullptr);
-    json["formula"] = print(amount.formula);
-    return json;
-}
+/// Amounts with their formulas, in which axes stand as declared.
+class AmountJson {
+public:
+    explicit AmountJson(const Diagram& diagram) : names_(diagram.axes) {
+        for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
+            order_.push_back(axis_size(AxisId{i}));
+    }
+    Json operator()(const Amount& amount) const {
+        Json json{{"values", amount.values}, {"bytes", amount.bytes()}};
+        json["ideal"] =
+            amount.ideal ? Json(print_arithmetic(*amount.ideal, names_, order_)) : Json(nullptr);
+        json["formula"] = print(amount.formula, names_);
+        return json;
+    }
+
+private:
+    SymbolNames names_;
+    std::vector<Symbol> order_;
+};
 
 Json json_of(const std::vector<SizeInUse>& sizes) {
     Json json = Json::array();
@@ -27,7 +40,7 @@ Json json_of(const TimeEstimate& time) {
     return Json{{"low", time.low.value * kMicroseconds}, {"high", time.high.value * kMicroseconds}};
 }
 
-Json json_of(const Costed& costed, std::size_t index, const std::vector<std::string>& order) {
+Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_json) {
     const RegionCost& region = costed.cost.regions[index];
     const Diagram& diagram = costed.state.diagram;
     Json json{{"name", region.name}};
@@ -38,9 +51,9 @@ Json json_of(const Costed& costed, std::size_t index, const std::vector<std::str
     json["groups"] = json_of(region.groups);
     json["streams"] = json_of(region.streams);
     for (const auto& [level, cost] : region.levels)
-        json["levels"][std::string(name_of(level))] = Json{{"H", json_of(cost.transferred, order)},
-                                                           {"M", json_of(cost.memory, order)},
-                                                           {"A", json_of(cost.allocated, order)}};
+        json["levels"][std::string(name_of(level))] = Json{{"H", amount_json(cost.transferred)},
+                                                           {"M", amount_json(cost.memory)},
+                                                           {"A", amount_json(cost.allocated)}};
     json["flops"] = region.arithmetic.operations;
     json["exps"] = region.arithmetic.exponentials;
     json["blocks"] = region.blocks;
@@ -57,17 +70,14 @@ Json json_of(const Costed& costed, std::size_t index, const std::vector<std::str
 }  // namespace
 
 Json cost_json(const Costed& costed) {
-    std::vector<std::string> order;
+    const AmountJson amount_json(costed.state.diagram);
     Json json{{"ok", true}, {"diagram", costed.state.diagram.name}};
-    for (const Axis& axis : costed.state.diagram.axes) {
-        order.push_back(axis.name);
-        json["sizes"][axis.name] = axis.extent;
-    }
+    for (const Axis& axis : costed.state.diagram.axes) json["sizes"][axis.name] = axis.extent;
     for (std::size_t i = 0; i < costed.cost.regions.size(); ++i)
-        json["regions"].push_back(json_of(costed, i, order));
+        json["regions"].push_back(json_of(costed, i, amount_json));
     Json total;
     for (const auto& [level, amount] : costed.cost.transferred)
-        total["levels"][std::string(name_of(level))]["H"] = json_of(amount, order);
+        total["levels"][std::string(name_of(level))]["H"] = amount_json(amount);
     total["flops"] = costed.cost.operations;
     total["exps"] = costed.cost.exponentials;
     if (costed.machine != nullptr) {

@@ -21,9 +21,9 @@ std::string level_title(Level level) {
     }
 }
 
-std::string cell_of(const Amount& amount, const std::vector<std::string>& order) {
+std::string cell_of(const Amount& amount, const RegionCost& cost) {
     if (amount.values == 0) return "";
-    return amount.ideal ? print(*amount.ideal, order) : grouped(amount.values);
+    return amount.ideal ? print(*amount.ideal, cost.names, cost.order) : grouped(amount.values);
 }
 
 /// H and M at the block level, one cell a column of the drawing.
@@ -36,22 +36,22 @@ std::vector<TableRow> rows_of(const State& state, const Cost& cost) {
     for (const Column& column : columns) {
         memory.cells.emplace_back();
         transferred.cells.emplace_back();
-        const std::vector<std::string>& order = cost.regions[column.region].order;
-        for (const CostColumn& part : cost.regions[column.region].columns) {
+        const RegionCost& region = cost.regions[column.region];
+        for (const CostColumn& part : region.columns) {
             const bool is_load = part.kind == CostColumn::Kind::Load;
             const bool is_save = part.kind == CostColumn::Kind::Save;
             if ((column.kind == ColumnKind::Load && is_load && column.level == Level::Block) ||
                 (column.kind == ColumnKind::Save && is_save && column.level == Level::Block))
-                transferred.cells.back() = cell_of(part.transferred, order);
+                transferred.cells.back() = cell_of(part.transferred, region);
             if (column.kind == ColumnKind::Boxes && part.kind == CostColumn::Kind::Compute &&
                 !has_boxes[column.region]) {
                 has_boxes[column.region] = true;
-                memory.cells.back() = cell_of(part.memory, order);
+                memory.cells.back() = cell_of(part.memory, region);
             }
         }
     }
     if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end())
-        transferred.cumulative = cell_of(total->second, cost.regions.front().order);
+        transferred.cumulative = cell_of(total->second, cost.regions.front());
     return {memory, transferred};
 }
 

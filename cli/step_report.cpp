@@ -45,7 +45,8 @@ std::string indented(const std::string& text, const std::string& indent) {
 
 Figures figures_of(const Cost& cost, const Machine& machine) {
     const auto form = [&](const Amount& amount) {
-        return amount.ideal ? print(*amount.ideal, cost.regions.front().order) : std::string();
+        const RegionCost& first = cost.regions.front();
+        return amount.ideal ? print(*amount.ideal, first.names, first.order) : std::string();
     };
     Figures figures;
     if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end()) {

@@ -82,10 +82,12 @@ private:
     /// A line that gives a variable its value, with its size, type and level.
     [[nodiscard]] ListingItem defining(ItemKind kind, VariableId id) const {
         const Variable& target = variable(id);
+        const SymbolNames names(scope_.axes);
         std::string size;
         for (const Formula& extent : target.capacity) {
             const std::optional<Polynomial> ideal = idealise(extent);
-            size += (size.empty() ? "" : " ") + (ideal ? print(*ideal) : print(extent));
+            size +=
+                (size.empty() ? "" : " ") + (ideal ? print(*ideal, names) : print(extent, names));
         }
         return {kind,
                 "",
@@ -143,7 +145,7 @@ std::vector<Listing> listings_of(const TileProgram& program, const Cost& cost,
         Listing listing{region.name, {}, Lister(region, sources).items(region.body)};
         const LevelCost& block = costs.levels.at(Level::Block);
         const auto add = [&](const std::string& title, const Amount& amount) {
-            listing.facts.push_back({title, ideal_text(amount, costs.order),
+            listing.facts.push_back({title, ideal_text(amount, costs),
                                      bytes_text(static_cast<double>(amount.bytes()))});
         };
         add("H_l1", block.transferred);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "derive/size_symbols.h"
-
 namespace napkin {
 
 std::int64_t width_of(const Diagram& diagram, const Region& region, AxisId axis, Level level) {
@@ -15,15 +13,14 @@ std::int64_t width_of(const Diagram& diagram, const Region& region, AxisId axis,
     return width;
 }
 
-Formula width_formula(const Diagram& diagram, const Region& region, AxisId axis, Level level) {
-    const std::string& name = diagram[axis].name;
-    Formula width = symbol(name);
+Formula width_formula(const Region& region, AxisId axis, Level level) {
+    Formula width = axis_size(axis);
     for (const Group& group : region.groups)
         if (group.axis == axis && group.level <= level)
-            width = min_of(symbol(group_symbol(name, group.level)), width);
+            width = min_of(group_size(axis, group.level), width);
     for (const Stream& stream : region.streams)
         if (stream.axis == axis && stream.level <= level)
-            width = min_of(symbol(stream_symbol(name, stream.level)), width);
+            width = min_of(stream_size(axis, stream.level), width);
     return width;
 }
 

@@ -10,7 +10,6 @@ namespace napkin {
 [[nodiscard]] std::int64_t width_of(const Diagram& diagram, const Region& region, AxisId axis,
                                     Level level);
 /// The same as a formula, `min(g_q, q)`.
-[[nodiscard]] Formula width_formula(const Diagram& diagram, const Region& region, AxisId axis,
-                                    Level level);
+[[nodiscard]] Formula width_formula(const Region& region, AxisId axis, Level level);
 
 }  // namespace napkin

@@ -124,6 +124,16 @@ Sizes sizes_of(const Diagram& diagram) {
     return sizes;
 }
 
+SymbolValues extents_of(const std::vector<Axis>& axes) {
+    SymbolValues values;
+    for (std::uint32_t i = 0; i < axes.size(); ++i) values[axis_size(AxisId{i})] = axes[i].extent;
+    return values;
+}
+
+bool has_own_size(const Diagram& diagram, AxisId axis) {
+    return diagram[axis].size == Formula(axis_size(axis));
+}
+
 std::vector<Monoid> builtin_monoids() {
     return {builtin("sum", 0, true, Function::Add), builtin("prod", 1, true, Function::Multiply),
             builtin("max", -kInfinity, false, Function::Max),

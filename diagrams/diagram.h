@@ -19,6 +19,7 @@
 //  `layout` says otherwise.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -32,10 +33,13 @@
 
 namespace napkin {
 
+/// Sizes by the name of an axis, as users give them.
+using Sizes = std::map<std::string, std::int64_t>;
+
 /// A named dimension, drawn as a wire.
 struct Axis {
     std::string name;
-    Formula size;  ///< over the names of other axes; a base axis is the symbol of its own name
+    Formula size;  ///< over the sizes of other axes; a base axis is the symbol of its own
     std::int64_t extent = 0;  ///< the size in numbers, after `--set`
     bool dynamic =
         false;           ///< a run-time size: a kernel argument, never a constant in generated code
@@ -163,8 +167,12 @@ struct Diagram {
 [[nodiscard]] std::vector<AxisId> axes_of(const Diagram& diagram, const Statement& statement);
 [[nodiscard]] std::vector<AxisId> folded_axes(const Statement& statement);
 [[nodiscard]] std::vector<ArrayId> outputs_of(const Diagram& diagram);
-/// Extents by axis name, the values for formulas.
+/// Extents by axis name.
 [[nodiscard]] Sizes sizes_of(const Diagram& diagram);
+/// Extents as values for formulas.
+[[nodiscard]] SymbolValues extents_of(const std::vector<Axis>& axes);
+/// Whether an axis has a size of its own rather than one that follows from others.
+[[nodiscard]] bool has_own_size(const Diagram& diagram, AxisId axis);
 
 /// The four built-in monoids, in the order of kSum, kProduct, kMax, kMin.
 [[nodiscard]] std::vector<Monoid> builtin_monoids();

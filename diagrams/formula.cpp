@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "diagrams/formula_parts.h"
@@ -103,9 +104,15 @@ void add_terms(std::vector<Term>& terms, const Formula& formula) {
     terms.push_back(std::move(term));
 }
 
+/// Some order of factors, so that equal products are equal values.
 bool less(const Formula& a, const Formula& b) {
-    if (a.op == FormulaOp::Symbol && b.op == FormulaOp::Symbol) return a.symbol < b.symbol;
-    return print(a) < print(b);
+    const auto key = [](const Formula& formula) {
+        return std::tuple(formula.op, formula.symbol, formula.constant.numerator,
+                          formula.constant.denominator);
+    };
+    if (key(a) != key(b)) return key(a) < key(b);
+    return std::lexicographical_compare(a.args.begin(), a.args.end(), b.args.begin(), b.args.end(),
+                                        less);
 }
 
 Formula divided(FormulaOp op, const Formula& a, const Formula& b) {
@@ -150,13 +157,12 @@ Formula extreme(FormulaOp op, const Formula& a, const Formula& b) {
     return kept.size() == 1 ? kept.front() : node(op, std::move(kept));
 }
 
-bool mentions(const Formula& formula, const std::string& name) {
-    const std::vector<std::string> symbols = symbols_of(formula);
-    return std::binary_search(symbols.begin(), symbols.end(), name);
+bool mentions(const Formula& formula, Symbol symbol) {
+    const std::vector<Symbol> symbols = symbols_of(formula);
+    return std::binary_search(symbols.begin(), symbols.end(), symbol);
 }
 
-void collect_symbols(const Formula& formula, std::set<std::string>& bound,
-                     std::set<std::string>& found) {
+void collect_symbols(const Formula& formula, std::set<Symbol>& bound, std::set<Symbol>& found) {
     if (formula.op == FormulaOp::Symbol) {
         if (!bound.contains(formula.symbol)) found.insert(formula.symbol);
         return;
@@ -172,21 +178,14 @@ void collect_symbols(const Formula& formula, std::set<std::string>& bound,
     if (fresh) bound.erase(formula.symbol);
 }
 
-/// A name like `name` that neither formula mentions.
-std::string fresh_name(std::string name, const Formula& a, const Formula& b) {
-    do name += "_";
-    while (mentions(a, name) || mentions(b, name));
-    return name;
+/// An index like this one that neither formula mentions.
+Symbol fresh_index(Symbol index, const Formula& a, const Formula& b) {
+    do ++index.number;
+    while (mentions(a, index) || mentions(b, index));
+    return index;
 }
 
 }  // namespace
-
-Formula symbol(std::string name) {
-    Formula result;
-    result.op = FormulaOp::Symbol;
-    result.symbol = std::move(name);
-    return result;
-}
 
 Formula operator+(const Formula& a, const Formula& b) {
     if (is_value(a, 0)) return b;
@@ -262,30 +261,30 @@ Formula at_most(const Formula& a, const Formula& b) {
     return node(FormulaOp::LessEqual, {a, b});
 }
 
-Formula sum_over(std::string index, const Formula& low, const Formula& high, const Formula& term) {
+Formula sum_over(Symbol index, const Formula& low, const Formula& high, const Formula& term) {
     if (is_value(term, 0)) return {0};
     const Formula count = high - low + Formula(1);
     if (is_constant(count) && count.constant.numerator <= 0) return {0};
     if (low == high) return substitute(term, index, low);
     if (!mentions(term, index)) return max_of(0, count) * term;
     Formula result = node(FormulaOp::Sum, {low, high, term});
-    result.symbol = std::move(index);
+    result.symbol = index;
     return result;
 }
 
-Formula substitute(const Formula& formula, const std::string& name, const Formula& value) {
+Formula substitute(const Formula& formula, Symbol symbol, const Formula& value) {
     if (formula.op == FormulaOp::Constant) return formula;
-    if (formula.op == FormulaOp::Symbol) return formula.symbol == name ? value : formula;
+    if (formula.op == FormulaOp::Symbol) return formula.symbol == symbol ? value : formula;
     std::vector<Formula> args;
-    const auto replaced = [&](const Formula& arg) { return substitute(arg, name, value); };
+    const auto replaced = [&](const Formula& arg) { return substitute(arg, symbol, value); };
     if (formula.op == FormulaOp::Sum) {
         const Formula low = replaced(formula.args[0]);
         const Formula high = replaced(formula.args[1]);
-        if (formula.symbol == name) return sum_over(name, low, high, formula.args[2]);
+        if (formula.symbol == symbol) return sum_over(symbol, low, high, formula.args[2]);
         if (!mentions(value, formula.symbol))
             return sum_over(formula.symbol, low, high, replaced(formula.args[2]));
-        const std::string fresh = fresh_name(formula.symbol, formula.args[2], value);
-        const Formula term = substitute(formula.args[2], formula.symbol, symbol(fresh));
+        const Symbol fresh = fresh_index(formula.symbol, formula.args[2], value);
+        const Formula term = substitute(formula.args[2], formula.symbol, fresh);
         return sum_over(fresh, low, high, replaced(term));
     }
     std::transform(formula.args.begin(), formula.args.end(), std::back_inserter(args), replaced);
@@ -306,9 +305,9 @@ Formula substitute(const Formula& formula, const std::string& name, const Formul
     return result;
 }
 
-std::vector<std::string> symbols_of(const Formula& formula) {
-    std::set<std::string> bound;
-    std::set<std::string> found;
+std::vector<Symbol> symbols_of(const Formula& formula) {
+    std::set<Symbol> bound;
+    std::set<Symbol> found;
     collect_symbols(formula, bound, found);
     return {found.begin(), found.end()};
 }

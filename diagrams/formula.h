@@ -1,4 +1,4 @@
-// Symbolic sizes and costs over axis sizes (`q`), group sizes (`g_q`) and stream sizes (`s_x`).
+// Symbolic sizes and costs over symbols (diagrams/symbol.h): sizes of axes, groups and chunks.
 //
 // Each cost has two forms. A Polynomial is the paper's *ideal* form, where sizes divide: a sum of
 // monomials with rational coefficients and exponents, such as 2qd + 2xqd/g_q. A Formula is the
@@ -13,8 +13,11 @@
 #include <vector>
 
 #include "diagrams/result.h"
+#include "diagrams/symbol.h"
 
 namespace napkin {
+
+class SymbolNames;
 
 /// A fraction in lowest terms, denominator positive; arithmetic throws InternalError on overflow.
 struct Rational {
@@ -30,8 +33,8 @@ struct Rational {
 [[nodiscard]] bool operator<(Rational a, Rational b);
 [[nodiscard]] double to_double(Rational value);
 
-/// A value for every symbol that a formula names.
-using Sizes = std::map<std::string, std::int64_t>;
+/// A value for every symbol of a formula.
+using SymbolValues = std::map<Symbol, std::int64_t>;
 
 enum class FormulaOp {
     Constant,  // `constant`
@@ -54,16 +57,17 @@ enum class FormulaOp {
 struct Formula {
     FormulaOp op = FormulaOp::Constant;
     Rational constant;
-    std::string symbol;
+    napkin::Symbol symbol;
     std::vector<Formula> args;
 
     Formula() = default;
     Formula(std::int64_t value) : constant{value, 1} {}  // NOLINT(google-explicit-constructor)
+    Formula(napkin::Symbol given)                        // NOLINT(google-explicit-constructor)
+        : op(FormulaOp::Symbol), symbol(given) {}
     bool operator==(const Formula&) const = default;
 };
 
 // Constructors fold constants and drop neutral elements, so that printed formulas stay short.
-[[nodiscard]] Formula symbol(std::string name);
 [[nodiscard]] Formula operator+(const Formula& a, const Formula& b);
 [[nodiscard]] Formula operator-(const Formula& a, const Formula& b);
 [[nodiscard]] Formula operator*(const Formula& a, const Formula& b);
@@ -74,25 +78,24 @@ struct Formula {
 [[nodiscard]] Formula min_of(const Formula& a, const Formula& b);
 [[nodiscard]] Formula max_of(const Formula& a, const Formula& b);
 [[nodiscard]] Formula at_most(const Formula& a, const Formula& b);  ///< LessEqual
-[[nodiscard]] Formula sum_over(std::string index, const Formula& low, const Formula& high,
+[[nodiscard]] Formula sum_over(Symbol index, const Formula& low, const Formula& high,
                                const Formula& term);
 
 /// Exact value; throws InternalError on an unknown symbol, nullopt on overflow of 64 bits or
 /// division by zero.
-[[nodiscard]] std::optional<Rational> evaluate(const Formula& formula, const Sizes& sizes);
+[[nodiscard]] std::optional<Rational> evaluate(const Formula& formula, const SymbolValues& values);
 /// The value as an integer; throws InternalError when it is not one or overflows.
-[[nodiscard]] std::int64_t evaluate_integer(const Formula& formula, const Sizes& sizes);
-/// The formula with `symbol` replaced.
-[[nodiscard]] Formula substitute(const Formula& formula, const std::string& name,
-                                 const Formula& value);
+[[nodiscard]] std::int64_t evaluate_integer(const Formula& formula, const SymbolValues& values);
+/// The formula with a symbol replaced.
+[[nodiscard]] Formula substitute(const Formula& formula, Symbol symbol, const Formula& value);
 /// Every symbol that is free in it, sorted.
-[[nodiscard]] std::vector<std::string> symbols_of(const Formula& formula);
+[[nodiscard]] std::vector<Symbol> symbols_of(const Formula& formula);
 /// Arithmetic text with `+ - * /`, ceil, floor, min, max and sum(i, lo, hi, e) (hi included):
 /// `ceil(q/g_q)*d*x`.
-[[nodiscard]] std::string print(const Formula& formula);
+[[nodiscard]] std::string print(const Formula& formula, const SymbolNames& names);
 
 /// Powers of symbols in one term, sorted by symbol, no zero exponents.
-using Monomial = std::map<std::string, Rational>;
+using Monomial = std::map<Symbol, Rational>;
 
 /// A sum of monomials, no zero coefficients; equal polynomials compare equal.
 struct Polynomial {
@@ -100,33 +103,32 @@ struct Polynomial {
     bool operator==(const Polynomial&) const = default;
 };
 [[nodiscard]] Polynomial constant_polynomial(Rational value);
-[[nodiscard]] Polynomial symbol_polynomial(const std::string& name,
-                                           Rational exponent = rational(1));
+[[nodiscard]] Polynomial symbol_polynomial(Symbol symbol, Rational exponent = rational(1));
 [[nodiscard]] Polynomial operator+(const Polynomial& a, const Polynomial& b);
 [[nodiscard]] Polynomial operator-(const Polynomial& a, const Polynomial& b);
 [[nodiscard]] Polynomial operator*(const Polynomial& a, const Polynomial& b);
 /// The polynomial to a rational power; only a single monomial has one (nullopt otherwise).
 [[nodiscard]] std::optional<Polynomial> power(const Polynomial& base, Rational exponent);
-[[nodiscard]] double evaluate(const Polynomial& polynomial,
-                              const std::map<std::string, double>& values);
+[[nodiscard]] double evaluate(const Polynomial& polynomial, const SymbolValues& values);
 /// The paper's manner: `2qd + 2xqd/g_q`; names of several letters are set apart by a centred dot.
-/// Terms are ordered by degree, then by first use in `order` (axis names as declared).
-[[nodiscard]] std::string print(const Polynomial& polynomial,
-                                const std::vector<std::string>& order = {});
+/// Terms are ordered by degree, then by first use in `order` (axes as declared).
+[[nodiscard]] std::string print(const Polynomial& polynomial, const SymbolNames& names,
+                                const std::vector<Symbol>& order = {});
 /// Arithmetic text, `2*q*d + 2*x*q*d/g_q`, that any calculator evaluates; same order of terms.
-[[nodiscard]] std::string print_arithmetic(const Polynomial& polynomial,
-                                           const std::vector<std::string>& order = {});
-/// Reads what `print` writes and ordinary `2*q*d + x*q/g_q`, for tests and expectations.
-[[nodiscard]] Result<Polynomial> parse_polynomial(const std::string& text,
-                                                  const std::vector<std::string>& symbols);
+[[nodiscard]] std::string print_arithmetic(const Polynomial& polynomial, const SymbolNames& names,
+                                           const std::vector<Symbol>& order = {});
+/// Reads what `print` writes of these symbols and ordinary `2*q*d + x*q/g_q`, for tests and
+/// expectations.
+[[nodiscard]] Result<Polynomial> parse_polynomial(const std::string& text, const SymbolNames& names,
+                                                  const std::vector<Symbol>& symbols);
 
 /// The ideal form of an exact one: ceilings and floors are taken as exact quotients, min(g, q -
 /// i*g) as g, sums over an index as count times term; nullopt where that is no polynomial.
 [[nodiscard]] std::optional<Polynomial> idealise(const Formula& formula);
-/// The polynomial with `name` replaced by a number; nullopt where that is not exact (a fractional
+/// The polynomial with a symbol replaced by a number; nullopt where that is not exact (a fractional
 /// power, a division by zero).
-[[nodiscard]] std::optional<Polynomial> substitute(const Polynomial& polynomial,
-                                                   const std::string& name, std::int64_t value);
+[[nodiscard]] std::optional<Polynomial> substitute(const Polynomial& polynomial, Symbol symbol,
+                                                   std::int64_t value);
 /// Whether two sizes are equal for every value of their symbols, as far as polynomial normal form
 /// can tell.
 [[nodiscard]] bool provably_equal(const Formula& a, const Formula& b);

@@ -5,6 +5,7 @@
 
 #include "diagrams/formula.h"
 #include "diagrams/formula_parts.h"
+#include "diagrams/symbol_names.h"
 
 namespace napkin {
 
@@ -23,7 +24,7 @@ struct Node {
 /// Numbers symbols; a bound index gets a slot of its own.
 class Compiler {
 public:
-    explicit Compiler(const Sizes& sizes) : sizes_(sizes) {}
+    explicit Compiler(const SymbolValues& given) : given_(given) {}
 
     Node compile(const Formula& formula) {
         Node node{formula.op, formula.constant, 0, {}};
@@ -45,21 +46,22 @@ public:
     std::vector<std::int64_t> values;
 
 private:
-    std::size_t slot_of(const std::string& name) {
-        const auto inner = bound_.find(name);
+    std::size_t slot_of(Symbol symbol) {
+        const auto inner = bound_.find(symbol);
         if (inner != bound_.end() && !inner->second.empty()) return inner->second.back();
-        const auto [entry, fresh] = free_.try_emplace(name, values.size());
+        const auto [entry, fresh] = free_.try_emplace(symbol, values.size());
         if (fresh) {
-            const auto size = sizes_.find(name);
-            invariant(size != sizes_.end(), "no value for the symbol `", name, "`");
-            values.push_back(size->second);
+            const auto value = given_.find(symbol);
+            invariant(value != given_.end(), "no value for the symbol `", SymbolNames()(symbol),
+                      "`");
+            values.push_back(value->second);
         }
         return entry->second;
     }
 
-    const Sizes& sizes_;
-    std::map<std::string, std::size_t> free_;
-    std::map<std::string, std::vector<std::size_t>> bound_;
+    const SymbolValues& given_;
+    std::map<Symbol, std::size_t> free_;
+    std::map<Symbol, std::vector<std::size_t>> bound_;
 };
 
 Value floor_quotient(Rational a, Rational b) {
@@ -127,16 +129,16 @@ Value value_of(const Node& node, std::vector<std::int64_t>& values) {
 
 }  // namespace
 
-std::optional<Rational> evaluate(const Formula& formula, const Sizes& sizes) {
-    Compiler compiler(sizes);
+std::optional<Rational> evaluate(const Formula& formula, const SymbolValues& values) {
+    Compiler compiler(values);
     const Node node = compiler.compile(formula);
     return value_of(node, compiler.values);
 }
 
-std::int64_t evaluate_integer(const Formula& formula, const Sizes& sizes) {
-    const std::optional<Rational> value = evaluate(formula, sizes);
+std::int64_t evaluate_integer(const Formula& formula, const SymbolValues& values) {
+    const std::optional<Rational> value = evaluate(formula, values);
     if (!value || value->denominator != 1)
-        invariant(false, "`", print(formula),
+        invariant(false, "`", print(formula, SymbolNames()),
                   value ? "` is not an integer" : "` overflows or divides by zero");
     return value->numerator;
 }

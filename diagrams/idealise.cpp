@@ -1,6 +1,5 @@
 // The ideal form of an exact formula, and equality of sizes by polynomial normal form.
 #include <algorithm>
-#include <array>
 #include <functional>
 
 #include "diagrams/formula.h"
@@ -28,18 +27,17 @@ Form quotient(const Form& numerator, const Form& denominator) {
     return inverse ? Form(*numerator * *inverse) : std::nullopt;
 }
 
-bool mentions(const Polynomial& polynomial, const std::string& name) {
+bool mentions(const Polynomial& polynomial, Symbol symbol) {
     return std::any_of(polynomial.terms.begin(), polynomial.terms.end(),
-                       [&](const auto& term) { return term.first.contains(name); });
+                       [&](const auto& term) { return term.first.contains(symbol); });
 }
 
-bool is_tile_size(const Polynomial& polynomial) {
+bool is_tile(const Polynomial& polynomial) {
     if (polynomial.terms.size() != 1) return false;
     const Monomial& monomial = polynomial.terms.begin()->first;
     return !monomial.empty() &&
-           std::all_of(monomial.begin(), monomial.end(), [](const auto& power) {
-               return power.first.starts_with("g_") || power.first.starts_with("s_");
-           });
+           std::all_of(monomial.begin(), monomial.end(),
+                       [](const auto& power) { return is_tile_size(power.first); });
 }
 
 /// sum over i = 0..n of i^power as a polynomial in n (Faulhaber).
@@ -56,8 +54,7 @@ Form power_sum(const Polynomial& n, std::int64_t exponent) {
 }
 
 /// The sum over `index` from low to high of a polynomial in it.
-Form sum_of(const Polynomial& term, const std::string& index, const Polynomial& low,
-            const Polynomial& high) {
+Form sum_of(const Polynomial& term, Symbol index, const Polynomial& low, const Polynomial& high) {
     Polynomial total;
     for (const auto& [monomial, coefficient] : term.terms) {
         Monomial rest = monomial;
@@ -83,7 +80,7 @@ Form least(const Formula& formula) {
         if (form) forms.push_back(*form);
     }
     if (forms.empty()) return std::nullopt;
-    const auto tile = std::find_if(forms.begin(), forms.end(), is_tile_size);
+    const auto tile = std::find_if(forms.begin(), forms.end(), is_tile);
     if (tile != forms.end()) return *tile;
     const bool same = forms.size() == formula.args.size() &&
                       std::all_of(forms.begin(), forms.end(),
@@ -113,31 +110,41 @@ Form ideal_sum(const Formula& formula) {
     return sum_of(*term, formula.symbol, *low, *high);
 }
 
-/// Polynomial normal form in which every part that is no polynomial is an atom named by its own
-/// normal form.
-Polynomial normal_form(const Formula& formula) {
-    switch (formula.op) {
-    case FormulaOp::Constant: return constant_polynomial(formula.constant);
-    case FormulaOp::Symbol: return symbol_polynomial(formula.symbol);
-    case FormulaOp::Add:
-    case FormulaOp::Multiply: return *combine(formula, normal_form);
-    default: break;
+/// Polynomial normal forms in which every part that is no polynomial is numbered by its own normal
+/// form.
+class NormalForms {
+public:
+    Polynomial of(const Formula& formula) {
+        switch (formula.op) {
+        case FormulaOp::Constant: return constant_polynomial(formula.constant);
+        case FormulaOp::Symbol: return symbol_polynomial(formula.symbol);
+        case FormulaOp::Add:
+        case FormulaOp::Multiply:
+            return *combine(formula, [&](const Formula& arg) { return of(arg); });
+        default: break;
+        }
+        Part part{formula.op, formula.symbol, {}};
+        for (const Formula& arg : formula.args) part.args.push_back(of(arg));
+        if (formula.op == FormulaOp::Divide)
+            if (const Form exact = quotient(part.args[0], part.args[1])) return *exact;
+        if (formula.op == FormulaOp::Min || formula.op == FormulaOp::Max)
+            std::sort(part.args.begin(), part.args.end(),
+                      [](const auto& a, const auto& b) { return a.terms < b.terms; });
+        const auto known = std::find(parts_.begin(), parts_.end(), part);
+        const auto number = static_cast<std::uint32_t>(known - parts_.begin());
+        if (known == parts_.end()) parts_.push_back(std::move(part));
+        return symbol_polynomial({SymbolKind::Part, Level::Block, {}, number});
     }
-    std::vector<std::string> parts;
-    for (const Formula& arg : formula.args) parts.push_back(print_arithmetic(normal_form(arg)));
-    if (formula.op == FormulaOp::Divide) {
-        const Form exact = quotient(normal_form(formula.args[0]), normal_form(formula.args[1]));
-        if (exact) return *exact;
-    }
-    if (formula.op == FormulaOp::Min || formula.op == FormulaOp::Max)
-        std::sort(parts.begin(), parts.end());
-    constexpr std::array<const char*, 12> kNames = {"",  "",    "",    "/",  "floor", "ceil",
-                                                    "%", "min", "max", "<=", "sum"};
-    const std::size_t op = static_cast<std::size_t>(formula.op);
-    std::string name = std::string(op < kNames.size() ? kNames.at(op) : "") + "#" + formula.symbol;
-    for (const std::string& part : parts) name += "(" + part + ")";
-    return symbol_polynomial(name);
-}
+
+private:
+    struct Part {
+        FormulaOp op;
+        Symbol index;  ///< of a sum
+        std::vector<Polynomial> args;
+        bool operator==(const Part&) const = default;
+    };
+    std::vector<Part> parts_;
+};
 
 }  // namespace
 
@@ -161,7 +168,9 @@ std::optional<Polynomial> idealise(const Formula& formula) {
 }
 
 bool provably_equal(const Formula& a, const Formula& b) {
-    return a == b || normal_form(a) == normal_form(b);
+    if (a == b) return true;
+    NormalForms forms;
+    return forms.of(a) == forms.of(b);
 }
 
 }  // namespace napkin

@@ -3,6 +3,7 @@
 
 #include "diagrams/formula.h"
 #include "diagrams/formula_parts.h"
+#include "diagrams/symbol_names.h"
 
 namespace napkin {
 
@@ -16,10 +17,10 @@ void add_term(Polynomial& polynomial, const Monomial& monomial, Rational coeffic
 
 Monomial multiply(const Monomial& a, const Monomial& b) {
     Monomial result = a;
-    for (const auto& [name, exponent] : b) {
-        Rational& present = result[name];
+    for (const auto& [symbol, exponent] : b) {
+        Rational& present = result[symbol];
         present = present + exponent;
-        if (present.numerator == 0) result.erase(name);
+        if (present.numerator == 0) result.erase(symbol);
     }
     return result;
 }
@@ -40,9 +41,9 @@ Polynomial constant_polynomial(Rational value) {
     return result;
 }
 
-Polynomial symbol_polynomial(const std::string& name, Rational exponent) {
+Polynomial symbol_polynomial(Symbol symbol, Rational exponent) {
     if (exponent.numerator == 0) return constant_polynomial(rational(1));
-    return {{{{{name, exponent}}, rational(1)}}};
+    return {{{{{symbol, exponent}}, rational(1)}}};
 }
 
 Polynomial operator+(const Polynomial& a, const Polynomial& b) {
@@ -72,32 +73,33 @@ std::optional<Polynomial> power(const Polynomial& base, Rational exponent) {
     if (coefficient != Rational{1, 1}) scale = whole_power(coefficient, exponent.numerator);
     if (!scale) return std::nullopt;
     Monomial result;
-    for (const auto& [name, inner] : monomial) result[name] = inner * exponent;
+    for (const auto& [symbol, inner] : monomial) result[symbol] = inner * exponent;
     if (exponent.numerator == 0) result.clear();
     return Polynomial{{{result, *scale}}};
 }
 
-double evaluate(const Polynomial& polynomial, const std::map<std::string, double>& values) {
+double evaluate(const Polynomial& polynomial, const SymbolValues& values) {
     double total = 0;
     for (const auto& [monomial, coefficient] : polynomial.terms) {
         double term = to_double(coefficient);
-        for (const auto& [name, exponent] : monomial) {
-            const auto found = values.find(name);
-            invariant(found != values.end(), "no value for the symbol `", name, "`");
-            term *= std::pow(found->second, to_double(exponent));
+        for (const auto& [symbol, exponent] : monomial) {
+            const auto found = values.find(symbol);
+            invariant(found != values.end(), "no value for the symbol `", SymbolNames()(symbol),
+                      "`");
+            term *= std::pow(static_cast<double>(found->second), to_double(exponent));
         }
         total += term;
     }
     return total;
 }
 
-std::optional<Polynomial> substitute(const Polynomial& polynomial, const std::string& name,
+std::optional<Polynomial> substitute(const Polynomial& polynomial, Symbol symbol,
                                      std::int64_t value) {
     Polynomial result;
     for (const auto& [powers, scale] : polynomial.terms) {
         Monomial monomial = powers;
         Rational coefficient = scale;
-        const Monomial::const_iterator found = monomial.find(name);
+        const Monomial::const_iterator found = monomial.find(symbol);
         if (found != monomial.end()) {
             if (found->second.denominator != 1) return std::nullopt;
             const std::optional<Rational> factor = whole_power({value, 1}, found->second.numerator);

@@ -4,12 +4,26 @@
 
 #include "diagrams/formula.h"
 #include "diagrams/formula_parts.h"
+#include "diagrams/symbol_names.h"
 
 namespace napkin {
 
 namespace {
 
 enum class Manner { Paper, Arithmetic };
+
+/// A monomial by the names of its symbols.
+using Powers = std::map<std::string, Rational>;
+
+std::map<Powers, Rational> named(const Polynomial& polynomial, const SymbolNames& names) {
+    std::map<Powers, Rational> result;
+    for (const auto& [monomial, coefficient] : polynomial.terms) {
+        Powers powers;
+        for (const auto& [symbol, exponent] : monomial) powers[names(symbol)] = exponent;
+        result[powers] = coefficient;
+    }
+    return result;
+}
 
 /// A monomial's factors in the reader's order, those with negative exponents apart.
 struct Factors {
@@ -23,9 +37,9 @@ std::size_t rank_of(const std::string& name, const std::vector<std::string>& ord
     return static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());
 }
 
-Factors factors_of(const Monomial& monomial, const std::vector<std::string>& order) {
+Factors factors_of(const Powers& powers, const std::vector<std::string>& order) {
     Factors result;
-    for (const auto& [name, exponent] : monomial) {
+    for (const auto& [name, exponent] : powers) {
         if (exponent.numerator < 0)
             result.below.emplace_back(name, rational(-1) * exponent);
         else
@@ -93,11 +107,13 @@ std::string term_text(const Factors& factors, Rational size, Manner manner) {
     return text + "/" + (several ? "(" + below + ")" : below);
 }
 
-std::string text_in(const Polynomial& polynomial, const std::vector<std::string>& order,
-                    Manner manner) {
+std::string text_in(const Polynomial& polynomial, const SymbolNames& names,
+                    const std::vector<Symbol>& ordered, Manner manner) {
+    std::vector<std::string> order;
+    for (const Symbol symbol : ordered) order.push_back(names(symbol));
     std::vector<std::pair<Factors, Rational>> terms;
-    for (const auto& [monomial, coefficient] : polynomial.terms)
-        terms.emplace_back(factors_of(monomial, order), coefficient);
+    for (const auto& [powers, coefficient] : named(polynomial, names))
+        terms.emplace_back(factors_of(powers, order), coefficient);
     std::stable_sort(terms.begin(), terms.end(),
                      [](const auto& a, const auto& b) { return earlier_term(a.first, b.first); });
     std::string text;
@@ -117,10 +133,13 @@ std::string text_in(const Polynomial& polynomial, const std::vector<std::string>
 /// quotients are read from left to right.
 class PolynomialReader {
 public:
-    PolynomialReader(const std::string& text, const std::vector<std::string>& symbols)
-        : text_(text), symbols_(symbols) {
-        std::stable_sort(symbols_.begin(), symbols_.end(),
-                         [](const auto& a, const auto& b) { return a.size() > b.size(); });
+    PolynomialReader(const std::string& text, const SymbolNames& names,
+                     const std::vector<Symbol>& symbols)
+        : text_(text) {
+        for (const Symbol symbol : symbols) symbols_.emplace_back(names(symbol), symbol);
+        std::stable_sort(symbols_.begin(), symbols_.end(), [](const auto& a, const auto& b) {
+            return a.first.size() > b.first.size();
+        });
     }
 
     Result<Polynomial> read() {
@@ -210,8 +229,8 @@ private:
             const std::optional<std::int64_t> value = whole_number();
             return value ? Part(constant_polynomial(rational(*value))) : std::nullopt;
         }
-        for (const std::string& name : symbols_)
-            if (!name.empty() && takes(name)) return symbol_polynomial(name);
+        for (const auto& [name, symbol] : symbols_)
+            if (!name.empty() && takes(name)) return symbol_polynomial(symbol);
         return fail("expected a number or a known symbol");
     }
     std::optional<std::int64_t> whole_number() {
@@ -226,7 +245,7 @@ private:
     }
 
     std::string text_;
-    std::vector<std::string> symbols_;
+    std::vector<std::pair<std::string, Symbol>> symbols_;
     std::size_t at_ = 0;
     int depth_ = 0;
     std::string problem_;
@@ -234,17 +253,19 @@ private:
 
 }  // namespace
 
-std::string print(const Polynomial& polynomial, const std::vector<std::string>& order) {
-    return text_in(polynomial, order, Manner::Paper);
+std::string print(const Polynomial& polynomial, const SymbolNames& names,
+                  const std::vector<Symbol>& order) {
+    return text_in(polynomial, names, order, Manner::Paper);
 }
 
-std::string print_arithmetic(const Polynomial& polynomial, const std::vector<std::string>& order) {
-    return text_in(polynomial, order, Manner::Arithmetic);
+std::string print_arithmetic(const Polynomial& polynomial, const SymbolNames& names,
+                             const std::vector<Symbol>& order) {
+    return text_in(polynomial, names, order, Manner::Arithmetic);
 }
 
-Result<Polynomial> parse_polynomial(const std::string& text,
-                                    const std::vector<std::string>& symbols) {
-    return PolynomialReader(text, symbols).read();
+Result<Polynomial> parse_polynomial(const std::string& text, const SymbolNames& names,
+                                    const std::vector<Symbol>& symbols) {
+    return PolynomialReader(text, names, symbols).read();
 }
 
 }  // namespace napkin

@@ -5,6 +5,7 @@
 
 #include "diagrams/diagram.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/symbol_names.h"
 
 namespace napkin {
 
@@ -159,9 +160,10 @@ private:
     const Diagram& diagram_;
 };
 
-std::string axis_line(const Axis& axis) {
+std::string axis_line(const Diagram& diagram, AxisId id) {
+    const Axis& axis = diagram[id];
     std::string text = (axis.woven ? "weave " : "axis ") + axis.name + " = ";
-    if (axis.size != symbol(axis.name)) text += print(axis.size) + " = ";
+    if (!has_own_size(diagram, id)) text += print(axis.size, SymbolNames(diagram.axes)) + " = ";
     text += std::to_string(axis.extent);
     return text + (axis.dynamic ? " dynamic\n" : "\n");
 }
@@ -194,7 +196,7 @@ std::string print(const Diagram& diagram, const Expression& expression) {
 std::string print(const Diagram& diagram) {
     const Printer printer(diagram);
     std::string text = "diagram " + diagram.name + "\n";
-    for (const Axis& axis : diagram.axes) text += axis_line(axis);
+    for (std::uint32_t i = 0; i < diagram.axes.size(); ++i) text += axis_line(diagram, AxisId{i});
     for (std::size_t i = 0; i < diagram.arrays.size(); ++i) {
         const Array& array = diagram.arrays[i];
         const ArrayId id{static_cast<std::uint32_t>(i)};

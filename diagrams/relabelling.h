@@ -5,18 +5,12 @@
 
 #include <map>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "diagrams/diagram.h"
+#include "diagrams/level.h"
 
 namespace napkin {
-
-/// Places where data lives, from far to near.
-enum class Level { Device, Cache, Cluster, Block, Warps, Thread };
-[[nodiscard]] std::string_view name_of(Level level);
-/// By name or alias (l0 device, l1 block, l2 warps).
-[[nodiscard]] std::optional<Level> level_named(std::string_view name);
 
 /// Where a box runs or a use of an array lives; the tensor core is a place within `warps`.
 struct Place {

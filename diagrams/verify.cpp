@@ -42,6 +42,10 @@ private:
         for (const Axis& axis : diagram_.axes) {
             invariant(names.insert(axis.name).second, "two axes named `", axis.name, "`");
             invariant(axis.extent >= 1, "axis `", axis.name, "` is empty");
+            for (const Symbol symbol : symbols_of(axis.size))
+                invariant(
+                    symbol.kind == SymbolKind::Axis && symbol.axis.index() < diagram_.axes.size(),
+                    "the size of `", axis.name, "` is made of no axes");
         }
     }
 

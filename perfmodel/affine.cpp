@@ -103,16 +103,11 @@ Formula extreme(const std::vector<Axis>& axes, const Affine& form, const Symboli
 
 Formula size_formula(const std::vector<Axis>& axes, AxisId axis) {
     const Axis& named = axes[axis.index()];
-    Sizes sizes;
-    for (const std::string& name : symbols_of(named.size)) {
-        const auto base = std::find_if(axes.begin(), axes.end(),
-                                       [&](const Axis& each) { return each.name == name; });
-        if (base == axes.end()) return symbol(named.name);
-        sizes[name] = base->extent;
-    }
-    if (sizes.empty()) return symbol(named.name);
-    const std::optional<Rational> value = evaluate(named.size, sizes);
-    return value && *value == Rational{named.extent, 1} ? named.size : symbol(named.name);
+    SymbolValues values;
+    for (const Symbol base : symbols_of(named.size)) values[base] = axes[base.axis.index()].extent;
+    if (values.empty()) return axis_size(axis);
+    const std::optional<Rational> value = evaluate(named.size, values);
+    return value && *value == Rational{named.extent, 1} ? named.size : Formula(axis_size(axis));
 }
 
 Affine difference(const Affine& a, const Affine& b) {

@@ -115,6 +115,9 @@ std::optional<TransferBound> bound_of(const Diagram& diagram) {
 
 namespace {
 
+/// What a block holds.
+constexpr Symbol kMemory{SymbolKind::Memory, Level::Block, {}};
+
 /// The tile sizes that a monomial is divided by or multiplied with, the rest apart.
 struct Split {
     Monomial tiles;
@@ -123,15 +126,15 @@ struct Split {
 Split split_tiles(const Monomial& monomial, Rational coefficient) {
     Split split;
     Monomial rest;
-    for (const auto& [name, exponent] : monomial)
-        (name.starts_with("g_") || name.starts_with("s_") ? split.tiles : rest)[name] = exponent;
+    for (const auto& [symbol, exponent] : monomial)
+        (is_tile_size(symbol) ? split.tiles : rest)[symbol] = exponent;
     split.rest = Polynomial{{{rest, coefficient}}};
     return split;
 }
 
 bool has_stream(const Monomial& tiles) {
     return std::any_of(tiles.begin(), tiles.end(),
-                       [](const auto& power) { return power.first.starts_with("s_"); });
+                       [](const auto& power) { return power.first.kind == SymbolKind::Stream; });
 }
 
 /// Coefficients by product of tile sizes.
@@ -147,7 +150,7 @@ ByTiles by_tiles(const Polynomial& polynomial) {
 
 Monomial inverse(const Monomial& monomial) {
     Monomial result;
-    for (const auto& [name, exponent] : monomial) result[name] = rational(-1) * exponent;
+    for (const auto& [symbol, exponent] : monomial) result[symbol] = rational(-1) * exponent;
     return result;
 }
 
@@ -159,7 +162,7 @@ std::optional<Polynomial> by_product(const ByTiles& moved, const Monomial& group
     if (shared == moved.end() || moved.size() != (fixed == moved.end() ? 1U : 2U))
         return std::nullopt;
     const Polynomial rest = fixed == moved.end() ? Polynomial{} : fixed->second;
-    return rest + shared->second * held * symbol_polynomial("M", rational(-1));
+    return rest + shared->second * held * symbol_polynomial(kMemory, rational(-1));
 }
 
 /// alpha (1/g + 1/h) with M = c g h: equal groups are best.
@@ -181,7 +184,7 @@ std::optional<Polynomial> by_square(const ByTiles& moved, const Monomial& groups
     const std::optional<Polynomial> root = power(held, rational(1, 2));
     if (!root) return std::nullopt;
     return rest + constant_polynomial(rational(2)) * shares[0] * *root *
-                      symbol_polynomial("M", rational(-1, 2));
+                      symbol_polynomial(kMemory, rational(-1, 2));
 }
 
 }  // namespace
@@ -203,10 +206,9 @@ std::optional<BestTransfers> best_of(const RegionCost& cost, std::int64_t capaci
     const bool squares = !best.has_value();
     if (squares) best = by_square(moved, groups, factor);
     if (!best) return std::nullopt;
-    std::map<std::string, double> values;
-    for (const auto& [name, size] : cost.sizes) values[name] = static_cast<double>(size);
-    values["M"] = static_cast<double>(capacity);
-    return BestTransfers{evaluate(*best, values), print(*best, cost.order),
+    SymbolValues values = cost.sizes;
+    values[kMemory] = capacity;
+    return BestTransfers{evaluate(*best, values), print(*best, cost.names, cost.order),
                          "the continuous limit of small chunks, while the group sizes it asks for "
                          "are between 1 and their axes"};
 }

@@ -37,17 +37,15 @@ Amount nothing() {
 }
 
 /// Tile sizes, then axes as declared, woven ones first.
-std::vector<std::string> symbol_order(const RegionProgram& region, const Sizes& sizes) {
-    std::vector<std::string> order;
-    const auto is_axis = [&](const std::string& name) {
-        return std::any_of(region.axes.begin(), region.axes.end(),
-                           [&](const Axis& axis) { return axis.name == name; });
-    };
-    for (const auto& [name, size] : sizes)
-        if (!is_axis(name)) order.push_back(name);
+std::vector<Symbol> symbol_order(const RegionProgram& region, const RegionCost& cost) {
+    std::vector<Symbol> order;
+    for (const auto& [symbol, size] : cost.sizes)
+        if (is_tile_size(symbol)) order.push_back(symbol);
+    std::sort(order.begin(), order.end(),
+              [&](Symbol a, Symbol b) { return cost.names(a) < cost.names(b); });
     for (bool woven : {true, false})
-        for (const Axis& axis : region.axes)
-            if (axis.woven == woven) order.push_back(axis.name);
+        for (std::uint32_t i = 0; i < region.axes.size(); ++i)
+            if (region.axes[i].woven == woven) order.push_back(axis_size(AxisId{i}));
     return order;
 }
 
@@ -58,7 +56,9 @@ public:
         : region_(region), quick_(quick), counter_(region.axes, sizes_of(region), quick) {
         cost_.name = region.name;
         cost_.sizes = sizes_of(region);
-        cost_.order = symbol_order(region, cost_.sizes);
+        if (quick) return;
+        cost_.names = SymbolNames(region.axes);
+        cost_.order = symbol_order(region, cost_);
     }
 
     Result<RegionCost> run();
@@ -94,7 +94,7 @@ private:
 void RegionCoster::enter(Partition partition, const std::vector<TileStatement>& body) {
     SizeInUse use;
     use.axis = region_.axes[partition.axis.index()].name;
-    use.symbol = partition.symbol;
+    use.symbol = partition.symbol();
     use.level = partition.level;
     use.size = partition.size;
     std::int64_t width = region_.axes[partition.axis.index()].extent;
@@ -126,16 +126,15 @@ void RegionCoster::note_chunks() {
 
 void RegionCoster::walk(const std::vector<TileStatement>& body) {
     for (const TileStatement& statement : body)
-        std::visit(overloaded{
-                       [&](const Parallel& parallel) {
-                           enter(partition_of(region_, parallel), parallel.body);
-                       },
-                       [&](const Loop& loop) { enter(partition_of(region_, loop), loop.body); },
-                       [&](const Load& node) { load(node); },
-                       [&](const Compute& node) { compute(node); },
-                       [&](const Save& node) { save(node); },
-                   },
-                   statement.node);
+        std::visit(
+            overloaded{
+                [&](const Parallel& parallel) { enter(partition_of(parallel), parallel.body); },
+                [&](const Loop& loop) { enter(partition_of(loop), loop.body); },
+                [&](const Load& node) { load(node); },
+                [&](const Compute& node) { compute(node); },
+                [&](const Save& node) { save(node); },
+            },
+            statement.node);
 }
 
 void RegionCoster::load(const Load& load) {
@@ -273,8 +272,7 @@ void RegionCoster::drop_woven_groups() {
             amounts.push_back(amount);
     for (const SizeInUse& group : cost_.groups) {
         if (group.size != 1) continue;
-        const auto woven = [&](const Axis& axis) { return axis.woven && axis.name == group.axis; };
-        if (std::none_of(region_.axes.begin(), region_.axes.end(), woven)) continue;
+        if (!region_.axes[group.symbol.axis.index()].woven) continue;
         for (Amount* amount : amounts)
             if (amount->ideal) amount->ideal = substitute(*amount->ideal, group.symbol, 1);
     }
@@ -298,9 +296,9 @@ Result<RegionCost> RegionCoster::run() {
 }
 
 /// Symbols of tile sizes on which regions disagree.
-Sizes disputed_symbols(const std::vector<RegionCost>& regions) {
-    Sizes seen;
-    std::set<std::string> disputed;
+SymbolValues disputed_symbols(const std::vector<RegionCost>& regions) {
+    SymbolValues seen;
+    std::set<Symbol> disputed;
     for (const RegionCost& region : regions)
         for (const std::vector<SizeInUse>* uses : {&region.groups, &region.streams})
             for (const SizeInUse& use : *uses)
@@ -311,12 +309,12 @@ Sizes disputed_symbols(const std::vector<RegionCost>& regions) {
 }
 
 /// The amount with a region's own sizes in place of disputed symbols.
-Amount settled(Amount amount, const Sizes& disputed, const Sizes& own) {
-    for (const auto& [name, unused] : disputed) {
-        const auto size = own.find(name);
+Amount settled(Amount amount, const SymbolValues& disputed, const SymbolValues& own) {
+    for (const auto& [symbol, unused] : disputed) {
+        const auto size = own.find(symbol);
         if (size == own.end()) continue;
-        amount.formula = substitute(amount.formula, name, Formula(size->second));
-        if (amount.ideal) amount.ideal = substitute(*amount.ideal, name, size->second);
+        amount.formula = substitute(amount.formula, symbol, size->second);
+        if (amount.ideal) amount.ideal = substitute(*amount.ideal, symbol, size->second);
     }
     return amount;
 }
@@ -344,7 +342,7 @@ Result<Cost> cost_of(const TileProgram& program) {
 Result<Cost> cost_of(const std::string& program, std::vector<RegionCost> regions) {
     Cost total;
     total.regions = std::move(regions);
-    const Sizes disputed = disputed_symbols(total.regions);
+    const SymbolValues disputed = disputed_symbols(total.regions);
     bool fits = true;
     for (const RegionCost& region : total.regions) {
         for (const auto& [level, cost] : region.levels)

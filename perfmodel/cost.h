@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "derive/tile_program.h"
+#include "diagrams/symbol_names.h"
 #include "perfmodel/tile_count.h"
 
 namespace napkin {
@@ -69,7 +70,7 @@ struct CostColumn {
 /// A group or stream size in use.
 struct SizeInUse {
     std::string axis;
-    std::string symbol;
+    Symbol symbol;
     Level level = Level::Block;
     std::int64_t size = 1;
     std::int64_t count = 1;  ///< tiles of the axis, within the next outer one of the same axis
@@ -84,8 +85,9 @@ struct ArithmeticCost {
 
 struct RegionCost {
     std::string name;
-    Sizes sizes;                     ///< values of every symbol in the formulas
-    std::vector<std::string> order;  ///< of symbols in printed formulas
+    SymbolValues sizes;         ///< values of every symbol in the formulas
+    SymbolNames names;          ///< of symbols in printed formulas
+    std::vector<Symbol> order;  ///< likewise
     std::vector<SizeInUse> groups;
     std::vector<SizeInUse> streams;
     std::vector<Transfer> transfers;  ///< in program order

@@ -37,11 +37,12 @@ std::string bytes_text(const Amount& amount) {
     return text_of(Bytes{static_cast<double>(amount.bytes())});
 }
 
-std::string sizes_text(const char* verb, const char* tiles, const std::vector<SizeInUse>& uses) {
+std::string sizes_text(const char* verb, const char* tiles, const std::vector<SizeInUse>& uses,
+                       const SymbolNames& names) {
     std::string text;
     for (const SizeInUse& use : uses)
         text += "  " + std::string(verb) + " " + use.axis + " by " + std::to_string(use.size) +
-                " at " + std::string(name_of(use.level)) + ": " + use.symbol + ", " +
+                " at " + std::string(name_of(use.level)) + ": " + names(use.symbol) + ", " +
                 std::to_string(use.count) + " " + tiles + "\n";
     return text;
 }
@@ -75,7 +76,7 @@ Formula without_unit_groups(const Formula& formula, const RegionCost& cost) {
     if (formula.op == FormulaOp::Min)
         for (const SizeInUse& group : cost.groups)
             if (group.size == 1 && std::find(formula.args.begin(), formula.args.end(),
-                                             symbol(group.symbol)) != formula.args.end())
+                                             Formula(group.symbol)) != formula.args.end())
                 return {1};
     Formula result = without_unit_groups(formula.args.front(), cost);
     for (std::size_t k = 1; k < formula.args.size(); ++k) {
@@ -96,9 +97,9 @@ std::string levels_text(const RegionCost& cost) {
         for (const auto& [name, amount] :
              {std::pair{"H ", &costs.transferred}, std::pair{"M ", &costs.memory},
               std::pair{"A ", &costs.allocated}})
-            rows.push_back({name + short_name(level), ideal_text(*amount, cost.order),
+            rows.push_back({name + short_name(level), ideal_text(*amount, cost),
                             std::to_string(amount->values), bytes_text(*amount),
-                            print(without_unit_groups(amount->formula, cost))});
+                            print(without_unit_groups(amount->formula, cost), cost.names)});
     return aligned(rows);
 }
 
@@ -138,42 +139,42 @@ std::string time_text(const RegionCost& cost, const Machine& machine) {
 
 }  // namespace
 
-std::string ideal_text(const Amount& amount, const std::vector<std::string>& order) {
-    return amount.ideal ? print(*amount.ideal, order) : print(amount.formula);
+std::string ideal_text(const Amount& amount, const RegionCost& cost) {
+    return amount.ideal ? print(*amount.ideal, cost.names, cost.order)
+                        : print(amount.formula, cost.names);
 }
 
 std::vector<TableColumn> table_columns(const RegionCost& cost) {
     std::vector<TableColumn> columns;
     for (const CostColumn& column : cost.columns) {
         TableColumn texts{column.kind, column.title, column.arrays, "", ""};
-        texts.memory = ideal_text(column.memory, cost.order);
+        texts.memory = ideal_text(column.memory, cost);
         if (column.kind != CostColumn::Kind::Compute)
-            texts.transferred = ideal_text(column.transferred, cost.order);
+            texts.transferred = ideal_text(column.transferred, cost);
         columns.push_back(std::move(texts));
     }
     const LevelCost& block = cost.levels.at(Level::Block);
     columns.push_back({CostColumn::Kind::Compute,
                        "cumulative",
                        {},
-                       ideal_text(block.memory, cost.order),
-                       ideal_text(block.transferred, cost.order)});
+                       ideal_text(block.memory, cost),
+                       ideal_text(block.transferred, cost)});
     return columns;
 }
 
 std::string print_table(const Cost& cost, const Machine* machine) {
     std::string text;
     for (const RegionCost& region : cost.regions) {
-        text += region.name + "\n" + sizes_text("group", "groups", region.groups) +
-                sizes_text("stream", "chunks", region.streams) + columns_text(region) +
-                levels_text(region) + arithmetic_text(region);
+        text += region.name + "\n" + sizes_text("group", "groups", region.groups, region.names) +
+                sizes_text("stream", "chunks", region.streams, region.names) +
+                columns_text(region) + levels_text(region) + arithmetic_text(region);
         if (machine != nullptr) text += time_text(region, *machine);
     }
     if (cost.regions.size() < 2) return text;
-    const std::vector<std::string>& order = cost.regions.front().order;
     text += "total\n";
     std::vector<Row> rows;
     for (const auto& [level, amount] : cost.transferred)
-        rows.push_back({"H " + short_name(level), ideal_text(amount, order),
+        rows.push_back({"H " + short_name(level), ideal_text(amount, cost.regions.front()),
                         std::to_string(amount.values), bytes_text(amount)});
     text += aligned(rows);
     text += "  " + text_of(Operations{static_cast<double>(cost.operations)}) + " and " +

@@ -21,7 +21,7 @@ struct TableColumn {
 [[nodiscard]] std::vector<TableColumn> table_columns(const RegionCost& cost);
 
 /// An amount in the paper's form, or the exact formula where it has none.
-[[nodiscard]] std::string ideal_text(const Amount& amount, const std::vector<std::string>& order);
+[[nodiscard]] std::string ideal_text(const Amount& amount, const RegionCost& cost);
 
 /// The whole table: for each region its columns with M and H, then symbolic and numeric totals, A,
 /// arithmetic and, for a machine, time and what binds; then the sum of all regions.

@@ -22,7 +22,7 @@ void add_once(const std::string& name, std::vector<std::string>& names) {
 std::int64_t tiles_of(const RegionCost& cost, const Partition& partition) {
     const std::vector<SizeInUse>& uses = partition.is_loop ? cost.streams : cost.groups;
     for (const SizeInUse& use : uses)
-        if (use.symbol == partition.symbol) return use.count;
+        if (use.symbol == partition.symbol()) return use.count;
     return 1;
 }
 

@@ -9,23 +9,16 @@ namespace {
 
 bool divides(const Monomial& a, const Monomial& b) {
     if (a == b) return false;
-    for (const auto& [name, exponent] : a) {
-        const auto found = b.find(name);
+    for (const auto& [symbol, exponent] : a) {
+        const auto found = b.find(symbol);
         if (found == b.end() || found->second < exponent) return false;
     }
     return true;
 }
 
 bool has_whole_axis(const Monomial& monomial) {
-    return std::any_of(monomial.begin(), monomial.end(), [](const auto& power) {
-        return !power.first.starts_with("g_") && !power.first.starts_with("s_");
-    });
-}
-
-double value_at(const Polynomial& polynomial, const Sizes& sizes) {
-    std::map<std::string, double> values;
-    for (const auto& [name, size] : sizes) values[name] = static_cast<double>(size);
-    return evaluate(polynomial, values);
+    return std::any_of(monomial.begin(), monomial.end(),
+                       [](const auto& power) { return !is_tile_size(power.first); });
 }
 
 using VariableSet = std::vector<VariableId>;
@@ -51,7 +44,7 @@ std::vector<VariableSet> largest_sets(const RegionProgram& region, std::vector<V
 }
 
 std::optional<Amount> most_held(const RegionProgram& region, const std::vector<VariableSet>& sets,
-                                Level level, const Sizes& sizes) {
+                                Level level, const SymbolValues& sizes) {
     std::vector<Amount> columns;
     for (const VariableSet& set : largest_sets(region, sets, level)) {
         std::optional<Amount> held = held_by(region, set, level);
@@ -103,7 +96,7 @@ std::optional<Amount> held_by(const RegionProgram& region, const std::vector<Var
     return total;
 }
 
-Amount most_of(std::vector<Amount> columns, const Sizes& sizes) {
+Amount most_of(std::vector<Amount> columns, const SymbolValues& sizes) {
     if (columns.empty()) return {};
     const auto fewer = [](const Amount& a, const Amount& b) { return a.values < b.values; };
     Amount most = *std::max_element(columns.begin(), columns.end(), fewer);
@@ -112,7 +105,7 @@ Amount most_of(std::vector<Amount> columns, const Sizes& sizes) {
         most.formula = max_of(most.formula, column.formula);
         most.bits = std::max(most.bits, column.bits);
         if (!column.ideal) continue;
-        const double size = value_at(leading_terms(*column.ideal), sizes);
+        const double size = evaluate(leading_terms(*column.ideal), sizes);
         if (size <= leading) continue;
         leading = size;
         most.ideal = column.ideal;

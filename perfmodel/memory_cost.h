@@ -10,7 +10,7 @@ namespace napkin {
 [[nodiscard]] std::optional<Amount> held_by(const RegionProgram& region,
                                             const std::vector<VariableId>& variables, Level level);
 /// The most of several columns: numbers of the largest, formula the maximum of all.
-[[nodiscard]] Amount most_of(std::vector<Amount> columns, const Sizes& sizes);
+[[nodiscard]] Amount most_of(std::vector<Amount> columns, const SymbolValues& sizes);
 /// Sets A (during statements) and M (between them) of every level; false on overflow.
 [[nodiscard]] bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments,
                               RegionCost& cost);

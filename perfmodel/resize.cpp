@@ -9,27 +9,25 @@ namespace napkin {
 
 namespace {
 
-void resize(const RegionProgram& region, std::vector<TileStatement>& body, const Sizes& sizes) {
+void resize(std::vector<TileStatement>& body, const SymbolValues& sizes) {
     for (TileStatement& statement : body) {
         if (Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
-            const auto size = sizes.find(partition_of(region, *parallel).symbol);
+            const auto size = sizes.find(group_size(parallel->axis, parallel->level));
             if (size != sizes.end()) parallel->size = size->second;
-            resize(region, parallel->body, sizes);
+            resize(parallel->body, sizes);
         } else if (Loop* loop = std::get_if<Loop>(&statement.node)) {
-            const auto size = sizes.find(partition_of(region, *loop).symbol);
+            const auto size = sizes.find(stream_size(loop->axis, loop->level));
             if (size != sizes.end()) loop->size = size->second;
-            resize(region, loop->body, sizes);
+            resize(loop->body, sizes);
         }
     }
 }
 
 }  // namespace
 
-RegionProgram resized(RegionProgram region, const Sizes& sizes) {
-    std::vector<TileStatement> body = std::move(region.body);
-    resize(region, body, sizes);
-    region.body = std::move(body);
-    const Sizes all = sizes_of(region);
+RegionProgram resized(RegionProgram region, const SymbolValues& sizes) {
+    resize(region.body, sizes);
+    const SymbolValues all = sizes_of(region);
     for (Variable& variable : region.variables)
         for (std::size_t k = 0; k < variable.capacity.size(); ++k)
             variable.capacity_extent[k] = evaluate_integer(variable.capacity[k], all);

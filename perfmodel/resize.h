@@ -5,9 +5,9 @@
 
 namespace napkin {
 
-/// The region with group and stream sizes by symbol (`g_q`, `s_x`) put in. Capacities follow from
+/// The region with sizes of groups and streams put in. Capacities follow from
 /// their formulas; one that is a number (an affine index) stays as it was.
-[[nodiscard]] RegionProgram resized(RegionProgram region, const Sizes& sizes);
+[[nodiscard]] RegionProgram resized(RegionProgram region, const SymbolValues& sizes);
 
 /// A at a level in bits, in numbers alone; nullopt on overflow.
 [[nodiscard]] std::optional<std::int64_t> allocated_bits(const RegionProgram& region, Level level);

@@ -59,7 +59,7 @@ std::optional<Formula> tile_width(const std::vector<Axis>& axes, const Footprint
 std::map<AxisId, std::vector<Formula>> sizes_by_axis(const Component& component) {
     std::map<AxisId, std::vector<Formula>> sizes;
     for (const Partition* partition : component.path)
-        sizes[partition->axis].push_back(symbol(partition->symbol));
+        sizes[partition->axis].push_back(partition->symbol());
     return sizes;
 }
 
@@ -110,9 +110,9 @@ SymbolicRanges ranges_at(const std::vector<Axis>& axes, const Component& compone
         SymbolicRange& range =
             ranges.try_emplace(partition.axis, SymbolicRange{0, size_formula(axes, partition.axis)})
                 .first->second;
-        const Formula start = symbol(partition.index) * symbol(partition.symbol);
+        const Formula start = Formula(partition.index()) * partition.symbol();
         range.low = range.low + start;
-        range.width = min_of(symbol(partition.symbol), range.width - start);
+        range.width = min_of(partition.symbol(), range.width - start);
     }
     return ranges;
 }
@@ -124,7 +124,7 @@ Formula last_tile(const std::vector<Axis>& axes, const Component& component, std
     const auto range = before.find(partition.axis);
     const Formula width =
         range != before.end() ? range->second.width : size_formula(axes, partition.axis);
-    return ceil_divide(width, symbol(partition.symbol)) - Formula(1);
+    return ceil_divide(width, partition.symbol()) - Formula(1);
 }
 
 /// A mask as `form <= 0` conjuncts; nullopt where it is anything else.
@@ -224,7 +224,7 @@ private:
 
 void VisitedChunks::count(std::size_t k, Formula& number, Formula& widths) const {
     const Partition& partition = *component_.path[k];
-    const Formula size = symbol(partition.symbol);
+    const Formula size = partition.symbol();
     const Formula whole = size_formula(axes_, partition.axis);
     std::optional<Formula> upper;  // the greatest index that may be visible
     std::optional<Formula> lower;
@@ -346,7 +346,7 @@ std::optional<Formula> component_formula(const std::vector<Axis>& axes, const Co
     }
     for (std::size_t k = component.path.size(); k-- > 0;)
         if (k != chunks)
-            total = sum_over(component.path[k]->index, 0, last_tile(axes, component, k), *total);
+            total = sum_over(component.path[k]->index(), 0, last_tile(axes, component, k), *total);
     return total;
 }
 

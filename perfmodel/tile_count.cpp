@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include "derive/size_symbols.h"
 #include "perfmodel/tile_component.h"
 
 namespace napkin {
@@ -83,7 +82,7 @@ std::vector<Component> components_of(const std::vector<Partition>& path,
 }
 
 std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
-                                            const Component& component, const Sizes& sizes,
+                                            const Component& component, const SymbolValues& sizes,
                                             bool quick) {
     if (quick)
         if (const std::optional<std::int64_t> value = closed_value(axes, component))
@@ -104,7 +103,7 @@ std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
 }
 
 std::optional<ComponentCount> count_component(const std::vector<Axis>& axes,
-                                              const Component& component, const Sizes& sizes,
+                                              const Component& component, const SymbolValues& sizes,
                                               bool quick) {
     std::optional<ComponentCount> counted = count_exactly(axes, component, sizes, quick);
     if (!counted || quick) return counted;
@@ -150,32 +149,14 @@ std::vector<Expression> independent_masks(const std::vector<Expression>& visible
     return result;
 }
 
-std::string level_suffix(Level level) {
-    return level == Level::Block ? "" : "_" + std::string(name_of(level));
-}
-
-template <class Node>
-Partition named(const RegionProgram& region, const Node& node, bool is_loop) {
-    Partition partition;
-    partition.axis = node.axis;
-    partition.size = node.size;
-    partition.level = node.level;
-    partition.is_loop = is_loop;
-    const std::string& name = region.axes[node.axis.index()].name;
-    partition.symbol = is_loop ? stream_symbol(name, node.level) : group_symbol(name, node.level);
-    partition.index = (is_loop ? "j_" : "i_") + name + level_suffix(node.level);
-    return partition;
-}
-
-void collect_sizes(const RegionProgram& region, const std::vector<TileStatement>& body,
-                   Sizes& sizes) {
+void collect_sizes(const std::vector<TileStatement>& body, SymbolValues& sizes) {
     for (const TileStatement& statement : body) {
         if (const Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
-            sizes[partition_of(region, *parallel).symbol] = parallel->size;
-            collect_sizes(region, parallel->body, sizes);
+            sizes[group_size(parallel->axis, parallel->level)] = parallel->size;
+            collect_sizes(parallel->body, sizes);
         } else if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
-            sizes[partition_of(region, *loop).symbol] = loop->size;
-            collect_sizes(region, loop->body, sizes);
+            sizes[stream_size(loop->axis, loop->level)] = loop->size;
+            collect_sizes(loop->body, sizes);
         }
     }
 }
@@ -186,20 +167,17 @@ Footprint footprint_of(AxisId axis) {
     return {{axis_index(axis)}, std::nullopt, {}};
 }
 
-Partition partition_of(const RegionProgram& region, const Parallel& parallel) {
-    return named(region, parallel, false);
+Partition partition_of(const Parallel& parallel) {
+    return {parallel.axis, parallel.size, parallel.level, false, {}};
 }
 
-Partition partition_of(const RegionProgram& region, const Loop& loop) {
-    Partition partition = named(region, loop, true);
-    partition.visible = independent_masks(loop.visible);
-    return partition;
+Partition partition_of(const Loop& loop) {
+    return {loop.axis, loop.size, loop.level, true, independent_masks(loop.visible)};
 }
 
-Sizes sizes_of(const RegionProgram& region) {
-    Sizes sizes;
-    for (const Axis& axis : region.axes) sizes[axis.name] = axis.extent;
-    collect_sizes(region, region.body, sizes);
+SymbolValues sizes_of(const RegionProgram& region) {
+    SymbolValues sizes = extents_of(region.axes);
+    collect_sizes(region.body, sizes);
     return sizes;
 }
 
@@ -223,7 +201,7 @@ struct TileCounter::Known {
     }
 };
 
-TileCounter::TileCounter(const std::vector<Axis>& axes, Sizes sizes, bool quick)
+TileCounter::TileCounter(const std::vector<Axis>& axes, SymbolValues sizes, bool quick)
     : axes_(axes), sizes_(std::move(sizes)), quick_(quick) {}
 TileCounter::~TileCounter() = default;
 

@@ -32,9 +32,15 @@ struct Partition {
     std::int64_t size = 1;
     Level level = Level::Block;
     bool is_loop = false;
-    std::string symbol;  ///< of its size: `g_q`
-    std::string index;   ///< of the tile's number in formulas: `i_q`
     std::vector<Expression> visible;
+    /// Of its size, `g_q`.
+    [[nodiscard]] Symbol symbol() const {
+        return is_loop ? stream_size(axis, level) : group_size(axis, level);
+    }
+    /// Of the tile's number in formulas, `i_q`.
+    [[nodiscard]] Symbol index() const {
+        return {is_loop ? SymbolKind::ChunkIndex : SymbolKind::GroupIndex, level, axis};
+    }
     bool operator==(const Partition&) const = default;
 };
 
@@ -60,7 +66,7 @@ struct TileCount {
 class TileCounter {
 public:
     /// `quick` gives numbers alone, without formulas, which it does not compare with enumeration.
-    TileCounter(const std::vector<Axis>& axes, Sizes sizes, bool quick = false);
+    TileCounter(const std::vector<Axis>& axes, SymbolValues sizes, bool quick = false);
     ~TileCounter();
     TileCounter(const TileCounter&) = delete;
     TileCounter& operator=(const TileCounter&) = delete;
@@ -71,15 +77,15 @@ public:
 private:
     struct Known;
     const std::vector<Axis>& axes_;
-    Sizes sizes_;
+    SymbolValues sizes_;
     bool quick_;
     std::vector<std::unique_ptr<Known>> known_;
 };
 
-/// Axis extents, and group and stream sizes by symbol.
-[[nodiscard]] Sizes sizes_of(const RegionProgram& region);
+/// Extents of axes and sizes of groups and streams.
+[[nodiscard]] SymbolValues sizes_of(const RegionProgram& region);
 /// The partition that a Parallel or a Loop makes.
-[[nodiscard]] Partition partition_of(const RegionProgram& region, const Parallel& parallel);
-[[nodiscard]] Partition partition_of(const RegionProgram& region, const Loop& loop);
+[[nodiscard]] Partition partition_of(const Parallel& parallel);
+[[nodiscard]] Partition partition_of(const Loop& loop);
 
 }  // namespace napkin

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "derive/size_symbols.h"
 #include "derive/tile_program.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/resize.h"
@@ -103,7 +102,7 @@ private:
     /// False where no chunk size fits.
     bool evaluate_groups(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
                          std::vector<std::size_t>& picks);
-    [[nodiscard]] Sizes sizes_of(const std::vector<SizeChoice>& choices,
+    [[nodiscard]] SymbolValues sizes_of(const std::vector<SizeChoice>& choices,
                                  const std::vector<std::size_t>& picks) const;
     [[nodiscard]] bool fits(const RegionProgram& program) const;
     /// False where the tiling does not fit.
@@ -216,13 +215,13 @@ bool RegionSearch::evaluate_groups(const RegionProgram& nominal,
     return true;
 }
 
-Sizes RegionSearch::sizes_of(const std::vector<SizeChoice>& choices,
+SymbolValues RegionSearch::sizes_of(const std::vector<SizeChoice>& choices,
                              const std::vector<std::size_t>& picks) const {
-    Sizes sizes;
+    SymbolValues sizes;
     for (std::size_t k = 0; k < choices.size(); ++k) {
-        const std::string name = name_of_axis(choices[k].axis);
-        sizes[choices[k].is_stream ? stream_symbol(name, Level::Block)
-                                   : group_symbol(name, Level::Block)] = choices[k].sizes[picks[k]];
+        const AxisId axis = choices[k].axis;
+        sizes[choices[k].is_stream ? stream_size(axis, Level::Block)
+                                   : group_size(axis, Level::Block)] = choices[k].sizes[picks[k]];
     }
     return sizes;
 }

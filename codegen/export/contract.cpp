@@ -3,158 +3,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <set>
-#include <string_view>
 
 #include "codegen/architecture.h"
 #include "codegen/kernel_program.h"
-#include "codegen/lowering/scope.h"
+#include "codegen/names.h"
 
 namespace napkin::exporting {
 namespace {
 
-// Words of C, C++ and Python, and what the printed files call things that stand beside names.
-constexpr std::array kReserved = std::to_array<std::string_view>({
-    "ContractError",
-    "False",
-    "NamedTuple",
-    "None",
-    "Optional",
-    "README",
-    "arguments",
-    "contiguous",
-    "problem",
-    "self_test",
-    "sizes",
-    "True",
-    "Tensor",
-    "alignas",
-    "alignof",
-    "and",
-    "as",
-    "asm",
-    "assert",
-    "async",
-    "auto",
-    "await",
-    "bool",
-    "break",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "complex",
-    "concept",
-    "const",
-    "constexpr",
-    "continue",
-    "ctypes",
-    "data",
-    "decltype",
-    "def",
-    "default",
-    "del",
-    "delete",
-    "device",
-    "do",
-    "double",
-    "elif",
-    "else",
-    "enum",
-    "except",
-    "explicit",
-    "export",
-    "extern",
-    "false",
-    "finally",
-    "float",
-    "for",
-    "friend",
-    "from",
-    "glob",
-    "global",
-    "goto",
-    "hashlib",
-    "if",
-    "import",
-    "in",
-    "inline",
-    "int",
-    "is",
-    "lambda",
-    "long",
-    "main",
-    "mutable",
-    "namespace",
-    "new",
-    "noexcept",
-    "nonlocal",
-    "not",
-    "nullptr",
-    "operator",
-    "or",
-    "os",
-    "pass",
-    "pathlib",
-    "private",
-    "protected",
-    "public",
-    "raise",
-    "register",
-    "requires",
-    "restrict",
-    "return",
-    "selftest",
-    "short",
-    "signed",
-    "sizeof",
-    "static",
-    "str",
-    "struct",
-    "switch",
-    "sys",
-    "tempfile",
-    "template",
-    "this",
-    "throw",
-    "torch",
-    "true",
-    "try",
-    "typedef",
-    "typename",
-    "typing",
-    "union",
-    "unsigned",
-    "using",
-    "virtual",
-    "void",
-    "volatile",
-    "while",
-    "with",
-    "xor",
-    "yield",
-});
-
-/// Identifiers that are all different.
-class Identifiers {
-public:
-    std::string fresh(const std::string& wanted) {
-        const std::string base = lowering::Names::identifier(wanted);
-        std::string name = base;
-        for (int number = 2; is_reserved(name) || taken_.contains(name); ++number)
-            name = fmt::format("{}_{}", base, number);
-        taken_.insert(name);
-        return name;
-    }
-
-private:
-    std::set<std::string> taken_;
-};
-
 ContractArray contract_array(const Diagram& diagram, const EmittedProgram& program,
-                             const DeviceArray& device, Identifiers& identifiers) {
+                             const DeviceArray& device, Names& identifiers) {
     const Array& array = diagram[device.array];
     ContractArray result;
     result.array = device.array;
@@ -179,7 +39,7 @@ ContractArray contract_array(const Diagram& diagram, const EmittedProgram& progr
     return result;
 }
 
-void add_arrays(const Diagram& diagram, const EmittedProgram& program, Identifiers& identifiers,
+void add_arrays(const Diagram& diagram, const EmittedProgram& program, Names& identifiers,
                 Contract& contract) {
     for (std::size_t at = 0; at < diagram.arrays.size(); ++at) {
         const ArrayId id{static_cast<std::uint32_t>(at)};
@@ -196,7 +56,7 @@ void add_arrays(const Diagram& diagram, const EmittedProgram& program, Identifie
     }
 }
 
-void add_scalars(const Diagram& diagram, const EmittedProgram& program, Identifiers& identifiers,
+void add_scalars(const Diagram& diagram, const EmittedProgram& program, Names& identifiers,
                  Contract& contract) {
     for (std::size_t at = 0; at < diagram.arrays.size(); ++at) {
         const ArrayId id{static_cast<std::uint32_t>(at)};
@@ -232,8 +92,7 @@ std::set<AxisId> axes_in(const Diagram& diagram, const EmittedProgram& program,
     std::set<AxisId> all = axes;
     for (const AxisId axis : axes) {
         if (!diagram[axis].dynamic) continue;
-        for (const std::string& name : symbols_of(diagram[axis].size))
-            if (const std::optional<AxisId> other = find_axis(diagram, name)) all.insert(*other);
+        for (const Symbol symbol : symbols_of(diagram[axis].size)) all.insert(symbol.axis);
     }
     return all;
 }
@@ -244,7 +103,7 @@ bool any_has(const std::vector<ContractArray>& arrays, AxisId axis) {
     });
 }
 
-void add_axes(const Diagram& diagram, const EmittedProgram& program, Identifiers& identifiers,
+void add_axes(const Diagram& diagram, const EmittedProgram& program, Names& identifiers,
               Contract& contract) {
     for (const AxisId id : axes_in(diagram, program, contract)) {
         const Axis& info = diagram[id];
@@ -256,7 +115,7 @@ void add_axes(const Diagram& diagram, const EmittedProgram& program, Identifiers
         axis.on_caller = axis.on_input || any_has(contract.outputs, id);
         if (!info.dynamic) {
             axis.fixed = info.extent;
-        } else if (info.size != symbol(info.name)) {
+        } else if (!has_own_size(diagram, id)) {
             axis.derived = info.size;
         }
         for (const EmittedKernel& kernel : program.kernels) {
@@ -286,10 +145,10 @@ std::string order_text(const Contract& contract, const ContractArray& array) {
     return text + "] where it is contiguous";
 }
 
-std::string size_text(const ContractAxis& axis) {
+std::string size_text(const Contract& contract, const ContractAxis& axis) {
     std::string text = fmt::format("{:<8}{} ", "size", axis.name);
     if (axis.fixed) return text + fmt::format("= {}", *axis.fixed);
-    text += axis.derived ? "= " + print(*axis.derived) : std::string("at run time");
+    text += axis.derived ? "= " + print(*axis.derived, contract.names) : std::string("at run time");
     if (axis.most < kMostSize) text += fmt::format(", at most {}", axis.most);
     if (axis.is_argument()) return text + ", an argument";
     return text + (axis.is_operator_argument() ? ", an argument of the operator" : "");
@@ -308,10 +167,6 @@ const ContractAxis& Contract::operator[](AxisId axis) const {
     return only(axes, [&](const ContractAxis& known) { return known.axis == axis; });
 }
 
-const ContractAxis& Contract::axis_named(const std::string& wanted) const {
-    return only(axes, [&](const ContractAxis& known) { return known.name == wanted; });
-}
-
 const ContractArray& Contract::operator[](ArrayId array) const {
     for (const auto* arrays : {&inputs, &outputs})
         for (const ContractArray& known : *arrays)
@@ -326,7 +181,8 @@ const ContractScalar& Contract::scalar(ArrayId array) const {
 Contract contract_of(const Diagram& diagram, const EmittedProgram& program) {
     Contract contract;
     contract.name = diagram.name;
-    Identifiers identifiers;
+    contract.names = SymbolNames(diagram.axes);
+    Names identifiers = Names::of_export();
     add_arrays(diagram, program, identifiers, contract);
     add_scalars(diagram, program, identifiers, contract);
     add_axes(diagram, program, identifiers, contract);
@@ -376,13 +232,9 @@ std::vector<std::string> describe(const Diagram& diagram, const Contract& contra
         lines.push_back(
             fmt::format("{:<8}{} {}{}", "number", scalar.name, name_of(scalar.type),
                         scalar.value ? fmt::format(", {} unless given", *scalar.value) : ""));
-    for (const ContractAxis& axis : contract.axes) lines.push_back(size_text(axis));
+    for (const ContractAxis& axis : contract.axes) lines.push_back(size_text(contract, axis));
     lines.emplace_back("Outputs share no memory with each other or with inputs.");
     return lines;
-}
-
-bool is_reserved(const std::string& word) {
-    return std::find(kReserved.begin(), kReserved.end(), word) != kReserved.end();
 }
 
 }  // namespace napkin::exporting

@@ -10,6 +10,7 @@
 #include "codegen/emit.h"
 #include "diagrams/diagram.h"
 #include "diagrams/formula.h"
+#include "diagrams/symbol_names.h"
 
 namespace napkin::exporting {
 
@@ -19,9 +20,8 @@ struct ContractAxis {
     std::string identifier;             ///< unique among all of the contract, in C and Python
     std::optional<std::int64_t> fixed;  ///< the only size that is served
     std::int64_t most = kMostSize;
-    std::optional<Formula>
-        derived;             ///< a size at run time that follows from others, by their names
-    bool on_caller = false;  ///< on an array of the caller's
+    std::optional<Formula> derived;  ///< a size at run time that follows from others
+    bool on_caller = false;          ///< on an array of the caller's
     bool on_input = false;
     /// Has to be given as a number by who calls the launcher, or the operator.
     [[nodiscard]] bool is_argument() const { return !fixed && !derived && !on_caller; }
@@ -49,7 +49,8 @@ struct ContractScalar {
 };
 
 struct Contract {
-    std::string name;  ///< of functions, files and the operator
+    std::string name;   ///< of functions, files and the operator
+    SymbolNames names;  ///< in formulas of sizes
     std::vector<ContractAxis> axes;
     std::vector<ContractArray> inputs;
     std::vector<ContractArray> outputs;
@@ -59,7 +60,6 @@ struct Contract {
     int capability = 0;             ///< ten times the least compute capability
 
     [[nodiscard]] const ContractAxis& operator[](AxisId axis) const;
-    [[nodiscard]] const ContractAxis& axis_named(const std::string& name) const;
     [[nodiscard]] const ContractArray& operator[](ArrayId array) const;
     [[nodiscard]] const ContractScalar& scalar(ArrayId array) const;
 };
@@ -70,8 +70,5 @@ struct Contract {
 [[nodiscard]] std::string summary(const Contract& contract);
 /// The contract for people, a line each.
 [[nodiscard]] std::vector<std::string> describe(const Diagram& diagram, const Contract& contract);
-
-/// The word with what no identifier of C, C++ or Python may have replaced.
-[[nodiscard]] bool is_reserved(const std::string& word);
 
 }  // namespace napkin::exporting

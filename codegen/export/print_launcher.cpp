@@ -93,9 +93,7 @@ std::string array_row(const Contract& contract, const ContractArray& array, bool
 }
 
 std::string launcher_sizes(const Contract& contract) {
-    const auto size = [&](const std::string& name) {
-        return "size[AXIS_" + contract.axis_named(name).identifier + "]";
-    };
+    const auto size = [&](AxisId axis) { return "size[AXIS_" + contract[axis].identifier + "]"; };
     std::string code;
     for (const ContractAxis& axis : contract.axes) {
         const std::string number = "AXIS_" + axis.identifier;
@@ -114,8 +112,8 @@ std::string launcher_sizes(const Contract& contract) {
         code += fmt::format(
             "    if ((status = follow(plan, AXIS_{}, {}, &whole, \"{}\", problem)) != "
             "{}_OK)\n        return status;\n",
-            axis.identifier, size_code(*axis.derived, Language::C, size), print(*axis.derived),
-            upper(contract.name));
+            axis.identifier, size_code(*axis.derived, Language::C, size),
+            print(*axis.derived, contract.names), upper(contract.name));
     }
     return code;
 }

@@ -102,7 +102,7 @@ std::string kernel_row(const Contract& contract, const EmittedKernel& kernel) {
 }
 
 std::string operator_sizes(const Contract& contract) {
-    const auto size = [](const std::string& name) { return "size[" + quoted(name) + "]"; };
+    const auto size = [&](AxisId axis) { return "size[" + quoted(contract[axis].name) + "]"; };
     std::string code;
     for (const ContractAxis& axis : contract.axes) {
         if (axis.is_operator_argument())
@@ -115,7 +115,7 @@ std::string operator_sizes(const Contract& contract) {
         if (axis.derived)
             code += fmt::format("    _set_size(size, {}, {}, {})\n", quoted(axis.name),
                                 size_code(*axis.derived, Language::Python, size),
-                                quoted(print(*axis.derived)));
+                                quoted(print(*axis.derived, contract.names)));
     return code.empty() ? "    # None: all are on inputs." : code;
 }
 

@@ -173,7 +173,8 @@ std::vector<Sizes> self_test_sizes(const State& state, const EmittedProgram& pro
     };
     for (std::size_t at = 0; at < state.diagram.axes.size(); ++at) {
         const Axis& axis = state.diagram.axes[at];
-        if (!axis.dynamic || axis.size != symbol(axis.name)) continue;
+        if (!axis.dynamic || !has_own_size(state.diagram, AxisId{static_cast<std::uint32_t>(at)}))
+            continue;
         const std::int64_t tile =
             largest_tile(state.relabelling, AxisId{static_cast<std::uint32_t>(at)});
         ++number;

@@ -15,7 +15,7 @@ struct Fraction {
 
 class Writer {
 public:
-    Writer(Language language, const std::function<std::string(const std::string&)>& size)
+    Writer(Language language, const std::function<std::string(AxisId)>& size)
         : language_(language), size_(size) {}
 
     std::string whole(const Formula& formula) const {
@@ -29,7 +29,7 @@ private:
         switch (formula.op) {
         case FormulaOp::Constant:
             return {std::to_string(formula.constant.numerator), formula.constant.denominator};
-        case FormulaOp::Symbol: return {size_(formula.symbol), 1};
+        case FormulaOp::Symbol: return {size_(formula.symbol.axis), 1};
         case FormulaOp::Add: return sum(formula.args);
         case FormulaOp::Multiply: return product(formula.args);
         case FormulaOp::Divide:
@@ -115,13 +115,13 @@ private:
     }
 
     Language language_;
-    const std::function<std::string(const std::string&)>& size_;
+    const std::function<std::string(AxisId)>& size_;
 };
 
 }  // namespace
 
 std::string size_code(const Formula& formula, Language language,
-                      const std::function<std::string(const std::string&)>& size) {
+                      const std::function<std::string(AxisId)>& size) {
     return Writer(language, size).whole(formula);
 }
 

@@ -10,9 +10,9 @@ namespace napkin::exporting {
 
 enum class Language { C, Python };
 
-/// The formula's value; `size` gives the code of a symbol. In C it uses the launcher's functions
-/// `times`, `floor_divide`, `remainder_of`, `exact`, `smaller` and `larger`.
+/// The formula's value; `size` gives the code of an axis' size. In C it uses the launcher's
+/// functions `times`, `floor_divide`, `remainder_of`, `exact`, `smaller` and `larger`.
 [[nodiscard]] std::string size_code(const Formula& formula, Language language,
-                                    const std::function<std::string(const std::string&)>& size);
+                                    const std::function<std::string(AxisId)>& size);
 
 }  // namespace napkin::exporting

@@ -26,7 +26,11 @@ void collect_ranged(const std::vector<TileStatement>& body, std::set<AxisId>& ra
 
 RegionFrame::RegionFrame(const State& state, const RegionProgram& region,
                          const EmitOptions& options)
-    : state_(state), region_(region), options_(options), scope_(scope_of(region)) {
+    : state_(state),
+      region_(region),
+      options_(options),
+      scope_(scope_of(region)),
+      names_(Names::of_kernel(options.target)) {
     program_.name = names_.fresh(state.diagram.name + "_" + region.name);
     name_axes();
     find_run_time_sizes();
@@ -76,19 +80,19 @@ void RegionFrame::find_run_time_sizes() {
     std::set<AxisId> ranged;
     collect_ranged(region_.body, ranged);
     run_time_.assign(region_.axes.size(), false);
-    std::set<std::string> symbols;
+    std::set<Symbol> symbols;
     for (std::size_t i = 0; i < region_.axes.size(); ++i) {
         const Axis& axis = region_.axes[i];
         const bool chosen =
             options_.dynamic_sizes && ranged.contains(AxisId{static_cast<std::uint32_t>(i)});
         if (!axis.dynamic && !chosen) continue;
         run_time_[i] = true;
-        for (const std::string& symbol : symbols_of(axis.size)) symbols.insert(symbol);
-        symbols.insert(axis.name);
+        for (const Symbol symbol : symbols_of(axis.size)) symbols.insert(symbol);
+        symbols.insert(axis_size(AxisId{static_cast<std::uint32_t>(i)}));
     }
     // A size made of run-time sizes is one.
     for (std::size_t i = 0; i < region_.axes.size(); ++i)
-        for (const std::string& symbol : symbols_of(region_.axes[i].size))
+        for (const Symbol symbol : symbols_of(region_.axes[i].size))
             if (symbols.contains(symbol)) run_time_[i] = true;
     for (std::size_t i = 0; i < region_.axes.size(); ++i) {
         sizes_.push_back(run_time_[i] ? index_atom(axis_names_[i].size)

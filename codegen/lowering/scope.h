@@ -9,23 +9,10 @@
 
 #include "codegen/index_form.h"
 #include "codegen/kernel_program.h"
+#include "codegen/names.h"
 #include "derive/tile_program.h"
 
 namespace napkin::lowering {
-
-/// Unique C++ names.
-class Names {
-public:
-    Names();
-    /// `wanted` made a C++ identifier, with a number when it is taken.
-    [[nodiscard]] std::string fresh(const std::string& wanted);
-    /// Whether none of the names is taken; `fresh` of each would then give it unchanged.
-    [[nodiscard]] bool are_free(const std::vector<std::string>& names) const;
-    [[nodiscard]] static std::string identifier(const std::string& text);
-
-private:
-    std::set<std::string> taken_;
-};
 
 /// Where an axis stands: the part that the block works on now.
 struct AxisRange {

@@ -53,7 +53,7 @@ Variable tile_variable(const TileScope& scope, ArrayId array, const Array& wire,
     variable.span = wire.span;
     for (std::size_t k = 0; k < wire.axes.size(); ++k) {
         if (const std::optional<AxisId> axis = plain_axis(wire, view, k)) {
-            variable.capacity.push_back(width_formula(scope.diagram, scope.region, *axis, level));
+            variable.capacity.push_back(width_formula(scope.region, *axis, level));
             variable.capacity_extent.push_back(width_of(scope.diagram, scope.region, *axis, level));
             continue;
         }

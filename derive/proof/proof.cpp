@@ -20,8 +20,8 @@ std::string sizes_text(const Sizes& sizes) {
 
 Sizes own_sizes(const Diagram& diagram) {
     Sizes sizes;
-    for (const Axis& axis : diagram.axes)
-        if (axis.size == symbol(axis.name)) sizes[axis.name] = axis.extent;
+    for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
+        if (has_own_size(diagram, AxisId{i})) sizes[diagram.axes[i].name] = diagram.axes[i].extent;
     return sizes;
 }
 

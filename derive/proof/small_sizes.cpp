@@ -20,10 +20,6 @@ using Ladder = std::array<std::int64_t, 6>;
 constexpr std::array<Ladder, 4> kLadders = {
     {{7, 11, 13, 17, 19, 23}, {5, 7, 8, 9, 11, 13}, {5, 6, 7, 7, 8, 9}, {3, 5, 5, 6, 7, 7}}};
 
-bool has_own_size(const Axis& axis) {
-    return axis.size == symbol(axis.name);
-}
-
 std::optional<Formula> divisor_of(const Diagram& diagram, const Expression& expression) {
     if (const Number* number = std::get_if<Number>(&expression.node))
         return Formula(static_cast<std::int64_t>(number->value));
@@ -72,7 +68,8 @@ private:
     void note(const Formula& divided, const Formula& divisor) {
         if (divided.op == FormulaOp::Add)
             for (const Formula& part : divided.args) note(part, divisor);
-        if (divided.op == FormulaOp::Symbol) found_.emplace_back(divided.symbol, divisor);
+        if (divided.op == FormulaOp::Symbol)
+            found_.emplace_back(diagram_[divided.symbol.axis].name, divisor);
     }
 
     const Diagram& diagram_;
@@ -80,10 +77,15 @@ private:
 };
 
 /// The value at these sizes of base axes; none where it is no positive integer or depends on more.
-std::optional<std::int64_t> value_at(const Formula& formula, const Sizes& sizes) {
-    for (const std::string& name : symbols_of(formula))
-        if (sizes.count(name) == 0) return std::nullopt;
-    const std::optional<Rational> value = evaluate(formula, sizes);
+std::optional<std::int64_t> value_at(const Diagram& diagram, const Formula& formula,
+                                     const Sizes& sizes) {
+    SymbolValues values;
+    for (const Symbol symbol : symbols_of(formula)) {
+        const auto size = sizes.find(diagram[symbol.axis].name);
+        if (size == sizes.end()) return std::nullopt;
+        values[symbol] = size->second;
+    }
+    const std::optional<Rational> value = evaluate(formula, values);
     if (!value || value->denominator != 1 || value->numerator < 1) return std::nullopt;
     return value->numerator;
 }
@@ -102,8 +104,9 @@ bool SmallSizes::is_grouped(const std::string& axis) const {
 Sizes SmallSizes::from_ladder(std::size_t ladder) const {
     std::vector<const Axis*> axes;
     Sizes sizes;
-    for (const Axis& axis : original_.axes) {
-        if (!has_own_size(axis)) continue;
+    for (std::uint32_t i = 0; i < original_.axes.size(); ++i) {
+        const Axis& axis = original_.axes[i];
+        if (!has_own_size(original_, AxisId{i})) continue;
         const bool fixes = fixed_.count(axis.name) != 0;
         const bool stays = fixes || (axis.extent <= kSmallEnough && !axis.woven);
         sizes[axis.name] = stays        ? axis.extent
@@ -127,7 +130,7 @@ Sizes SmallSizes::in_groups(Sizes sizes, Groups groups) const {
         std::map<std::string, std::int64_t>
             together;  // the least that all groups of an axis divide
         for (const auto& [axis, divisor] : groups_) {
-            const std::optional<std::int64_t> each = value_at(divisor, sizes);
+            const std::optional<std::int64_t> each = value_at(original_, divisor, sizes);
             if (!each || before.count(axis) == 0 || fixed_.count(axis) != 0) continue;
             std::int64_t& all = together.try_emplace(axis, 1).first->second;
             const std::int64_t most = original_[*find_axis(original_, axis)].extent;

@@ -30,17 +30,19 @@ Splitting::Splitting(const State& state, std::size_t region, AxisId axis, Accumu
     const Axis& whole = diagram_[axis];
     Axis inner;
     inner.name = names.inner;
-    inner.size = symbol(names.inner);
+    part_ = AxisId{static_cast<std::uint32_t>(draft_.diagram.axes.size())};
+    inner_ = AxisId{part_.value + 1};
+    inner.size = axis_size(inner_);
     inner.extent = size;
     inner.span = whole.span;
     Axis part = inner;
     part.name = names.part;
-    part.size = ceil_divide(symbol(whole.name), symbol(names.inner));
+    part.size = ceil_divide(axis_size(axis_), axis_size(inner_));
     part.extent = (whole.extent + size - 1) / size;
     part.dynamic = whole.dynamic;
     part.woven = true;  // taken one by one, as what is woven is
-    part_ = draft_.add_axis(std::move(part));
-    inner_ = draft_.add_axis(std::move(inner));
+    draft_.add_axis(std::move(part));
+    draft_.add_axis(std::move(inner));
     ragged_ = whole.dynamic || whole.extent % size != 0;
 }
 

@@ -195,7 +195,7 @@ void Splitting::combine_pick(const Pick& pick) {
         Axis both;
         both.name = draft_.diagram[part_].name + "_" + draft_.diagram[*own.rank].name;
         while (draft_.taken(both.name)) both.name += "'";
-        both.size = symbol(draft_.diagram[part_].name) * symbol(draft_.diagram[*own.rank].name);
+        both.size = Formula(axis_size(part_)) * axis_size(*own.rank);
         both.extent = draft_.diagram[part_].extent * draft_.diagram[*own.rank].extent;
         both.dynamic = draft_.diagram[part_].dynamic;
         over = draft_.add_axis(std::move(both));

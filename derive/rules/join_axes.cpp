@@ -63,14 +63,14 @@ public:
     Diagram run(const std::string& name) const {
         Diagram result = before_;
         result.axes[first_.index()].name = name;
-        result.axes[first_.index()].size = symbol(name);
         result.axes[first_.index()].extent *= inner_;
         for (Axis& axis : result.axes) {
-            axis.size = substitute(axis.size, before_[second_].name, inner_);
-            if (axis.name != name)
-                axis.size =
-                    substitute(axis.size, before_[first_].name, divide(symbol(name), inner_));
+            axis.size = substitute(axis.size, axis_size(second_), inner_);
+            axis.size = substitute(axis.size, axis_size(first_), divide(axis_size(first_), inner_));
+            for (std::uint32_t later = second_.value + 1; later < before_.axes.size(); ++later)
+                axis.size = substitute(axis.size, axis_size({later}), axis_size(rename({later})));
         }
+        result.axes[first_.index()].size = axis_size(rename(first_));
         result.axes.erase(result.axes.begin() + second_.value);
         for (Array& array : result.arrays) join_array(array);
         for (Statement& statement : result.statements) join_statement(statement);

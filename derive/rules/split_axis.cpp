@@ -160,15 +160,14 @@ Outcome split_axis(const State& state, const Command& command) {
     State next = state;
     Diagram& diagram = next.diagram;
     const AxisId inner{static_cast<std::uint32_t>(diagram.axes.size())};
-    const Formula pair = symbol(old.name) * symbol(command.as.front());
-    for (Axis& other : diagram.axes)
-        if (other.name != old.name) other.size = substitute(other.size, old.name, pair);
+    const Formula pair = Formula(axis_size(*axis)) * axis_size(inner);
+    for (Axis& other : diagram.axes) other.size = substitute(other.size, axis_size(*axis), pair);
     Axis fresh = old;
     fresh.name = command.as.front();
-    fresh.size = symbol(fresh.name);
+    fresh.size = axis_size(inner);
     fresh.extent = *command.size;
     diagram.axes.push_back(fresh);
-    diagram.axes[axis->index()].size = symbol(name);
+    diagram.axes[axis->index()].size = axis_size(*axis);
     diagram.axes[axis->index()].extent = old.extent / *command.size;
     Splitter(diagram, *axis, inner).run();
     verify(diagram);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "derive/separation/vanishing.h"
+#include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::separation {
@@ -13,13 +14,10 @@ constexpr std::int64_t kLongestList = 32;
 
 /// Whether the sizes of both axes follow from that of one.
 bool grows_along(const Diagram& diagram, AxisId rank, AxisId over) {
-    return std::any_of(diagram.axes.begin(), diagram.axes.end(), [&](const Axis& axis) {
-        const auto depends = [&](AxisId id) {
-            const Formula& size = diagram[id].size;
-            return substitute(size, axis.name, Formula(1)) != size;
-        };
-        return depends(rank) && depends(over);
-    });
+    const std::vector<Symbol> bases = symbols_of(diagram[rank].size);
+    const std::vector<Symbol> others = symbols_of(diagram[over].size);
+    return std::any_of(bases.begin(), bases.end(),
+                       [&](Symbol base) { return contains(others, base); });
 }
 
 }  // namespace

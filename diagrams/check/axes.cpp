@@ -6,6 +6,7 @@
 #include "diagrams/check/context.h"
 #include "diagrams/check/messages.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/symbol_names.h"
 
 namespace napkin::checking {
 
@@ -15,7 +16,7 @@ struct Item {
     const syntax::AxisItem* source = nullptr;
     AxisId id;
     enum class State { New, Open, Done } state = State::New;
-    std::set<std::string> symbols;
+    std::set<AxisId> bases;  ///< axes that its size follows from
 };
 
 class AxisResolver {
@@ -42,12 +43,12 @@ private:
         if (!context_.claim(item.name)) return;
         Axis axis;
         axis.name = item.name.text;
-        axis.size = symbol(item.name.text);
         axis.extent = 1;
         axis.dynamic = item.dynamic;
         axis.woven = woven;
         axis.span = item.name.span;
         const AxisId id{static_cast<std::uint32_t>(context_.diagram.axes.size())};
+        axis.size = axis_size(id);
         context_.diagram.axes.push_back(axis);
         context_.axes[axis.name] = id;
         items_.push_back({&item, id, Item::State::New, {}});
@@ -67,13 +68,14 @@ private:
         const std::string& name = item.source->name.text;
         Axis& axis = context_.axis(item.id);
         const auto chosen = overrides_.find(name);
-        const bool base = item.symbols.empty();
+        const bool base = item.bases.empty();
         if (!base) axis.size = *size;
-        for (const std::string& part : item.symbols)
-            axis.dynamic = axis.dynamic || context_.axis(context_.axes.at(part)).dynamic;
+        for (const AxisId part : item.bases)
+            axis.dynamic = axis.dynamic || context_.axis(part).dynamic;
         if (chosen != overrides_.end() && !base) {
             context_.report(
-                messages::derived_size(item.source->name.span, name, napkin::print(*size)));
+                messages::derived_size(item.source->name.span, name,
+                                       napkin::print(*size, SymbolNames(context_.diagram.axes))));
         } else if (chosen != overrides_.end()) {
             if (chosen->second < 1) context_.report(messages::set_below_one(name, chosen->second));
             axis.extent = std::max<std::int64_t>(chosen->second, 1);
@@ -85,13 +87,13 @@ private:
     std::int64_t extent_of(const Formula& size, const Item& item) {
         const Span place = item.source->size.span;
         const std::string& name = item.source->name.text;
-        const std::optional<Rational> value = evaluate(size, sizes_of(context_.diagram));
+        const std::optional<Rational> value = evaluate(size, extents_of(context_.diagram.axes));
         if (!value) {
             context_.report(messages::size_overflow(place, name));
         } else if (value->denominator != 1) {
             context_.report(messages::size_not_whole(
                 place, name,
-                print(Formula(value->numerator)) + "/" + std::to_string(value->denominator)));
+                std::to_string(value->numerator) + "/" + std::to_string(value->denominator)));
         } else if (value->numerator < 1) {
             context_.report(
                 messages::size_below_one(place, name, std::to_string(value->numerator)));
@@ -143,10 +145,10 @@ private:
                                     [&](const Item& known) { return known.id == *axis; });
         resolve(other);
         if (other.state != Item::State::Done) return std::nullopt;
-        if (other.symbols.empty())
-            item.symbols.insert(name.text);
+        if (other.bases.empty())
+            item.bases.insert(*axis);
         else
-            item.symbols.insert(other.symbols.begin(), other.symbols.end());
+            item.bases.insert(other.bases.begin(), other.bases.end());
         return context_.axis(*axis).size;
     }
 

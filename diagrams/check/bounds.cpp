@@ -11,6 +11,7 @@
 #include "diagrams/check/messages.h"
 #include "diagrams/check/types.h"
 #include "diagrams/index/domain.h"
+#include "diagrams/symbol_names.h"
 
 namespace napkin::checking {
 
@@ -187,15 +188,17 @@ private:
     }
 
     void report_sizes(const Expression& access, const Position& position) {
-        const Axis& index = context_.axis(std::get<AxisIndex>(position.index->node).axis);
-        const Axis& axis = context_.axis(position.axis);
-        context_.report(messages::sizes_differ(position.index->span, array_name(access), index.name,
-                                               size_text(index), axis.name, size_text(axis)));
+        const AxisId index = std::get<AxisIndex>(position.index->node).axis;
+        context_.report(messages::sizes_differ(
+            position.index->span, array_name(access), context_.axis(index).name, size_text(index),
+            context_.axis(position.axis).name, size_text(position.axis)));
     }
 
-    static std::string size_text(const Axis& axis) {
+    std::string size_text(AxisId id) {
+        const Axis& axis = context_.axis(id);
         const std::string number = std::to_string(axis.extent);
-        return axis.size == symbol(axis.name) ? number : print(axis.size) + " = " + number;
+        if (has_own_size(context_.diagram, id)) return number;
+        return print(axis.size, SymbolNames(context_.diagram.axes)) + " = " + number;
     }
 
     std::string array_name(const Expression& access) const {

@@ -9,7 +9,10 @@
 namespace napkin::drawing {
 
 Labels::Labels(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options)
-    : diagram_(diagram), relabelling_(relabelling), options_(options), overbars_(options.overbars) {
+    : diagram_(diagram),
+      names_(diagram.axes),
+      relabelling_(relabelling),
+      overbars_(options.overbars) {
     for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
         if (diagram.axes[i].woven) overbars_.insert(AxisId{i});
     for (const Region& region : relabelling.regions) {
@@ -22,12 +25,6 @@ bool Labels::trivial(const Group& group) const {
     return group.size == 1 && diagram_[group.axis].woven;
 }
 
-std::string Labels::size_label(char kind, AxisId axis, Level level) const {
-    const std::string symbol = size_symbol(kind, diagram_[axis].name, level);
-    const auto found = options_.size_labels.find(symbol);
-    return found == options_.size_labels.end() ? symbol : found->second;
-}
-
 MathText Labels::outer(AxisId axis) const {
     return parse_math(diagram_[axis].name, overbars_.count(axis) != 0);
 }
@@ -38,11 +35,11 @@ MathText Labels::inner(AxisId axis, std::size_t region, Level level) const {
     for (int at = static_cast<int>(level); at >= 0; --at) {
         for (const Stream& stream : labelled.streams)
             if (stream.axis == axis && stream.level == static_cast<Level>(at))
-                return parse_math(size_label('s', axis, stream.level));
+                return parse_math(names_(stream_size(axis, stream.level)));
         for (const Group& group : labelled.groups)
             if (group.axis == axis && group.level == static_cast<Level>(at))
                 return trivial(group) ? parse_math("1")
-                                      : parse_math(size_label('g', axis, group.level));
+                                      : parse_math(names_(group_size(axis, group.level)));
     }
     return parse_math(diagram_[axis].name);
 }
@@ -58,9 +55,9 @@ std::vector<Labels::SizeNote> Labels::sizes_of(const Region& region) const {
     std::vector<SizeNote> notes;
     for (const Group& group : region.groups)
         if (!trivial(group))
-            notes.emplace_back(size_label('g', group.axis, group.level), group.size);
+            notes.emplace_back(names_(group_size(group.axis, group.level)), group.size);
     for (const Stream& stream : region.streams)
-        notes.emplace_back(size_label('s', stream.axis, stream.level), stream.size);
+        notes.emplace_back(names_(stream_size(stream.axis, stream.level)), stream.size);
     return notes;
 }
 
@@ -86,11 +83,6 @@ std::vector<MathText> Labels::legend() const {
         }
     }
     return legend;
-}
-
-std::string size_symbol(char kind, const std::string& axis, Level level) {
-    const std::string at = level == Level::Block ? "" : "@" + std::string(name_of(level));
-    return std::string(1, kind) + "_" + axis + at;
 }
 
 Color color_of(const Place& place) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "diagrams/drawing/layout.h"
+#include "diagrams/symbol_names.h"
 
 namespace napkin::drawing {
 
@@ -33,11 +34,10 @@ private:
     /// Whether one symbol has different sizes in different regions.
     [[nodiscard]] bool regions_differ() const;
     [[nodiscard]] bool trivial(const Group& group) const;
-    [[nodiscard]] std::string size_label(char kind, AxisId axis, Level level) const;
 
     const Diagram& diagram_;
+    SymbolNames names_;
     const Relabelling& relabelling_;
-    const DrawOptions& options_;
     std::set<AxisId> overbars_;
 };
 

@@ -42,8 +42,6 @@ struct DrawOptions {
     std::vector<TableRow> rows;
     std::set<AxisId>
         overbars;  ///< axes to be partitioned later, beside the woven and partitioned ones
-    /// Text for a size symbol, where it should say more: `s_x` as `s_x^(32)`.
-    std::map<std::string, std::string> size_labels;
     std::vector<std::string> notes;  ///< formulas beside the diagram
     bool names = true;               ///< names of arrays where they enter and leave
     bool legend = true;              ///< the sizes of groups and streams below
@@ -57,7 +55,5 @@ struct DrawOptions {
 
 /// The colour of a place.
 [[nodiscard]] Color color_of(const Place& place);
-/// `g_q`, `s_x`; below the block level `g_q@warps`.
-[[nodiscard]] std::string size_symbol(char kind, const std::string& axis, Level level);
 
 }  // namespace napkin::drawing

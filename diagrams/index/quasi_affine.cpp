@@ -132,12 +132,8 @@ Piecewise Translator::size_form(const Formula& formula) {
         return formula.constant.denominator == 1 ? constant(formula.constant.numerator)
                                                  : Piecewise();
     if (formula.op == FormulaOp::Symbol) {
-        const auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis& each) {
-            return each.name == formula.symbol;
-        });
-        if (axis == axes_.end()) return {};
-        const AxisId id{static_cast<std::uint32_t>(axis - axes_.begin())};
-        return axis->dynamic ? size_symbol(id) : constant(axis->extent);
+        const Axis& axis = axes_[formula.symbol.axis.index()];
+        return axis.dynamic ? size_symbol(formula.symbol.axis) : constant(axis.extent);
     }
     Piecewise total;
     for (const Formula& part : formula.args) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "diagrams/formula.h"
+#include "diagrams/diagram.h"
 
 namespace napkin::test {
 

@@ -18,8 +18,9 @@ public:
     Builder() { diagram.monoids = builtin_monoids(); }
 
     AxisId axis(const std::string& name, std::int64_t extent) {
-        diagram.axes.push_back({.name = name, .size = symbol(name), .extent = extent, .span = {}});
-        return AxisId{static_cast<std::uint32_t>(diagram.axes.size() - 1)};
+        const AxisId id{static_cast<std::uint32_t>(diagram.axes.size())};
+        diagram.axes.push_back({.name = name, .size = axis_size(id), .extent = extent, .span = {}});
+        return id;
     }
     ArrayId array(const std::string& name, std::vector<AxisId> axes, ArrayRole role,
                   ElementType type = ElementType::F32, bool rounds = false) {

@@ -30,9 +30,11 @@ std::vector<Run> small_examples() {
         const Run large(file.filename(), text, {}, 0.0, Run::kNoInputs);
         Sizes sizes;
         std::int64_t next = 0;
-        for (const napkin::Axis& axis : large.diagram.axes)
-            if (axis.size == napkin::symbol(axis.name))
+        for (std::uint32_t i = 0; i < large.diagram.axes.size(); ++i) {
+            const napkin::Axis& axis = large.diagram.axes[i];
+            if (napkin::has_own_size(large.diagram, napkin::AxisId{i}))
                 sizes[axis.name] = axis.extent < 4 ? axis.extent : 4 + next++ % 3;
+        }
         if (sizes.count("w") == 1) sizes["w"] = 3;
         if (sizes.count("k") == 1 && sizes.count("e") == 1) sizes["k"] = 2;
         runs.emplace_back(file.filename(), text, sizes);

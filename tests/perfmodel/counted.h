@@ -46,7 +46,7 @@ inline void check_counted(const std::string& name, const State& state) {
             CHECK_EQ(cost.allocated.bits, at(counted[i].peak_bits));
             CHECK_LE(cost.memory.values, cost.allocated.values);
             for (const Amount* amount : {&cost.transferred, &cost.memory, &cost.allocated}) {
-                INFO(print(amount->formula));
+                INFO(print(amount->formula, region.names));
                 CHECK_EQ(evaluate_integer(amount->formula, region.sizes), amount->values);
             }
         }

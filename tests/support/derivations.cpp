@@ -13,8 +13,9 @@ Sizes small_sizes(const Diagram& diagram) {
     constexpr std::array<std::int64_t, 7> kSmall = {13, 11, 17, 10, 19, 12, 9};
     Sizes sizes;
     std::size_t next = 0;
-    for (const Axis& axis : diagram.axes) {
-        if (axis.size != symbol(axis.name)) continue;
+    for (std::uint32_t i = 0; i < diagram.axes.size(); ++i) {
+        const Axis& axis = diagram.axes[i];
+        if (!has_own_size(diagram, AxisId{i})) continue;
         if (axis.woven)
             sizes[axis.name] = 2;
         else if (axis.extent > 8)

@@ -1,0 +1,187 @@
+#include "codegen/names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "codegen/prelude/prelude.h"
+
+namespace napkin {
+namespace {
+
+// Words and macros of C and C++, of CUDA, and of the headers that printed files include.
+constexpr const char* kWordsOfC =
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
+    "char8_t class co_await co_return co_yield compl complex concept const const_cast consteval "
+    "constexpr constinit continue decltype default delete do double dynamic_cast else enum "
+    "explicit "
+    "export extern false float for friend goto if inline int long mutable namespace new noexcept "
+    "not not_eq nullptr operator or or_eq private protected public register reinterpret_cast "
+    "requires restrict return short signed sizeof static static_assert static_cast struct switch "
+    "template this thread_local throw true try typedef typeid typename typeof union unsigned using "
+    "virtual void volatile wchar_t while xor xor_eq "
+    "blockDim blockIdx gridDim threadIdx warpSize "
+    "BIG_ENDIAN BUFSIZ BYTE_ORDER EOF EXIT_FAILURE EXIT_SUCCESS FP_INFINITE FP_NAN FP_NORMAL "
+    "FP_SUBNORMAL FP_ZERO HUGE_VAL HUGE_VALF INFINITY LITTLE_ENDIAN NAN NULL RAND_MAX SIZE_MAX "
+    "SNAN "
+    "alloca assert errno linux main math_errhandling offsetof std stderr stdin stdout unix";
+
+constexpr const char* kWordsOfPython =
+    "False None True and as assert async await break class continue def del elif else except "
+    "finally for from global if import in is lambda nonlocal not or pass raise return try while "
+    "with yield";
+
+// What launchers and operators call what they import, declare and pass.
+constexpr const char* kWordsOfExports =
+    "ContractError NamedTuple Optional README Tensor arguments contiguous ctypes data device glob "
+    "hashlib os pathlib problem self_test selftest sizes str sys tempfile torch typing";
+
+// Functions of C that kernels call, and what they always call their own variables and types.
+constexpr const char* kWordsOfKernels =
+    "erff expf fabsf floorf fmaf fmaxf fminf logf memcpy powf rintf rsqrtf sqrtf tanhf "
+    "a acc at b best c column e f found group i j kTested kThreads lane last line memory next nk "
+    "other r rank row seed sum value "
+    "Maximum Minimum Order Product Rows Sum column_pass outer_product row_pass tested turn";
+constexpr const char* kWordsOfSimtKernels = "index left result right";
+
+void add_words(const char* text, std::set<std::string>& words) {
+    std::string word;
+    for (; *text != '\0'; ++text) {
+        if (*text != ' ') {
+            word += *text;
+            continue;
+        }
+        words.insert(word);
+        word.clear();
+    }
+    words.insert(word);
+}
+
+bool is_of_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
+
+/// Words and single signs, without comments and texts; of the preprocessor's lines only `#define`
+/// and what it defines.
+std::vector<std::string> tokens_of(const std::string& code) {
+    std::vector<std::string> tokens;
+    for (std::size_t at = 0; at < code.size();) {
+        std::size_t end = at + 1;
+        if (code.compare(at, 2, "//") == 0) {
+            end = std::min(code.find('\n', at), code.size());
+        } else if (code[at] == '#') {
+            while (end < code.size() && (code[end] != '\n' || code[end - 1] == '\\')) ++end;
+            constexpr std::string_view kDefine = "#define ";
+            if (code.compare(at, kDefine.size(), kDefine) == 0) {
+                std::size_t last = at + kDefine.size();
+                while (is_of_word(code[last])) ++last;
+                tokens.insert(tokens.end(), {"using", code.substr(at + kDefine.size(),
+                                                                  last - at - kDefine.size())});
+            }
+        } else if (code[at] == '"') {
+            while (end < code.size() && code[end] != '"') end += code[end] == '\\' ? 2U : 1U;
+            ++end;
+        } else if (is_of_word(code[at])) {
+            while (end < code.size() && is_of_word(code[end])) ++end;
+            tokens.push_back(code.substr(at, end - at));
+        } else if (code[at] != ' ' && code[at] != '\n') {
+            tokens.emplace_back(1, code[at]);
+        }
+        at = end;
+    }
+    return tokens;
+}
+
+/// What a header declares outside of functions and types: after `struct`, `using` and the like,
+/// and before `(` and `=`.
+void add_declared(const std::string& header, std::set<std::string>& words) {
+    const std::vector<std::string> tokens = tokens_of(header);
+    std::size_t depth = 0;  // of braces but those of namespaces
+    std::vector<bool> counts;
+    bool opens_namespace = false;
+    for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+        const std::string& token = tokens[i];
+        if (token == "template")  // its parameters
+            for (int open = 0; i + 1 < tokens.size() && (tokens[i] != ">" || --open > 0); ++i)
+                if (tokens[i] == "<") ++open;
+        if (token == "{") {
+            counts.push_back(!opens_namespace);
+            if (!opens_namespace) ++depth;
+            opens_namespace = false;
+        } else if (token == "}" && !counts.empty()) {
+            if (counts.back()) --depth;
+            counts.pop_back();
+        }
+        if (depth > 0 || !is_of_word(token.front())) continue;
+        opens_namespace = opens_namespace || token == "namespace";
+        const std::string before = i == 0 ? "" : tokens[i - 1];
+        const std::string& after = tokens[i + 1];
+        if (before == "struct" || before == "class" || before == "enum" || before == "using" ||
+            before == "namespace" || after == "(" || after == "=")
+            words.insert(token);
+    }
+}
+
+/// What the device primitives declare, on a GPU and in the emulator.
+const std::set<std::string>& words_of_prelude() {
+    static const std::set<std::string> kWords = [] {
+        std::set<std::string> words;
+        for (const PreludeFile& file : prelude_files()) add_declared(file.text, words);
+        return words;
+    }();
+    return kWords;
+}
+
+}  // namespace
+
+Names Names::of_kernel(const std::string& target) {
+    Names names;
+    names.taken_ = words_of_prelude();
+    add_words(kWordsOfC, names.taken_);
+    add_words(kWordsOfKernels, names.taken_);
+    if (target == "simt") add_words(kWordsOfSimtKernels, names.taken_);
+    // Numbered names of phases and of parts of expressions.
+    for (const char* base : {"all", "acc", "value", "next", "other", "last", "t", "r"})
+        for (int number = 0; number < 256; ++number)
+            names.taken_.insert(base + std::to_string(number));
+    return names;
+}
+
+Names Names::of_export() {
+    Names names;
+    for (const char* words : {kWordsOfC, kWordsOfPython, kWordsOfExports})
+        add_words(words, names.taken_);
+    return names;
+}
+
+std::string Names::identifier(const std::string& text) {
+    std::string name;
+    for (const char c : text) {
+        // Two underscores in a row belong to the implementation.
+        const char added = is_of_word(c) ? c : '_';
+        if (added == '_' && !name.empty() && name.back() == '_') continue;
+        name += added;
+    }
+    while (!name.empty() && name.back() == '_') name.pop_back();
+    if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0 ||
+        name.front() == '_')
+        name = "v" + name;
+    return name;
+}
+
+bool Names::are_free(const std::vector<std::string>& names) const {
+    for (const std::string& name : names)
+        if (taken_.contains(name)) return false;
+    return true;
+}
+
+std::string Names::fresh(const std::string& wanted) {
+    const std::string base = identifier(wanted);
+    std::string name = base;
+    for (int number = 2; taken_.contains(name); ++number)
+        name = base + "_" + std::to_string(number);
+    taken_.insert(name);
+    return name;
+}
+
+}  // namespace napkin

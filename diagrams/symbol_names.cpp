@@ -1,0 +1,40 @@
+#include "diagrams/symbol_names.h"
+
+#include "diagrams/contains.h"
+#include "diagrams/diagram.h"
+
+namespace napkin {
+namespace {
+
+const char* prefix_of(SymbolKind kind) {
+    switch (kind) {
+    case SymbolKind::Axis: return "";
+    case SymbolKind::Group: return "g_";
+    case SymbolKind::Stream: return "s_";
+    case SymbolKind::GroupIndex: return "i_";
+    case SymbolKind::ChunkIndex: return "j_";
+    case SymbolKind::Memory: return "M";
+    case SymbolKind::Part: return "part";
+    }
+    return "";
+}
+
+}  // namespace
+
+SymbolNames::SymbolNames(const std::vector<Axis>& axes) {
+    for (const Axis& axis : axes) axes_.push_back(axis.name);
+}
+
+std::string SymbolNames::operator()(Symbol symbol) const {
+    std::string name = prefix_of(symbol.kind);
+    if (symbol.kind != SymbolKind::Memory && symbol.kind != SymbolKind::Part)
+        name += symbol.axis.index() < axes_.size() ? axes_[symbol.axis.index()]
+                                                   : "#" + std::to_string(symbol.axis.value);
+    if (symbol.kind == SymbolKind::Axis) return name;
+    // No name that a user writes has an `@`.
+    if (symbol.level != Level::Block || symbol.number != 0 || contains(axes_, name))
+        name += "@" + std::string(name_of(symbol.level));
+    return symbol.number == 0 ? name : name + "." + std::to_string(symbol.number);
+}
+
+}  // namespace napkin

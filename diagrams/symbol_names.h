@@ -1,0 +1,26 @@
+// Names of symbols, for people and for JSON: `q`, `g_q`, `s_x`, below the block level `g_q@warps`,
+// and in sums `i_q` and `j_x`.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagrams/symbol.h"
+
+namespace napkin {
+
+struct Axis;
+
+/// Names that are all different: where an axis is itself called `g_q`, the size of a group of `q`
+/// is written with its level, `g_q@block`, which no axis can be called.
+class SymbolNames {
+public:
+    SymbolNames() = default;
+    explicit SymbolNames(const std::vector<Axis>& axes);
+    [[nodiscard]] std::string operator()(Symbol symbol) const;
+
+private:
+    std::vector<std::string> axes_;  ///< by id
+};
+
+}  // namespace napkin
