@@ -9,7 +9,7 @@
 namespace napkin {
 namespace {
 
-// Words and macros of C and C++, of CUDA, and of the headers that printed files include.
+// Words of C, C++ and CUDA.
 constexpr const char* kWordsOfC =
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t "
     "char8_t class co_await co_return co_yield compl complex concept const const_cast consteval "
@@ -20,11 +20,28 @@ constexpr const char* kWordsOfC =
     "requires restrict return short signed sizeof static static_assert static_cast struct switch "
     "template this thread_local throw true try typedef typeid typename typeof union unsigned using "
     "virtual void volatile wchar_t while xor xor_eq "
-    "blockDim blockIdx gridDim threadIdx warpSize "
-    "BIG_ENDIAN BUFSIZ BYTE_ORDER EOF EXIT_FAILURE EXIT_SUCCESS FP_INFINITE FP_NAN FP_NORMAL "
-    "FP_SUBNORMAL FP_ZERO HUGE_VAL HUGE_VALF INFINITY LITTLE_ENDIAN NAN NULL RAND_MAX SIZE_MAX "
-    "SNAN "
-    "alloca assert errno linux main math_errhandling offsetof std stderr stdin stdout unix";
+    "blockDim blockIdx gridDim threadIdx warpSize";
+
+// Macros that the headers of C define, and what must not be hidden.
+constexpr const char* kMacrosOfC =
+    "BIG_ENDIAN BUFSIZ BYTE_ORDER EOF EXIT_FAILURE EXIT_SUCCESS FILENAME_MAX FOPEN_MAX "
+    "FP_ILOGB0 FP_ILOGBNAN FP_INFINITE FP_INT_DOWNWARD FP_INT_TONEAREST "
+    "FP_INT_TONEARESTFROMZERO FP_INT_TOWARDZERO FP_INT_UPWARD FP_LLOGB0 FP_LLOGBNAN FP_NAN "
+    "FP_NORMAL FP_SUBNORMAL FP_ZERO HUGE_VAL HUGE_VALF HUGE_VALL INFINITY INT16_C INT16_MAX "
+    "INT16_MIN INT32_C INT32_MAX INT32_MIN INT64_C INT64_MAX INT64_MIN INT8_C INT8_MAX "
+    "INT8_MIN INTMAX_C INTMAX_MAX INTMAX_MIN INTPTR_MAX INTPTR_MIN LITTLE_ENDIAN L_ctermid "
+    "L_tmpnam MATH_ERREXCEPT MATH_ERRNO MAXFLOAT MB_CUR_MAX M_1_PI M_1_PIf M_1_PIl M_2_PI "
+    "M_2_PIf M_2_PIl M_2_SQRTPI M_2_SQRTPIf M_2_SQRTPIl M_E M_Ef M_El M_LN10 M_LN10f M_LN10l "
+    "M_LN2 M_LN2f M_LN2l M_LOG10E M_LOG10Ef M_LOG10El M_LOG2E M_LOG2Ef M_LOG2El M_PI M_PI_2 "
+    "M_PI_2f M_PI_2l M_PI_4 M_PI_4f M_PI_4l M_PIf M_PIl M_SQRT1_2 M_SQRT1_2f M_SQRT1_2l "
+    "M_SQRT2 M_SQRT2f M_SQRT2l NAN NFDBITS NULL PDP_ENDIAN PTRDIFF_MAX PTRDIFF_MIN P_tmpdir "
+    "RAND_MAX SEEK_CUR SEEK_END SEEK_SET SIG_ATOMIC_MAX SIG_ATOMIC_MIN SIZE_MAX SNAN SNANF "
+    "SNANL TMP_MAX UINT16_C UINT16_MAX UINT32_C UINT32_MAX UINT64_C UINT64_MAX UINT8_C "
+    "UINT8_MAX UINTMAX_C UINTMAX_MAX UINTPTR_MAX WUNTRACED alloca assert be16toh be32toh "
+    "be64toh errno fpclassify htobe16 htobe32 htobe64 htole16 htole32 htole64 isfinite "
+    "isgreater isgreaterequal isinf isless islessequal islessgreater isnan isnormal "
+    "issubnormal isunordered le16toh le32toh le64toh linux main math_errhandling offsetof "
+    "signbit std stderr stdin stdout strdupa strndupa unix va_arg va_copy va_end va_start";
 
 constexpr const char* kWordsOfPython =
     "False None True and as assert async await break class continue def del elif else except "
@@ -137,8 +154,8 @@ const std::set<std::string>& words_of_prelude() {
 Names Names::of_kernel(const std::string& target) {
     Names names;
     names.taken_ = words_of_prelude();
-    add_words(kWordsOfC, names.taken_);
-    add_words(kWordsOfKernels, names.taken_);
+    for (const char* words : {kWordsOfC, kMacrosOfC, kWordsOfKernels})
+        add_words(words, names.taken_);
     if (target == "simt") add_words(kWordsOfSimtKernels, names.taken_);
     // Numbered names of phases and of parts of expressions.
     for (const char* base : {"all", "acc", "value", "next", "other", "last", "t", "r"})
@@ -149,7 +166,7 @@ Names Names::of_kernel(const std::string& target) {
 
 Names Names::of_export() {
     Names names;
-    for (const char* words : {kWordsOfC, kWordsOfPython, kWordsOfExports})
+    for (const char* words : {kWordsOfC, kMacrosOfC, kWordsOfPython, kWordsOfExports})
         add_words(words, names.taken_);
     return names;
 }

@@ -1,7 +1,6 @@
 #include "diagrams/relabelling.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <utility>
 

@@ -22,9 +22,9 @@ std::vector<Axis> two_axes(std::int64_t q, std::int64_t x, bool dynamic = false)
     axes[0].extent = q;
     axes[1].name = "x";
     axes[1].extent = x;
-    for (Axis& axis : axes) {
-        axis.size = symbol(axis.name);
-        axis.dynamic = dynamic;
+    for (const AxisId id : {kQ, kX}) {
+        axes[id.index()].size = axis_size(id);
+        axes[id.index()].dynamic = dynamic;
     }
     return axes;
 }
