@@ -17,9 +17,12 @@
 
 namespace napkin {
 
-/// No axis may be longer: kernels compute indices, and a tile more, in 32 bits. Places in arrays
-/// are computed in 64 bits where an array has more than 2^31 - 1 elements or strides at run time.
+/// No axis may be longer: kernels count along axes, and a tile more, in 32 bits. What is computed
+/// from indices, and places in arrays, take 64 bits where 32 may not hold them.
 inline constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
+/// No axis whose size a kernel learns at run time may be longer, so that a sum of an index and the
+/// difference of two sizes is one of 32 bits.
+inline constexpr std::int64_t kMostRunTimeSize = std::int64_t{1} << 29;
 
 /// Targets by name, the best one last; an unknown one is a diagnostic of `emit`.
 [[nodiscard]] std::vector<std::string> target_names();

@@ -4,42 +4,128 @@
 
 #include <algorithm>
 
+#include "diagrams/checked.h"
+
 namespace napkin {
 namespace {
 
-void add_term(IndexForm& form, const std::string& text, std::int64_t coefficient) {
+/// False where the coefficient would not fit.
+bool add_term(IndexForm& form, const IndexAtom& atom, std::int64_t coefficient) {
     const auto found = std::find_if(form.terms.begin(), form.terms.end(),
-                                    [&](const auto& term) { return term.first == text; });
+                                    [&](const auto& term) { return term.first == atom; });
     if (found == form.terms.end()) {
-        if (coefficient != 0) form.terms.emplace_back(text, coefficient);
-        return;
+        if (coefficient != 0) form.terms.emplace_back(atom, coefficient);
+        return true;
     }
-    found->second += coefficient;
+    if (!put(CheckedInt(found->second) + coefficient, found->second)) return false;
     if (found->second == 0) form.terms.erase(found);
+    return true;
 }
 
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
-    const std::int64_t quotient = a / b;
-    return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+Interval only(std::int64_t value) {
+    return {value, value};
 }
 
-IndexForm call(const char* function, const IndexForm& a, const IndexForm& b) {
-    return index_atom(fmt::format("{}({}, {})", function, print(a), print(b)));
+/// A call of a function that has versions of 32 and of 64 bits.
+IndexForm call(const char* function, const std::vector<IndexForm>& arguments,
+               const Interval& range) {
+    const bool wide =
+        !range.within(kAny32) || std::any_of(arguments.begin(), arguments.end(), is_wide);
+    std::string text;
+    for (const IndexForm& argument : arguments)
+        text += (text.empty() ? "" : ", ") + print_as(argument, wide);
+    return index_atom(fmt::format("{}({})", function, text), range, wide);
+}
+
+/// a * b as one term.
+IndexForm product_atom(const IndexForm& a, const IndexForm& b) {
+    const Interval range = range_of(a) * range_of(b);
+    const bool wide = is_wide(a) || is_wide(b);
+    const bool widened = !wide && !range.within(kAny32);
+    return index_atom(
+        fmt::format("({} * {})", widened ? print_as(a, true) : print_factor(a), print_factor(b)),
+        range, wide || widened);
+}
+
+/// A sum as it is printed, from left to right.
+class Sum {
+public:
+    void add(const IndexAtom& atom, std::int64_t coefficient) {
+        const Interval product = atom.range * only(coefficient);
+        const Interval next = text.empty() ? product : total_ + product;
+        const std::int64_t size = coefficient < 0 ? -coefficient : coefficient;
+        const bool small = product.within(kAny32) && only(size).within(kAny32);
+        const bool convert = !atom.wide && !(small && (wide || next.within(kAny32)));
+        const std::string name = convert ? "i64(" + atom.text + ")" : atom.text;
+        append(coefficient < 0, size == 1 ? name : fmt::format("{} * {}", name, size));
+        wide = wide || atom.wide || convert;
+        total_ = next;
+    }
+    void add(std::int64_t constant) {
+        const Interval next = text.empty() ? only(constant) : total_ + only(constant);
+        const std::int64_t size = constant < 0 ? -constant : constant;
+        const bool convert = !only(size).within(kAny32) || (!wide && !next.within(kAny32));
+        append(constant < 0, convert ? fmt::format("i64({})", size) : fmt::format("{}", size));
+        wide = wide || convert;
+        total_ = next;
+    }
+
+    std::string text;
+    bool wide = false;
+
+private:
+    void append(bool negative, const std::string& part) {
+        if (text.empty())
+            text = (negative ? "-" : "") + part;
+        else
+            text += (negative ? " - " : " + ") + part;
+    }
+    Interval total_;
+};
+
+Sum printed(const IndexForm& a) {
+    Sum sum;
+    // A sum starts with something that is added, where there is one.
+    const bool constant_first = a.constant > 0 && !a.terms.empty() &&
+                                std::all_of(a.terms.begin(), a.terms.end(),
+                                            [](const auto& term) { return term.second < 0; });
+    if (constant_first) sum.add(a.constant);
+    for (const bool negative : {false, true})
+        for (const auto& [atom, coefficient] : a.terms)
+            if ((coefficient < 0) == negative) sum.add(atom, coefficient);
+    if (!constant_first && (a.constant != 0 || a.terms.empty())) sum.add(a.constant);
+    return sum;
 }
 
 }  // namespace
 
-IndexForm index_atom(std::string text) {
+IndexForm index_atom(std::string text, const Interval& range, bool wide) {
     IndexForm form;
-    form.terms.emplace_back(std::move(text), 1);
+    form.terms.push_back({{std::move(text), range, wide || !range.within(kAny32)}, 1});
     return form;
+}
+
+Interval range_of(const IndexForm& a) {
+    Interval range = only(a.constant);
+    for (const auto& [atom, coefficient] : a.terms) range = range + atom.range * only(coefficient);
+    return range;
+}
+
+bool is_wide(const IndexForm& a) {
+    return printed(a).wide;
+}
+
+const char* type_of(const IndexForm& a) {
+    return is_wide(a) ? "i64" : "int";
 }
 
 IndexForm operator+(const IndexForm& a, const IndexForm& b) {
     IndexForm sum = a;
-    sum.constant += b.constant;
-    for (const auto& [text, coefficient] : b.terms) add_term(sum, text, coefficient);
-    return sum;
+    bool fits = put(CheckedInt(a.constant) + b.constant, sum.constant);
+    for (const auto& [atom, coefficient] : b.terms) fits = fits && add_term(sum, atom, coefficient);
+    if (fits) return sum;
+    return index_atom(fmt::format("({} + {})", print_as(a, true), print_as(b, true)),
+                      range_of(a) + range_of(b), true);
 }
 
 IndexForm operator-(const IndexForm& a, const IndexForm& b) {
@@ -49,77 +135,75 @@ IndexForm operator-(const IndexForm& a, const IndexForm& b) {
 IndexForm operator*(const IndexForm& a, std::int64_t factor) {
     if (factor == 0) return 0;
     IndexForm product = a;
-    product.constant *= factor;
-    for (auto& term : product.terms) term.second *= factor;
-    return product;
+    bool fits = put(CheckedInt(a.constant) * factor, product.constant);
+    for (auto& term : product.terms)
+        fits = fits && put(CheckedInt(term.second) * factor, term.second);
+    return fits ? product : product_atom(a, factor);
 }
 
 IndexForm operator*(const IndexForm& a, const IndexForm& b) {
     if (b.is_constant()) return a * b.constant;
     if (a.is_constant()) return b * a.constant;
-    return index_atom(fmt::format("({} * {})", print_factor(a), print_factor(b)));
+    return product_atom(a, b);
 }
 
 IndexForm floor_divide(const IndexForm& a, const IndexForm& divisor) {
     if (divisor.is_constant(1)) return a;
     if (a.is_constant() && divisor.is_constant() && divisor.constant != 0)
         return floor_quotient(a.constant, divisor.constant);
-    return call("floor_divide", a, divisor);
+    return call("floor_divide", {a, divisor}, floor_quotient(range_of(a), range_of(divisor)));
 }
 
 IndexForm ceil_divide(const IndexForm& a, std::int64_t divisor) {
     if (divisor == 1) return a;
-    if (a.is_constant()) return floor_quotient(a.constant + divisor - 1, divisor);
-    return index_atom(fmt::format("({} / {})", print_factor(a + (divisor - 1)), divisor));
+    const IndexForm above = a + (divisor - 1);
+    if (a.is_constant()) return floor_quotient(above.constant, divisor);
+    return index_atom(fmt::format("({} / {})", print_factor(above), divisor),
+                      floor_quotient(range_of(above), only(divisor)), is_wide(above));
 }
 
 IndexForm modulo(const IndexForm& a, const IndexForm& divisor) {
     if (divisor.is_constant(1)) return 0;
     if (a.is_constant() && divisor.is_constant() && divisor.constant != 0)
         return a.constant - divisor.constant * floor_quotient(a.constant, divisor.constant);
-    return call("modulo", a, divisor);
+    return call("modulo", {a, divisor}, remainder(range_of(a), range_of(divisor)));
 }
 
 IndexForm minimum(const IndexForm& a, const IndexForm& b) {
     const IndexForm difference = a - b;
     if (difference.is_constant()) return difference.constant <= 0 ? a : b;
-    return call("minimum", a, b);
+    return call("minimum", {a, b}, smaller(range_of(a), range_of(b)));
 }
 
 IndexForm maximum(const IndexForm& a, const IndexForm& b) {
     const IndexForm difference = a - b;
     if (difference.is_constant()) return difference.constant >= 0 ? a : b;
-    return call("maximum", a, b);
+    return call("maximum", {a, b}, larger(range_of(a), range_of(b)));
+}
+
+IndexForm absolute(const IndexForm& a) {
+    if (a.is_constant()) return a.constant < 0 ? -a.constant : a.constant;
+    return call("absolute", {a}, magnitude(range_of(a)));
+}
+
+IndexForm power(const IndexForm& a, std::int64_t exponent) {
+    return call(fmt::format("integer_power<{}>", exponent).c_str(), {a},
+                power(range_of(a), exponent));
 }
 
 std::string print(const IndexForm& a) {
-    std::string text;
-    const auto append = [&](bool negative, const std::string& part) {
-        if (text.empty())
-            text = (negative ? "-" : "") + part;
-        else
-            text += (negative ? " - " : " + ") + part;
-    };
-    // A sum starts with something that is added, where there is one.
-    const bool constant_first = a.constant > 0 && !a.terms.empty() &&
-                                std::all_of(a.terms.begin(), a.terms.end(),
-                                            [](const auto& term) { return term.second < 0; });
-    if (constant_first) append(false, fmt::format("{}", a.constant));
-    for (const bool negative : {false, true})
-        for (const auto& [name, coefficient] : a.terms) {
-            if ((coefficient < 0) != negative) continue;
-            const std::int64_t size = negative ? -coefficient : coefficient;
-            append(negative, size == 1 ? name : fmt::format("{} * {}", name, size));
-        }
-    if (!constant_first && (a.constant != 0 || text.empty()))
-        append(a.constant < 0, fmt::format("{}", a.constant < 0 ? -a.constant : a.constant));
-    return text;
+    return printed(a).text;
 }
 
 std::string print_factor(const IndexForm& a) {
     const bool simple = (a.is_constant() && a.constant >= 0) ||
                         (a.constant == 0 && a.terms.size() == 1 && a.terms.front().second == 1);
-    return simple ? print(a) : "(" + print(a) + ")";
+    const std::string text = print(a);
+    return simple ? text : "(" + text + ")";
+}
+
+std::string print_as(const IndexForm& a, bool wide) {
+    return wide && !is_wide(a) ? "i64(" + print(a) + ")" : print(a);
 }
 
 }  // namespace napkin

@@ -1,5 +1,9 @@
 // Integer index expressions of generated code, kept as sums of constant multiples of names so that
 // `x0 + ix - x0` prints as `ix`.
+//
+// Every name comes with the range of its values. So every form knows its own, and prints in 64 bits
+// exactly what 32 bits may not hold: a product or a partial sum that could leave them begins with
+// `i64(...)`.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +12,22 @@
 #include <utility>
 #include <vector>
 
+#include "diagrams/integer_range.h"
+
 namespace napkin {
 
-/// constant + sum of coefficient * text; a text is a name, a call or something in parentheses.
+/// A name, a call or a text in parentheses; the same text is the same value.
+struct IndexAtom {
+    std::string text;
+    Interval range;
+    bool wide = false;  ///< of a 64-bit type
+    bool operator==(const IndexAtom& other) const { return text == other.text; }
+};
+
+/// constant + sum of coefficient * atom.
 struct IndexForm {
     std::int64_t constant = 0;
-    std::vector<std::pair<std::string, std::int64_t>> terms;  ///< in the order first added
+    std::vector<std::pair<IndexAtom, std::int64_t>> terms;  ///< in the order first added
 
     IndexForm() = default;
     IndexForm(std::int64_t value) : constant(value) {}  // NOLINT(google-explicit-constructor)
@@ -24,22 +38,33 @@ struct IndexForm {
     }
 };
 
-/// A name, a call or a text in parentheses.
-[[nodiscard]] IndexForm index_atom(std::string text);
+/// What the range needs 64 bits for has them, `wide` or not.
+[[nodiscard]] IndexForm index_atom(std::string text, const Interval& range, bool wide = false);
+[[nodiscard]] Interval range_of(const IndexForm& a);
+/// Whether what is printed is of a 64-bit type.
+[[nodiscard]] bool is_wide(const IndexForm& a);
+/// `int`, or `i64` where the form prints so.
+[[nodiscard]] const char* type_of(const IndexForm& a);
 [[nodiscard]] IndexForm operator+(const IndexForm& a, const IndexForm& b);
 [[nodiscard]] IndexForm operator-(const IndexForm& a, const IndexForm& b);
 [[nodiscard]] IndexForm operator*(const IndexForm& a, std::int64_t factor);
 [[nodiscard]] IndexForm operator*(const IndexForm& a, const IndexForm& b);
-/// Rounded down; `divisor` is positive.
+/// Rounded down.
 [[nodiscard]] IndexForm floor_divide(const IndexForm& a, const IndexForm& divisor);
+/// Rounded up; `a` is not negative.
 [[nodiscard]] IndexForm ceil_divide(const IndexForm& a, std::int64_t divisor);
 [[nodiscard]] IndexForm modulo(const IndexForm& a, const IndexForm& divisor);
 [[nodiscard]] IndexForm minimum(const IndexForm& a, const IndexForm& b);
 [[nodiscard]] IndexForm maximum(const IndexForm& a, const IndexForm& b);
+[[nodiscard]] IndexForm absolute(const IndexForm& a);
+/// To a power that is not negative.
+[[nodiscard]] IndexForm power(const IndexForm& a, std::int64_t exponent);
 
 /// `x0 * 64 + ix - 2`.
 [[nodiscard]] std::string print(const IndexForm& a);
 /// The same, in parentheses unless it is one name, number or call.
 [[nodiscard]] std::string print_factor(const IndexForm& a);
+/// The same, of a 64-bit type where `wide`.
+[[nodiscard]] std::string print_as(const IndexForm& a, bool wide);
 
 }  // namespace napkin

@@ -64,7 +64,7 @@ private:
     std::map<Symbol, std::vector<std::size_t>> bound_;
 };
 
-Value floor_quotient(Rational a, Rational b) {
+Value floor_ratio(Rational a, Rational b) {
     if (a.denominator == 1 && b.denominator == 1 && b.numerator > 0) {
         const std::int64_t quotient = a.numerator / b.numerator;
         return Rational{a.numerator % b.numerator < 0 ? quotient - 1 : quotient, 1};
@@ -73,7 +73,7 @@ Value floor_quotient(Rational a, Rational b) {
     return quotient ? Value({floor_of(*quotient), 1}) : std::nullopt;
 }
 
-Value ceil_quotient(Rational a, Rational b) {
+Value ceil_ratio(Rational a, Rational b) {
     if (a.denominator == 1 && b.denominator == 1 && b.numerator > 0) {
         const std::int64_t quotient = a.numerator / b.numerator;
         return Rational{a.numerator % b.numerator > 0 ? quotient + 1 : quotient, 1};
@@ -83,7 +83,7 @@ Value ceil_quotient(Rational a, Rational b) {
 }
 
 Value remainder(Rational a, Rational b) {
-    const Value quotient = floor_quotient(a, b);
+    const Value quotient = floor_ratio(a, b);
     if (!quotient) return std::nullopt;
     const Value whole = checked_multiply(b, {-quotient->numerator, 1});
     return whole ? checked_add(a, *whole) : std::nullopt;
@@ -94,8 +94,8 @@ Value combine(FormulaOp op, Rational a, Rational b) {
     case FormulaOp::Add: return checked_add(a, b);
     case FormulaOp::Multiply: return checked_multiply(a, b);
     case FormulaOp::Divide: return checked_divide(a, b);
-    case FormulaOp::FloorDivide: return floor_quotient(a, b);
-    case FormulaOp::CeilDivide: return ceil_quotient(a, b);
+    case FormulaOp::FloorDivide: return floor_ratio(a, b);
+    case FormulaOp::CeilDivide: return ceil_ratio(a, b);
     case FormulaOp::Modulo: return remainder(a, b);
     case FormulaOp::Min: return std::min(a, b);
     case FormulaOp::Max: return std::max(a, b);

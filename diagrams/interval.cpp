@@ -14,6 +14,7 @@
 #include <cmath>
 #include <utility>
 
+#include "diagrams/checked.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin {
@@ -28,26 +29,20 @@ struct Linear {
 };
 
 Linear scaled(Linear form, std::int64_t factor) {
-    for (auto& [axis, value] : form.factors) value *= factor;
-    const std::int64_t a = form.rest.low * factor;
-    const std::int64_t b = form.rest.high * factor;
-    form.rest = {std::min(a, b), std::max(a, b)};
+    for (auto& [axis, value] : form.factors) value = saturating_multiply(value, factor);
+    form.rest = form.rest * Interval{factor, factor};
     if (factor == 0) form.factors.clear();
     return form;
 }
 
 Linear sum(Linear a, const Linear& b) {
     for (const auto& [axis, value] : b.factors) {
-        a.factors[axis] += value;
-        if (a.factors[axis] == 0) a.factors.erase(axis);
+        std::int64_t& factor = a.factors[axis];
+        factor = saturating_add(factor, value);
+        if (factor == 0) a.factors.erase(axis);
     }
-    a.rest = {a.rest.low + b.rest.low, a.rest.high + b.rest.high};
+    a.rest = a.rest + b.rest;
     return a;
-}
-
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
-    const std::int64_t quotient = a / b;
-    return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
 
 class Reasoner {
@@ -75,11 +70,8 @@ public:
 
     Interval range(const Linear& form) const {
         Interval total = form.rest;
-        for (const auto& [axis, factor] : form.factors) {
-            const Interval tile = range_of(axis);
-            total.low += factor * (factor > 0 ? tile.low : tile.high);
-            total.high += factor * (factor > 0 ? tile.high : tile.low);
-        }
+        for (const auto& [axis, factor] : form.factors)
+            total = total + range_of(axis) * Interval{factor, factor};
         return total;
     }
 
@@ -114,22 +106,10 @@ private:
         case Function::Multiply: return product(parts[0], parts[1]);
         case Function::FloorDivide: return quotient(parts[0], parts[1]);
         case Function::Modulo: return remainder(parts[0], parts[1]);
-        case Function::Abs: return absolute(range(parts[0]));
-        case Function::Min: {
-            const Interval a = range(parts[0]);
-            const Interval b = range(parts[1]);
-            return atom({std::min(a.low, b.low), std::min(a.high, b.high)});
-        }
-        case Function::Max: {
-            const Interval a = range(parts[0]);
-            const Interval b = range(parts[1]);
-            return atom({std::max(a.low, b.low), std::max(a.high, b.high)});
-        }
-        case Function::Select: {
-            const Interval a = range(parts[1]);
-            const Interval b = range(parts[2]);
-            return atom({std::min(a.low, b.low), std::max(a.high, b.high)});
-        }
+        case Function::Abs: return atom(magnitude(range(parts[0])));
+        case Function::Min: return atom(smaller(range(parts[0]), range(parts[1])));
+        case Function::Max: return atom(larger(range(parts[0]), range(parts[1])));
+        case Function::Select: return atom(hull(range(parts[1]), range(parts[2])));
         default: return std::nullopt;
         }
     }
@@ -137,34 +117,21 @@ private:
     std::optional<Linear> product(const Linear& a, const Linear& b) const {
         if (a.factors.empty() && a.rest.low == a.rest.high) return scaled(b, a.rest.low);
         if (b.factors.empty() && b.rest.low == b.rest.high) return scaled(a, b.rest.low);
-        const Interval u = range(a);
-        const Interval v = range(b);
-        const auto [low, high] =
-            std::minmax({u.low * v.low, u.low * v.high, u.high * v.low, u.high * v.high});
-        return atom({low, high});
+        return atom(range(a) * range(b));
     }
     std::optional<Linear> quotient(const Linear& a, const Linear& b) const {
-        const Interval u = range(a);
-        const Interval v = range(b);
-        if (v.low <= 0) return std::nullopt;
-        const auto [low, high] =
-            std::minmax({floor_quotient(u.low, v.low), floor_quotient(u.low, v.high),
-                         floor_quotient(u.high, v.low), floor_quotient(u.high, v.high)});
-        return atom({low, high});
+        const Interval divisor = range(b);
+        if (divisor.low <= 0) return std::nullopt;
+        return atom(floor_quotient(range(a), divisor));
     }
     std::optional<Linear> remainder(const Linear& a, const Linear& b) const {
         const Interval u = range(a);
         const Interval v = range(b);
         if (v.low <= 0) return std::nullopt;
-        if (v.low != v.high || floor_quotient(u.low, v.low) != floor_quotient(u.high, v.low))
-            return atom({0, v.high - 1});
+        if (!v.is_one() || floor_quotient(u.low, v.low) != floor_quotient(u.high, v.low))
+            return atom(napkin::remainder(u, v));
         const std::int64_t start = v.low * floor_quotient(u.low, v.low);
         return sum(a, *constant(-start));
-    }
-    static std::optional<Linear> absolute(Interval u) {
-        if (u.low >= 0) return atom(u);
-        if (u.high <= 0) return atom({-u.high, -u.low});
-        return atom({0, std::max(-u.low, u.high)});
     }
 
     const std::vector<Axis>& axes_;

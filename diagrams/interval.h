@@ -1,21 +1,15 @@
 // Interval reasoning about index expressions and masks over tiles of axes.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
 
 #include "diagrams/diagram.h"
+#include "diagrams/integer_range.h"
 
 namespace napkin {
 
-/// Inclusive integer bounds.
-struct Interval {
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-    bool operator==(const Interval&) const = default;
-};
 /// Current bounds of each axis, inclusive; an axis that is absent has its whole extent.
 using Ranges = std::map<AxisId, Interval>;
 

@@ -1,6 +1,7 @@
 // Fractions in lowest terms, checked against overflow.
 #include <numeric>
 
+#include "diagrams/checked.h"
 #include "diagrams/formula.h"
 #include "diagrams/formula_parts.h"
 
@@ -16,37 +17,28 @@ std::optional<Rational> checked_rational(std::int64_t numerator, std::int64_t de
 
 std::optional<Rational> checked_add(Rational a, Rational b) {
     if (a.denominator == 1 && b.denominator == 1) {
-        std::int64_t whole = 0;
-        if (__builtin_add_overflow(a.numerator, b.numerator, &whole)) return std::nullopt;
-        return Rational{whole, 1};
+        const CheckedInt whole = CheckedInt(a.numerator) + b.numerator;
+        return whole ? std::optional(Rational{*whole, 1}) : std::nullopt;
     }
     const std::int64_t common = std::gcd(a.denominator, b.denominator);
-    std::int64_t left = 0;
-    std::int64_t right = 0;
-    std::int64_t sum = 0;
-    std::int64_t denominator = 0;
-    if (__builtin_mul_overflow(a.numerator, b.denominator / common, &left) ||
-        __builtin_mul_overflow(b.numerator, a.denominator / common, &right) ||
-        __builtin_add_overflow(left, right, &sum) ||
-        __builtin_mul_overflow(a.denominator, b.denominator / common, &denominator))
-        return std::nullopt;
-    return checked_rational(sum, denominator);
+    const CheckedInt sum = CheckedInt(a.numerator) * (b.denominator / common) +
+                           CheckedInt(b.numerator) * (a.denominator / common);
+    const CheckedInt denominator = CheckedInt(a.denominator) * (b.denominator / common);
+    if (!sum || !denominator) return std::nullopt;
+    return checked_rational(*sum, *denominator);
 }
 
 std::optional<Rational> checked_multiply(Rational a, Rational b) {
     if (a.denominator == 1 && b.denominator == 1) {
-        std::int64_t whole = 0;
-        if (__builtin_mul_overflow(a.numerator, b.numerator, &whole)) return std::nullopt;
-        return Rational{whole, 1};
+        const CheckedInt whole = CheckedInt(a.numerator) * b.numerator;
+        return whole ? std::optional(Rational{*whole, 1}) : std::nullopt;
     }
     const std::int64_t cross = std::gcd(a.numerator, b.denominator);
     const std::int64_t other = std::gcd(b.numerator, a.denominator);
-    std::int64_t numerator = 0;
-    std::int64_t denominator = 0;
-    if (__builtin_mul_overflow(a.numerator / cross, b.numerator / other, &numerator) ||
-        __builtin_mul_overflow(a.denominator / other, b.denominator / cross, &denominator))
-        return std::nullopt;
-    return checked_rational(numerator, denominator);
+    const CheckedInt numerator = CheckedInt(a.numerator / cross) * (b.numerator / other);
+    const CheckedInt denominator = CheckedInt(a.denominator / other) * (b.denominator / cross);
+    if (!numerator || !denominator) return std::nullopt;
+    return checked_rational(*numerator, *denominator);
 }
 
 std::optional<Rational> checked_divide(Rational a, Rational b) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/checked.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin {
@@ -10,15 +11,10 @@ namespace napkin {
 namespace {
 
 Coefficient operator+(const Coefficient& a, const Coefficient& b) {
-    return {a.formula + b.formula, a.value + b.value};
+    return {a.formula + b.formula, saturating_add(a.value, b.value)};
 }
 Coefficient operator*(const Coefficient& a, const Coefficient& b) {
-    return {a.formula * b.formula, a.value * b.value};
-}
-
-std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
-    const std::int64_t quotient = a / b;
-    return quotient - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+    return {a.formula * b.formula, saturating_multiply(a.value, b.value)};
 }
 
 std::optional<Affine> constant(Coefficient value) {

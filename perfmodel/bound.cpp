@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "diagrams/checked.h"
 #include "diagrams/contains.h"
 #include "diagrams/index/domain.h"
 #include "perfmodel/affine.h"
@@ -88,7 +89,7 @@ std::optional<TransferBound> bound_of(const Diagram& diagram) {
         const bool is_input = array.role == ArrayRole::Input;
         if (!is_input && array.role != ArrayRole::Output) continue;
         if (is_input && !is_read_in_whole(diagram, ArrayId{i})) continue;
-        std::int64_t values = 1;
+        CheckedInt counted = 1;
         std::int64_t cut = 0;
         Formula formula{1};
         for (AxisId axis : array.axes) {
@@ -98,15 +99,11 @@ std::optional<TransferBound> bound_of(const Diagram& diagram) {
             if (!whole) ++cut;
             formula =
                 formula * (whole ? size_formula(diagram.axes, axis) : Formula(count.value_or(0)));
-            if (__builtin_mul_overflow(values, count.value_or(0), &values)) return std::nullopt;
+            counted = counted * count.value_or(0);
         }
-        if (cut > 1 || values == 0) continue;
-        std::int64_t bits = 0;
-        if (__builtin_mul_overflow(values, bits_of(array.type), &bits) ||
-            __builtin_add_overflow(bound.amount.bits, bits, &bound.amount.bits) ||
-            __builtin_add_overflow(bound.amount.values, values, &bound.amount.values))
-            return std::nullopt;
-        bound.amount.by_type[array.type] += values;
+        if (!counted) return std::nullopt;
+        if (cut > 1 || *counted == 0) continue;
+        if (!add_values(*counted, array.type, bound.amount)) return std::nullopt;
         bound.amount.formula = bound.amount.formula + formula;
     }
     bound.amount.ideal = idealise(bound.amount.formula);

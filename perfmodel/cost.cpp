@@ -5,6 +5,7 @@
 
 #include "derive/liveness.h"
 #include "derive/operations.h"
+#include "diagrams/checked.h"
 #include "diagrams/overloaded.h"
 #include "perfmodel/affine.h"
 #include "perfmodel/contraction.h"
@@ -18,7 +19,7 @@ namespace {
 
 /// Adds to a total; false where it does not fit in 64 bits.
 bool add(std::int64_t amount, std::int64_t& total) {
-    return !__builtin_add_overflow(total, amount, &total);
+    return put(CheckedInt(total) + amount, total);
 }
 
 bool add(const Amount& amount, Amount& total) {
@@ -105,7 +106,7 @@ void RegionCoster::enter(Partition partition, const std::vector<TileStatement>& 
     const auto same = [&](const SizeInUse& other) { return other.symbol == use.symbol; };
     const bool known = std::any_of(uses.begin(), uses.end(), same);
     if (!known && !partition.is_loop && partition.level == Level::Block)
-        fits_ = fits_ && !__builtin_mul_overflow(cost_.blocks, use.count, &cost_.blocks);
+        fits_ = fits_ && put(CheckedInt(cost_.blocks) * use.count, cost_.blocks);
     if (!known) uses.push_back(std::move(use));
     path_.push_back(std::move(partition));
     note_chunks();
@@ -173,7 +174,7 @@ void RegionCoster::save(const Save& save) {
 void RegionCoster::transfer(Transfer transfer, const std::vector<Footprint>& dimensions) {
     const std::optional<TileCount> counted = count(dimensions);
     std::int64_t bits = 0;
-    if (!counted || __builtin_mul_overflow(counted->values, bits_of(transfer.type), &bits)) {
+    if (!counted || !put(CheckedInt(counted->values) * bits_of(transfer.type), bits)) {
         fits_ = false;
         return;
     }
@@ -196,11 +197,10 @@ void RegionCoster::transfer(Transfer transfer, const std::vector<Footprint>& dim
     fits_ = fits_ && add(transfer.amount, level.transferred);
     const bool is_outermost = transfer.level == Level::Block;
     if (is_outermost && touched_.emplace(transfer.array, transfer.is_save).second) {
-        std::int64_t once = bits_of(transfer.type);
+        CheckedInt once = bits_of(transfer.type);
         for (AxisId axis : region_.arrays[transfer.array.index()].axes)
-            fits_ =
-                fits_ && !__builtin_mul_overflow(once, region_.axes[axis.index()].extent, &once);
-        fits_ = fits_ && add(std::min(once, bits), cost_.compulsory_bits);
+            once = once * region_.axes[axis.index()].extent;
+        fits_ = fits_ && once && add(std::min(*once, bits), cost_.compulsory_bits);
     }
     cost_.transfers.push_back(std::move(transfer));
 }
@@ -219,8 +219,7 @@ void RegionCoster::compute(const Compute& compute) {
         return;
     }
     const auto times = [&](std::int64_t elements, std::int64_t factor, std::int64_t& total) {
-        std::int64_t product = 0;
-        fits_ = fits_ && !__builtin_mul_overflow(elements, factor, &product) && add(product, total);
+        fits_ = fits_ && put(CheckedInt(total) + CheckedInt(elements) * factor, total);
     };
     ArithmeticCost& total = cost_.arithmetic;
     times(each->values, operations.flops_each, total.operations);
@@ -320,6 +319,11 @@ Amount settled(Amount amount, const SymbolValues& disputed, const SymbolValues& 
 }
 
 }  // namespace
+
+bool add_values(std::int64_t values, ElementType type, Amount& total) {
+    return add(values, total.values) && add(values, total.by_type[type]) &&
+           put(CheckedInt(total.bits) + CheckedInt(values) * bits_of(type), total.bits);
+}
 
 Result<RegionCost> cost_of(const RegionProgram& region) {
     return RegionCoster(region, false).run();

@@ -36,6 +36,9 @@ struct Amount {
     [[nodiscard]] std::int64_t bytes() const { return (bits + 7) / 8; }
 };
 
+/// Adds values of a type, but to the formulas; false where a number no longer fits in 64 bits.
+[[nodiscard]] bool add_values(std::int64_t values, ElementType type, Amount& total);
+
 /// One load or save of the program, summed over all its instances.
 struct Transfer {
     bool is_save = false;

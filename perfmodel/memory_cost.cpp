@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "diagrams/checked.h"
+
 namespace napkin {
 
 namespace {
@@ -76,19 +78,13 @@ std::optional<Amount> held_by(const RegionProgram& region, const std::vector<Var
     for (VariableId id : variables) {
         const Variable& variable = region.variables[id.index()];
         if (variable.level != level) continue;
-        std::int64_t values = 1;
+        CheckedInt values = 1;
         Formula formula{1};
         for (std::size_t k = 0; k < variable.capacity.size(); ++k) {
             formula = formula * variable.capacity[k];
-            if (__builtin_mul_overflow(values, variable.capacity_extent[k], &values))
-                return std::nullopt;
+            values = values * variable.capacity_extent[k];
         }
-        std::int64_t bits = 0;
-        if (__builtin_mul_overflow(values, bits_of(variable.type), &bits) ||
-            __builtin_add_overflow(total.bits, bits, &total.bits) ||
-            __builtin_add_overflow(total.values, values, &total.values))
-            return std::nullopt;
-        total.by_type[variable.type] += values;
+        if (!values || !add_values(*values, variable.type, total)) return std::nullopt;
         total.formula = total.formula + formula;
         const std::optional<Polynomial> ideal = idealise(formula);
         total.ideal = total.ideal && ideal ? std::optional(*total.ideal + *ideal) : std::nullopt;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "derive/liveness.h"
+#include "diagrams/checked.h"
 #include "perfmodel/tile_count.h"
 
 namespace napkin {
@@ -37,16 +38,16 @@ RegionProgram resized(RegionProgram region, const SymbolValues& sizes) {
 std::optional<std::int64_t> allocated_bits(const RegionProgram& region, Level level) {
     std::int64_t most = 0;
     for (const Moment& moment : liveness(region)) {
-        std::int64_t held = 0;
+        CheckedInt held = 0;
         for (VariableId id : moment.during) {
             const Variable& variable = region.variables[id.index()];
             if (variable.level != level) continue;
-            std::int64_t bits = bits_of(variable.type);
-            for (std::int64_t extent : variable.capacity_extent)
-                if (__builtin_mul_overflow(bits, extent, &bits)) return std::nullopt;
-            if (__builtin_add_overflow(held, bits, &held)) return std::nullopt;
+            CheckedInt bits = bits_of(variable.type);
+            for (std::int64_t extent : variable.capacity_extent) bits = bits * extent;
+            held = held + bits;
         }
-        most = std::max(most, held);
+        if (!held) return std::nullopt;
+        most = std::max(most, *held);
     }
     return most;
 }

@@ -5,26 +5,12 @@
 #include <set>
 #include <span>
 
+#include "diagrams/checked.h"
 #include "perfmodel/linear_width.h"
 
 namespace napkin {
 
 namespace {
-
-/// An integer, or nothing where it does not fit into 64 bits.
-struct Checked {
-    std::optional<std::int64_t> value;
-};
-Checked operator+(Checked a, Checked b) {
-    std::int64_t sum = 0;
-    const bool fits = a.value && b.value && !__builtin_add_overflow(*a.value, *b.value, &sum);
-    return {fits ? std::optional(sum) : std::nullopt};
-}
-Checked operator*(Checked a, Checked b) {
-    std::int64_t product = 0;
-    const bool fits = a.value && b.value && !__builtin_mul_overflow(*a.value, *b.value, &product);
-    return {fits ? std::optional(product) : std::nullopt};
-}
 
 /// Width of a dimension in one tile.
 std::optional<Formula> tile_width(const std::vector<Axis>& axes, const Footprint& dimension,
@@ -93,12 +79,12 @@ std::optional<Formula> closed_form(const std::vector<Axis>& axes, const Componen
 }
 
 /// `tiles_of` in numbers, of partitions of one axis.
-Checked tiles_of(std::int64_t width, std::span<const std::int64_t> sizes) {
+CheckedInt tiles_of(std::int64_t width, std::span<const std::int64_t> sizes) {
     const std::int64_t whole = width / sizes.front();
     const std::int64_t rest = width % sizes.front();
-    if (sizes.size() == 1) return {whole + (rest != 0 ? 1 : 0)};
+    if (sizes.size() == 1) return whole + (rest != 0 ? 1 : 0);
     const auto inner = sizes.subspan(1);
-    return Checked{whole} * tiles_of(sizes.front(), inner) + tiles_of(rest, inner);
+    return CheckedInt(whole) * tiles_of(sizes.front(), inner) + tiles_of(rest, inner);
 }
 
 /// Ranges of the component's axes where the first `depth` partitions are in force.
@@ -317,15 +303,14 @@ std::optional<std::int64_t> closed_value(const std::vector<Axis>& axes,
     for (const Partition* partition : component.path)
         sizes[partition->axis].push_back(partition->size);
     const auto tiles_but = [&](std::optional<AxisId> left_out) {
-        Checked product{1};
+        CheckedInt product = 1;
         for (const auto& [axis, own] : sizes)
             if (axis != left_out) product = product * tiles_of(axes[axis.index()].extent, own);
         return product;
     };
-    Checked total = Checked{width->rest.value} * tiles_but(std::nullopt);
+    CheckedInt total = CheckedInt(width->rest.value) * tiles_but(std::nullopt);
     for (const auto& [axis, factor] : width->factors)
-        total =
-            total + Checked{factor.value} * Checked{axes[axis.index()].extent} * tiles_but(axis);
+        total = total + CheckedInt(factor.value) * axes[axis.index()].extent * tiles_but(axis);
     return total.value;
 }
 

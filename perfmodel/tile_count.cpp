@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "diagrams/checked.h"
 #include "perfmodel/tile_component.h"
 
 namespace napkin {
@@ -228,8 +229,10 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
             known = std::prev(known_.end());
         }
         const std::optional<ComponentCount>& counted = (*known)->counted;
-        if (!counted || __builtin_mul_overflow(total.values, counted->value, &total.values))
-            return std::nullopt;
+        const CheckedInt values =
+            counted ? CheckedInt(total.values) * counted->value : std::nullopt;
+        if (!values) return std::nullopt;
+        total.values = *values;
         if (quick_) continue;
         total.formula = total.formula * counted->formula;
         total.ideal = total.ideal && counted->ideal ? std::optional(*total.ideal * *counted->ideal)

@@ -1,6 +1,7 @@
 // Components counted by visiting their tiles.
 #include <algorithm>
 
+#include "diagrams/checked.h"
 #include "diagrams/interval.h"
 #include "perfmodel/tile_component.h"
 
@@ -26,18 +27,18 @@ private:
         const bool nested = outer != ranges_.end();
         const Interval whole =
             nested ? outer->second : Interval{0, axes_[partition.axis.index()].extent - 1};
-        std::int64_t sum = 0;
+        CheckedInt sum = 0;
         for (std::int64_t low = whole.low; low <= whole.high; low += partition.size) {
             ranges_[partition.axis] = {low, std::min(whole.high, low + partition.size - 1)};
             if (!visible(k + 1)) continue;
-            const std::optional<std::int64_t> part = from(k + 1);
-            if (!part || __builtin_add_overflow(sum, *part, &sum)) return std::nullopt;
+            sum = sum + from(k + 1);
+            if (!sum) return std::nullopt;
         }
         if (nested)
             ranges_[partition.axis] = whole;
         else
             ranges_.erase(partition.axis);
-        return sum;
+        return sum.value;
     }
     [[nodiscard]] bool visible(std::size_t depth) const {
         return std::all_of(component_.masks.begin(), component_.masks.end(),
@@ -47,10 +48,10 @@ private:
                            });
     }
     [[nodiscard]] std::optional<std::int64_t> tile() const {
-        std::int64_t product = 1;
+        CheckedInt product = 1;
         for (const Footprint* dimension : component_.dimensions)
-            if (__builtin_mul_overflow(product, width(*dimension), &product)) return std::nullopt;
-        return product;
+            product = product * width(*dimension);
+        return product.value;
     }
     [[nodiscard]] std::int64_t width(const Footprint& dimension) const {
         std::optional<Interval> hull;

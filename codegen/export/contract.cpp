@@ -149,7 +149,7 @@ std::string size_text(const Contract& contract, const ContractAxis& axis) {
     std::string text = fmt::format("{:<8}{} ", "size", axis.name);
     if (axis.fixed) return text + fmt::format("= {}", *axis.fixed);
     text += axis.derived ? "= " + print(*axis.derived, contract.names) : std::string("at run time");
-    if (axis.most < kMostSize) text += fmt::format(", at most {}", axis.most);
+    if (axis.most < kMostRunTimeSize) text += fmt::format(", at most {}", axis.most);
     if (axis.is_argument()) return text + ", an argument";
     return text + (axis.is_operator_argument() ? ", an argument of the operator" : "");
 }

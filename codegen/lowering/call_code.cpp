@@ -14,15 +14,6 @@ bool harmless_factor(const Code& code) {
     return code.constant && *code.constant != 0 && std::isfinite(*code.constant);
 }
 
-/// A call of two integers, which must have one width.
-Code integer_pair(const std::string& name, const Code& a, const Code& b) {
-    const bool wide = a.wide || b.wide;
-    Code code = function_call(name, {widened(a, wide), widened(b, wide)}, Sort::Integer);
-    code.wide = wide;
-    code.finite = true;
-    return code;
-}
-
 const char* real_function(Function function) {
     switch (function) {
     case Function::Exp: return "expf";
@@ -79,42 +70,21 @@ Code power(const Code& base, double exponent) {
 
 }  // namespace
 
-Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>& arguments) const {
-    const Code& a = arguments[0];
-    const bool linear = std::all_of(arguments.begin(), arguments.end(),
-                                    [](const Code& code) { return code.index.has_value(); });
+Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>& arguments) {
+    const IndexForm a = form_of(arguments[0]);
+    const IndexForm b = arguments.size() > 1 ? form_of(arguments[1]) : IndexForm();
     switch (call.function) {
-    case Function::Floor: return a;
-    case Function::Negate:
-        if (linear) return index_code(*a.index * std::int64_t{-1});
-        return infix(index_code(0), "-", a, precedence::kSumLevel, Sort::Integer);
-    case Function::Add:
-        if (linear) return index_code(*a.index + *arguments[1].index);
-        return infix(a, "+", arguments[1], precedence::kSumLevel, Sort::Integer);
-    case Function::Subtract:
-        if (linear) return index_code(*a.index - *arguments[1].index);
-        return infix(a, "-", arguments[1], precedence::kSumLevel, Sort::Integer);
-    case Function::Multiply: {
-        if (linear && (a.constant || arguments[1].constant))
-            return index_code(*a.index * *arguments[1].index);
-        // The product of two indices may need 64 bits.
-        Code first = a;
-        if (!a.wide) {
-            first.text = "i64(" + a.text + ")";
-            first.precedence = precedence::kPrimary;
-            first.wide = true;
-        }
-        return infix(first, "*", arguments[1], precedence::kProduct, Sort::Integer);
-    }
-    case Function::FloorDivide: return integer_pair("floor_divide", a, arguments[1]);
-    case Function::Modulo: return integer_pair("modulo", a, arguments[1]);
-    case Function::Min: return integer_pair("minimum", a, arguments[1]);
-    case Function::Max: return integer_pair("maximum", a, arguments[1]);
-    case Function::Abs: {
-        Code code = function_call("absolute", {a.text}, Sort::Integer);
-        code.wide = a.wide;
-        return code;
-    }
+    case Function::Floor: return arguments[0];
+    case Function::Negate: return index_code(a * std::int64_t{-1});
+    case Function::Add: return index_code(a + b);
+    case Function::Subtract: return index_code(a - b);
+    case Function::Multiply: return index_code(a * b);
+    case Function::FloorDivide: return index_code(floor_divide(a, b));
+    case Function::Modulo: return index_code(modulo(a, b));
+    case Function::Min: return index_code(minimum(a, b));
+    case Function::Max: return index_code(maximum(a, b));
+    case Function::Abs: return index_code(absolute(a));
+    case Function::Power: return index_code(napkin::power(a, b.constant));
     default: throw InternalError("no integer function");
     }
 }

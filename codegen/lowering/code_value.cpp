@@ -19,9 +19,19 @@ Code index_code(IndexForm form) {
     code.sort = Sort::Integer;
     code.finite = true;
     if (form.is_constant()) code.constant = static_cast<double>(form.constant);
-    code.wide = form.is_constant() && std::abs(form.constant) > 2147483647;
+    code.wide = is_wide(form);
+    code.range = range_of(form);
     code.index = std::move(form);
     return code;
+}
+
+IndexForm form_of(const Code& code) {
+    if (code.index) return *code.index;
+    return index_atom(wrapped(code, precedence::kPrimary), code.range, code.wide);
+}
+
+Code integer_code(std::string text, const Interval& range, bool wide) {
+    return index_code(index_atom(std::move(text), range, wide));
 }
 
 Code function_call(const std::string& name, const std::vector<std::string>& arguments, Sort sort) {
@@ -59,6 +69,10 @@ const char* type_of(Sort sort) {
     throw InternalError("unknown sort");
 }
 
+const char* type_of(const Code& code) {
+    return code.sort == Sort::Integer && !code.wide ? "int" : type_of(code.sort);
+}
+
 std::string wrapped(const Code& code, int precedence) {
     return code.precedence < precedence ? "(" + code.text + ")" : code.text;
 }
@@ -94,10 +108,9 @@ Code as_sort(const Code& code, Sort sort) {
     switch (sort) {
     case Sort::Real: result.text = "float(" + code.text + ")"; break;
     case Sort::Integer:
-        result.text =
-            code.sort == Sort::Real ? "convert<i64>(" + code.text + ")" : "int(" + code.text + ")";
-        result.wide = code.sort == Sort::Real;
-        break;
+        if (code.sort == Sort::Real)
+            return integer_code("convert<i64>(" + code.text + ")", kAny64, true);
+        return integer_code("int(" + code.text + ")", range_of(ElementType::Bool));
     case Sort::Boolean:
         result.text = fmt::format("{} != 0", wrapped(code, precedence::kEquality + 1));
         result.precedence = precedence::kEquality;
@@ -127,12 +140,11 @@ Code rounded(const Code& value, ElementType type) {
         return function_call("round_to<" + kernel::element_name(type) + ">", {real.text});
     }
     if (type == ElementType::Bool) return as_sort(value, Sort::Boolean);
-    Code code =
-        function_call("convert<" + kernel::element_name(type) + ">", {value.text}, Sort::Integer);
-    code.wide = type == ElementType::I64;
-    code.finite = true;
-    if (!code.wide && type != ElementType::I32) code.text = "int(" + code.text + ")";
-    return code;
+    const std::string text = fmt::format("convert<{}>({})", kernel::element_name(type), value.text);
+    const bool whole = type == ElementType::I32 || type == ElementType::I64;
+    const bool inside = value.sort == Sort::Integer && value.range.within(range_of(type));
+    return integer_code(whole ? text : "int(" + text + ")", inside ? value.range : range_of(type),
+                        type == ElementType::I64);
 }
 
 Code loaded(const std::string& place, ElementType type) {
@@ -146,13 +158,10 @@ Code loaded(const std::string& place, ElementType type) {
         code.text = place + " != 0";
         code.precedence = precedence::kEquality;
         break;
-    case ElementType::I32: code.text = "int(" + place + ")"; break;
-    case ElementType::I64:
-        code.text = "i64(" + place + ")";
-        code.wide = true;
-        break;
+    case ElementType::I64: return integer_code("i64(" + place + ")", range_of(type), true);
+    case ElementType::I32:
     case ElementType::I8:
-    case ElementType::I4: code.text = "int(" + place + ")"; break;
+    case ElementType::I4: return integer_code("int(" + place + ")", range_of(type));
     default: code.text = "to_f32(" + place + ")"; break;
     }
     return code;

@@ -34,20 +34,28 @@ struct Code {
     int precedence = 16;  ///< C++'s, 16 for a name or call
     Sort sort = Sort::Real;
     bool wide = false;               ///< a 64-bit integer
-    std::optional<IndexForm> index;  ///< of an integer, where it is linear
+    Interval range = kAny64;         ///< of an integer's values
+    std::optional<IndexForm> index;  ///< of an integer, where it is a sum of terms
     std::optional<double> constant;  ///< where it is known
+    std::optional<IndexForm> place;  ///< of `buffer[place]`
     bool finite = false;             ///< certainly no infinity
     bool guarded = false;            ///< came from `guard`: subtracting it needs no convention
 };
 
 /// An integer that is a sum of multiples of names.
 [[nodiscard]] Code index_code(IndexForm form);
+/// Any integer as such a sum, of itself if need be.
+[[nodiscard]] IndexForm form_of(const Code& code);
+/// An integer that stands in a variable or is a call.
+[[nodiscard]] Code integer_code(std::string text, const Interval& range, bool wide = false);
 [[nodiscard]] Code function_call(const std::string& name, const std::vector<std::string>& arguments,
                                  Sort sort = Sort::Real);
 [[nodiscard]] Code infix(const Code& a, const std::string& operation, const Code& b, int precedence,
                          Sort sort);
 /// `float`, `i64` or `bool`.
 [[nodiscard]] const char* type_of(Sort sort);
+/// The same, but `int` of an integer that 32 bits hold.
+[[nodiscard]] const char* type_of(const Code& code);
 /// The code as a number of another sort.
 [[nodiscard]] Code as_sort(const Code& code, Sort sort);
 [[nodiscard]] Code real_constant(double value);

@@ -31,7 +31,7 @@ ElementType RegionFrame::device_type(ArrayId array) const {
     return storage_type(state_.diagram, state_.relabelling, array);
 }
 
-DeviceOffset RegionFrame::device_offset(ArrayId array, const std::vector<IndexForm>& index) {
+IndexForm RegionFrame::device_offset(ArrayId array, const std::vector<IndexForm>& index) {
     const Array& info = region_.arrays[array.index()];
     std::vector<std::uint32_t> order(info.layout.begin(), info.layout.end());
     if (order.empty())
@@ -48,15 +48,16 @@ DeviceOffset RegionFrame::device_offset(ArrayId array, const std::vector<IndexFo
         else if (next)
             *next *= region_.axes[axis.index()].extent;
     }
-    constexpr std::int64_t kInt = 2147483647;
-    const bool wide = !next || *next > kInt;
+    const bool wide = !next || *next > kAny32.high;
     IndexForm offset;
     for (const std::uint32_t d : order) {
         if (index[d].is_constant(0)) continue;
         if (constant[d]) {
-            offset = offset + (wide && !index[d].is_constant()
-                                   ? index_atom("i64(" + print(index[d]) + ")") * *constant[d]
-                                   : index[d] * *constant[d]);
+            offset = offset +
+                     (wide && !index[d].is_constant()
+                          ? index_atom("i64(" + print(index[d]) + ")", range_of(index[d]), true) *
+                                *constant[d]
+                          : index[d] * *constant[d]);
             continue;
         }
         const auto known = strides_.find({array, d});
@@ -71,29 +72,24 @@ DeviceOffset RegionFrame::device_offset(ArrayId array, const std::vector<IndexFo
             program_.parameters.push_back(parameter);
         }
         offset = offset +
-                 index_atom(fmt::format("{} * {}", print_factor(index[d]), strides_[{array, d}]));
+                 index_atom(fmt::format("{} * {}", print_factor(index[d]), strides_[{array, d}]),
+                            kAny64);
     }
-    const bool strided =
-        offset.terms.end() !=
-        std::find_if(offset.terms.begin(), offset.terms.end(), [](const auto& term) {
-            return term.first.find("_stride_") != std::string::npos;
-        });
-    return {offset, wide || strided};
+    return offset;
 }
 
 std::string RegionFrame::device_place(ArrayId array, const std::vector<IndexForm>& index,
                                       Body& body) {
-    const DeviceOffset place = device_offset(array, index);
-    if (place.offset.is_constant()) return print(place.offset);
-    body.push_back(
-        {kernel::Declare{place.wide ? "i64" : "int", "at", print(place.offset), true, {}}});
+    const IndexForm place = device_offset(array, index);
+    if (place.is_constant()) return print(place);
+    body.push_back({kernel::Declare{type_of(place), "at", print(place), true, {}}});
     return "at";
 }
 
 std::string RegionFrame::device_stride(ArrayId array, std::size_t dimension) {
     std::vector<IndexForm> index(region_.arrays[array.index()].axes.size(), IndexForm(0));
     index[dimension] = 1;
-    const std::string text = print(device_offset(array, index).offset);
+    const std::string text = print(device_offset(array, index));
     constexpr std::string_view kOne = "1 * ";
     return text.starts_with(kOne) ? text.substr(kOne.size()) : text;
 }
@@ -161,8 +157,8 @@ std::string RegionFrame::device_value(ArrayId array, const std::string& place,
 
 std::int64_t RegionFrame::divisor_of(const IndexForm& index) const {
     std::int64_t divisor = index.constant < 0 ? -index.constant : index.constant;
-    for (const auto& [text, coefficient] : index.terms) {
-        const auto known = multiples_.find(text);
+    for (const auto& [atom, coefficient] : index.terms) {
+        const auto known = multiples_.find(atom.text);
         divisor = std::gcd(divisor, coefficient * (known == multiples_.end() ? 1 : known->second));
     }
     return divisor;

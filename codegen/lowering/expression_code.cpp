@@ -22,34 +22,38 @@ const char* relation_of(Function function) {
     }
 }
 
-}  // namespace
-
-std::string widened(const Code& code, bool wide) {
-    return wide && !code.wide ? "i64(" + code.text + ")" : code.text;
+bool is_whole_power(const Apply& call) {
+    if (call.function != Function::Power) return false;
+    const Number* exponent = std::get_if<Number>(&call.arguments[1].node);
+    return exponent != nullptr && exponent->is_integer && exponent->value >= 0;
 }
+
+}  // namespace
 
 Code named(const Code& value, const ElementScope& element) {
     Code name = value;
     name.text = fmt::format("t{}", (*element.next_temporary)++);
     name.precedence = precedence::kPrimary;
     name.index.reset();
-    const char* type = value.sort == Sort::Integer && !value.wide ? "int" : type_of(value.sort);
-    element.temporaries->push_back({kernel::Declare{type, name.text, value.text, true, {}}});
+    element.temporaries->push_back(
+        {kernel::Declare{type_of(value), name.text, value.text, true, {}}});
     return name;
 }
 
-std::string ExpressionPrinter::place(const TileView& tile, const std::vector<IndexForm>& index) {
+IndexForm ExpressionPrinter::offset(const TileView& tile, const std::vector<IndexForm>& index) {
     IndexForm at;
     for (std::size_t d = 0; d < index.size(); ++d)
         at = at + (index[d] - tile.origin[d]) * tile.stride[d];
-    return fmt::format("{}[{}]", tile.name, napkin::print(at));
+    return at;
+}
+
+std::string ExpressionPrinter::place(const TileView& tile, const std::vector<IndexForm>& index) {
+    return fmt::format("{}[{}]", tile.name, napkin::print(offset(tile, index)));
 }
 
 IndexForm ExpressionPrinter::index(const Expression& expression,
                                    const ElementScope& element) const {
-    const Code code = as_sort(print(expression, element), Sort::Integer);
-    if (code.index) return *code.index;
-    return index_atom(code.precedence == precedence::kPrimary ? code.text : "(" + code.text + ")");
+    return form_of(as_sort(print(expression, element), Sort::Integer));
 }
 
 Code ExpressionPrinter::print(const Expression& expression, const ElementScope& element) const {
@@ -78,49 +82,53 @@ Code ExpressionPrinter::print(const Expression& expression, const ElementScope& 
         expression.node);
 }
 
+/// What an input's values index bounds them.
 Code ExpressionPrinter::read(const Read& read, const ElementScope& element) const {
+    Code code = read_element(read, element);
+    const std::optional<AxisId> indexed = (*scope_.arrays)[read.array.index()].indexes;
+    if (!indexed || code.sort != Sort::Integer) return code;
+    const Interval size = range_of((*scope_.sizes)[indexed->index()]);
+    return integer_code(code.text, {0, size.high - 1}, code.wide);
+}
+
+Code ExpressionPrinter::read_element(const Read& read, const ElementScope& element) const {
+    const ElementType type = (*scope_.arrays)[read.array.index()].type;
     const auto parameter = scope_.parameters.find(read.array);
     if (parameter != scope_.parameters.end()) {
+        if (sort_of(type) != Sort::Real) {
+            const Code code = integer_code(parameter->second, range_of(type), true);
+            return as_sort(code, sort_of(type));
+        }
         Code code;
         code.text = parameter->second;
-        const ElementType type = (*scope_.arrays)[read.array.index()].type;
-        code.sort = sort_of(type) == Sort::Real ? Sort::Real : Sort::Integer;
-        code.wide = code.sort == Sort::Integer;
-        code.finite = code.finite || scope_.fast;
-        return sort_of(type) == Sort::Boolean ? as_sort(code, Sort::Boolean) : code;
+        code.finite = scope_.fast;
+        return code;
     }
+    std::vector<IndexForm> at;
+    for (const Expression& expression : read.index) at.push_back(index(expression, element));
+    // Where it stands gets a name of its own if it is long.
+    const auto shortened = [&](const IndexForm& place) {
+        return named(index_code(place), element).text;
+    };
     if (const auto known = scope_.elements.find(read.array); known != scope_.elements.end()) {
-        std::vector<IndexForm> at;
-        for (const Expression& expression : read.index) at.push_back(index(expression, element));
         Code code = known->second(at);
         constexpr std::size_t kLongElement = 50;
-        if (element.temporaries == nullptr || code.text.size() <= kLongElement) return code;
-        // Where it stands, under a name of its own.
-        const std::size_t open = code.text.find('[');
-        const std::size_t close = code.text.rfind(']');
-        if (open == std::string::npos || close < open) return code;
-        Code place;
-        place.text = code.text.substr(open + 1, close - open - 1);
-        place.sort = Sort::Integer;
-        place.wide = place.text.find("i64(") != std::string::npos ||
-                     place.text.find("_stride_") != std::string::npos;
-        code.text.replace(open + 1, close - open - 1, named(place, element).text);
+        if (element.temporaries == nullptr || code.text.size() <= kLongElement || !code.place)
+            return code;
+        const std::string place = napkin::print(*code.place);
+        code.text.replace(code.text.find("[" + place + "]") + 1, place.size(),
+                          shortened(*code.place));
+        code.index.reset();
         return code;
     }
     const auto tile = scope_.tiles.find(read.array);
     invariant(tile != scope_.tiles.end(), "no tile for array `",
               (*scope_.arrays)[read.array.index()].name, "`");
-    std::vector<IndexForm> at;
-    for (const Expression& expression : read.index) at.push_back(index(expression, element));
     constexpr std::size_t kLongPlace = 48;
     const std::string whole = place(tile->second, at);
     if (element.temporaries == nullptr || whole.size() <= kLongPlace)
         return loaded(whole, tile->second.type);
-    Code offset;
-    offset.text = whole.substr(tile->second.name.size() + 1);
-    offset.text.pop_back();
-    offset.sort = Sort::Integer;
-    return loaded(fmt::format("{}[{}]", tile->second.name, named(offset, element).text),
+    return loaded(fmt::format("{}[{}]", tile->second.name, shortened(offset(tile->second, at))),
                   tile->second.type);
 }
 
@@ -158,7 +166,11 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
     code.wide = yes.wide || no.wide;
     code.finite = yes.finite && no.finite;
     code.precedence = precedence::kChoice;
+    code.range = hull(yes.range, no.range);
     const bool widen = sort == Sort::Integer && yes.wide != no.wide;
+    if (widen)
+        for (Code* branch : {&yes, &no})
+            *branch = integer_code(print_as(form_of(*branch), true), branch->range, true);
     const std::size_t length = condition.text.size() + yes.text.size() + no.text.size();
     bool as_statement = !when_true.empty() || !when_false.empty();
     if (element.temporaries != nullptr && length > kLongText) {
@@ -169,8 +181,7 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
     // taken.
     if (as_statement) {
         code.text = fmt::format("t{}", (*element.next_temporary)++);
-        const char* type = sort == Sort::Integer && !code.wide ? "int" : type_of(sort);
-        element.temporaries->push_back({kernel::Declare{type, code.text, "", false, {}}});
+        element.temporaries->push_back({kernel::Declare{type_of(code), code.text, "", false, {}}});
         when_true.push_back({kernel::Assign{code.text, "=", yes.text}});
         when_false.push_back({kernel::Assign{code.text, "=", no.text}});
         element.temporaries->push_back(
@@ -179,8 +190,7 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
         return code;
     }
     code.text = fmt::format("{} ? {} : {}", wrapped(condition, precedence::kChoice + 1),
-                            widen ? widened(yes, true) : wrapped(yes, precedence::kChoice),
-                            widen ? widened(no, true) : wrapped(no, precedence::kChoice));
+                            wrapped(yes, precedence::kChoice), wrapped(no, precedence::kChoice));
     return code;
 }
 
@@ -247,7 +257,7 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
         call.function == Function::Subtract || call.function == Function::Multiply ||
         call.function == Function::FloorDivide || call.function == Function::Modulo ||
         call.function == Function::Abs || call.function == Function::Min ||
-        call.function == Function::Max || call.function == Function::Floor;
+        call.function == Function::Max || call.function == Function::Floor || is_whole_power(call);
     if (!stays_integer) sort = Sort::Real;
     for (Code& argument : arguments) argument = as_sort(argument, sort);
     return sort == Sort::Integer ? integer_call(call, arguments)

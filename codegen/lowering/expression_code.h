@@ -42,8 +42,6 @@ struct ExpressionScope {
 inline constexpr std::size_t kLongText = 60;
 /// Declares a value under a new name.
 [[nodiscard]] Code named(const Code& value, const ElementScope& element);
-/// An integer's text, in 64 bits where `wide`.
-[[nodiscard]] std::string widened(const Code& code, bool wide);
 
 class ExpressionPrinter {
 public:
@@ -51,14 +49,17 @@ public:
     /// The value of an expression for the element whose indices are given.
     [[nodiscard]] Code print(const Expression& expression, const ElementScope& element) const;
     [[nodiscard]] IndexForm index(const Expression& expression, const ElementScope& element) const;
-    /// The place of a tile's element.
+    /// Where an element stands in its tile.
+    [[nodiscard]] static IndexForm offset(const TileView& tile,
+                                          const std::vector<IndexForm>& index);
     [[nodiscard]] static std::string place(const TileView& tile,
                                            const std::vector<IndexForm>& index);
 
 private:
     [[nodiscard]] Code read(const Read& read, const ElementScope& element) const;
+    [[nodiscard]] Code read_element(const Read& read, const ElementScope& element) const;
     [[nodiscard]] Code call(const Apply& call, const ElementScope& element) const;
-    [[nodiscard]] Code integer_call(const Apply& call, const std::vector<Code>& arguments) const;
+    [[nodiscard]] static Code integer_call(const Apply& call, const std::vector<Code>& arguments);
     [[nodiscard]] Code real_call(const Apply& call, std::vector<Code> arguments,
                                  const ElementScope& element) const;
     [[nodiscard]] Code real_operation(const Apply& call, std::vector<Code> arguments,

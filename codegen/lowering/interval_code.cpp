@@ -17,8 +17,9 @@ std::string compare(const IndexForm& a, const char* relation, bool when_less, bo
     // A sum with one subtracted side reads better as a comparison of two sides.
     IndexForm left;
     IndexForm right;
-    for (const auto& [text, coefficient] : a.terms) {
-        const IndexForm term = index_atom(text);
+    for (const auto& [atom, coefficient] : a.terms) {
+        IndexForm term;
+        term.terms.emplace_back(atom, 1);
         if (coefficient > 0)
             left = left + term * coefficient;
         else
@@ -146,7 +147,10 @@ std::optional<IntervalCode> IntervalPrinter::quotient(const Apply& call) const {
     if (low.is_constant() && high.is_constant()) return IntervalCode{0, b->low - 1};
     const std::string same = fmt::format("{} == {}", print(low), print(high));
     const auto choose = [&](const IndexForm& yes, const IndexForm& no) {
-        return index_atom(fmt::format("({} ? {} : {})", same, print(yes), print(no)));
+        const bool wide = is_wide(yes) || is_wide(no);
+        return index_atom(
+            fmt::format("({} ? {} : {})", same, print_as(yes, wide), print_as(no, wide)),
+            hull(range_of(yes), range_of(no)), wide);
     };
     return IntervalCode{choose(modulo(a->low, b->low), 0),
                         choose(modulo(a->high, b->low), b->low - 1)};

@@ -54,6 +54,8 @@ LoweredRegion RegionFrame::finish() {
             result.fixed[axis.name] = axis.extent;
         else if (held_.contains(AxisId{static_cast<std::uint32_t>(i)}))
             result.at_most[axis.name] = axis.extent;
+        else
+            result.at_most[axis.name] = limits_[i];
     }
     result.program = std::move(program_);
     return result;
@@ -94,8 +96,9 @@ void RegionFrame::find_run_time_sizes() {
     for (std::size_t i = 0; i < region_.axes.size(); ++i)
         for (const Symbol symbol : symbols_of(region_.axes[i].size))
             if (symbols.contains(symbol)) run_time_[i] = true;
+    limits_ = size_limits(region_, run_time_);
     for (std::size_t i = 0; i < region_.axes.size(); ++i) {
-        sizes_.push_back(run_time_[i] ? index_atom(axis_names_[i].size)
+        sizes_.push_back(run_time_[i] ? index_atom(axis_names_[i].size, {1, limits_[i]})
                                       : IndexForm(region_.axes[i].extent));
         if (run_time_[i]) used_sizes_.insert(AxisId{static_cast<std::uint32_t>(i)});
     }
@@ -104,6 +107,14 @@ void RegionFrame::find_run_time_sizes() {
         ranges_[axis] = {0, sizes_[i], region_.axes[i].extent,
                          run_time_[i] ? std::optional(axis) : std::nullopt};
     }
+}
+
+IndexForm RegionFrame::index_along(AxisId axis, const std::string& name) const {
+    return counted(name, limits_[axis.index()] - 1);
+}
+
+IndexForm RegionFrame::counted(const std::string& name, std::int64_t most) {
+    return index_atom(name, {0, most});
 }
 
 void RegionFrame::narrow(AxisId axis, std::int64_t size, const IndexForm& start, Body& body) {
@@ -124,7 +135,7 @@ void RegionFrame::narrow(AxisId axis, std::int64_t size, const IndexForm& start,
     const std::string name = next_name(axis_names_[axis.index()].count);
     body.push_back(
         {kernel::Declare{"int", name, print(minimum(IndexForm(range.capacity), rest)), true, {}}});
-    range.count = index_atom(name);
+    range.count = counted(name, range.capacity);
 }
 
 /// The groups of two axes, `slow` and the one after it, in bands of the slower; returns what is
@@ -133,6 +144,7 @@ IndexForm RegionFrame::banded(std::size_t slow, std::size_t first,
                               const std::vector<const Parallel*>& chain,
                               const std::vector<IndexForm>& counts, const IndexForm& block,
                               std::vector<IndexForm>& groups, Body& body) {
+    // No more than there are blocks.
     const auto declare = [&](const std::string& wanted, const std::string& value) {
         const std::string name = names_.fresh(wanted);
         body.push_back({kernel::Declare{"int", name, value, true, {}}});
@@ -140,12 +152,15 @@ IndexForm RegionFrame::banded(std::size_t slow, std::size_t first,
     };
     const std::string down = print_factor(counts[slow]);
     const std::string across = print_factor(counts[slow + 1]);
-    const std::string both = print_factor(counts[slow] * counts[slow + 1]);
+    const IndexForm product = counts[slow] * counts[slow + 1];
+    const std::string both =
+        product.is_constant() ? print(product) : fmt::format("({} * {})", down, across);
     std::string plane = print(block);
     IndexForm rest;
     if (slow != first) {
         plane = declare("plane", fmt::format("{} % {}", print_factor(block), both));
-        rest = index_atom(declare("group", fmt::format("{} / {}", print_factor(block), both)));
+        rest = counted(declare("group", fmt::format("{} / {}", print_factor(block), both)),
+                       kAny32.high);
     } else {
         plane = declare("plane", plane);
     }
@@ -155,8 +170,8 @@ IndexForm RegionFrame::banded(std::size_t slow, std::size_t first,
     const std::string height =
         declare("band_height", fmt::format("minimum({}, {} - {})", order_.band, down, top));
     const auto group = [&](std::size_t i, const std::string& value) {
-        groups[i] =
-            index_atom(declare("group_" + region_.axes[chain[i]->axis.index()].name, value));
+        groups[i] = counted(declare("group_" + region_.axes[chain[i]->axis.index()].name, value),
+                            range_of(counts[i]).high - 1);
     };
     group(slow, fmt::format("{} + {} % {} % {}", top, plane, per_band, height));
     group(slow + 1, fmt::format("{} % {} / {}", plane, per_band, height));
@@ -192,7 +207,7 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
     }
     // The last one varies fastest.
     std::vector<IndexForm> groups(chain.size());
-    IndexForm rest = index_atom("int(blockIdx.x)");
+    IndexForm rest = counted("int(blockIdx.x)", kAny32.high);
     std::size_t significant = chain.size();
     while (significant > 0 && counts[significant - 1].is_constant(1)) --significant;
     std::size_t first = 0;
@@ -206,17 +221,19 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
         if (counts[i].is_constant(1)) continue;
         const std::string count = print_factor(counts[i]);
         const std::string block = print_factor(rest);
-        groups[i] = i == first ? rest : index_atom(fmt::format("({} % {})", block, count));
-        if (i != first) {
+        const std::int64_t last = range_of(counts[i]).high - 1;
+        if (i == first) {
+            groups[i] = counted(block, last);
+        } else {
             const std::string name = names_.fresh("group");
             const std::string quotient = fmt::format("{} / {}", block, count);
             // Declared before it is used by the groups further out.
             groups[i] =
-                index_atom(names_.fresh("group_" + region_.axes[chain[i]->axis.index()].name));
+                counted(names_.fresh("group_" + region_.axes[chain[i]->axis.index()].name), last);
             body.push_back({kernel::Declare{
                 "int", print(groups[i]), fmt::format("{} % {}", block, count), true, {}}});
             body.push_back({kernel::Declare{"int", name, quotient, true, {}}});
-            rest = index_atom(name);
+            rest = counted(name, kAny32.high);
         }
     }
     for (std::size_t i = 0; i < chain.size(); ++i) {
@@ -229,7 +246,7 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
             const std::string name = next_name(axis_names_[axis.index()].start);
             body.push_back({kernel::Declare{"int", name, print(start), true, {}}});
             multiples_[name] = std::gcd(divisor_of(outer.start), chain[i]->size);
-            start = index_atom(name);
+            start = index_along(axis, name);
         }
         if (grid_[i].within && !start.is_constant())
             body.push_back({kernel::LeaveIf{

@@ -16,6 +16,7 @@
 #include "codegen/lowering/expression_code.h"
 #include "codegen/lowering/interval_code.h"
 #include "codegen/lowering/scope.h"
+#include "codegen/lowering/size_limits.h"
 
 namespace napkin::lowering {
 
@@ -27,12 +28,6 @@ struct LoweredRegion {
     Sizes at_most;
     std::vector<DeviceArray> arrays;
     std::map<BoxId, ElementType> operands;  ///< as EmittedProgram has them
-};
-
-/// Elements from the start of an array in device memory.
-struct DeviceOffset {
-    IndexForm offset;
-    bool wide = false;  ///< may need 64 bits
 };
 
 /// In which order blocks take their groups; plain: the last axis varies fastest.
@@ -55,6 +50,9 @@ protected:
     /// The name reserved for an axis the first time, a numbered one after that.
     [[nodiscard]] std::string next_name(const std::string& reserved);
     [[nodiscard]] const std::vector<TileStatement>& lower_grid(Body& body);
+    /// A variable that is an index along the axis, or counts up to `most` from 0.
+    [[nodiscard]] IndexForm index_along(AxisId axis, const std::string& name) const;
+    [[nodiscard]] static IndexForm counted(const std::string& name, std::int64_t most);
     /// Makes a part that starts at `start` the range of the axis.
     void narrow(AxisId axis, std::int64_t size, const IndexForm& start, Body& body);
     [[nodiscard]] std::vector<std::string> comments(const std::string& what, Span span,
@@ -70,7 +68,7 @@ protected:
     [[nodiscard]] std::string device_value(ArrayId array, const std::string& place,
                                            ElementType type) const;
     /// An element's place in device memory.
-    [[nodiscard]] DeviceOffset device_offset(ArrayId array, const std::vector<IndexForm>& index);
+    [[nodiscard]] IndexForm device_offset(ArrayId array, const std::vector<IndexForm>& index);
     /// Declares the element's place in device memory and returns its name.
     [[nodiscard]] std::string device_place(ArrayId array, const std::vector<IndexForm>& index,
                                            Body& body);
@@ -93,6 +91,7 @@ protected:
     };
     std::vector<AxisNames> axis_names_;
     std::vector<IndexForm> sizes_;  // by axis: a constant or a parameter
+    Limits limits_;                 // the largest that sizes may be
     std::vector<bool> run_time_;    // by axis
     AxisRanges ranges_;
     std::vector<GridAxis> grid_;

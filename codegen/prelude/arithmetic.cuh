@@ -96,12 +96,24 @@ NK_DEVICE float absolute(float a) {
 }
 
 /// x to a small integer power.
-template <int kExponent>
-NK_DEVICE float integer_power(float x) {
+template <int kExponent, class T>
+NK_DEVICE T multiplied(T x) {
     static_assert(kExponent >= 0);
-    float result = 1.0f;
+    T result = 1;
     for (int i = 0; i < kExponent; ++i) result *= x;
     return result;
+}
+template <int kExponent>
+NK_DEVICE float integer_power(float x) {
+    return multiplied<kExponent>(x);
+}
+template <int kExponent>
+NK_DEVICE int integer_power(int x) {
+    return multiplied<kExponent>(x);
+}
+template <int kExponent>
+NK_DEVICE i64 integer_power(i64 x) {
+    return multiplied<kExponent>(x);
 }
 
 /// acc[i][j] += a[i] * b[j].

@@ -99,8 +99,11 @@ std::vector<AxisRange> SimtLowering::footprint(const Load& load, Body& body) {
         range.capacity = known ? std::min(width + 1, extent) : extent;
         if (run_time_[axis.index()] && known) range.capacity = width + 1;
         if (run_time_[axis.index()] && !known) range.limits = axis;
-        const IndexForm low = maximum(hull->low, 0);
-        const IndexForm end = minimum(hull->high + 1, size);
+        IndexForm low = maximum(hull->low, 0);
+        IndexForm end = minimum(hull->high + 1, size);
+        // What lies far outside the array still counts in 32 bits.
+        if (is_wide(low)) low = minimum(low, size);
+        if (is_wide(end)) end = maximum(end, 0);
         range.start = low;
         range.count = end - low;
         if (low == IndexForm(0) && end.is_constant()) {
@@ -109,10 +112,10 @@ std::vector<AxisRange> SimtLowering::footprint(const Load& load, Body& body) {
         }
         const std::string base = array.name + "_" + region_.axes[axis.index()].name;
         if (!low.is_constant()) {
-            range.start = index_atom(names_.fresh(base + "_low"));
+            range.start = index_along(axis, names_.fresh(base + "_low"));
             body.push_back({kernel::Declare{"int", print(range.start), print(low), true, {}}});
         }
-        range.count = index_atom(names_.fresh(base + "_count"));
+        range.count = counted(names_.fresh(base + "_count"), range.capacity);
         body.push_back(
             {kernel::Declare{"int", print(range.count), print(end - range.start), true, {}}});
         dims.push_back(range);

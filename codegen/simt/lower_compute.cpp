@@ -58,6 +58,10 @@ void SimtLowering::declare_known(const std::vector<const Expression*>& expressio
     }
 }
 
+IndexForm SimtLowering::local_index(AxisId axis) const {
+    return counted(axis_names_[axis.index()].local, ranges_.at(axis).capacity - 1);
+}
+
 std::int64_t SimtLowering::elements_of(const std::vector<AxisId>& axes) const {
     std::int64_t elements = 1;
     for (const AxisId axis : axes) elements *= ranges_.at(axis).capacity;
@@ -82,7 +86,7 @@ std::vector<LocalIndex> SimtLowering::decompose(const std::string& flat,
             if (clamp) text = fmt::format("minimum({}, {})", text, print(range.count - 1));
             const std::string& name = axis_names_[axis.index()].local;
             body.push_back({kernel::Declare{"int", name, text, true, {}}});
-            local.local = index_atom(name);
+            local.local = local_index(axis);
             if (!range.exact() && !clamp)
                 local.test = fmt::format("{} < {}", name, print(range.count));
         } else if (!range.exact()) {
@@ -123,8 +127,7 @@ void SimtLowering::store(Body& body, const Compute& compute, std::size_t target,
     Code kept = info.rounds && info.type != view.type ? rounded(value, info.type) : value;
     const std::string place = ExpressionPrinter::place(view, indices_of(array, element));
     if (place.size() + stored(kept, view.type).size() > kLongLine) {
-        const char* type = kept.sort == Sort::Integer && !kept.wide ? "int" : type_of(kept.sort);
-        body.push_back({kernel::Declare{type, "result", kept.text, true, {}}});
+        body.push_back({kernel::Declare{type_of(kept), "result", kept.text, true, {}}});
         kept.text = "result";
         kept.precedence = 16;
     }

@@ -62,7 +62,7 @@ std::vector<LocalIndex> ContractionLowering::line(const std::string& step,
         const std::string test = certain || clamp
                                      ? std::string()
                                      : fmt::format("{} < {}", name, napkin::print(range.count));
-        locals.push_back({axis, index_atom(name), test});
+        locals.push_back({axis, region_.local_index(axis), test});
     } else {
         const std::string name = row ? "r" : "c";
         if (clamp && covered > total) flat = fmt::format("minimum({}, {})", flat, total - 1);
@@ -89,9 +89,7 @@ void ContractionLowering::add_batch_and_folded(ElementScope& element) const {
     const auto add = [&](AxisId axis) {
         const AxisRange& range = region_.ranges_.at(axis);
         const bool single = range.capacity == 1 && range.exact();
-        element.index[axis] =
-            single ? range.start
-                   : range.start + index_atom(region_.axis_names_[axis.index()].local);
+        element.index[axis] = single ? range.start : range.start + region_.local_index(axis);
     };
     for (const AxisId axis : batch_) add(axis);
     for (const AxisId axis : fold_.over) add(axis);

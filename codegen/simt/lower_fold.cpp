@@ -20,10 +20,10 @@ constexpr int kWarp = 32;
 
 /// `name` as a value of an accumulator's sort.
 Code accumulator_code(const std::string& name, Sort sort) {
+    if (sort == Sort::Integer) return integer_code(name, kAny64, true);
     Code code;
     code.text = name;
     code.sort = sort;
-    code.wide = sort == Sort::Integer;
     code.finite = sort != Sort::Real;
     return code;
 }
@@ -186,8 +186,7 @@ Body FoldLowering::folded_loops(ElementScope element, const Inner& inner) const 
     for (const AxisId axis : fold_.over) {
         const AxisRange& range = region_.ranges_.at(axis);
         const bool single = range.capacity == 1 && range.exact();
-        const std::string& name = region_.axis_names_[axis.index()].local;
-        element.index[axis] = single ? range.start : range.start + index_atom(name);
+        element.index[axis] = single ? range.start : range.start + region_.local_index(axis);
     }
     return region_.axis_loops(fold_.over, inner(element));
 }
@@ -349,15 +348,13 @@ kernel::Phase SimtLowering::lower_select(const Select& select, const Compute& co
     ElementScope target = element_at(locals);
     std::string writes = fmt::format("threadIdx.x % {} == 0", kWarp);
     if (select.rank) {
-        target.index[*select.rank] = index_atom("rank");
+        target.index[*select.rank] = index_along(*select.rank, "rank");
         const IndexForm& start = ranges_.at(*select.rank).start;
         if (!start.is_constant(0)) writes += fmt::format(" && rank >= {}", print(start));
     }
     Code best;
     best.text = "best.value";
-    Code index;
-    index.text = "best.index";
-    index.sort = Sort::Integer;
+    const Code index = integer_code("best.index", kAny32);
     Body winner;
     store(winner, compute, 0, best, target);
     store(winner, compute, 1, index, target);

@@ -100,7 +100,7 @@ void SimtLowering::lower_loop(const Loop& loop, Body& body) {
     loop_code.step = std::to_string(loop.size);
     multiples_[start] = std::gcd(divisor_of(outer.start), loop.size);
     loop_code.remark = fmt::format("chunks of {}", region_.axes[loop.axis.index()].name);
-    narrow(loop.axis, loop.size, index_atom(start), loop_code.body);
+    narrow(loop.axis, loop.size, index_along(loop.axis, start), loop_code.body);
     const IntervalPrinter intervals(ranges_, sizes_);
     for (const Expression& condition : loop.visible) {
         const std::string code = intervals.may_hold(condition);

@@ -132,7 +132,7 @@ void SimtLowering::lower_load(const Load& load, Span span, Body& body) {
         const std::string& own = axis_names_[array.axes[d].index()].local;
         const std::string name = same == 1 ? own : names_.fresh(own);
         inner.push_back({kernel::Declare{"int", name, text, true, {}}});
-        local[d] = index_atom(name);
+        local[d] = counted(name, dims[d].capacity - 1);
     }
     std::vector<IndexForm> at(dims.size());
     IndexForm place;

@@ -56,6 +56,8 @@ private:
                                                     const std::vector<AxisId>& axes, Body& body,
                                                     const std::set<AxisId>& clamped = {}) const;
     [[nodiscard]] std::int64_t elements_of(const std::vector<AxisId>& axes) const;
+    /// The index in the block's part of an axis.
+    [[nodiscard]] IndexForm local_index(AxisId axis) const;
     [[nodiscard]] ElementScope element_at(const std::vector<LocalIndex>& locals) const;
     [[nodiscard]] std::string tests_of(const std::vector<LocalIndex>& locals) const;
     [[nodiscard]] std::vector<IndexForm> indices_of(ArrayId array,

@@ -45,7 +45,11 @@ Signs signs_of_call(const Apply& call, const Known& known) {
         return {true, true};
     }
     case Function::Divide: return parts[0] == Signs{} ? Signs{} : Signs{true, true};
-    case Function::Power:
+    case Function::Power: {
+        const Number* exponent = std::get_if<Number>(&call.arguments[1].node);
+        if (exponent != nullptr && std::fmod(exponent->value, 2) == 1) return parts[0];
+        return {parts[0].above || parts[0].below, false};
+    }
     case Function::Abs: return {parts[0].above || parts[0].below, false};
     case Function::Exp:
     case Function::Sqrt: return {parts[0].above, false};

@@ -330,8 +330,7 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
         for (const AxisId over : fold->over) {
             if (!plan_.extents.contains(over) || plan_.extents.at(over) <= 1) continue;
             along.push_back(over);
-            element.index[over] =
-                ranges_.at(over).start + index_atom(axis_names_[over.index()].local);
+            element.index[over] = ranges_.at(over).start + local_index(over);
         }
         looped_ = std::set<AxisId>(along.begin(), along.end());
         Body inside;

@@ -50,9 +50,19 @@ std::string TensorLowering::rows_type() const {
                        plan_.lanes_per_row);
 }
 
+/// An index in the block's part of an axis, what pads the part included.
+IndexForm TensorLowering::local_index(AxisId axis) const {
+    constexpr std::int64_t kMostPadding = 256;
+    return counted(axis_names_[axis.index()].local,
+                   padded(ranges_.at(axis).capacity, kMostPadding) - 1);
+}
+
 /// The first index along the row axis, or the one that warps share, of this warp.
 std::string TensorLowering::warp_part(AxisId axis) const {
     return warp_parts_.at(axis);
+}
+IndexForm TensorLowering::warp_index(AxisId axis) const {
+    return counted(warp_part(axis), range_of(local_index(axis)).high);
 }
 
 /// `K_tile(stage)`.
@@ -126,7 +136,7 @@ ElementScope TensorLowering::element_of(const Domain& domain) const {
         const bool single =
             range.capacity == 1 || (planned != plan_.extents.end() && planned->second == 1);
         if (inside)
-            element.index[axis] = range.start + index_atom(axis_names_[axis.index()].local);
+            element.index[axis] = range.start + local_index(axis);
         else if (single)
             element.index[axis] = range.start;
     }
@@ -188,7 +198,10 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
             IndexForm local;
             for (std::size_t d = 0; d < info.axes.size(); ++d)
                 if (info.axes[d] == *tile.column) local = at[d] - ranges_.at(*tile.column).start;
-            return real(fmt::format("{}[{}]", shared_.at(variable).name, napkin::print(local)));
+            Code code =
+                real(fmt::format("{}[{}]", shared_.at(variable).name, napkin::print(local)));
+            code.place = local;
+            return code;
         };
         return;
     case Home::Matrix:
@@ -239,21 +252,12 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
         if (!ranges_.contains(axis) || sizes_[a] != size) continue;
         const AxisRange& range = ranges_.at(axis);
         if (at == range.start) return at;
-        if (at != range.start + index_atom(axis_names_[a].local)) continue;
+        if (at != range.start + local_index(axis)) continue;
         if (looped_.contains(axis)) return at;
         const bool inside = axis == plan_.row ? row_test().empty() : column_test(axis).empty();
         return inside ? at : minimum(at, size - 1);
     }
-    const auto plain = [](const std::pair<std::string, std::int64_t>& term) {
-        return Names::identifier(term.first) == term.first;
-    };
-    if (!std::all_of(at.terms.begin(), at.terms.end(), plain))
-        return index_atom(
-            fmt::format("clamp(i64({}), 0, {})", napkin::print(at), napkin::print(size - 1)));
-    const bool may_be_negative =
-        at.constant < 0 || std::any_of(at.terms.begin(), at.terms.end(),
-                                       [](const auto& term) { return term.second < 0; });
-    return minimum(may_be_negative ? maximum(at, IndexForm(0)) : at, size - 1);
+    return minimum(range_of(at).low < 0 ? maximum(at, IndexForm(0)) : at, size - 1);
 }
 
 /// Where a gathered element stands in its array.
@@ -346,9 +350,7 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
                 name.text = fmt::format("r{}", scope.named.size());
                 name.precedence = precedence::kPrimary;
                 name.index.reset();
-                const char* type =
-                    code.sort == Sort::Integer && !code.wide ? "int" : type_of(code.sort);
-                before.push_back({Declare{type, name.text, code.text, true, {}}});
+                before.push_back({Declare{type_of(code), name.text, code.text, true, {}}});
                 scope.named.emplace_back(e, name);
                 return;
             }

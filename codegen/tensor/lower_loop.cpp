@@ -121,7 +121,7 @@ bool TensorLowering::fills_matrices(const Loop& loop) const {
 void TensorLowering::enter_chunk(const ChunkLoop& code, Body& body) {
     used_.erase(axis_names_[code.loop.axis.index()].count);
     ranges_[code.loop.axis] = code.outer;
-    narrow(code.loop.axis, code.loop.size, index_atom(code.start), body);
+    narrow(code.loop.axis, code.loop.size, index_along(code.loop.axis, code.start), body);
 }
 
 /// Declares a function from a chunk's start.

@@ -35,12 +35,12 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const std::string& ti
         shared.count.push_back(ranges_.at(axis).count);
     }
     const Source source = source_of(load);
-    const DeviceOffset from = device_offset(load.array, source.origin);
+    const IndexForm from = device_offset(load.array, source.origin);
     const int width = vector_elements(load.array, divisor_of(source.origin[plan.column_dimension]));
     const std::size_t down = plan.row_dimension;
     const std::size_t across = plan.column_dimension;
     const std::string what = fmt::format(
-        "{}, {}, {}, {}, {}, {}", tile, buffer_name(load.array, false), print(from.offset),
+        "{}, {}, {}, {}, {}, {}", tile, buffer_name(load.array, false), print(from),
         device_stride(load.array, down), print(source.count[down]), print(source.count[across]));
     Body body;
     if (source.repeats())
@@ -103,7 +103,7 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
         const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
         IndexForm start = source.origin[d];
         if (axis == plan_.row) {
-            const IndexForm warp = index_atom(warp_part(axis));
+            const IndexForm warp = warp_index(axis);
             start = start + warp;
             row_count = print(source.count[d] - warp);
             stride = device_stride(load.array, d);
@@ -119,10 +119,10 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     if (contiguous) static_cast<void>(vector_elements(load.array, divisor));
     declare(load.target, body);
     if (!contiguous) return load_elements(load, body);
-    body.push_back({Call{fmt::format("load_rows({}, {}, {}, {}, {}, {}, 0.0f)", place(load.target),
-                                     buffer_name(load.array, false),
-                                     print(device_offset(load.array, origin).offset), stride,
-                                     row_count, column_count)}});
+    body.push_back(
+        {Call{fmt::format("load_rows({}, {}, {}, {}, {}, {}, 0.0f)", place(load.target),
+                          buffer_name(load.array, false), print(device_offset(load.array, origin)),
+                          stride, row_count, column_count)}});
 }
 
 /// Element by element, where neighbours along the columns are no neighbours in device memory.
@@ -155,12 +155,15 @@ void TensorLowering::load_elements(const Load& load, Body& body) {
 
 /// The value of an element in device memory.
 Code TensorLowering::device_element(ArrayId array, const std::vector<IndexForm>& at) {
-    const std::string place = print(device_offset(array, at).offset);
+    const IndexForm offset = device_offset(array, at);
+    const std::string place = print(offset);
     const std::string buffer = buffer_name(array, false);
     const ElementType type = device_type(array);
-    if (type != ElementType::I4) return loaded(fmt::format("{}[{}]", buffer, place), type);
-    Code code = function_call("signed_nibble", {fmt::format("{}[({}) / 2]", buffer, place), place},
-                              Sort::Integer);
+    if (type == ElementType::I4)
+        return integer_code(fmt::format("signed_nibble({}[({}) / 2], {})", buffer, place, place),
+                            range_of(type));
+    Code code = loaded(fmt::format("{}[{}]", buffer, place), type);
+    code.place = offset;
     return code;
 }
 
@@ -208,17 +211,17 @@ kernel::Statement TensorLowering::row_save(const Save& save) {
         const AxisId axis = array.axes[d];
         IndexForm start = ranges_.at(axis).start;
         if (axis == plan_.row) {
-            const IndexForm warp = index_atom(warp_part(axis));
+            const IndexForm warp = warp_index(axis);
             start = start + warp;
             rows = print(ranges_.at(axis).count - warp);
             stride = device_stride(save.array, d);
         }
         origin.push_back(start);
     }
-    return {Call{fmt::format("save_rows({}, {}, {}, {}, {}, {})", place(save.source),
-                             buffer_name(save.array, true),
-                             print(device_offset(save.array, origin).offset), stride, rows,
-                             print(ranges_.at(*tile.column).count))}};
+    return {
+        Call{fmt::format("save_rows({}, {}, {}, {}, {}, {})", place(save.source),
+                         buffer_name(save.array, true), print(device_offset(save.array, origin)),
+                         stride, rows, print(ranges_.at(*tile.column).count))}};
 }
 
 std::int64_t TensorLowering::staging_bytes(const Save& save) const {
@@ -274,7 +277,7 @@ kernel::Body TensorLowering::staged_save(const Save& save, int width, std::int64
         if (array.axes[d] == *plan_.row) row_dimension = d;
     }
     constexpr std::size_t kLong = 70;
-    std::string to = print(device_offset(save.array, origin).offset);
+    std::string to = print(device_offset(save.array, origin));
     if (to.size() > kLong) to = device_place(save.array, origin, body);
     body.push_back({Call{fmt::format(
         "save_matrix<{}>({}, 0, {}, {}, {}, {}, {}, {}, threadIdx.x, kThreads)", width, name, rows,
@@ -323,8 +326,8 @@ Body TensorLowering::direct_save(const Save& save) {
     case Home::Matrix: {
         const AxisId rows = array.axes[tile.row_dimension];
         const AxisId columns = array.axes[tile.column_dimension];
-        const IndexForm row = index_atom(axis_names_[rows.index()].local);
-        const IndexForm column = index_atom(axis_names_[columns.index()].local);
+        const IndexForm row = local_index(rows);
+        const IndexForm column = local_index(columns);
         at[tile.row_dimension] = ranges_.at(rows).start + row;
         at[tile.column_dimension] = ranges_.at(columns).start + column;
         For loop;

@@ -37,8 +37,8 @@ void TensorLowering::compute_matrix(const Expression& value, const Compute& comp
     const std::int64_t down = padded(plan_.extents.at(rows), tensor::kTile);
     const std::int64_t across = padded(plan_.extents.at(columns), tensor::kTile);
     ElementScope element = element_of({});
-    element.index[rows] = ranges_.at(rows).start + index_atom(row);
-    element.index[columns] = ranges_.at(columns).start + index_atom(column);
+    element.index[rows] = ranges_.at(rows).start + local_index(rows);
+    element.index[columns] = ranges_.at(columns).start + local_index(columns);
     For loop;
     loop.name = "e";
     loop.begin = "threadIdx.x";

@@ -10,14 +10,11 @@ namespace napkin::lowering {
 
 namespace {
 
-/// The smaller of two, of which the second may need 64 bits.
-IndexForm smaller(const IndexForm& count, const IndexForm& left) {
-    const bool wide = std::any_of(left.terms.begin(), left.terms.end(), [](const auto& term) {
-        return Names::identifier(term.first) != term.first;
-    });
-    if (!wide) return minimum(count, left);
-    return index_atom(
-        fmt::format("int(minimum(i64({}), i64({})))", napkin::print(count), napkin::print(left)));
+/// How much of a tile is there, as an int.
+IndexForm rest_of(const IndexForm& count, const IndexForm& left) {
+    const IndexForm rest = minimum(count, left);
+    if (!is_wide(rest)) return rest;
+    return index_atom("int(" + print(rest) + ")", range_of(rest));
 }
 
 }  // namespace
@@ -66,9 +63,9 @@ TensorLowering::Source TensorLowering::source_of(const Load& load) {
         if (std::holds_alternative<AxisIndex>(load.gather[d].node)) continue;
         const IndexForm left = sizes_[dimensions[d].index()] - source.origin[d];
         if (free.gather[d] == load.gather[d] || plan_.tiles.at(load.target).zero_past_end)
-            source.count[d] = smaller(source.count[d], left);
+            source.count[d] = rest_of(source.count[d], left);
         else
-            source.left[d] = smaller(source.count[d], left);
+            source.left[d] = rest_of(source.count[d], left);
     }
     return source;
 }

@@ -5,6 +5,9 @@
 #include <set>
 #include <utility>
 
+#include "codegen/emit.h"
+#include "diagrams/integer_range.h"
+
 namespace napkin::tensor {
 namespace {
 
@@ -65,10 +68,24 @@ private:
         extents_ = outer;
     }
 
+    /// Copies count in 32 bits, also what of a part lies past an array's end.
+    bool of_32_bits(const Expression& index) const {
+        const LeafRange leaf = [&](const Expression& part) -> std::optional<Interval> {
+            const AxisIndex* plain = std::get_if<AxisIndex>(&part.node);
+            const SizeOf* size = std::get_if<SizeOf>(&part.node);
+            if (plain == nullptr && size == nullptr) return std::nullopt;
+            const Axis& axis =
+                region_.axes[plain != nullptr ? plain->axis.index() : size->axis.index()];
+            return Interval{0, axis.dynamic ? kMostRunTimeSize : axis.extent};
+        };
+        const std::optional<Interval> range = value_range(index, leaf);
+        return range && range->within(kAny32);
+    }
+
     /// The axis that an index runs along: it stands in the index once, by itself, and of what is
     /// added to it a block holds one index.
     std::optional<AxisId> axis_along(const Expression& index) const {
-        if (!never_negative(index)) return std::nullopt;
+        if (!never_negative(index) || !of_32_bits(index)) return std::nullopt;
         std::vector<Expression> addends;
         collect_addends(index, addends);
         std::optional<AxisId> along;

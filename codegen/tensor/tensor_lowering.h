@@ -145,7 +145,9 @@ private:
     [[nodiscard]] IndexForm kept_inside(const IndexForm& at, AxisId dimension) const;
     void add_element(ExpressionScope& scope, VariableId variable);
     void declare(VariableId variable, Body& body);
+    [[nodiscard]] IndexForm local_index(AxisId axis) const;
     [[nodiscard]] std::string warp_part(AxisId axis) const;
+    [[nodiscard]] IndexForm warp_index(AxisId axis) const;
     [[nodiscard]] std::string matrix_name(VariableId variable) const;
     [[nodiscard]] std::string place(VariableId variable) const;
     [[nodiscard]] Columns columns_of(AxisId axis) const;

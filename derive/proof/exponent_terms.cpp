@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "derive/proof/limits.h"
+#include "diagrams/checked.h"
 
 namespace napkin::proof {
 namespace {
@@ -16,11 +17,9 @@ using Terms = std::vector<std::pair<InQ, std::int64_t>>;
 
 /// Adds m * n * value, under the smaller of the value and its negative.
 void push(Terms& terms, InQ value, std::int64_t m, std::int64_t n) {
-    std::int64_t factor = 0;
-    if (__builtin_mul_overflow(m, n, &factor)) {
-        value = value * InQ::of_integer(m) * InQ::of_integer(n);
-        factor = 1;
-    }
+    const CheckedInt both = CheckedInt(m) * n;
+    if (!both) value = value * InQ::of_integer(m) * InQ::of_integer(n);
+    const std::int64_t factor = both.value.value_or(1);
     const bool flip = -value < value;
     terms.emplace_back(flip ? -value : value, flip ? -factor : factor);
 }
@@ -97,10 +96,9 @@ void ExponentTerms::collect(std::uint32_t node, std::int64_t factor, Form& out) 
         case Kind::Zero: return;
         case Kind::Term: return push(out, here.value, here.factor, factor);
         case Kind::Multiple: {
-            std::int64_t both = 0;
-            if (__builtin_mul_overflow(factor, here.factor, &both))
-                return push(out, value_of(form_of(here.a)), here.factor, factor);
-            factor = both;
+            const CheckedInt both = CheckedInt(factor) * here.factor;
+            if (!both) return push(out, value_of(form_of(here.a)), here.factor, factor);
+            factor = *both;
             node = nodes_[node].a;
             continue;
         }

@@ -155,15 +155,15 @@ public:
 private:
     void check_position(const Expression& access, const Position& position, const Guards& guards) {
         if (same_size(context_.diagram, position)) return;
-        if (!is_guarded_axis(*position.index, guards)) {
-            report_sizes(access, position);
-            return;
-        }
         KnownElements known(context_.diagram);
         index::Domain domain(context_.diagram.axes, std::ref(known));
         restrict_to(domain, guards);
         const index::Within within = index::is_within(domain, *position.index, position.axis);
         if (within.inside()) return;
+        if (!is_guarded_axis(*position.index, guards)) {
+            report_sizes(access, position);
+            return;
+        }
         if (is_input_element(context_.diagram, *position.index)) {
             add_contract(std::get<Read>(position.index->node).array, position.axis);
             return;

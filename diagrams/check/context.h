@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "diagrams/diagram.h"
+#include "diagrams/integer_range.h"
 #include "diagrams/syntax.h"
 
 namespace napkin::checking {
@@ -35,7 +36,8 @@ struct Context {
     std::map<std::string, Span> places;  ///< where each name of the diagram was first defined
 
     std::set<ArrayId> failed;  ///< arrays whose definition has errors: nothing more is said of them
-    std::set<AxisId> named_axes;  ///< axes that something names
+    std::map<ArrayId, Interval> integers;  ///< ranges of computed integers, where they are known
+    std::set<AxisId> named_axes;           ///< axes that something names
     std::set<std::string> used_lets;
     std::set<std::string> used_operations;
 

@@ -108,6 +108,8 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic captured_axis(Span place, std::string_view axis,
                                        std::string_view index);  // E0423
 
+[[nodiscard]] Diagnostic integer_too_large(Span place, std::string_view text);  // E0425
+
 // Warnings.
 [[nodiscard]] Diagnostic mask_never_holds(Span place, std::string_view condition);          // W0501
 [[nodiscard]] Diagnostic unused(Span place, std::string_view what, std::string_view name);  // W0502

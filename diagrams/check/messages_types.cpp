@@ -170,6 +170,13 @@ Diagnostic captured_axis(Span place, std::string_view axis, std::string_view ind
                       join({"use an alias in one of them: `axis ", axis, "2 = ", axis, "`"}));
 }
 
+Diagnostic integer_too_large(Span place, std::string_view text) {
+    return make_error(
+        "E0425", place, join({quoted(text), " may not be an exact integer"}),
+        "integers are exact up to 2^53, and at these sizes it may be larger",
+        "take remainders of its parts first, or compute in real numbers, with `1.0 *`");
+}
+
 Diagnostic mask_never_holds(Span place, std::string_view condition) {
     return make_warning("W0501", place, join({"the condition ", quoted(condition), " never holds"}),
                         "at the current sizes its first branch is never taken");

@@ -106,20 +106,59 @@ private:
     bool& good_;
 };
 
-ElementType inferred_type(Kind kind) {
-    if (kind == Kind::Bool) return ElementType::Bool;
-    return kind == Kind::Integer ? ElementType::I32 : ElementType::F32;
+/// The ranges of the expression's integers that follow from sizes alone; reports the first that may
+/// be none of the language's. Values of inputs are not judged.
+std::optional<Interval> check_range(Context& context, const Expression& expression) {
+    const LeafRange leaf = [&](const Expression& part) -> std::optional<Interval> {
+        if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
+            return Interval{0, context.axis(index->axis).extent - 1};
+        if (const SizeOf* size = std::get_if<SizeOf>(&part.node)) {
+            const std::int64_t extent = context.axis(size->axis).extent;
+            return Interval{extent, extent};
+        }
+        const Read* read = std::get_if<Read>(&part.node);
+        if (read == nullptr) return std::nullopt;
+        const auto known = context.integers.find(read->array);
+        return known == context.integers.end() ? std::nullopt : std::optional(known->second);
+    };
+    bool good = true;
+    const std::optional<Interval> range =
+        value_range(expression, leaf, [&](const Expression& part, const Interval& values) {
+            if (values.within(kExactIntegers) || !good) return;
+            good = false;
+            context.report(
+                messages::integer_too_large(part.span, napkin::print(context.diagram, part)));
+        });
+    return good ? range : std::nullopt;
 }
 
-void assign(Context& context, ArrayId target, Kind kind) {
+ElementType inferred_type(Kind kind, const std::optional<Interval>& range) {
+    if (kind == Kind::Bool) return ElementType::Bool;
+    if (kind == Kind::Real) return ElementType::F32;
+    return range && !range->within(kAny32) ? ElementType::I64 : ElementType::I32;
+}
+
+void assign(Context& context, ArrayId target, Kind kind,
+            const std::optional<Interval>& range = std::nullopt) {
     Array& array = context.array(target);
-    if (!array.rounds) {
-        array.type = inferred_type(kind);
-        return;
-    }
+    if (!array.rounds) array.type = inferred_type(kind, range);
+    if (kind == Kind::Integer && range)
+        context.integers[target] =
+            range->within(range_of(array.type)) ? *range : range_of(array.type);
+    if (!array.rounds) return;
     if ((array.type == ElementType::Bool) != (kind == Kind::Bool))
         context.report(messages::type_mismatch(array.span, array.name, name_of(array.type),
                                                kind == Kind::Bool));
+}
+
+/// Of a fold of values in a range, where one is known.
+std::optional<Interval> folded_range(const Context& context, const Fold& fold,
+                                     const std::optional<Interval>& values) {
+    if (!values || fold.monoid == kMax || fold.monoid == kMin) return values;
+    if (fold.monoid != kSum) return std::nullopt;
+    Interval count = {0, 1};
+    for (const AxisId axis : fold.over) count = count * Interval{0, context.diagram[axis].extent};
+    return *values * count;
 }
 
 void assign_fold(Context& context, const Statement& statement, const Fold& fold) {
@@ -135,7 +174,8 @@ void assign_fold(Context& context, const Statement& statement, const Fold& fold)
     for (std::size_t i = 0; i < statement.targets.size(); ++i) {
         const Kind combined = kind_of(context.diagram, monoid.combine[i], operands);
         const bool whole = combined == Kind::Integer && kinds[i] == Kind::Integer;
-        assign(context, statement.targets[i], whole ? Kind::Integer : Kind::Real);
+        assign(context, statement.targets[i], whole ? Kind::Integer : Kind::Real,
+               folded_range(context, fold, check_range(context, fold.values[i])));
     }
 }
 
@@ -183,10 +223,12 @@ void assign_types(Context& context, const Statement& statement) {
     std::visit(
         overloaded{
             [&](const Map& map) {
-                assign(context, statement.targets[0], kind_of(context.diagram, map.value));
+                assign(context, statement.targets[0], kind_of(context.diagram, map.value),
+                       check_range(context, map.value));
             },
             [&](const Fold& fold) { assign_fold(context, statement, fold); },
             [&](const Select& select) {
+                check_range(context, select.value);
                 if (kind_of(context.diagram, select.value) == Kind::Bool)
                     context.report(messages::bool_in_arithmetic(select.value.span, "a selection"));
                 assign(context, statement.targets[0], kind_of(context.diagram, select.value));

@@ -43,7 +43,7 @@ double apply_function(Function function, std::span<const double> arguments) {
     case Function::Divide: return arithmetic::divide(a, b);
     case Function::FloorDivide: return arithmetic::floor_divide(a, b);
     case Function::Modulo: return arithmetic::modulo(a, b);
-    case Function::Power: return std::pow(a, b);
+    case Function::Power: return arithmetic::power(a, b);
     case Function::Exp: return std::exp(a);
     case Function::Log: return std::log(a);
     case Function::Sqrt: return std::sqrt(a);

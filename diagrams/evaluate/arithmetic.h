@@ -62,5 +62,10 @@ inline double guard(double a) {
 inline double rsqrt(double a) {
     return 1 / std::sqrt(a);
 }
+/// Powers of a half are roots, also of -inf and -0.
+inline double power(double a, double b) {
+    if (b == 0.5) return std::sqrt(a);
+    return b == -0.5 ? rsqrt(a) : std::pow(a, b);
+}
 
 }  // namespace napkin::arithmetic

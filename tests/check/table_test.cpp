@@ -177,6 +177,10 @@ TEST_CASE("accesses are proved where they are in range, and refused where they a
         {"axis t = 8 dynamic, r = t // 4 + 1\ninput T[r] : f32\n"
          "output S[t] = T[t // 4] + Q[0, 0] * K[0, 0]",
          true},
+        // An axis is an index like any other.
+        {"axis n = q + 1\ninput T[n] : f32\n"
+         "output S[q] = T[q] + T[q + 0] + T[q + 1] + Q[0, 0] + K[0, 0]",
+         true},
         // Data: by contract, by a guard, by clamping, through an integer array.
         {"input i[q] : i32\noutput S[q, d] = Q[i[q], d] + K[0, d]", true},
         {"input i[q] : i32\noutput S[q, d] = K[i[q] + 1, d] * Q[q, d]", false},

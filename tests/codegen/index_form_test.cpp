@@ -3,14 +3,25 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "codegen/lowering/interval_code.h"
+#include "diagrams/checked.h"
 
 namespace napkin {
+namespace {
+
+/// A name of which little is known.
+IndexForm small(const char* name) {
+    return index_atom(name, {0, 1000});
+}
+
+}  // namespace
 
 TEST_CASE("index forms: sums of multiples cancel and print") {
-    const IndexForm x0 = index_atom("x0");
-    const IndexForm ix = index_atom("ix");
-    const IndexForm n = index_atom("n");
+    const IndexForm x0 = small("x0");
+    const IndexForm ix = small("ix");
+    const IndexForm n = small("n");
     struct Row {
         IndexForm form;
         const char* text;
@@ -35,13 +46,89 @@ TEST_CASE("index forms: sums of multiples cancel and print") {
     for (const Row& row : table) CHECK_EQ(print(row.form), row.text);
 }
 
+TEST_CASE("index forms: 64 bits exactly where 32 do not hold") {
+    const std::int64_t most = kAny32.high;
+    const IndexForm byte = index_atom("a", {0, 255});
+    const IndexForm row = index_atom("r", {0, 65535});
+    const IndexForm half = index_atom("h", {0, most / 2});
+    const IndexForm whole = index_atom("w", {0, most});
+    const IndexForm any = index_atom("v", kAny32);
+    const IndexForm data = index_atom("i64(T[0])", {0, 9}, true);
+    struct Row {
+        IndexForm form;
+        const char* text;
+        bool wide;
+    };
+    const std::vector<Row> table = {
+        {whole, "w", false},
+        {whole + 1, "w + i64(1)", true},
+        {whole - 1, "w - 1", false},
+        {half * 2, "h * 2", false},
+        {half * 2 + 1, "h * 2 + 1", false},
+        {half * 2 + 2, "h * 2 + i64(2)", true},
+        {half * 3, "i64(h) * 3", true},
+        {half * 2 + byte, "h * 2 + i64(a)", true},
+        {byte * 8421504, "a * 8421504", false},
+        {byte * 8421505, "i64(a) * 8421505", true},
+        {byte * 8421505 + row, "i64(a) * 8421505 + r", true},
+        {byte * 3 - row * 40000, "a * 3 - i64(r) * 40000", true},
+        {any * -1, "-i64(v)", true},
+        {absolute(any), "absolute(i64(v))", true},
+        {IndexForm(most), "2147483647", false},
+        {IndexForm(most) + 1, "i64(2147483648)", true},
+        {IndexForm(-most) - 1, "-i64(2147483648)", true},
+        {row * row, "(i64(r) * r)", true},
+        {row * byte, "(r * a)", false},
+        {modulo(byte * 8421505, 10), "modulo(i64(a) * 8421505, i64(10))", true},
+        {modulo(row, 10), "modulo(r, 10)", false},
+        {floor_divide(row * row, 100000), "floor_divide((i64(r) * r), i64(100000))", true},
+        {floor_divide(any, any), "floor_divide(i64(v), i64(v))", true},
+        {minimum(whole + 1, byte), "minimum(w + i64(1), i64(a))", true},
+        {power(row, 2), "integer_power<2>(i64(r))", true},
+        {power(byte, 3), "integer_power<3>(a)", false},
+        {data * 3 + byte, "i64(T[0]) * 3 + a", true},
+        {whole + 1 - whole, "1", false},
+    };
+    for (const Row& each : table) {
+        INFO(each.text);
+        CHECK_EQ(print(each.form), each.text);
+        CHECK_EQ(is_wide(each.form), each.wide);
+    }
+}
+
+TEST_CASE("integer ranges: every operation holds all its results") {
+    const std::vector<Interval> some = {{0, 0}, {-3, -1}, {-2, 3}, {0, 5}, {4, 7}};
+    const auto inside = [](std::int64_t value, const Interval& range) {
+        CHECK_GE(value, range.low);
+        CHECK_LE(value, range.high);
+    };
+    for (const Interval& a : some)
+        for (const Interval& b : some)
+            for (std::int64_t x = a.low; x <= a.high; ++x)
+                for (std::int64_t y = b.low; y <= b.high; ++y) {
+                    const std::int64_t quotient = y == 0 ? 0 : floor_quotient(x, y);
+                    inside(x + y, a + b);
+                    inside(x - y, a - b);
+                    inside(x * y, a * b);
+                    inside(quotient, floor_quotient(a, b));
+                    inside(y == 0 ? 0 : x - y * quotient, remainder(a, b));
+                    inside(std::min(x, y), smaller(a, b));
+                    inside(std::max(x, y), larger(a, b));
+                    inside(std::abs(x), magnitude(a));
+                    inside(x * x * x, power(a, 3));
+                    inside(x * x * x * x, power(a, 4));
+                }
+    CHECK_EQ(kAny64 + Interval{1, 1}, Interval{kAny64.low + 1, kAny64.high});
+    CHECK_EQ(kAny64 * Interval{-1, -1}, Interval{kAny64.low + 1, kAny64.high});
+}
+
 TEST_CASE("interval code: masks over tiles become comparisons of tile edges") {
     const AxisId q{0};
     const AxisId x{1};
     const std::vector<IndexForm> sizes = {100, 200};
     lowering::AxisRanges ranges;
-    ranges[q] = {index_atom("q0"), 16, 16};
-    ranges[x] = {index_atom("x0"), index_atom("nx"), 8};
+    ranges[q] = {small("q0"), 16, 16};
+    ranges[x] = {small("x0"), small("nx"), 8};
     const lowering::IntervalPrinter intervals(ranges, sizes);
     struct Row {
         Expression condition;

@@ -52,7 +52,9 @@ std::string RandomExpressions::masked(const Names& scope, const std::string& val
 std::string RandomExpressions::condition(const Names& scope) {
     const std::string a = pick(scope);
     const std::string b = pick(scope);
-    switch (below(has_label_ && contains(scope, label_axes_[0]) ? 8 : 7)) {
+    // Past what 32 bits hold.
+    const std::string factor = pick({"900000011", "2147483647", "4294967311"});
+    switch (below(has_label_ && contains(scope, label_axes_[0]) ? 9 : 8)) {
     case 0: return a + " <= " + b;
     case 1: return a + " < " + b + " + 2";
     case 2: return "(" + a + " + " + b + ") % 2 == 0";
@@ -60,6 +62,7 @@ std::string RandomExpressions::condition(const Names& scope) {
     case 4: return "abs(" + a + " - " + b + ") < 2 or " + a + " == 0";
     case 5: return a + " >= 1 and " + b + " < size(" + b + ") - 1";
     case 6: return "not " + a + " + 1 == size(" + a + ")";
+    case 7: return "(" + a + " * " + factor + " - " + b + ") % 7 < 4";
     default: return b + " <= label[" + label_axes_[0] + "]";
     }
 }
