@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
+#include "cli/files.h"
 #include "cli/json.h"
 #include "cli/messages.h"
 #include "codegen/run/folders.h"
