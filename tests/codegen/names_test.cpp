@@ -6,7 +6,6 @@
 #include <set>
 
 #include "codegen/names.h"
-#include "codegen/prelude/prelude.h"
 #include "tests/codegen/judge.h"
 #include "tests/derive/programs.h"
 #include "tests/support/renamed.h"
@@ -42,17 +41,19 @@ EmittedProgram emitted(const State& state, const std::string& target) {
     return *program;
 }
 
-/// The identifiers of a text, those of the implementation left out; or those that a bracket
-/// follows.
-std::vector<std::string> words_of(const std::string& text, bool called = false) {
+/// The identifiers of code, those in comments and those of the implementation left out.
+std::vector<std::string> words_of(const std::string& text) {
     std::set<std::string> words;
     std::string word;
+    bool in_comment = false;
     for (const char c : text + " ") {
+        in_comment = c != '\n' && (in_comment || c == '/');
+        if (in_comment) continue;
         if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_') {
             word += c;
             continue;
         }
-        if (Names::identifier(word) == word && (!called || c == '(')) words.insert(word);
+        if (Names::identifier(word) == word) words.insert(word);
         word.clear();
     }
     return {words.begin(), words.end()};
@@ -80,14 +81,21 @@ TEST_CASE("names of a diagram hide nothing that its kernels need") {
     for (const char* target : {"simt", "sm_80"}) {
         INFO(std::string(target));
         CHECK_EQ(wrong_with_names(test::hard_axis_names(), test::hard_array_names(), target), "");
-        // The words of the kernel itself, for arrays and for axes.
+        // The words of the kernel itself.
         const std::vector<std::string> own =
             words_of(emitted(*plain, target).kernels.front().source);
         CHECK_EQ(wrong_with_names(test::hard_axis_names(), own, target), "");
-        std::string primitives;
-        for (const PreludeFile& file : prelude_files()) primitives += file.text;
-        CHECK_EQ(wrong_with_names(own, words_of(primitives, true), target), "");
     }
+}
+
+TEST_CASE("names of kernels are none that the primitives declare") {
+    const Names names = Names::of_kernel("sm_80");
+    for (const char* taken : {"nk", "emulator", "bf16", "Global", "Fragment", "Matrix", "convert",
+                              "copy_async", "shared_tile", "multiply", "round_small", "to_f32",
+                              "NK_DEVICE", "NK_SHARED_MEMORY", "is_nan", "row_sum", "compl"})
+        CHECK_MESSAGE(!names.are_free({taken}), taken);
+    for (const char* free : {"Q", "x", "T", "k", "mask", "weights"})
+        CHECK_MESSAGE(names.are_free({free}), free);
 }
 
 }  // namespace napkin
