@@ -23,18 +23,12 @@ bool is_special(Function function) {
 /// The special-function unit computes a root in one operation, another power as a logarithm and an
 /// exponential.
 void add_power(const Apply& power, bool each, OperationCounts& total) {
-    const Number* exponent = std::get_if<Number>(&power.arguments.back().node);
-    const Apply* negated = std::get_if<Apply>(&power.arguments.back().node);
-    if (negated != nullptr && negated->function == Function::Negate)
-        exponent = std::get_if<Number>(&negated->arguments.front().node);
-    const std::optional<int> factors = exponent != nullptr && negated == nullptr
-                                           ? factors_of_power(exponent->value)
-                                           : std::nullopt;
-    if (factors)
+    const Number& exponent = std::get<Number>(power.arguments.back().node);
+    if (const std::optional<int> factors = factors_of_power(exponent.value))
         (each ? total.flops_each : total.flops_once) += std::max(*factors - 1, 0);
     else
         (each ? total.exponentials_each : total.exponentials_once) +=
-            exponent != nullptr && exponent->value == 0.5 ? 1 : 2;
+            std::abs(exponent.value) == 0.5 ? 1 : 2;
 }
 
 bool is_arithmetic(Function function) {
