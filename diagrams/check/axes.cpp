@@ -41,16 +41,10 @@ public:
 private:
     void add(const syntax::AxisItem& item, bool woven) {
         if (!context_.claim(item.name)) return;
-        Axis axis;
-        axis.name = item.name.text;
-        axis.extent = 1;
-        axis.dynamic = item.dynamic;
-        axis.woven = woven;
-        axis.span = item.name.span;
-        const AxisId id{static_cast<std::uint32_t>(context_.diagram.axes.size())};
-        axis.size = axis_size(id);
-        context_.diagram.axes.push_back(axis);
-        context_.axes[axis.name] = id;
+        const AxisId id = context_.add_axis(item.name);
+        context_.axis(id).dynamic = item.dynamic;
+        context_.axis(id).woven = woven;
+        context_.axes[item.name.text] = id;
         items_.push_back({&item, id, Item::State::New, {}});
     }
 
@@ -139,17 +133,17 @@ private:
     }
 
     std::optional<Formula> size_named(const syntax::Name& name, Item& item) {
-        const std::optional<AxisId> axis = context_.find_axis(name);
-        if (!axis) return std::nullopt;
+        const AxisId axis = context_.find_axis(name);
+        if (context_.invented.contains(name.text)) return std::nullopt;
         Item& other = *std::find_if(items_.begin(), items_.end(),
-                                    [&](const Item& known) { return known.id == *axis; });
+                                    [&](const Item& known) { return known.id == axis; });
         resolve(other);
         if (other.state != Item::State::Done) return std::nullopt;
         if (other.bases.empty())
-            item.bases.insert(*axis);
+            item.bases.insert(axis);
         else
             item.bases.insert(other.bases.begin(), other.bases.end());
-        return context_.axis(*axis).size;
+        return context_.axis(axis).size;
     }
 
     std::optional<Formula> binary_formula(const syntax::Binary& binary, Span span, Item& item) {
@@ -189,7 +183,9 @@ private:
 }  // namespace
 
 void resolve_axes(Context& context, const Sizes& sizes) {
+    const std::size_t before = context.errors.list.size();
     AxisResolver(context, sizes).run();
+    if (context.errors.list.size() > before) context.sizes_known = false;
 }
 
 }  // namespace napkin::checking

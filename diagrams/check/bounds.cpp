@@ -278,6 +278,7 @@ bool guards_an_index(const Expression& expression, const std::vector<Expression>
 }
 
 void check_bounds(Context& context) {
+    if (!context.sizes_known) return;
     BoundsChecker checker(context);
     for (const Statement& statement : context.diagram.statements) {
         const bool failed =

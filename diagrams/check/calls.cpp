@@ -119,9 +119,7 @@ std::optional<std::vector<AxisId>> Resolver::axes_named(const syntax::Name& name
         context_.report(messages::outside_definition(name.span, name.text, scope.definition));
         return std::nullopt;
     }
-    const std::optional<AxisId> axis = context_.find_axis(name);
-    if (!axis) return std::nullopt;
-    return std::vector<AxisId>{*axis};
+    return std::vector<AxisId>{context_.find_axis(name)};
 }
 
 /// The scope of a text that is put in place of `name`: what holds around it, but none of its names.
@@ -219,9 +217,8 @@ std::optional<Scope> Resolver::enter_let(const syntax::LetLine& let,
     std::optional<std::vector<Expression>> values = arguments(index, scope);
     if (!values) return std::nullopt;
     for (std::size_t i = 0; i < names.size(); ++i) {
-        const std::optional<AxisId> axis = context_.find_axis(let.target.axes[i]);
-        if (!axis) return std::nullopt;
-        inside->axes[names[i]] = {{*axis}, std::move((*values)[i])};
+        const AxisId axis = context_.find_axis(let.target.axes[i]);
+        inside->axes[names[i]] = {{axis}, std::move((*values)[i])};
     }
     return inside;
 }

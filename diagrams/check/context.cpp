@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "diagrams/check/messages.h"
+#include "diagrams/contains.h"
 #include "diagrams/nearest.h"
 
 namespace napkin::checking {
@@ -25,14 +26,28 @@ bool Context::claim(const syntax::Name& name) {
     return fresh;
 }
 
-std::optional<AxisId> Context::find_axis(const syntax::Name& name) {
-    const auto found = axes.find(name.text);
-    if (found == axes.end()) {
-        report(messages::unknown_axis(name.span, name.text, suggestion(name.text, names_of(axes))));
-        return std::nullopt;
+AxisId Context::find_axis(const syntax::Name& name) {
+    if (const auto found = axes.find(name.text); found != axes.end()) {
+        named_axes.insert(found->second);
+        return found->second;
     }
-    named_axes.insert(found->second);
-    return found->second;
+    sizes_known = false;
+    if (unknown_axes.insert(name.text).second)
+        report(messages::unknown_axis(name.span, name.text, suggestion(name.text, names_of(axes))));
+    const auto [entry, fresh] = invented.emplace(name.text, AxisId{});
+    if (fresh) entry->second = add_axis(name);
+    return entry->second;
+}
+
+AxisId Context::add_axis(const syntax::Name& name) {
+    const AxisId id{static_cast<std::uint32_t>(diagram.axes.size())};
+    Axis axis;
+    axis.name = name.text;
+    axis.extent = 1;
+    axis.size = axis_size(id);
+    axis.span = name.span;
+    diagram.axes.push_back(std::move(axis));
+    return id;
 }
 
 ArrayId Context::add_array(Array array) {
@@ -50,12 +65,11 @@ Array Context::declare(const syntax::Target& target, ArrayRole role) {
     array.rounds = target.type.has_value();
     array.type = target.type.value_or(ElementType::F32);
     for (const syntax::Name& name : target.axes) {
-        const std::optional<AxisId> axis = find_axis(name);
-        if (!axis) continue;
-        if (std::find(array.axes.begin(), array.axes.end(), *axis) != array.axes.end())
+        const AxisId axis = find_axis(name);
+        if (contains(array.axes, axis))
             report(messages::repeated_axis(name.span, name.text, target.name.text));
         else
-            array.axes.push_back(*axis);
+            array.axes.push_back(axis);
     }
     return array;
 }

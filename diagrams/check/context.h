@@ -28,8 +28,9 @@ struct Context {
     Diagram diagram;
 
     std::map<std::string, AxisId> axes;
-    std::map<std::string, ArrayId> arrays;  ///< defined so far
-    std::map<std::string, Span> later;      ///< targets of statements that are still to come
+    std::map<std::string, AxisId> invented;  ///< axes put in place of unknown ones
+    std::map<std::string, ArrayId> arrays;   ///< defined so far
+    std::map<std::string, Span> later;       ///< targets of statements that are still to come
     std::map<std::string, const syntax::LetLine*> lets;
     std::map<std::string, Operation> operations;
     std::map<std::string, MonoidId> monoids;
@@ -38,6 +39,9 @@ struct Context {
     std::set<ArrayId> failed;  ///< arrays whose definition has errors: nothing more is said of them
     std::map<ArrayId, Interval> integers;  ///< ranges of computed integers, where they are known
     std::set<AxisId> named_axes;           ///< axes that something names
+    std::set<std::string> unknown_axes;    ///< what the line being checked was told of
+    bool sizes_known = true;  ///< whether every axis has the size that is meant; else nothing is
+                              ///< said of bounds
     std::set<std::string> used_lets;
     std::set<std::string> used_operations;
 
@@ -49,8 +53,11 @@ struct Context {
     [[nodiscard]] Array& array(ArrayId id) { return diagram.arrays[id.index()]; }
     /// Records a name of the diagram; reports a second definition and returns false.
     bool claim(const syntax::Name& name);
-    /// The axis of that name, marked as used; reports an unknown one.
-    std::optional<AxisId> find_axis(const syntax::Name& name);
+    /// The axis of that name, marked as used. An unknown one is reported, once a line, and
+    /// invented: whatever is made with it is then said nothing more of.
+    AxisId find_axis(const syntax::Name& name);
+    /// Adds an axis of size 1.
+    AxisId add_axis(const syntax::Name& name);
     /// Adds an array; its layout is the order of its axes.
     ArrayId add_array(Array array);
     /// The array that an input, a statement or an opaque box declares; reports repeated and unknown

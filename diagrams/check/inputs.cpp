@@ -45,6 +45,7 @@ void declare_let(Context& context, const syntax::LetLine& line) {
 
 void declare_inputs(Context& context) {
     for (const syntax::Line& line : context.file.lines) {
+        context.unknown_axes.clear();
         if (const auto* inputs = std::get_if<syntax::InputLine>(&line.body))
             for (const syntax::Target& target : inputs->arrays) declare_input(context, target);
         if (const auto* parameter = std::get_if<syntax::ParamLine>(&line.body))

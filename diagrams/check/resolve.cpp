@@ -101,7 +101,8 @@ Resolver::Maybe Resolver::bound_name(const syntax::Name& name, Span span, const 
 }
 
 Resolver::Maybe Resolver::diagram_name(const syntax::Name& name, Span span, const Scope& scope) {
-    if (context_.axes.contains(name.text)) return make(AxisIndex{*context_.find_axis(name)}, span);
+    if (context_.axes.contains(name.text) || context_.invented.contains(name.text))
+        return make(AxisIndex{context_.find_axis(name)}, span);
     if (const auto let = context_.lets.find(name.text); let != context_.lets.end())
         return let_value(*let->second, {}, span, scope);
     if (const auto found = context_.arrays.find(name.text); found != context_.arrays.end()) {

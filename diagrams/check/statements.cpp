@@ -28,6 +28,7 @@ public:
           first_(context.diagram.statements.size()) {}
 
     void run() {
+        context_.unknown_axes.clear();
         if (const auto* statement = std::get_if<syntax::StatementLine>(&line_.body))
             run_statement(*statement);
         if (const auto* opaque = std::get_if<syntax::OpaqueLine>(&line_.body)) run_opaque(*opaque);
@@ -70,7 +71,7 @@ private:
         const Array first = context_.array(targets_.front());
         Resolver resolver(context_, first.name, first.axes, box_, line_.span);
         std::optional<Whole> whole = resolver.whole(source.value, Scope());
-        if (whole) {
+        if (whole && context_.unknown_axes.empty()) {
             draw_as(source.value);
             std::visit(overloaded{
                            [&](Expression& value) { emit_map(std::move(value)); },
@@ -223,7 +224,7 @@ private:
         select.rank = ranks.front();
         const Axis& rank = context_.axis(ranks.front());
         const Axis& over = context_.axis(select.over);
-        if (rank.extent > over.extent)
+        if (context_.sizes_known && rank.extent > over.extent)
             context_.report(messages::rank_too_large(made.span, rank.name, rank.extent, over.name,
                                                      over.extent));
         made.free.push_back(ranks.front());

@@ -115,6 +115,7 @@ void apply_layouts(Context& context) {
     for (const syntax::Line& line : context.file.lines) {
         const auto* layout = std::get_if<syntax::LayoutLine>(&line.body);
         if (layout == nullptr) continue;
+        context.unknown_axes.clear();
         const syntax::Name& name = layout->array.name;
         const auto found = context.arrays.find(name.text);
         if (found == context.arrays.end()) {
@@ -126,9 +127,8 @@ void apply_layouts(Context& context) {
         std::vector<std::uint32_t> order;
         bool good = layout->array.axes.size() == array.axes.size();
         for (const syntax::Name& axis_name : layout->array.axes) {
-            const std::optional<AxisId> axis = context.find_axis(axis_name);
             const auto place =
-                axis ? std::find(array.axes.begin(), array.axes.end(), *axis) : array.axes.end();
+                std::find(array.axes.begin(), array.axes.end(), context.find_axis(axis_name));
             const auto position = static_cast<std::uint32_t>(place - array.axes.begin());
             good = good && place != array.axes.end() && !contains(order, position);
             order.push_back(position);
@@ -139,7 +139,7 @@ void apply_layouts(Context& context) {
         }
         std::vector<std::string> names;
         for (AxisId axis : array.axes) names.push_back(context.axis(axis).name);
-        if (!context.failed.contains(found->second))
+        if (!context.failed.contains(found->second) && context.unknown_axes.empty())
             context.report(messages::not_a_layout(name.span, name.text, names));
     }
 }
