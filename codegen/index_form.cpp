@@ -186,6 +186,10 @@ IndexForm absolute(const IndexForm& a) {
     return call("absolute", {a}, magnitude(range_of(a)));
 }
 
+IndexForm bit_operation(Function function, const IndexForm& a, const IndexForm& b) {
+    return call(name_of(function), {a, b}, bit_range(function, range_of(a), range_of(b)));
+}
+
 IndexForm power(const IndexForm& a, std::int64_t exponent) {
     return call(fmt::format("integer_power<{}>", exponent).c_str(), {a},
                 power(range_of(a), exponent));

@@ -57,6 +57,8 @@ struct IndexForm {
 [[nodiscard]] IndexForm minimum(const IndexForm& a, const IndexForm& b);
 [[nodiscard]] IndexForm maximum(const IndexForm& a, const IndexForm& b);
 [[nodiscard]] IndexForm absolute(const IndexForm& a);
+/// BitAnd, BitOr, BitXor, ShiftLeft or ShiftRight of two.
+[[nodiscard]] IndexForm bit_operation(Function function, const IndexForm& a, const IndexForm& b);
 /// To a power that is not negative.
 [[nodiscard]] IndexForm power(const IndexForm& a, std::int64_t exponent);
 

@@ -55,7 +55,7 @@ constexpr const char* kWordsOfExports =
 
 // Functions of C that kernels call, and what they always call their own variables and types.
 constexpr const char* kWordsOfKernels =
-    "erff expf fabsf floorf fmaf fmaxf fminf logf memcpy powf rintf rsqrtf sqrtf tanhf "
+    "cosf erff expf fabsf floorf fmaf fmaxf fminf logf memcpy powf rintf rsqrtf sinf sqrtf tanhf "
     "a acc at b best c column e f found group i j kTested kThreads lane last line memory next nk "
     "other r rank row seed sum value "
     "Maximum Minimum Order Product Rows Sum column_pass outer_product row_pass tested turn";

@@ -17,7 +17,8 @@ bool uses_any(const Expression& expression, const std::vector<AxisId>& axes) {
 
 bool is_special(Function function) {
     return function == Function::Exp || function == Function::Log || function == Function::Tanh ||
-           function == Function::Erf || function == Function::Sqrt || function == Function::Rsqrt;
+           function == Function::Erf || function == Function::Sin || function == Function::Cos ||
+           function == Function::Sqrt || function == Function::Rsqrt;
 }
 
 /// The special-function unit computes a root in one operation, another power as a logarithm and an

@@ -58,10 +58,17 @@ const char* name_of(Function function) {
     case Function::Rsqrt: return "rsqrt";
     case Function::Tanh: return "tanh";
     case Function::Erf: return "erf";
+    case Function::Sin: return "sin";
+    case Function::Cos: return "cos";
     case Function::Abs: return "abs";
     case Function::Min: return "min";
     case Function::Max: return "max";
     case Function::Floor: return "floor";
+    case Function::BitAnd: return "bit_and";
+    case Function::BitOr: return "bit_or";
+    case Function::BitXor: return "bit_xor";
+    case Function::ShiftLeft: return "shift_left";
+    case Function::ShiftRight: return "shift_right";
     case Function::Less: return "<";
     case Function::LessEqual: return "<=";
     case Function::Greater: return ">";
@@ -75,6 +82,10 @@ const char* name_of(Function function) {
     case Function::Guard: return "guard";
     }
     return "?";
+}
+
+bool is_bit_operation(Function function) {
+    return function >= Function::BitAnd && function <= Function::ShiftRight;
 }
 
 bool is_comparison_or_logic(Function function) {

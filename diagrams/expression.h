@@ -35,10 +35,19 @@ enum class Function {
     Rsqrt,
     Tanh,
     Erf,
+    Sin,
+    Cos,
     Abs,
     Min,
     Max,
     Floor,
+    // integers as two's complement; ShiftLeft(a, n) is a * 2^n, ShiftRight(a, n) is a // 2^n, and
+    // both are 0 for a negative n
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
     // comparisons and logic, of type bool
     Less,
     LessEqual,
@@ -117,6 +126,7 @@ struct Expression {
 /// The name a reader knows: `exp`, `+`, `<=`, `if`.
 [[nodiscard]] const char* name_of(Function function);
 [[nodiscard]] bool is_comparison_or_logic(Function function);
+[[nodiscard]] bool is_bit_operation(Function function);
 
 /// Axes whose index the expression uses (in values or in indices); sizes do not count.
 [[nodiscard]] std::set<AxisId> axes_used(const Expression& expression);

@@ -32,8 +32,22 @@ std::optional<Interval> of_call(const Apply& call, const std::vector<Interval>& 
     case Function::Power:
         if (!parts[1].is_one() || parts[1].low < 0) return std::nullopt;
         return power(parts[0], parts[1].low);
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::ShiftLeft:
+    case Function::ShiftRight: return bit_range(call.function, parts[0], parts[1]);
     default: return std::nullopt;
     }
+}
+
+/// 2^n for n of the range that are not negative.
+Interval powers_of_two(const Interval& n) {
+    const auto power = [](std::int64_t exponent) {
+        if (exponent > 62) return std::numeric_limits<std::int64_t>::max();
+        return std::int64_t{1} << std::max<std::int64_t>(exponent, 0);
+    };
+    return {power(n.low), power(n.high)};
 }
 
 }  // namespace
@@ -91,6 +105,31 @@ Interval power(const Interval& a, std::int64_t exponent) {
         result = {saturating_multiply(result.low, base.low),
                   saturating_multiply(result.high, base.high)};
     return {std::min(result.low, result.high), std::max(result.low, result.high)};
+}
+
+Interval bit_range(Function function, const Interval& a, const Interval& b) {
+    const bool negative = a.low < 0 || b.low < 0;
+    const Interval zero = {0, 0};
+    switch (function) {
+    case Function::ShiftLeft: {
+        const Interval shifted = a * powers_of_two(b);
+        return b.low < 0 ? hull(shifted, zero) : shifted;
+    }
+    case Function::ShiftRight: {
+        const Interval shifted = floor_quotient(a, powers_of_two(b));
+        return b.low < 0 ? hull(shifted, zero) : shifted;
+    }
+    case Function::BitAnd:
+        if (a.low >= 0 && b.low >= 0) return {0, std::min(a.high, b.high)};
+        if (a.low >= 0 || b.low >= 0) return {0, a.low >= 0 ? a.high : b.high};
+        break;
+    default: break;
+    }
+    // As many bits as the one that has more of them.
+    std::int64_t ones = 0;
+    for (const std::int64_t end : {a.low, a.high, b.low, b.high})
+        while (ones < (end < 0 ? -(end + 1) : end)) ones = 2 * ones + 1;
+    return {negative ? -ones - 1 : 0, ones};
 }
 
 Interval range_of(ElementType type) {

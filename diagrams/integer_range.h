@@ -36,6 +36,8 @@ struct Interval {
 [[nodiscard]] Interval larger(const Interval& a, const Interval& b);
 [[nodiscard]] Interval magnitude(const Interval& a);
 [[nodiscard]] Interval power(const Interval& a, std::int64_t exponent);
+/// Of BitAnd, BitOr, BitXor, ShiftLeft or ShiftRight.
+[[nodiscard]] Interval bit_range(Function function, const Interval& a, const Interval& b);
 
 inline constexpr Interval kAny64 = {std::numeric_limits<std::int64_t>::min(),
                                     std::numeric_limits<std::int64_t>::max()};

@@ -53,12 +53,13 @@ struct Call {
     std::vector<Expression> arguments;
     bool operator==(const Call&) const = default;
 };
-/// `sum(d) Q[q, d] * K[x, d]`, `argmax(e) G[e]`, `scan[t] ...` (prefix true), `topk[e](...)` is a
+/// `sum(d) Q[q, d] * K[x, d]`, `argmax(e) G[e]`, `scan[t] ...` (every_prefix), `topk[e](...)` is a
 /// Call. A reduction of a tuple monoid has several operands in parentheses.
 struct Reduction {
     Name monoid;
     std::vector<Name> over;
     bool every_prefix = false;
+    bool exclusive = false;  ///< of a prefix: without the element itself
     std::vector<Expression> operands;
     bool operator==(const Reduction&) const = default;
 };

@@ -22,6 +22,8 @@ const char* real_function(Function function) {
     case Function::Rsqrt: return "rsqrtf";
     case Function::Tanh: return "tanhf";
     case Function::Erf: return "erff";
+    case Function::Sin: return "sinf";
+    case Function::Cos: return "cosf";
     case Function::Abs: return "absolute";
     case Function::Floor: return "floorf";
     case Function::Guard: return "guard";
@@ -84,6 +86,11 @@ Code ExpressionPrinter::integer_call(const Apply& call, const std::vector<Code>&
     case Function::Min: return index_code(minimum(a, b));
     case Function::Max: return index_code(maximum(a, b));
     case Function::Abs: return index_code(absolute(a));
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::ShiftLeft:
+    case Function::ShiftRight: return index_code(bit_operation(call.function, a, b));
     case Function::Power: return index_code(napkin::power(a, b.constant));
     default: throw InternalError("no integer function");
     }

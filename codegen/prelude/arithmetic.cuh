@@ -85,6 +85,28 @@ NK_DEVICE i64 modulo(i64 a, i64 b) {
 NK_DEVICE float modulo(float a, float b) {
     return b == 0 ? 0.0f : a - b * floorf(a / b);
 }
+// Integers as two's complement; a * 2^n and a // 2^n, and 0 for a negative n.
+template <class T>
+NK_DEVICE T bit_and(T a, T b) {
+    return a & b;
+}
+template <class T>
+NK_DEVICE T bit_or(T a, T b) {
+    return a | b;
+}
+template <class T>
+NK_DEVICE T bit_xor(T a, T b) {
+    return a ^ b;
+}
+template <class T>
+NK_DEVICE T shift_left(T a, T n) {
+    return n < 0 || n >= T(8 * sizeof(T)) ? T(0) : T(u64(a) << n);
+}
+template <class T>
+NK_DEVICE T shift_right(T a, T n) {
+    if (n < 0) return 0;
+    return a >> (n >= T(8 * sizeof(T)) ? T(8 * sizeof(T) - 1) : n);
+}
 NK_DEVICE int absolute(int a) {
     return a < 0 ? -a : a;
 }

@@ -124,6 +124,16 @@ WideReal ExtendedDomain::apply(Function function, std::span<const WideReal> argu
     case Function::Rsqrt: return WideReal(1) / WideReal::sqrt(a);
     case Function::Tanh: return WideReal(std::tanh(a.value()));
     case Function::Erf: return WideReal(std::erf(a.value()));
+    case Function::Sin: return WideReal(std::sin(a.value()));
+    case Function::Cos: return WideReal(std::cos(a.value()));
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::ShiftLeft:
+    case Function::ShiftRight: {
+        const double values[] = {static_cast<double>(a.value()), static_cast<double>(b.value())};
+        return WideReal(apply_function(function, values));
+    }
     case Function::Abs: return a < WideReal() ? -a : a;
     case Function::Min: return a < b || a.is_nan() ? a : b;
     case Function::Max: return b < a || a.is_nan() ? a : b;

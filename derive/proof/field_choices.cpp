@@ -84,6 +84,10 @@ FieldValue FieldDomain::to_integer(Function function, std::span<const FieldValue
                                    [](const FieldValue& each) { return each.constant; });
     uses_.compares = uses_.compares || !known;
     if (known || settings_.choices == Choices::Cells) {
+        if (is_bit_operation(function)) {
+            const double values[] = {arguments[0].real, arguments[1].real};
+            return number(apply_function(function, values));
+        }
         const double quotient =
             std::floor(arguments[0].real / (arguments.size() > 1 ? arguments[1].real : 1));
         if (function != Function::Modulo) return number(quotient);

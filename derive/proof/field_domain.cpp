@@ -34,7 +34,9 @@ bool stays_whole(Function function, std::span<const FieldValue> arguments, doubl
     case Function::Sqrt:
     case Function::Rsqrt:
     case Function::Tanh:
-    case Function::Erf: return false;
+    case Function::Erf:
+    case Function::Sin:
+    case Function::Cos: return false;
     case Function::Divide:
         return arguments[1].real != 0 && real * arguments[1].real == arguments[0].real &&
                is_integer(real);
@@ -215,13 +217,20 @@ FieldValue FieldDomain::finite_call(Function function, std::span<const FieldValu
     case Function::Sqrt: return root(a, 0.5);
     case Function::Rsqrt: return divide(number(1), root(a, 0.5));
     case Function::Tanh: return hyperbolic_tangent(a);
+    case Function::Sin:
+    case Function::Cos:
     case Function::Erf: return unknown(image(FunctionTag, static_cast<std::uint64_t>(function), a));
     case Function::Abs: return absolute(a);
     case Function::Min:
     case Function::Max: return larger(a, b, function == Function::Min);
     case Function::Floor:
     case Function::FloorDivide:
-    case Function::Modulo: return to_integer(function, arguments);
+    case Function::Modulo:
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::ShiftLeft:
+    case Function::ShiftRight: return to_integer(function, arguments);
     case Function::Less:
     case Function::LessEqual:
     case Function::Greater:

@@ -1,8 +1,10 @@
 #include "derive/proof/value_range.h"
 
+#include <algorithm>
 #include <array>
 
 #include "diagrams/infinity.h"
+#include "diagrams/integer_range.h"
 
 namespace napkin::proof {
 namespace {
@@ -200,6 +202,12 @@ ValueRange rounded_range(ElementType type, ValueRange range) {
     return range;
 }
 
+Interval whole_range(const ValueRange& range) {
+    constexpr double kLimit = 0x1p62;
+    return {static_cast<std::int64_t>(std::clamp(range.low, -kLimit, kLimit)),
+            static_cast<std::int64_t>(std::clamp(range.high, -kLimit, kLimit))};
+}
+
 ValueRange range_of_call(Function function, std::span<const ValueRange> arguments) {
     const ValueRange a = with_zero(arguments[0]);
     ValueRange b = with_zero(arguments.back());
@@ -234,7 +242,9 @@ ValueRange range_of_call(Function function, std::span<const ValueRange> argument
     }
     case Function::Rsqrt: return quotient(range_of(1), root(a));
     case Function::Tanh:
-    case Function::Erf: return range_of(-1, 1);
+    case Function::Erf:
+    case Function::Sin:
+    case Function::Cos: return range_of(-1, 1);
     case Function::Abs: {
         ValueRange result = absolute(a);
         result.fades = a.fades;
@@ -243,6 +253,14 @@ ValueRange range_of_call(Function function, std::span<const ValueRange> argument
     case Function::Min: return extreme(a, b, false);
     case Function::Max: return extreme(a, b, true);
     case Function::Floor: return rising(a, [](double x) { return std::floor(x); });
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::ShiftLeft:
+    case Function::ShiftRight: {
+        const Interval bits = bit_range(function, whole_range(a), whole_range(b));
+        return range_of(static_cast<double>(bits.low), static_cast<double>(bits.high));
+    }
     case Function::Guard: {
         ValueRange result = a;
         if (a.minus_infinity || a.plus_infinity) result = hull(a, range_of(0));

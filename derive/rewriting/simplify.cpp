@@ -62,10 +62,12 @@ std::optional<double> value_of(Function function, std::span<const double> values
     case Function::Modulo:
         if (a != std::floor(a) || b != std::floor(b)) return std::nullopt;
         return apply_function(function, values);
-    case Function::Exp: return a == 0 ? std::optional(1.0) : std::nullopt;
+    case Function::Exp:
+    case Function::Cos: return a == 0 ? std::optional(1.0) : std::nullopt;
     case Function::Log: return a == 1 ? std::optional(0.0) : std::nullopt;
     case Function::Tanh:
-    case Function::Erf: return a == 0 ? std::optional(0.0) : std::nullopt;
+    case Function::Erf:
+    case Function::Sin: return a == 0 ? std::optional(0.0) : std::nullopt;
     default: return std::nullopt;
     }
 }

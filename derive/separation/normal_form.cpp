@@ -15,6 +15,8 @@ bool is_unary_function(Function function) {
     case Function::Rsqrt:
     case Function::Tanh:
     case Function::Erf:
+    case Function::Sin:
+    case Function::Cos:
     case Function::Abs:
     case Function::Floor:
     case Function::Power: return true;

@@ -89,7 +89,9 @@ std::optional<double> Signs::magnitude(TermId id) const {
     const Term& term = algebra_[id];
     if (term.kind == Kind::Number) return std::abs(term.number);
     if (term.kind != Kind::Apply) return std::nullopt;
-    if (term.function == Function::Tanh || term.function == Function::Erf) return 1;
+    if (term.function == Function::Tanh || term.function == Function::Erf ||
+        term.function == Function::Sin || term.function == Function::Cos)
+        return 1;
     if (is_comparison_or_logic(term.function)) return 1;
     return std::nullopt;
 }

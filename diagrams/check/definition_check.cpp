@@ -68,9 +68,9 @@ private:
         for (const syntax::Name& axis : reduction.over) check_name(axis, false);
         check_all(reduction.operands);
         const std::string& name = reduction.monoid.text;
-        if (context_.monoids.contains(name) || name == "argmax") return;
+        if (context_.monoids.contains(name) || name == "argmax" || name == "argmin") return;
         std::vector<std::string> known = names_of(context_.monoids);
-        known.emplace_back("argmax");
+        known.insert(known.end(), {"argmax", "argmin"});
         context_.report(
             messages::unknown_reduction(reduction.monoid.span, name, suggestion(name, known)));
     }

@@ -15,8 +15,15 @@ constexpr std::array kFunctions = {
     KnownFunction{"rsqrt", Function::Rsqrt, 1, false},
     KnownFunction{"tanh", Function::Tanh, 1, false},
     KnownFunction{"erf", Function::Erf, 1, false},
+    KnownFunction{"sin", Function::Sin, 1, false},
+    KnownFunction{"cos", Function::Cos, 1, false},
     KnownFunction{"abs", Function::Abs, 1, false},
     KnownFunction{"floor", Function::Floor, 1, false},
+    KnownFunction{"bit_and", Function::BitAnd, 2, true},
+    KnownFunction{"bit_or", Function::BitOr, 2, true},
+    KnownFunction{"bit_xor", Function::BitXor, 2, true},
+    KnownFunction{"shift_left", Function::ShiftLeft, 2, false},
+    KnownFunction{"shift_right", Function::ShiftRight, 2, false},
     KnownFunction{"min", Function::Min, 2, true},
     KnownFunction{"max", Function::Max, 2, true},
 };
@@ -55,7 +62,7 @@ std::optional<Function> binary_function(std::string_view op) {
 
 bool is_built_in(std::string_view name) {
     return known_function(name) || element_type_named(name) || name == "size" || name == "topk" ||
-           name == "argmax" || name == "scan" || name == "inf";
+           name == "argmax" || name == "argmin" || name == "scan" || name == "inf";
 }
 
 std::vector<std::string> built_in_names() {

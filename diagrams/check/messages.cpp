@@ -40,11 +40,11 @@ Diagnostic unknown_operation(Span place, std::string_view name, std::string_view
 }
 
 Diagnostic unknown_reduction(Span place, std::string_view name, std::string_view meant) {
-    return make_error("E0205", place, join({"no reduction is named ", quoted(name)}),
-                      "unknown reduction",
-                      did_you_mean(meant,
-                                   "there are sum, prod, max, min, argmax, and what `monoid` "
-                                   "declares before the diagram"));
+    return make_error(
+        "E0205", place, join({"no reduction is named ", quoted(name)}), "unknown reduction",
+        did_you_mean(meant,
+                     "there are sum, prod, max, min, argmax, argmin, and what `monoid` "
+                     "declares before the diagram"));
 }
 
 Diagnostic defined_twice(Span place, std::string_view name, Span first) {

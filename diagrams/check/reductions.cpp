@@ -127,20 +127,20 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
                                              const Scope& scope) {
     const std::string& name = source.monoid.text;
     const auto monoid = context_.monoids.find(name);
-    const bool argmax = name == "argmax" && !source.every_prefix;
-    if (monoid == context_.monoids.end() && !argmax) {
+    const bool selects = (name == "argmax" || name == "argmin") && !source.every_prefix;
+    if (monoid == context_.monoids.end() && !selects) {
         std::vector<std::string> known = names_of(context_.monoids);
-        known.emplace_back("argmax");
+        known.insert(known.end(), {"argmax", "argmin"});
         context_.report(messages::unknown_reduction(placed(source.monoid.span, scope), name,
                                                     suggestion(name, known)));
         return std::nullopt;
     }
     const std::optional<std::vector<AxisId>> over = reduced_axes(name, source.over, scope);
     if (!over) return std::nullopt;
-    if ((argmax || source.every_prefix) && over->size() != 1) {
-        context_.report(messages::wrong_axis_count(span, argmax ? "argmax" : "scan", over->size(),
-                                                   1,
-                                                   argmax ? "argmax(x) X[x]" : "scan[x] sum X[x]"));
+    if ((selects || source.every_prefix) && over->size() != 1) {
+        context_.report(
+            messages::wrong_axis_count(span, selects ? name : "scan", over->size(), 1,
+                                       selects ? name + "(x) X[x]" : "scan[x] sum X[x]"));
         return std::nullopt;
     }
     if (!check_nesting(*over, span, scope)) return std::nullopt;
@@ -152,17 +152,35 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
         context_.report(messages::captured_axis(span, context_.axis(*taken).name, bound));
         return std::nullopt;
     }
-    const std::size_t components = argmax ? 1 : context_.diagram[monoid->second].identity.size();
+    const std::size_t components = selects ? 1 : context_.diagram[monoid->second].identity.size();
     std::optional<std::vector<Expression>> values = operands(source, components, span, inside);
     if (!values) return std::nullopt;
     Reduction made;
     made.span = span;
-    if (argmax)
+    if (name == "argmin") values->front() = make(Apply{Function::Negate, {values->front()}}, span);
+    if (selects)
         made.body = Select{over->front(), std::nullopt, std::move(values->front())};
     else
         made.body = Fold{monoid->second, *over, std::move(*values), {}, source.every_prefix};
+    if (source.exclusive) shift(made);
     find_free(made);
     return made;
+}
+
+/// An exclusive scan is a scan of the elements one place further: the first is the identity.
+void Resolver::shift(Reduction& scan) const {
+    const Expression place = axis_index(over_of(scan).front());
+    const Expression before = apply(Function::Subtract, {place, number(1, true)});
+    for (auto& [value, identity] : values_with_identity(context_.diagram, scan)) {
+        const Span span = value->span;
+        Expression earlier = rewrite(std::move(*value), [&](Expression node) {
+            return node.node == place.node ? before : std::move(node);
+        });
+        *value = make(Apply{Function::Select,
+                            {apply(Function::GreaterEqual, {place, number(1, true)}),
+                             std::move(earlier), identity}},
+                      span);
+    }
 }
 
 std::optional<std::vector<Expression>> Resolver::operands(const syntax::Reduction& source,

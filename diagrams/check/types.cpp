@@ -27,6 +27,11 @@ Kind kind_of_call(const Diagram& diagram, const Apply& call, const std::vector<K
     case Function::Multiply:
     case Function::FloorDivide:
     case Function::Modulo:
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::ShiftLeft:
+    case Function::ShiftRight:
     case Function::Min:
     case Function::Max: return join_kinds(kinds.at(0), kinds.at(1));
     case Function::Select: return join_kinds(kinds.at(1), kinds.at(2));
@@ -87,6 +92,11 @@ private:
             return;
         case Function::FloorDivide:
         case Function::Modulo:
+        case Function::BitAnd:
+        case Function::BitOr:
+        case Function::BitXor:
+        case Function::ShiftLeft:
+        case Function::ShiftRight:
             for (const Expression& argument : arguments)
                 if (kind(argument) == Kind::Real)
                     fail(messages::integers_only(argument.span, name));

@@ -168,13 +168,20 @@ Expression bound_call(Function function, const CallBound& call) {
     case Function::Multiply: return call.product();
     case Function::Divide: return call.quotient();
     case Function::FloorDivide:
-    case Function::Modulo: return call.jump();
+    case Function::Modulo:
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::ShiftLeft:
+    case Function::ShiftRight: return call.jump();
     case Function::Power: return call.power();
     case Function::Exp: return call.exponential();
     case Function::Log: return call.logarithm();
     case Function::Sqrt: return call.square_root();
     case Function::Rsqrt: return call.reciprocal_root();
-    case Function::Tanh: return call.lipschitz(1);
+    case Function::Tanh:
+    case Function::Sin:
+    case Function::Cos: return call.lipschitz(1);
     case Function::Erf: return call.lipschitz(2 * std::numbers::inv_sqrtpi);
     case Function::Negate:
     case Function::Abs:
@@ -277,7 +284,7 @@ bool is_integral(const Diagram& diagram, const Expression& expression) {
             [&](const Apply& call) {
                 if (call.function == Function::Divide || call.function == Function::Power)
                     return false;
-                const bool real = call.function >= Function::Exp && call.function <= Function::Erf;
+                const bool real = call.function >= Function::Exp && call.function <= Function::Cos;
                 const std::size_t first = call.function == Function::Select ? 1 : 0;
                 return !real &&
                        std::all_of(call.arguments.begin() + static_cast<std::ptrdiff_t>(first),

@@ -1,5 +1,7 @@
 #include "diagrams/evaluate/arithmetic.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 
 #include "diagrams/evaluate.h"
@@ -9,6 +11,24 @@ namespace {
 
 double truth(bool value) {
     return value ? 1.0 : 0.0;
+}
+
+std::int64_t whole(double value) {
+    constexpr double kLimit = 0x1p63;
+    return std::abs(value) < kLimit ? static_cast<std::int64_t>(value) : 0;
+}
+
+double of_bits(Function function, double a, double b) {
+    const std::int64_t x = whole(a);
+    const std::int64_t y = whole(b);
+    if (function == Function::BitAnd) return static_cast<double>(x & y);
+    return static_cast<double>(function == Function::BitOr ? x | y : x ^ y);
+}
+
+/// a * 2^n, or a / 2^n where `direction` is negative; 0 for a negative n.
+double shifted(double a, double n, int direction) {
+    constexpr double kMost = 2000;
+    return n < 0 ? 0 : std::ldexp(a, direction * static_cast<int>(std::min(n, kMost)));
 }
 
 }  // namespace
@@ -22,6 +42,8 @@ std::size_t arity(Function function) {
     case Function::Rsqrt:
     case Function::Tanh:
     case Function::Erf:
+    case Function::Sin:
+    case Function::Cos:
     case Function::Abs:
     case Function::Floor:
     case Function::Not:
@@ -50,10 +72,17 @@ double apply_function(Function function, std::span<const double> arguments) {
     case Function::Rsqrt: return arithmetic::rsqrt(a);
     case Function::Tanh: return std::tanh(a);
     case Function::Erf: return std::erf(a);
+    case Function::Sin: return std::sin(a);
+    case Function::Cos: return std::cos(a);
     case Function::Abs: return std::abs(a);
     case Function::Min: return arithmetic::minimum(a, b);
     case Function::Max: return arithmetic::maximum(a, b);
     case Function::Floor: return std::floor(a);
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor: return of_bits(function, a, b);
+    case Function::ShiftLeft: return shifted(a, b, 1);
+    case Function::ShiftRight: return std::floor(shifted(a, b, -1));
     case Function::Less: return truth(a < b);
     case Function::LessEqual: return truth(a <= b);
     case Function::Greater: return truth(a > b);

@@ -174,7 +174,12 @@ bool Translator::is_whole_call(const Apply& call) const {
     case Function::FloorDivide:
     case Function::Modulo:
     case Function::Min:
-    case Function::Max: return is_whole(parts[0]) && is_whole(parts[1]);
+    case Function::Max:
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::ShiftLeft:
+    case Function::ShiftRight: return is_whole(parts[0]) && is_whole(parts[1]);
     case Function::Select: return is_whole(parts[1]) && is_whole(parts[2]);
     case Function::Power: {
         const Number* exponent = std::get_if<Number>(&parts[1].node);
@@ -243,8 +248,19 @@ Piecewise Translator::element(const Read& read, const Expression& whole) {
     return form;
 }
 
+/// Of bits no more is known than that a literal masks them: `bit_and(W, 15)` is 0 to 15.
+Piecewise Translator::bits(const Apply& call, const Expression& whole) {
+    const auto [form, fresh] = parameter(whole);
+    if (!fresh || call.function != Function::BitAnd) return form;
+    for (const Expression& part : call.arguments)
+        if (const Number* mask = std::get_if<Number>(&part.node); mask && mask->value >= 0)
+            bound(form, {0, static_cast<std::int64_t>(mask->value)});
+    return form;
+}
+
 Piecewise Translator::call_value(const Apply& call, const Expression& whole) {
     if (!is_whole_call(call) || call.function == Function::Power) return parameter(whole).first;
+    if (is_bit_operation(call.function)) return bits(call, whole);
     if (call.function == Function::Select) return choice(call);
     const Piecewise a = value(call.arguments[0]);
     if (call.function == Function::Negate) return Piecewise(isl_pw_aff_neg(a.copy()));

@@ -44,6 +44,7 @@ private:
     /// The parameter that stands for an expression, and whether it is new.
     std::pair<Piecewise, bool> parameter(const Expression& expression);
     Piecewise element(const Read& element, const Expression& whole);
+    Piecewise bits(const Apply& call, const Expression& whole);
     void bound(const Piecewise& value, const Bounds& bounds);
     void assume(Set known);
 

@@ -10,7 +10,7 @@ namespace napkin::syntax {
 bool Cursor::begins_operand(TokenKind kind) {
     return kind == TokenKind::Identifier || kind == TokenKind::Number ||
            kind == TokenKind::LeftParen || kind == TokenKind::If || kind == TokenKind::Inf ||
-           kind == TokenKind::Scan;
+           kind == TokenKind::Scan || kind == TokenKind::ExclusiveScan;
 }
 
 const Token& Cursor::take() {

@@ -164,7 +164,8 @@ ExpressionParser::Tree ExpressionParser::primary() {
         return tree;
     }
     case TokenKind::Identifier: return named();
-    case TokenKind::Scan: return scan();
+    case TokenKind::Scan:
+    case TokenKind::ExclusiveScan: return scan();
     case TokenKind::If: return conditional();
     case TokenKind::LeftParen: return parenthesised();
     default: return missing();
@@ -299,7 +300,7 @@ ExpressionParser::Tree ExpressionParser::call(Name name, std::vector<Name> axes,
 ExpressionParser::Tree ExpressionParser::reduction(Name monoid, std::vector<Name> over,
                                                    bool every_prefix, Span begin) {
     Tree tree;
-    Reduction node{std::move(monoid), std::move(over), every_prefix, {}};
+    Reduction node{std::move(monoid), std::move(over), every_prefix, false, {}};
     if (cursor_.at(TokenKind::LeftParen) && cursor_.peek().has_comma) {
         List operands = list_until(cursor_.take());
         node.operands = std::move(operands.items);
@@ -313,8 +314,9 @@ ExpressionParser::Tree ExpressionParser::reduction(Name monoid, std::vector<Name
     return finish(std::move(tree), begin);
 }
 
-/// `scan[t] sum X[t]`: every prefix of the fold.
+/// `scan[t] sum X[t]`: every prefix of the fold; `exclusive_scan` leaves the element itself out.
 ExpressionParser::Tree ExpressionParser::scan() {
+    const bool exclusive = cursor_.peek().kind == TokenKind::ExclusiveScan;
     const Span begin = cursor_.span(cursor_.take());
     if (!cursor_.at(TokenKind::LeftBracket)) {
         cursor_.fail(messages::expected(cursor_.here(), "`[`", cursor_.found(),
@@ -325,7 +327,10 @@ ExpressionParser::Tree ExpressionParser::scan() {
     if (cursor_.failed()) return {};
     Name monoid = cursor_.expect_name("`sum` or another monoid");
     if (cursor_.failed()) return {};
-    return reduction(std::move(monoid), std::move(over), true, begin);
+    Tree tree = reduction(std::move(monoid), std::move(over), true, begin);
+    if (Reduction* made = std::get_if<Reduction>(&tree.expression.node))
+        made->exclusive = exclusive;
+    return tree;
 }
 
 ExpressionParser::Tree ExpressionParser::conditional() {

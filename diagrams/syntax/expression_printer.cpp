@@ -129,7 +129,7 @@ private:
 
     void print_reduction(const Reduction& reduction, Precedence follow) {
         if (reduction.every_prefix) {
-            writer_ << "scan[";
+            writer_ << (reduction.exclusive ? "exclusive_scan[" : "scan[");
             names(reduction.over);
             writer_ << "] " << reduction.monoid.text << " ";
         } else {

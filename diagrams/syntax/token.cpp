@@ -26,6 +26,7 @@ constexpr std::array kWords = {
     Spelling{TokenKind::Not, "not"},           Spelling{TokenKind::Inf, "inf"},
     Spelling{TokenKind::Dynamic, "dynamic"},   Spelling{TokenKind::Glyph, "glyph"},
     Spelling{TokenKind::Identity, "identity"}, Spelling{TokenKind::Noncommutative, "noncommutative"},
+    Spelling{TokenKind::ExclusiveScan, "exclusive_scan"},
 };
 constexpr std::array kSigns = {
     Spelling{TokenKind::LeftParen, "("},    Spelling{TokenKind::RightParen, ")"},

@@ -58,6 +58,7 @@ enum class TokenKind : std::uint8_t {
     // words inside an item
     Over,
     Scan,
+    ExclusiveScan,
     If,
     Then,
     Else,

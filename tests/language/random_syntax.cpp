@@ -58,7 +58,8 @@ syntax::Literal RandomSyntax::literal() {
 
 syntax::Reduction RandomSyntax::reduction(int depth) {
     const bool tuple = chance(25);
-    return {name(), names(1, 2), chance(30),
+    const bool prefix = chance(30);
+    return {name(), names(1, 2), prefix, prefix && chance(30),
             tuple ? expressions(2, 3, depth) : expressions(1, 1, depth)};
 }
 
