@@ -87,8 +87,13 @@ private:
     [[nodiscard]] Text binary(const Apply& call, int precedence) const {
         const bool tight = precedence == kPower;
         const std::string sign = tight ? "^" : std::string(" ") + name_of(call.function) + " ";
-        // The right side of - and / needs parentheses at the same precedence.
-        const bool flat = call.function == Function::Add || call.function == Function::Multiply ||
+        // The right side of - and / needs parentheses at the same precedence, and so does what
+        // rounds: a * (b % c) is not (a * b) % c.
+        const Apply* right = std::get_if<Apply>(&call.arguments[1].node);
+        const bool rounds = right != nullptr && (right->function == Function::FloorDivide ||
+                                                 right->function == Function::Modulo);
+        const bool flat = call.function == Function::Add ||
+                          (call.function == Function::Multiply && !rounds) ||
                           call.function == Function::And || call.function == Function::Or;
         return {at(call.arguments[0], precedence + (tight ? 1 : 0)) + sign +
                     at(call.arguments[1], flat ? precedence : precedence + 1),
