@@ -28,7 +28,7 @@ constexpr std::array kReplacements = {
     Replacement{"\"", "the language has no strings; comments begin with `#`"},
     Replacement{"'", "names are letters, digits and `_`; comments begin with `#`"},
     Replacement{"@", "matrix products are written with indices: `sum(k) A[i, k] * B[k, j]`"},
-    Replacement{".", "a fraction is written with its leading zero: `0.5`"},
+    Replacement{".", "a fraction is written with its leading zero: `0.5`; nothing has methods, a transpose is `Y[j, i] = X[i, j]`"},
     Replacement{"\\", "a line that ends with an operator, or stands inside parentheses, goes on by itself"},
     Replacement{"~", "write `not`"},
     Replacement{"\xE2\x89\xA4", "write `<=`"},

@@ -149,6 +149,7 @@ public:
                 check_position(part, position, guards);
             });
             check_mask(part, guards);
+            check_divisor(part, guards);
         });
     }
 
@@ -243,8 +244,35 @@ private:
         context_.warnings.add(messages::mask_never_holds(condition.span, text));
     }
 
+    /// An index that can be 0 and divides, or is under a root, was most likely meant as a size.
+    void check_divisor(const Expression& part, const Guards& guards) {
+        const Apply* call = std::get_if<Apply>(&part.node);
+        const Expression* const index = call == nullptr ? nullptr : divisor_or_root(*call);
+        if (index == nullptr || !std::holds_alternative<AxisIndex>(index->node)) return;
+        const Expression zero = apply(Function::Equal, {*index, number(0, true)});
+        KnownElements known(context_.diagram);
+        index::Domain domain(context_.diagram.axes, std::ref(known));
+        restrict_to(domain, with(guards, zero, true));
+        if (index::is_empty(domain)) return;
+        const AxisId axis = std::get<AxisIndex>(index->node).axis;
+        if (context_.axis(axis).extent == 1 || !divisors_.insert(index->span.begin).second) return;
+        context_.warnings.add(messages::index_as_size(index->span, context_.axis(axis).name));
+    }
+
+    /// What a call divides by or takes a root of; null for other calls.
+    static const Expression* divisor_or_root(const Apply& call) {
+        if (call.function == Function::Divide) return &call.arguments[1];
+        if (call.function == Function::Sqrt || call.function == Function::Rsqrt)
+            return &call.arguments[0];
+        if (call.function != Function::Power) return nullptr;
+        const Number* exponent = std::get_if<Number>(&call.arguments[1].node);
+        const bool whole = exponent != nullptr && exponent->is_integer && exponent->value >= 0;
+        return whole ? nullptr : &call.arguments[0];
+    }
+
     Context& context_;
     std::set<std::string> warned_;
+    std::set<std::uint32_t> divisors_;  ///< where the text of an index begins that was warned of
 };
 
 }  // namespace

@@ -48,8 +48,9 @@ Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope&
         return std::nullopt;
     }
     if (call.has_axes && (known_function(name) || element_type_named(name) || name == "size")) {
-        context_.report(
-            messages::wrong_axis_count(span, name, call.axes.size(), 0, name + "(...)"));
+        std::string form = name + "(...)";
+        if (context_.monoids.contains(name)) form = name + "(" + call.axes.front().text + ") ...";
+        context_.report(messages::wrong_axis_count(span, name, call.axes.size(), 0, form));
         return std::nullopt;
     }
     if (name == "size") return size_call(call, span, scope);

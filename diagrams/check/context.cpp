@@ -74,6 +74,20 @@ Array Context::declare(const syntax::Target& target, ArrayRole role) {
     return array;
 }
 
+std::string meant_reduction(const Context& context, const syntax::Reduction& reduction) {
+    const std::string& name = reduction.monoid.text;
+    if (const auto found = context.operations.find(name); found != context.operations.end()) {
+        std::string axes;
+        if (!found->second.definition->axes.empty())
+            for (const syntax::Name& axis : reduction.over)
+                axes += (axes.empty() ? "[" : ", ") + axis.text;
+        return name + axes + (axes.empty() ? "(...)" : "](...)");
+    }
+    std::vector<std::string> known = names_of(context.monoids);
+    known.insert(known.end(), {"argmax", "argmin"});
+    return suggestion(name, known);
+}
+
 std::string suggestion(const std::string& name, const std::vector<std::string>& known) {
     return nearest(name, known).value_or("");
 }

@@ -76,6 +76,9 @@ template <class Value>
 /// The nearest known name, or an empty text.
 [[nodiscard]] std::string suggestion(const std::string& name,
                                      const std::vector<std::string>& known);
+/// What an unknown reduction was probably meant to be: a call, where an operation has that name.
+[[nodiscard]] std::string meant_reduction(const Context& context,
+                                          const syntax::Reduction& reduction);
 template <class Node>
 [[nodiscard]] Expression make(Node node, Span span) {
     Expression expression;

@@ -69,10 +69,8 @@ private:
         check_all(reduction.operands);
         const std::string& name = reduction.monoid.text;
         if (context_.monoids.contains(name) || name == "argmax" || name == "argmin") return;
-        std::vector<std::string> known = names_of(context_.monoids);
-        known.insert(known.end(), {"argmax", "argmin"});
-        context_.report(
-            messages::unknown_reduction(reduction.monoid.span, name, suggestion(name, known)));
+        context_.report(messages::unknown_reduction(reduction.monoid.span, name,
+                                                    meant_reduction(context_, reduction)));
     }
 
     Context& context_;

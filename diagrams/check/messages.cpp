@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "diagrams/check/other_spellings.h"
 #include "diagrams/message_text.h"
 
 namespace napkin::messages {
@@ -12,6 +13,12 @@ std::string listed(const std::vector<std::string>& names) {
     std::string text;
     for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
     return text;
+}
+
+/// How to write what the name means elsewhere, else the nearest name, else what can be done.
+std::string help_for(std::string_view name, std::string_view meant, std::string otherwise) {
+    std::string help = checking::written_here(name);
+    return help.empty() ? did_you_mean(meant, std::move(otherwise)) : help;
 }
 
 }  // namespace
@@ -36,15 +43,15 @@ Diagnostic unknown_array(Span place, std::string_view name, std::string_view mea
 Diagnostic unknown_operation(Span place, std::string_view name, std::string_view meant) {
     return make_error(
         "E0204", place, join({"no operation is named ", quoted(name)}), "unknown operation",
-        did_you_mean(meant, join({"define it before the diagram: `def ", name, "(u) = ...`"})));
+        help_for(name, meant, join({"define it before the diagram: `def ", name, "(u) = ...`"})));
 }
 
 Diagnostic unknown_reduction(Span place, std::string_view name, std::string_view meant) {
-    return make_error(
-        "E0205", place, join({"no reduction is named ", quoted(name)}), "unknown reduction",
-        did_you_mean(meant,
-                     "there are sum, prod, max, min, argmax, argmin, and what `monoid` "
-                     "declares before the diagram"));
+    return make_error("E0205", place, join({"no reduction is named ", quoted(name)}),
+                      "unknown reduction",
+                      help_for(name, meant,
+                               "there are sum, prod, max, min, argmax, argmin, and what `monoid` "
+                               "declares before the diagram"));
 }
 
 Diagnostic defined_twice(Span place, std::string_view name, Span first) {
@@ -157,11 +164,13 @@ Diagnostic derived_size(Span place, std::string_view axis, std::string_view form
 }
 
 Diagnostic unbound_axis(Span place, std::string_view axis, std::string_view target) {
-    return make_error("E0309", place,
-                      join({"axis ", quoted(axis), " is used here, but ", quoted(target),
-                            " does not have it and nothing folds it"}),
-                      "free axis",
-                      join({"fold it, `sum(", axis, ") ...`, or add it to the target's axes"}));
+    return make_error(
+        "E0309", place,
+        join({"axis ", quoted(axis), " is used here, but ", quoted(target),
+              " does not have it and nothing folds it"}),
+        "free axis",
+        join({"fold it, `sum(", axis, ") ...`, or add it to the target's axes; its size is `size(",
+              axis, ")`"}));
 }
 
 Diagnostic not_a_layout(Span place, std::string_view array, const std::vector<std::string>& axes) {

@@ -186,4 +186,12 @@ Diagnostic unused(Span place, std::string_view what, std::string_view name) {
     return make_warning("W0502", place, join({what, " ", quoted(name), " is never used"}));
 }
 
+Diagnostic index_as_size(Span place, std::string_view axis) {
+    return make_warning("W0503", place,
+                        join({quoted(axis), " is the index along the axis here, and begins at 0"}),
+                        "not the size of the axis",
+                        join({"its size is `size(", axis,
+                              ")`; if the index is meant, say so with `f32(", axis, ")`"}));
+}
+
 }  // namespace napkin::messages

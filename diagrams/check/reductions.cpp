@@ -129,10 +129,8 @@ std::optional<Reduction> Resolver::reduction(const syntax::Reduction& source, Sp
     const auto monoid = context_.monoids.find(name);
     const bool selects = (name == "argmax" || name == "argmin") && !source.every_prefix;
     if (monoid == context_.monoids.end() && !selects) {
-        std::vector<std::string> known = names_of(context_.monoids);
-        known.insert(known.end(), {"argmax", "argmin"});
         context_.report(messages::unknown_reduction(placed(source.monoid.span, scope), name,
-                                                    suggestion(name, known)));
+                                                    meant_reduction(context_, source)));
         return std::nullopt;
     }
     const std::optional<std::vector<AxisId>> over = reduced_axes(name, source.over, scope);

@@ -97,6 +97,10 @@ Diagnostic Cursor::stray_token(std::string_view expected_instead) const {
         std::string help = "a product is written with `*`";
         if (kind == TokenKind::Scan || previous().kind == TokenKind::RightParen)
             help += "; a reduction names only axes in its parentheses: `sum(x) ...`";
+        else if (previous().kind == TokenKind::RightBracket)
+            help +=
+                "; a reduction has its axes in parentheses, `sum(x) ...`, and a named "
+                "operation its argument, `mean[x](...)`";
         return messages::missing_operator(here(), found(), std::move(help));
     }
     if (kind == TokenKind::Not)

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "diagrams/check.h"
+#include "diagrams/check/other_spellings.h"
 #include "tests/golden.h"
 
 namespace napkin {
@@ -90,6 +91,23 @@ TEST_CASE("every code of the checker's catalogue has an input") {
             ++codes;
         }
     CHECK_GT(codes, 50);
+}
+
+TEST_CASE("words of other languages are answered with statements that check") {
+    for (const checking::OtherSpelling& each : checking::other_spellings()) {
+        INFO(each.word);
+        SourceMap sources;
+        const std::string arrays =
+            "diagram t {\n  axis i = 4, j = 4, k = 4\n  input I[i] : i32\n"
+            "  input X[i, j], A[i, k], B[k, j] : f32\n  output ";
+        const Result<Checked> answer =
+            load_diagram(sources, "answer.ncd", arrays + std::string(each.statement) + "\n}\n");
+        CHECK(answer.has_value());
+        const Result<Checked> asked = load_diagram(
+            sources, "asked.ncd", arrays + "Y[i] = " + std::string(each.word) + "(X[i, 0])\n}\n");
+        REQUIRE(!asked.has_value());
+        CHECK_EQ(asked.error().list.front().help, checking::written_here(each.word));
+    }
 }
 
 TEST_CASE("trees that the parser would refuse are refused") {
