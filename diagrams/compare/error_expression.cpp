@@ -6,6 +6,7 @@
 #include <numbers>
 #include <optional>
 
+#include "diagrams/check/types.h"
 #include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
 
@@ -213,6 +214,25 @@ Expression bound_read(const Bounds& bounds, const Read& element) {
     return undecided_if(apply(Function::Greater, {index_error, zero()}), std::move(error));
 }
 
+/// Functions that turn the least error into one of a whole step.
+bool is_step(Function function) {
+    return function == Function::FloorDivide || function == Function::Modulo ||
+           is_comparison_or_logic(function);
+}
+
+/// Whether all that a call takes is computed in integers, where literals are exact too.
+bool takes_integers(const Bounds& bounds, const Apply& call) {
+    bool whole = true;
+    const auto look = [&](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        if (checking::kind_of(*bounds.diagram, part) == checking::Kind::Real ||
+            (element != nullptr && bounds.arrays.contains(element->array)))
+            whole = false;
+    };
+    for (const Expression& argument : call.arguments) walk(argument, look);
+    return whole;
+}
+
 /// Exact for the innermost rounding; a rounding around another is granted a whole step, since the
 /// exact form would double with every level.
 Expression bound_convert(const Bounds& bounds, const Convert& convert) {
@@ -309,6 +329,7 @@ Expression error_of(const Bounds& bounds, const Expression& expression) {
             [](const SizeOf&) { return zero(); },
             [&](const Read& element) { return bound_read(bounds, element); },
             [&](const Apply& call) {
+                if (is_step(call.function) && takes_integers(bounds, call)) return zero();
                 std::vector<Expression> errors;
                 for (const Expression& argument : call.arguments)
                     errors.push_back(error_of(bounds, argument));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diagrams/check/types.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::test {
@@ -101,14 +102,18 @@ double PlainEvaluator::applied(const Apply& call, const Position& at, const Row&
     Row arguments = {first};
     for (std::size_t next = 1; next < call.arguments.size(); ++next)
         arguments.push_back(value(call.arguments[next], at, operands));
-    return rounded(apply_function(call.function, arguments));
+    const double result = apply_function(call.function, arguments);
+    const bool whole = checking::kind_of(diagram_, Expression{call, {}}) == checking::Kind::Integer;
+    return whole ? result : rounded(result);
 }
 
 double PlainEvaluator::value(const Expression& expression, const Position& at,
                              const Row& operands) {
     return std::visit(
         overloaded{
-            [&](const Number& literal) { return rounded(literal.value); },
+            [&](const Number& literal) {
+                return literal.is_integer ? literal.value : rounded(literal.value);
+            },
             [&](const AxisIndex& index) { return static_cast<double>(at.at(index.axis)); },
             [&](const SizeOf& size) { return static_cast<double>(diagram_[size.axis].extent); },
             [&](const Read& read) {

@@ -1,6 +1,6 @@
 // The meaning of a diagram a second time, as plainly as it can be written: one element at a time,
 // by recursion. Slow; the reference evaluator is held against it. With a narrower arithmetic every
-// operation and every step of a fold rounds, as a simple kernel would.
+// operation on reals and every step of a fold rounds, as a simple kernel would.
 #pragma once
 
 #include <map>
