@@ -50,9 +50,8 @@ Result<int> run_bench(Context& context) {
     if (const DeviceStatus status = device_status(); !status.missing.empty())
         return plain_error("E9012", status.missing, "`napkin doctor` says what works without it",
                            Failure::Missing);
-    const Tensors inputs = random_inputs(loaded->plain, arguments.seed);
     const Result<RunReport> report =
-        execute(context, *loaded, inputs, {.device = "cuda", .repetitions = kRepetitions});
+        execute_random(context, *loaded, {.device = "cuda", .repetitions = kRepetitions});
     if (!report) return report.error();
     const std::optional<Machine> machine = machine_of(context.sources, report->device);
     Json json = to_json(*report);
@@ -70,7 +69,7 @@ Result<int> run_bench(Context& context) {
                 time_text(predicted.high.value) + ", " + predicted.binds + " binds\n";
     }
     print_data(arguments.json ? text_of(json) : text);
-    return report->ok() ? kOk : kWrongResult;
+    return report->exit_code();
 }
 
 }  // namespace napkin::cli

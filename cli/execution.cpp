@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/console.h"
 #include "cli/emission.h"
 #include "cli/messages.h"
 #include "codegen/emit.h"
@@ -41,7 +42,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     if (!options) return options.error();
     const Result<BestEmission> emission = emit_chosen(context, state, program, *options);
     if (!emission) return emission.error();
-    tell_target(context, *emission);
+    if (run.scale == 1) tell_target(context, *emission);
     const EmittedProgram& kernels = emission->program;
     report.target = kernels.target;
     for (const Diagnostic& refusal : emission->refusals) report.refusals.push_back(refusal.message);
@@ -79,6 +80,14 @@ bool RunReport::ok() const {
                              });
     return validation.ok() && as_modelled && written_twice == 0 && never_written == 0 &&
            canaries_broken == 0 && repeatable;
+}
+
+const char* RunReport::verdict() const {
+    return !ok() ? "wrong" : validation.judged() ? "right" : "undecided";
+}
+
+int RunReport::exit_code() const {
+    return !ok() ? kWrongResult : validation.judged() ? kOk : kNotProved;
 }
 
 bool RunReport::is_as_modelled(Level level) const {
@@ -139,9 +148,28 @@ Result<RunReport> execute(Context& context, const Loaded& loaded, const Tensors&
                                                  report->precision, context.arguments.seed);
         if (!validation) return validation.error();
         report->validation = std::move(validation).value();
+        for (Comparison& output : report->validation.outputs) output.scale = options.scale;
     }
     report->rungs = rungs_of(device, *report);
     return report;
+}
+
+Result<RunReport> execute_random(Context& context, const Loaded& loaded, ExecutionOptions options) {
+    std::optional<RunReport> first;
+    for (const double scale : kInputScales) {
+        options.scale = scale;
+        const Tensors inputs = random_inputs(loaded.plain, context.arguments.seed, scale);
+        Result<RunReport> report = execute(context, loaded, inputs, options);
+        if (!report || !report->ok()) return report;
+        if (first)
+            first->validation.take_judged(report->validation);
+        else
+            first = std::move(report).value();
+        if (first->validation.mostly_judged()) break;
+        options.repetitions = 0;
+    }
+    first->rungs = rungs_of(options.device, *first);
+    return *std::move(first);
 }
 
 }  // namespace napkin::cli

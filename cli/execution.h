@@ -45,6 +45,9 @@ struct RunReport {
     std::vector<Timing> times;  ///< a kernel each, where they were measured
     Cost cost;
     [[nodiscard]] bool ok() const;
+    /// `right`, `wrong`, or `undecided` where nothing is wrong and nothing of an output was judged.
+    [[nodiscard]] const char* verdict() const;
+    [[nodiscard]] int exit_code() const;
     /// Whether what was counted at a level is what the model says; of a loop that is never entered
     /// the model still holds the memory.
     [[nodiscard]] bool is_as_modelled(Level level) const;
@@ -53,11 +56,17 @@ struct RunReport {
 struct ExecutionOptions {
     std::string device = "cpu";  ///< `cpu`, `emulator` or `cuda`
     int repetitions = 0;         ///< timed ones, on a GPU
+    double scale = 1;            ///< of the inputs, where they are random
 };
 /// Runs what was derived and judges it by the plain diagram that was given, whose inputs these are;
 /// the report's outputs are the plain diagram's too.
 [[nodiscard]] Result<RunReport> execute(Context& context, const Loaded& loaded,
                                         const Tensors& inputs, const ExecutionOptions& options);
+/// The same with random inputs, tried again smaller while most of an output is not judged. The
+/// report is about the first, with the judgements of those that decide the most; or about those
+/// that came out wrong.
+[[nodiscard]] Result<RunReport> execute_random(Context& context, const Loaded& loaded,
+                                               ExecutionOptions options);
 [[nodiscard]] LevelTraffic traffic_of(const std::vector<Counters>& counters);
 [[nodiscard]] LevelTraffic traffic_of(const Cost& cost);
 [[nodiscard]] Json to_json(const RunReport& report);

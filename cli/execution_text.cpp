@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "cli/console.h"
 #include "cli/execution.h"
 #include "cli/numbers.h"
 
@@ -40,11 +41,9 @@ std::string line_of(Level level, const Traffic& counted, const Traffic& modelled
 }  // namespace
 
 Json to_json(const RunReport& report) {
-    Json json{{"ok", report.ok()},
-              {"device", report.device},
-              {"executed", report.executed},
-              {"rungs", report.rungs},
-              {"sampled", report.validation.sampled()},
+    Json json{{"ok", report.exit_code() == kOk}, {"verdict", report.verdict()},
+              {"device", report.device},         {"executed", report.executed},
+              {"rungs", report.rungs},           {"sampled", report.validation.sampled()},
               {"outputs", Json::array()}};
     if (!report.target.empty()) json["target"] = report.target;
     if (!report.refusals.empty()) json["refused"] = report.refusals;
@@ -53,11 +52,15 @@ Json to_json(const RunReport& report) {
                                        {"max_abs_error", output.max_abs_error},
                                        {"rel_frobenius", output.rel_frobenius},
                                        {"tolerance", output.tolerance},
+                                       {"size", output.size},
                                        {"ok", output.ok},
                                        {"compared", output.compared},
+                                       {"judged", output.judged()},
                                        {"failed", output.failed},
                                        {"undecided", output.undecided},
                                        {"beyond", output.beyond},
+                                       {"undefined", output.undefined},
+                                       {"scale", output.scale},
                                        {"given", output.given},
                                        {"worst_index", output.worst_index}});
     json["counted"] = json_of(report.counted);
@@ -76,7 +79,7 @@ std::string text_of(const RunReport& report) {
                 " elements are too many for this device (--set makes them fewer)\n";
     for (const Comparison& output : report.validation.outputs) {
         const std::string verdict = !output.ok             ? "WRONG: "
-                                    : output.judged() == 0 ? "not judged: "
+                                    : output.judged() == 0 ? "undecided: "
                                                            : "right: ";
         text += "  " + verdict + describe(output) + "\n";
     }
@@ -93,7 +96,8 @@ std::string text_of(const RunReport& report) {
     if (report.canaries_broken > 0)
         text += "  " + std::to_string(report.canaries_broken) + " bytes outside buffers changed\n";
     if (!report.repeatable) text += "  repeated runs gave different bits\n";
-    return text + (report.ok() ? "ok" : "WRONG") + ", rungs: " + joined(report.rungs) +
+    const char* outcome = !report.ok() ? "WRONG" : report.validation.judged() ? "ok" : "undecided";
+    return text + outcome + ", rungs: " + joined(report.rungs) +
            (report.validation.sampled() ? " (sampled)" : "") + "\n";
 }
 

@@ -44,14 +44,18 @@ Result<std::vector<NamedFile>> named_files(const Diagram& diagram, const std::st
     return files;
 }
 
-Result<Tensors> inputs_of(const Arguments& arguments, const Diagram& diagram) {
+double values_of_inputs(const Diagram& diagram) {
     double values = 0;
     for (const Array& array : diagram.arrays) {
         double count = array.role == ArrayRole::Input ? 1 : 0;
         for (const AxisId axis : array.axes) count *= static_cast<double>(diagram[axis].extent);
         values += count;
     }
-    if (values > kMostValues) return inputs_too_large(values);
+    return values;
+}
+
+/// Those that files give, and random ones.
+Result<Tensors> given_inputs(const Arguments& arguments, const Diagram& diagram) {
     Tensors inputs = random_inputs(diagram, arguments.seed);
     const auto files =
         named_files(diagram, "input", arguments.inputs, {ArrayRole::Input, ArrayRole::Parameter});
@@ -63,6 +67,15 @@ Result<Tensors> inputs_of(const Arguments& arguments, const Diagram& diagram) {
     }
     if (const auto wrong = check_inputs(diagram, inputs)) return *wrong;
     return inputs;
+}
+
+Result<RunReport> run_inputs(Context& context, const Loaded& loaded) {
+    const Arguments& arguments = context.arguments;
+    const ExecutionOptions options{.device = arguments.device};
+    if (arguments.inputs.empty()) return execute_random(context, loaded, options);
+    const Result<Tensors> inputs = given_inputs(arguments, loaded.plain);
+    if (!inputs) return inputs.error();
+    return execute(context, loaded, *inputs, options);
 }
 
 std::optional<Diagnostic> write_outputs(const Diagram& diagram, const std::vector<NamedFile>& files,
@@ -86,13 +99,13 @@ Result<int> run_run(Context& context) {
     if (!has_values(diagram)) return opaque_has_no_values();
     const auto files = named_files(diagram, "output", arguments.outputs, {ArrayRole::Output});
     if (!files) return files.error();
-    const Result<Tensors> inputs = inputs_of(arguments, diagram);
-    if (!inputs) return inputs.error();
-    const Result<RunReport> report = execute(context, *loaded, *inputs, {arguments.device, 0});
+    if (const double values = values_of_inputs(diagram); values > kMostValues)
+        return inputs_too_large(values);
+    const Result<RunReport> report = run_inputs(context, *loaded);
     if (!report) return report.error();
     if (const auto failure = write_outputs(diagram, *files, report->outputs)) return *failure;
     print_data(arguments.json ? text_of(to_json(*report)) : text_of(*report));
-    return report->ok() ? kOk : kWrongResult;
+    return report->exit_code();
 }
 
 }  // namespace napkin::cli

@@ -122,6 +122,16 @@ bool Validation::judged() const {
                        [](const Comparison& c) { return c.judged() > 0; });
 }
 
+bool Validation::mostly_judged() const {
+    return std::all_of(outputs.begin(), outputs.end(),
+                       [](const Comparison& c) { return c.mostly_judged(); });
+}
+
+void Validation::take_judged(const Validation& other) {
+    for (std::size_t at = 0; at < outputs.size(); ++at)
+        if (other.outputs[at].judged() > outputs[at].judged()) outputs[at] = other.outputs[at];
+}
+
 bool Validation::sampled() const {
     return std::any_of(outputs.begin(), outputs.end(),
                        [](const Comparison& c) { return c.sampled; });

@@ -14,6 +14,9 @@ struct Validation {
     [[nodiscard]] bool ok() const;
     /// Whether something of every output was judged.
     [[nodiscard]] bool judged() const;
+    [[nodiscard]] bool mostly_judged() const;
+    /// Takes the outputs of which another validation of them judged more.
+    void take_judged(const Validation& other);
     [[nodiscard]] bool sampled() const;
 };
 

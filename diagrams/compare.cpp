@@ -14,11 +14,16 @@ namespace {
 
 /// Results that a device flushes to zero may be off by this much.
 constexpr double kLeastNormal = 0x1p-126;
+/// A tolerance that is made of such results alone decides, whatever the values are.
+constexpr double kFlushed = 0x1p-120;
 constexpr std::size_t kPart = 4096;
 
 struct Totals {
     double difference_squares = 0;
     double reference_squares = 0;
+    std::int64_t finite = 0;
+    /// Tolerances that are no less than the element, where it passed.
+    std::vector<double> wide;
 };
 
 /// An exponential of a number, with one in its place whose exponential is neither 0 nor infinite.
@@ -36,9 +41,12 @@ Expression held(Expression node) {
 void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t> extents,
            std::int64_t offset, double got, double expected, double tolerance) {
     ++comparison.compared;
-    if (std::isnan(got) && std::isnan(expected)) return;  // a NaN in the data stays one
+    if (std::isnan(got) && std::isnan(expected)) {
+        ++comparison.undefined;
+        return;
+    }
     if (std::isnan(got)) ++comparison.nans;
-    if (std::isinf(tolerance)) {
+    if (std::isinf(tolerance) || (std::isnan(tolerance) && std::isfinite(expected))) {
         ++comparison.undecided;
         if (std::isnan(got)) ++comparison.failed;
         return;
@@ -56,6 +64,9 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
     if (std::isfinite(expected)) {
         totals.difference_squares += error * error;
         totals.reference_squares += expected * expected;
+        ++totals.finite;
+        if (ratio <= 1 && tolerance > kFlushed && tolerance >= std::abs(expected))
+            totals.wide.push_back(tolerance);
     }
     if (ratio > comparison.worst_ratio || comparison.worst_index.size() != extents.size()) {
         comparison.worst_ratio = ratio;
@@ -67,6 +78,17 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
             offset /= extents[at];
         }
     }
+}
+
+/// What only all elements together say.
+void summarise(Comparison& comparison, const Totals& totals) {
+    comparison.rel_frobenius = std::sqrt(totals.difference_squares);
+    if (totals.reference_squares > 0)
+        comparison.rel_frobenius /= std::sqrt(totals.reference_squares);
+    if (totals.finite > 0)
+        comparison.size = std::sqrt(totals.reference_squares / static_cast<double>(totals.finite));
+    comparison.undecided += std::count_if(totals.wide.begin(), totals.wide.end(),
+                                          [&](double each) { return each >= comparison.size; });
 }
 
 }  // namespace
@@ -165,9 +187,7 @@ Comparison compare(Reference& reference, ArrayId array, const Tensor& got,
             judge(comparison, totals, got.extents, part[at], value, elements.values[at], tolerance);
         }
     }
-    comparison.rel_frobenius = totals.reference_squares > 0
-                                   ? std::sqrt(totals.difference_squares / totals.reference_squares)
-                                   : std::sqrt(totals.difference_squares);
+    summarise(comparison, totals);
     comparison.ok = comparison.failed == 0 && comparison.nans == 0 && comparison.poisoned == 0 &&
                     comparison.compared > 0;
     return comparison;
@@ -212,9 +232,12 @@ std::string describe(const Comparison& comparison) {
                             fmt::join(comparison.worst_index, ", "));
     text += fmt::format(", largest tolerance {:.3g}", comparison.tolerance);
     if (comparison.undecided > 0)
-        text += fmt::format(", {} undecided within rounding", comparison.undecided);
+        text += fmt::format(", {} undecided within rounding (values of {:.3g})",
+                            comparison.undecided, comparison.size);
     if (comparison.beyond > 0)
         text += fmt::format(", {} where exponentials are beyond the reference", comparison.beyond);
+    if (comparison.undefined > 0) text += fmt::format(", {} NaN in both", comparison.undefined);
+    if (comparison.scale != 1) text += fmt::format(", of inputs scaled by {}", comparison.scale);
     if (comparison.ok) return text;
     text += fmt::format("; {} wrong, the worst at [{}]: {:.9g} instead of {:.9g}",
                         comparison.failed, fmt::join(comparison.worst_index, ", "),

@@ -25,14 +25,18 @@
 //                      leaves unrounded (Precision::stored)
 //   a comparison, a selected index
 //                      infinite where the operands err and lie within their errors: such elements
-//                      are undecided and counted, not judged
+//                      are undecided and counted, not judged; of integers these are exact, and
+//                      so are the literals in them
 // An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN or an infinity only
-// where the reference has the same. Where the reference is another one, or not finite, because an
-// exponential in it is infinite or 0 in double precision, a finite result that differs is counted,
-// not judged. Other orders of summation, repaired accumulators and approximate device functions are
-// within the factor kSafety.
+// where the reference has the same. What passes is not judged, but counted, where it says nothing:
+// where both are NaN; where the tolerance is no less than the element and than the root mean square
+// of the output's elements (undecided too); where the reference is another one, or not finite,
+// because an exponential in it is infinite or 0 in double precision, and the result is finite.
+// Other orders of summation, repaired accumulators and approximate device functions are within the
+// factor kSafety.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <optional>
@@ -117,22 +121,29 @@ struct Comparison {
     std::int64_t compared = 0;
     std::int64_t failed = 0;
     std::vector<std::string> given;  ///< outputs taken as computed instead of from the inputs
-    std::int64_t undecided = 0;      ///< a comparison or selection within its error: not judged
+    std::int64_t undecided = 0;      ///< right for any value of such a size: not judged
     std::int64_t beyond = 0;         ///< exponentials are beyond the reference: not judged
-    std::int64_t nans = 0;
-    std::int64_t poisoned = 0;  ///< still holds the value it was filled with: never written
+    std::int64_t undefined = 0;      ///< NaN in both: not judged
+    std::int64_t nans = 0;           ///< NaN in the result alone
+    std::int64_t poisoned = 0;       ///< still holds the value it was filled with: never written
     double max_abs_error = 0;
     double max_rel_error = 0;  ///< of elements whose reference is not zero
     double rel_frobenius = 0;  ///< |got - reference| / |reference| over all compared elements
-    double tolerance = 0;      ///< the largest of any judged element
+    double tolerance = 0;      ///< the largest finite one
+    double size = 0;           ///< root mean square of the finite values of the reference
     double worst_ratio = 0;    ///< the largest error in units of its element's tolerance
     /// The first element with the worst ratio.
     std::vector<std::int64_t> worst_index;
     double worst_got = 0;
     double worst_expected = 0;
+    double scale = 1;  ///< of the random inputs that it is about
     /// Elements that could have come out wrong.
-    [[nodiscard]] std::int64_t judged() const { return compared - undecided - beyond; }
+    [[nodiscard]] std::int64_t judged() const { return compared - undecided - beyond - undefined; }
+    [[nodiscard]] bool mostly_judged() const { return 2 * judged() >= compared; }
 };
+/// Scales of random inputs, tried in this order while most of an output is not judged: the errors
+/// of exponents and of sums that cancel grow with them faster than the output.
+inline constexpr std::array kInputScales = {1.0, 1.0 / 2, 1.0 / 4, 1.0 / 8, 1.0 / 64};
 /// Compares the elements at `offsets` (row-major; empty: all) of an array. `poison` is a value that
 /// no correct result holds.
 [[nodiscard]] Comparison compare(Reference& reference, ArrayId array, const Tensor& got,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <span>
 
 #include "codegen/run/execute.h"
@@ -11,6 +12,52 @@
 #include "tests/support/provided.h"
 
 namespace napkin::test {
+
+namespace {
+
+struct Run {
+    const Diagram& plain;
+    const State& state;
+    const EmittedProgram& program;
+    std::uint64_t seed;
+    RunOn where;
+};
+
+/// Outputs that are yet to be judged.
+struct Unjudged {
+    std::vector<ArrayId> mostly;
+    std::set<ArrayId> wholly;
+};
+
+/// What is wrong with a run on these inputs; what it judges leaves `unjudged`.
+std::string wrong_with_inputs(const Run& run, const Tensors& given, Unjudged& unjudged) {
+    const Diagram& diagram = run.state.diagram;
+    const Tensors inputs = tensors_in(diagram, run.plain, given);
+    ExecuteOptions how;
+    how.seed = run.seed;
+    how.emulator_cache = emulator_folder();
+    const Precision precision = precision_of(run.state, run.program);
+    Reference reference = run.plain == diagram ? Reference(run.plain, given, precision)
+                                               : Reference(run.plain, given, diagram, precision);
+    const Result<Execution> execution = run.where == RunOn::Gpu
+                                            ? execute_cuda(diagram, run.program, inputs, how)
+                                            : execute_emulated(diagram, run.program, inputs, how);
+    if (!execution) return all_messages(execution.error(), {});
+    std::string wrong;
+    if (execution->never_written > 0) wrong += "elements never written; ";
+    if (execution->canaries_broken > 0) wrong += "writes outside the arrays; ";
+    if (!execution->repeatable) wrong += "repeated runs differ; ";
+    const Tensors outputs = tensors_in(run.plain, diagram, execution->outputs);
+    std::erase_if(unjudged.mostly, [&](ArrayId output) {
+        const Comparison comparison = compare(reference, output, outputs.at(output));
+        if (!comparison.ok) wrong += describe(comparison) + "; ";
+        if (comparison.judged() > 0) unjudged.wholly.erase(output);
+        return comparison.mostly_judged();
+    });
+    return wrong;
+}
+
+}  // namespace
 
 std::filesystem::path emulator_folder() {
     return kept_folder("emulator");
@@ -39,33 +86,20 @@ std::string wrong_with(const State& state, const EmittedProgram& program, std::u
 
 std::string wrong_with(const Diagram& plain, const State& state, const EmittedProgram& program,
                        std::uint64_t seed, RunOn where) {
-    const Diagram& diagram = state.diagram;
-    const Tensors given = random_inputs(plain, seed);
-    const Tensors inputs = tensors_in(diagram, plain, given);
-    ExecuteOptions how;
-    how.seed = seed;
-    how.emulator_cache = emulator_folder();
-    const Precision precision = precision_of(state, program);
-    Reference reference = plain == diagram ? Reference(plain, given, precision)
-                                           : Reference(plain, given, diagram, precision);
-    std::string wrong;
-    try {
-        const Result<Execution> execution = where == RunOn::Gpu
-                                                ? execute_cuda(diagram, program, inputs, how)
-                                                : execute_emulated(diagram, program, inputs, how);
-        if (!execution) return all_messages(execution.error(), {});
-        if (execution->never_written > 0) wrong += "elements never written; ";
-        if (execution->canaries_broken > 0) wrong += "writes outside the arrays; ";
-        if (!execution->repeatable) wrong += "repeated runs differ; ";
-        const Tensors outputs = tensors_in(plain, diagram, execution->outputs);
-        for (const ArrayId output : outputs_of(plain)) {
-            const Comparison comparison = compare(reference, output, outputs.at(output));
-            if (!comparison.ok) wrong += describe(comparison) + "; ";
+    const std::vector<ArrayId> outputs = outputs_of(plain);
+    Unjudged unjudged{outputs, {outputs.begin(), outputs.end()}};
+    for (const double scale : kInputScales) {
+        const Tensors given = random_inputs(plain, seed, scale);
+        try {
+            std::string wrong =
+                wrong_with_inputs({plain, state, program, seed, where}, given, unjudged);
+            if (!wrong.empty() || unjudged.mostly.empty()) return wrong;
+        } catch (const InternalError& error) {
+            return error.what();
         }
-    } catch (const InternalError& error) {
-        return error.what();
     }
-    return wrong;
+    if (unjudged.wholly.empty()) return {};
+    return "nothing of `" + plain[*unjudged.wholly.begin()].name + "` is judged at any scale";
 }
 
 }  // namespace napkin::test

@@ -1,0 +1,157 @@
+// What a comparison cannot tell from something else is counted as not judged, and what is wrong
+// stays wrong.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "builder.h"
+#include "diagrams/compare.h"
+
+using napkin::ArrayId;
+using napkin::ArrayRole;
+using napkin::AxisId;
+using napkin::Comparison;
+using napkin::Expression;
+using napkin::Fold;
+using napkin::Function;
+using napkin::Map;
+using napkin::Reference;
+using napkin::Tensor;
+using napkin::Tensors;
+using napkin::test::Builder;
+using napkin::test::operator+;
+using napkin::test::operator-;
+
+namespace {
+
+/// Sums of three numbers a row, in f32.
+struct Sums {
+    Builder b;
+    ArrayId input, output;
+    Tensors inputs;
+
+    explicit Sums(std::vector<double> values) {
+        const auto rows = static_cast<std::int64_t>(values.size() / 3);
+        const AxisId n = b.axis("n", rows);
+        const AxisId j = b.axis("j", 3);
+        input = b.input("X", {n, j});
+        output = b.array("Y", {n}, ArrayRole::Output);
+        b.define({output}, Fold{napkin::kSum, {j}, {b.at(input)}, {}, false});
+        inputs[input] = Tensor{{rows, 3}, std::move(values)};
+    }
+    [[nodiscard]] Comparison compared(std::vector<double> got) const {
+        const auto rows = static_cast<std::int64_t>(got.size());
+        Reference reference(b.diagram, inputs, {});
+        return compare(reference, output, Tensor{{rows}, std::move(got)});
+    }
+};
+
+Comparison logarithms(const std::vector<double>& values, const std::vector<double>& got) {
+    Builder b;
+    const auto size = static_cast<std::int64_t>(values.size());
+    const AxisId n = b.axis("n", size);
+    const ArrayId input = b.input("X", {n});
+    const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+    b.define({output}, Map{apply(Function::Log, {b.at(input)})});
+    Tensors inputs;
+    inputs[input] = Tensor{{size}, values};
+    Reference reference(b.diagram, inputs, {});
+    return compare(reference, output, Tensor{{size}, got});
+}
+
+}  // namespace
+
+TEST_CASE("undecided: NaN that is met by NaN is no judgement") {
+    const double nan = std::nan("");
+    const Comparison all = logarithms({-1, -2}, {nan, nan});
+    CHECK(all.ok);
+    CHECK_EQ(all.undefined, 2);
+    CHECK_EQ(all.judged(), 0);
+    const Comparison some = logarithms({-1, 2}, {nan, std::log(2.0F)});
+    CHECK(some.ok);
+    CHECK_EQ(some.undefined, 1);
+    CHECK_EQ(some.judged(), 1);
+    CHECK_FALSE(logarithms({-1, 1}, {nan, 0.5}).ok);
+    CHECK_FALSE(logarithms({-1, 1}, {0, 0}).ok);
+    CHECK_FALSE(logarithms({-1, 1}, {nan, nan}).ok);
+}
+
+TEST_CASE("undecided: a tolerance as large as the values decides nothing") {
+    const Sums sums({1e8, -1e8, 1, -1e8, 1e8, 2});
+    const Comparison wide = sums.compared({0, 0});
+    CHECK(wide.ok);
+    CHECK(wide.tolerance > wide.size);
+    CHECK(wide.size == doctest::Approx(std::sqrt(2.5)));
+    CHECK_EQ(wide.undecided, 2);
+    CHECK_EQ(wide.judged(), 0);
+    // Beyond any tolerance a result is wrong.
+    const Comparison wrong = sums.compared({0, 1e6});
+    CHECK_FALSE(wrong.ok);
+    CHECK_EQ(wrong.failed, 1);
+    CHECK_FALSE(sums.compared({0, std::nan("")}).ok);
+}
+
+TEST_CASE("undecided: some elements of an output") {
+    const Sums sums({1e8, -1e8, 1, 1, 2, 3, 1, -1, 1e-9});
+    const Comparison mixed = sums.compared({0, 6, 0});
+    CHECK(mixed.ok);
+    CHECK_EQ(mixed.undecided, 1);
+    CHECK_EQ(mixed.judged(), 2);
+    CHECK(describe(mixed).find(", 1 undecided within rounding") != std::string::npos);
+    CHECK_FALSE(sums.compared({0, 6.1, 0}).ok);
+    // A zero beside values that decide is one of them.
+    CHECK_FALSE(sums.compared({0, 6, 0.1}).ok);
+}
+
+TEST_CASE("undecided: an element of which a tenth is known is judged, however small the others") {
+    std::vector<double> values(3000, 0);
+    values[0] = 1e8;
+    values[1] = -1e8;
+    values[2] = 1000;
+    std::vector<double> got(1000, 0);
+    got[0] = 1000;
+    const Comparison outlier = Sums(values).compared(got);
+    CHECK(outlier.ok);
+    CHECK(outlier.tolerance > outlier.size);
+    CHECK(outlier.tolerance < 1000);
+    CHECK_EQ(outlier.judged(), 1000);
+}
+
+TEST_CASE("undecided: exact zeros are judged where nothing else is") {
+    const Comparison zeros = Sums({0, 0, 0, 0, 0, 0}).compared({0, 0});
+    CHECK(zeros.ok);
+    CHECK_EQ(zeros.judged(), 2);
+    CHECK_FALSE(Sums({0, 0, 0}).compared({1e-30}).ok);
+}
+
+TEST_CASE("undecided: integers are exact, of any literals; what is made of reals is not") {
+    Builder b;
+    const AxisId n = b.axis("n", 40);
+    const ArrayId input = b.input("X", {n});
+    const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+    const auto whole = [](double value) {
+        Expression literal = napkin::number(value);
+        std::get<napkin::Number>(literal.node).is_integer = true;
+        return literal;
+    };
+    const auto chosen_by = [&](const Expression& integer) {
+        napkin::Diagram diagram = b.diagram;
+        const Expression rest = apply(Function::Modulo, {integer, whole(7)});
+        diagram.statements.push_back({});
+        diagram.statements.back().targets = {output};
+        diagram.statements.back().body = Map{apply(
+            Function::Select, {apply(Function::Less, {rest, whole(3)}), b.at(input), whole(0)})};
+        Tensors inputs = random_inputs(diagram, 1);
+        for (std::size_t i = 0; i < 40; ++i) inputs[input].values[i] = i % 2 == 0 ? 2.5 : 3;
+        const Tensors right = *evaluate_outputs(diagram, inputs);
+        Reference reference(diagram, inputs, {});
+        return compare(reference, output, right.at(output));
+    };
+    const Expression at = napkin::axis_index(n);
+    const Expression large = apply(Function::Multiply, {at, whole(4294967311)});
+    CHECK_EQ(chosen_by(large).judged(), 40);
+    CHECK_EQ(chosen_by(apply(Function::Power, {at + whole(2000), whole(3)})).judged(), 40);
+    const Expression scaled = apply(Function::Multiply, {b.at(input), napkin::number(1)});
+    const Expression made = Expression{napkin::Convert{napkin::ElementType::I64, {scaled}}, {}};
+    CHECK_LT(chosen_by(made).judged(), 40);
+}
