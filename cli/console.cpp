@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "cli/ascii.h"
 #include "cli/messages.h"
 
 namespace napkin::cli {
@@ -43,6 +44,10 @@ int& output_failure() {
     return failure;
 }
 
+std::string readable(std::string_view text) {
+    return writes_utf8() ? std::string(text) : in_ascii(text);
+}
+
 void note_output(bool taken) {
     if (!taken && output_failure() == 0) output_failure() = errno;
 }
@@ -50,12 +55,17 @@ void note_output(bool taken) {
 }  // namespace
 
 void print_data(std::string_view text) {
-    note_output(std::fwrite(text.data(), 1, text.size(), stdout) == text.size());
+    print_bytes(readable(text));
+}
+
+void print_bytes(std::string_view bytes) {
+    note_output(std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size());
 }
 
 void print_talk(std::string_view text) {
     note_output(std::fflush(stdout) == 0);
-    std::fwrite(text.data(), 1, text.size(), stderr);
+    const std::string shown = readable(text);
+    std::fwrite(shown.data(), 1, shown.size(), stderr);
 }
 
 void print_diagnostics(const Diagnostics& diagnostics, const SourceMap& sources) {

@@ -26,8 +26,11 @@ inline constexpr int kBug = 70;
 /// Columns of the terminal on standard output, 100 where it is none.
 [[nodiscard]] int terminal_width();
 
+// What people read is in ASCII where the locale does not write UTF-8 (cli/ascii.h).
 /// Data, on standard output.
 void print_data(std::string_view text);
+/// What a file would hold, byte by byte, on standard output.
+void print_bytes(std::string_view bytes);
 /// Talk, on standard error.
 void print_talk(std::string_view text);
 /// Every message rendered on standard error.

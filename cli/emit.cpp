@@ -46,7 +46,7 @@ std::optional<Diagnostic> write(const Arguments& arguments, std::vector<Artefact
     }
     if (arguments.json) return std::nullopt;
     if (arguments.as == "cubin" && artefacts.size() > 1) return several_cubins(artefacts.size());
-    for (const Artefact& artefact : artefacts) print_data(artefact.bytes);
+    for (const Artefact& artefact : artefacts) print_bytes(artefact.bytes);
     return std::nullopt;
 }
 

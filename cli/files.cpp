@@ -206,7 +206,7 @@ std::optional<Diagnostic> write_file(const std::string& path, std::string_view b
 
 std::optional<Diagnostic> write_data(const std::string& path, std::string_view bytes) {
     if (!path.empty() && path != "-") return write_file(path, bytes);
-    print_data(bytes);
+    print_bytes(bytes);
     return std::nullopt;
 }
 

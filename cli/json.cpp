@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/ascii.h"
+
 namespace napkin::cli {
 
 Json to_json(const Diagnostic& diagnostic, const SourceMap& sources) {
@@ -34,7 +36,8 @@ std::string json_of_failure(const Diagnostics& diagnostics, const SourceMap& sou
 }
 
 std::string text_of(const Json& json) {
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    // Escapes keep the value where the locale has no UTF-8.
+    return json.dump(2, ' ', !writes_utf8(), Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace napkin::cli
