@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <csignal>
 #include <functional>
 
@@ -240,11 +239,8 @@ void Session::load(const std::string& rest) {
 }
 
 void Session::suggest_moves(const std::string& rest) {
-    std::size_t top = kMovesShown;
-    const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), top);
-    if (!rest.empty() &&
-        (parsed.ec != std::errc{} || parsed.ptr != rest.data() + rest.size() || top == 0))
-        return say("  write `suggest` or `suggest N`\n");
+    const std::size_t top = rest.empty() ? kMovesShown : whole_number(rest).value_or(0);
+    if (top == 0) return say("  write `suggest` or `suggest N`\n");
     apart([&] {
         const Result<Suggestions> suggestions = suggest(bench_.current(), machine_, top);
         if (suggestions)
@@ -271,10 +267,8 @@ void Session::redo(const std::string& /*rest*/) {
 }
 
 void Session::go_to(const std::string& rest) {
-    std::size_t number = 0;
-    const auto parsed = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    const bool is_number = parsed.ec == std::errc{} && parsed.ptr == rest.data() + rest.size();
-    travel([&] { return is_number && bench_.go_to(number); },
+    const std::optional<std::size_t> number = whole_number(rest);
+    travel([&] { return number && bench_.go_to(*number); },
            "write `goto N` with N from 0 to " + std::to_string(bench_.last_step()));
 }
 

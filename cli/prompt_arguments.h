@@ -28,6 +28,8 @@ namespace napkin::cli {
 [[nodiscard]] Arguments run_arguments(const Arguments& session, const std::string& rest);
 
 [[nodiscard]] std::string_view trimmed(std::string_view text);
+/// A number without a sign, if that is the whole text.
+[[nodiscard]] std::optional<std::size_t> whole_number(const std::string& text);
 [[nodiscard]] std::vector<std::string> words_of(std::string_view text);
 
 }  // namespace napkin::cli

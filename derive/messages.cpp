@@ -36,7 +36,7 @@ Diagnostic missing_name(Span after, const std::string& word) {
 }
 
 Diagnostic missing_size(Span after) {
-    return at(after, "E0604", "a size is missing", "after this");
+    return at(after, "E0608", "a size is missing", "after this");
 }
 
 Diagnostic bad_size(Span place, const std::string& text) {
