@@ -217,7 +217,7 @@ Expression bound_read(const Bounds& bounds, const Read& element) {
 /// Functions that turn the least error into one of a whole step.
 bool is_step(Function function) {
     return function == Function::FloorDivide || function == Function::Modulo ||
-           is_comparison_or_logic(function);
+           is_bit_operation(function) || is_comparison_or_logic(function);
 }
 
 /// Whether all that a call takes is computed in integers, where literals are exact too.

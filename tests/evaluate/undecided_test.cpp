@@ -134,23 +134,28 @@ TEST_CASE("undecided: integers are exact, of any literals; what is made of reals
         std::get<napkin::Number>(literal.node).is_integer = true;
         return literal;
     };
-    const auto chosen_by = [&](const Expression& integer) {
+    const auto compared = [&](const Expression& value) {
         napkin::Diagram diagram = b.diagram;
-        const Expression rest = apply(Function::Modulo, {integer, whole(7)});
         diagram.statements.push_back({});
         diagram.statements.back().targets = {output};
-        diagram.statements.back().body = Map{apply(
-            Function::Select, {apply(Function::Less, {rest, whole(3)}), b.at(input), whole(0)})};
+        diagram.statements.back().body = Map{value};
         Tensors inputs = random_inputs(diagram, 1);
         for (std::size_t i = 0; i < 40; ++i) inputs[input].values[i] = i % 2 == 0 ? 2.5 : 3;
         const Tensors right = *evaluate_outputs(diagram, inputs);
         Reference reference(diagram, inputs, {});
         return compare(reference, output, right.at(output));
     };
+    const auto chosen_by = [&](const Expression& integer) {
+        const Expression rest = apply(Function::Modulo, {integer, whole(7)});
+        const Expression few = apply(Function::Less, {rest, whole(3)});
+        return compared(apply(Function::Select, {few, b.at(input), whole(0)}));
+    };
     const Expression at = napkin::axis_index(n);
     const Expression large = apply(Function::Multiply, {at, whole(4294967311)});
     CHECK_EQ(chosen_by(large).judged(), 40);
     CHECK_EQ(chosen_by(apply(Function::Power, {at + whole(2000), whole(3)})).judged(), 40);
+    const Expression bits = apply(Function::BitOr, {at, whole(16777217)});
+    CHECK_EQ(compared(apply(Function::Multiply, {b.at(input), bits})).judged(), 40);
     const Expression scaled = apply(Function::Multiply, {b.at(input), napkin::number(1)});
     const Expression made = Expression{napkin::Convert{napkin::ElementType::I64, {scaled}}, {}};
     CHECK_LT(chosen_by(made).judged(), 40);
