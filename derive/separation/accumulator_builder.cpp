@@ -101,13 +101,18 @@ Statement Builder::fold_statement(ArrayId target, const StateVariable& state, Ex
             .span = span_of(serving_)};
 }
 
-/// The expression in the user's names and those of this accumulator.
-std::string Builder::text_of(const Expression& written) {
+/// The diagram with the arrays made so far.
+const Diagram& Builder::scope() {
     if (!scope_) scope_ = diagram_;
     std::vector<Array>& arrays = scope_->arrays;
     arrays.resize(diagram_.arrays.size());
     arrays.insert(arrays.end(), result_.arrays.begin(), result_.arrays.end());
-    return formula_text(*scope_, written);
+    return *scope_;
+}
+
+/// The expression in the user's names and those of this accumulator.
+std::string Builder::text_of(const Expression& written) {
+    return formula_text(scope(), written);
 }
 
 /// An array of the body, the streamed axis last.

@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "derive/accumulator.h"
@@ -54,6 +55,12 @@ private:
         ArrayId chunk_at;
         std::vector<std::pair<ArrayId, ArrayId>> payloads;  ///< so far, of the chunk
     };
+    /// A value with an array of its own.
+    struct Hoisted {
+        ArrayId array;
+        std::set<AxisId> needed;          ///< axes whose conditions keep its accesses inside
+        std::optional<Expression> known;  ///< the condition that was taken along
+    };
 
     Cascade& cascade_;
     Plan& plan_;
@@ -76,7 +83,8 @@ private:
     std::map<TermId, ArrayId> moves_;               ///< by what moves
     std::map<Key, ArrayId> weights_;                ///< by exponent and gauge
     std::map<std::tuple<ArrayId, Monomial, PolynomialId>, ArrayId> stored_;  ///< with their gauge
-    std::map<TermId, ArrayId> inners_;  ///< values with arrays of their own
+    std::multimap<TermId, Hoisted> hoisted_;
+    std::vector<Expression> known_;  ///< conditions around what is being written
     std::map<PolynomialId, ArrayId> chunk_forms_;
     std::map<PolynomialId, ArrayId> tail_forms_;
     std::set<ArrayId> tail_done_;
@@ -88,6 +96,7 @@ private:
     // accumulator_builder.cpp: arrays and the order of things
     ArrayId make_array(const std::string& name, std::vector<AxisId> axes, ElementType type);
     [[nodiscard]] std::string base_name(std::uint32_t fold) const;
+    [[nodiscard]] const Diagram& scope();
     [[nodiscard]] std::string text_of(const Expression& written);
     [[nodiscard]] BoxId box_of(std::uint32_t fold) const;
     [[nodiscard]] Span span_of(std::uint32_t fold) const;
@@ -111,8 +120,12 @@ private:
     std::optional<Expression> named(TermId term, Where where);
     Expression reference(const Term& term, TermId id, Where where);
     [[nodiscard]] bool is_bare_origin(const Monomial& product) const;
+    Expression choice(const Term& term, Where where);
     Expression inner(TermId id, Where where);
     Expression sum_of_tail(TermId id);
+    [[nodiscard]] std::optional<Expression> known_of(const std::set<AxisId>& needed) const;
+    [[nodiscard]] std::optional<ArrayId> hoisted(TermId id) const;
+    ArrayId hoist(TermId id, const char* suffix, std::variant<Map, Fold> body, Where where);
     Expression product(const Monomial& monomial, double coefficient, Where where);
     [[nodiscard]] bool reads_elsewhere(TermId term) const;
     [[nodiscard]] bool reads_elsewhere(const Monomial& monomial) const;
@@ -122,6 +135,10 @@ private:
     void read_known_products(Monomial& monomial, Where where, std::vector<Factor>& factors);
     [[nodiscard]] static Expression quotient(const std::vector<Factor>& factors,
                                              double coefficient);
+    std::optional<Expression> all_of(std::vector<TermId> guards, Where where);
+    [[nodiscard]] static Expression guarded(Expression value,
+                                            const std::optional<Expression>& guard,
+                                            double otherwise);
     Expression guarded(Expression value, std::vector<TermId> guards, double otherwise, Where where);
 
     // write_states.cpp: states

@@ -5,7 +5,7 @@
 
 #include "derive/separation/accumulator_builder.h"
 #include "derive/separation/mentions.h"
-
+#include "diagrams/check/bounds.h"
 #include "diagrams/infinity.h"
 
 namespace napkin::separation {
@@ -64,10 +64,22 @@ Expression Builder::expression(TermId id, Where where) {
     case Kind::Apply:
     case Kind::Convert: break;
     }
+    if (term.kind == Kind::Apply && term.function == Function::Select) return choice(term, where);
     std::vector<Expression> parts;
     for (const TermId part : term.parts) parts.push_back(expression(part, where));
     if (term.kind == Kind::Apply) return apply(term.function, std::move(parts));
     return Expression{Convert{static_cast<ElementType>(term.ref), std::move(parts)}, {}};
+}
+
+/// Each branch is written where its condition is known.
+Expression Builder::choice(const Term& term, Where where) {
+    std::vector<Expression> parts{expression(term.parts[0], where)};
+    for (const bool taken : {true, false}) {
+        known_.push_back(taken ? parts[0] : apply(Function::Not, {parts[0]}));
+        parts.push_back(expression(term.parts[taken ? 1 : 2], where));
+        known_.pop_back();
+    }
+    return apply(Function::Select, std::move(parts));
 }
 
 /// An element of an array, a fold or a state.
@@ -104,51 +116,101 @@ Expression Builder::reference(const Term& term, TermId id, Where where) {
 
 /// A long sum is an array of its own: it may occur many times, and so may what it is made of.
 Expression Builder::sum_of_tail(TermId id) {
-    const auto found = inners_.find(id);
-    if (found != inners_.end()) return read_array(found->second);
+    if (const std::optional<ArrayId> made = hoisted(id)) return read_array(*made);
     Expression value = expression(PolynomialId{algebra_[id].ref}, Where::Tail);
     int nodes = 0;
     walk(value, [&](const Expression&) { ++nodes; });
     if (nodes < kLongSum) return value;
-    const std::set<AxisId>& axes = algebra_.class_of(id).axes;
-    const ArrayId made =
-        make_array(base_name(serving_) + "_term", {axes.begin(), axes.end()}, ElementType::F32);
-    result_.tail.push_back(statement(made, std::move(value)));
-    inners_.emplace(id, made);
-    return read_array(made);
+    return read_array(hoist(id, "_term", Map{std::move(value)}, Where::Tail));
 }
 
-/// A fold over other axes inside a value, as an array of its own.
+/// A fold over other axes inside a value, as an array of its own. What is known of an axis outside
+/// is not known of the axis that the fold runs over.
 Expression Builder::inner(TermId id, Where where) {
-    const auto found = inners_.find(id);
-    if (found != inners_.end()) return read_array(found->second);
     const Term term = algebra_[id];
-    const std::set<AxisId>& axes = algebra_.class_of(id).axes;
-    Expression value = expression(term.parts.front(), where);
-    const ArrayId made =
-        make_array(base_name(serving_) + "_inner", {axes.begin(), axes.end()}, ElementType::F32);
-    Fold fold;
-    fold.monoid = MonoidId{term.ref};
-    fold.over = term.bound;
-    fold.values.push_back(std::move(value));
-    Statement written{.targets = {made},
-                      .body = std::move(fold),
-                      .box = box_of(serving_),
-                      .span = span_of(serving_)};
+    const std::vector<Expression> outside = known_;
+    std::erase_if(known_, [&](const Expression& condition) {
+        const std::set<AxisId> used = axes_used(condition);
+        return std::any_of(term.bound.begin(), term.bound.end(),
+                           [&](AxisId axis) { return used.contains(axis); });
+    });
+    std::optional<ArrayId> made = hoisted(id);
+    if (!made) {
+        Fold fold;
+        fold.monoid = MonoidId{term.ref};
+        fold.over = term.bound;
+        fold.values.push_back(expression(term.parts.front(), where));
+        made = hoist(id, "_inner", std::move(fold), where);
+    }
+    known_ = outside;
+    return read_array(*made);
+}
+
+/// What is known where a value is written of the axes that its accesses need to lie inside.
+std::optional<Expression> Builder::known_of(const std::set<AxisId>& needed) const {
+    std::optional<Expression> all;
+    for (auto each = known_.begin(); each != known_.end(); ++each) {
+        const std::set<AxisId> used = axes_used(*each);
+        const bool speaks = std::any_of(used.begin(), used.end(),
+                                        [&](AxisId axis) { return needed.contains(axis); });
+        if (!speaks || std::find(known_.begin(), each, *each) != each) continue;
+        all = all ? apply(Function::And, {std::move(*all), *each}) : *each;
+    }
+    return all;
+}
+
+/// The array of the value, where one was made under the same conditions.
+std::optional<ArrayId> Builder::hoisted(TermId id) const {
+    const auto [first, last] = hoisted_.equal_range(id);
+    for (auto each = first; each != last; ++each)
+        if (known_of(each->second.needed) == each->second.known) return each->second.array;
+    return std::nullopt;
+}
+
+/// Makes a value an array of its own, which has elements where the value is not used too: an access
+/// that only a condition around the value keeps inside takes the condition along.
+ArrayId Builder::hoist(TermId id, const char* suffix, std::variant<Map, Fold> body, Where where) {
+    Fold* fold = std::get_if<Fold>(&body);
+    Expression& value = fold != nullptr ? fold->values.front() : std::get<Map>(body).value;
+    std::set<AxisId> axes = algebra_.class_of(id).axes;
+    Hoisted made;
+    if (!checking::accesses_proved(scope(), value, {})) {
+        made.needed = axes;
+        made.known = known_of(axes);
+    }
+    if (made.known) {
+        axes.merge(axes_used(*made.known));
+        value = apply(Function::Select, {*made.known, std::move(value), integer(0)});
+    }
+    made.array =
+        make_array(base_name(serving_) + suffix, {axes.begin(), axes.end()}, ElementType::F32);
+    Statement written{
+        .targets = {made.array}, .body = {}, .box = box_of(serving_), .span = span_of(serving_)};
+    std::visit([&](auto& each) { written.body = std::move(each); }, body);
     (where == Where::Tail ? result_.tail : body_).push_back(std::move(written));
-    inners_.emplace(id, made);
-    return read_array(made);
+    return hoisted_.emplace(id, std::move(made))->second.array;
+}
+
+std::optional<Expression> Builder::all_of(std::vector<TermId> guards, Where where) {
+    std::optional<Expression> all;
+    for (const TermId guard : in_order_of_reads(algebra_, std::move(guards))) {
+        Expression condition = expression(guard, where);
+        all = all ? apply(Function::And, {std::move(*all), std::move(condition)})
+                  : std::move(condition);
+    }
+    return all;
+}
+
+Expression Builder::guarded(Expression value, const std::optional<Expression>& guard,
+                            double otherwise) {
+    if (!guard) return value;
+    return apply(Function::Select,
+                 {*guard, std::move(value), number(otherwise, std::isfinite(otherwise))});
 }
 
 Expression Builder::guarded(Expression value, std::vector<TermId> guards, double otherwise,
                             Where where) {
-    if (guards.empty()) return value;
-    guards = in_order_of_reads(algebra_, std::move(guards));
-    Expression condition = expression(guards.front(), where);
-    for (std::size_t i = 1; i < guards.size(); ++i)
-        condition = apply(Function::And, {std::move(condition), expression(guards[i], where)});
-    return apply(Function::Select, {std::move(condition), std::move(value),
-                                    number(otherwise, std::isfinite(otherwise))});
+    return guarded(std::move(value), all_of(std::move(guards), where), otherwise);
 }
 
 Expression Builder::expression(PolynomialId polynomial, Where where) {
@@ -201,11 +263,13 @@ bool Builder::is_bare_origin(const Monomial& product) const {
 }
 
 Expression Builder::product(const Monomial& monomial, double coefficient, Where where) {
+    const std::optional<Expression> guard = all_of(guards_of(monomial), where);
+    if (guard) known_.push_back(*guard);
     Monomial rest = monomial;
     std::vector<Factor> factors = where == Where::Tail ? means_in(rest) : std::vector<Factor>{};
     for (Factor& factor : factors_of(std::move(rest), where)) factors.push_back(std::move(factor));
-    Expression value = quotient(factors, coefficient);
-    return guarded(std::move(value), guards_of(monomial), 0, where);
+    if (guard) known_.pop_back();
+    return guarded(quotient(factors, coefficient), guard, 0);
 }
 
 /// Whether an element is read at a computed index or along an axis of another size, so that it may

@@ -302,8 +302,17 @@ private:
         const std::string& x = both[1];
         const std::string s = part(name + "_s", both, expression(both, 1));
         const std::string there = moved(name + "_s", both, both);
-        switch (below(4)) {
+        switch (below(6)) {
         case 0: define(name, both, s + " - " + there); break;
+        case 3:
+        case 4: {  // of a reduction's value
+            const std::string z = pick(axes_);
+            const std::string sum = "sum(" + z + ") " + factor(with(both, z), 1);
+            const std::string r = part(name + "_r", both, sum);
+            (void)part(name + "_n", both, pick({"sigmoid(", "tanh(", "exp(0.1 * "}) + r + ")");
+            define(name, {both[0]}, "sum(" + x + ") " + moved(name + "_n", both, both));
+            break;
+        }
         case 1: define(name, {both[0]}, "sum(" + x + ") " + s + " * " + there); break;
         case 2: define(name, {both[0]}, "sum(" + x + ") " + there); break;
         default: {

@@ -135,8 +135,10 @@ std::string RandomExpressions::moved(const std::string& array, Names index, cons
     if (own == "0") return array + "[" + listed(index) + "]";
     const std::string size = "size(" + own + ")";
     std::string within;
-    switch (below(options_.masks ? 8 : 7)) {
-    case 0: at = size + " - 1 - " + own; break;
+    switch (below(options_.masks ? 14 : 9)) {
+    case 0:
+    case 7:
+    case 8: at = size + " - 1 - " + own; break;
     case 1: at = "min(" + own + " + 1, " + size + " - 1)"; break;
     case 2: at = "max(" + own + " - 2, 0)"; break;
     case 3: at = "(" + own + " + 1) % " + size; break;
@@ -149,6 +151,8 @@ std::string RandomExpressions::moved(const std::string& array, Names index, cons
         other = along(own, other);
         break;
     }
+    case 9:
+    case 10: at = own + " + 1"; within = own + " < " + size + " - 1"; break;
     default: at = own + " - 1"; within = own + " >= 1";
     }
     const std::string read = array + "[" + listed(index) + "]";
