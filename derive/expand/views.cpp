@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "diagrams/check/bounds.h"
 #include "diagrams/overloaded.h"
 #include "diagrams/result.h"
 
@@ -43,7 +44,38 @@ Statement ViewTable::rewrite_reads(Statement statement) {
     return statement;
 }
 
+/// A gather asks for every element's index before a condition around it is looked at: what the
+/// index reads where only that condition keeps it inside is the nearest element there is.
+Expression ViewTable::inside(Expression index) const {
+    const auto is_plain = [](const Expression& each) {
+        return std::holds_alternative<AxisIndex>(each.node);
+    };
+    return rewrite(std::move(index), [&](Expression node) {
+        Read* element = std::get_if<Read>(&node.node);
+        if (element == nullptr ||
+            std::all_of(element->index.begin(), element->index.end(), is_plain))
+            return node;
+        Diagram scope = diagram_;
+        scope.arrays = arrays_;
+        if (checking::accesses_proved(scope, node, {})) return node;
+        const std::vector<AxisId>& axes = arrays_[element->array.index()].axes;
+        for (std::size_t k = 0; k < axes.size(); ++k) {
+            if (is_plain(element->index[k])) continue;
+            Expression last = apply(Function::Subtract, {size_of(axes[k]), integer(1)});
+            Expression first = apply(Function::Max, {std::move(element->index[k]), integer(0)});
+            element->index[k] = apply(Function::Min, {std::move(first), std::move(last)});
+        }
+        return node;
+    });
+}
+
 Expression ViewTable::rewrite_expression(Expression expression) {
+    expression = rewrite(std::move(expression), [&](Expression node) {
+        Read* element = std::get_if<Read>(&node.node);
+        if (element == nullptr || !depends_on_data(element->index)) return node;
+        for (Expression& index : element->index) index = inside(std::move(index));
+        return node;
+    });
     // Leaves first: the index of a gather names views already when the gather is met.
     return rewrite(std::move(expression), [&](Expression node) {
         const Read* element = std::get_if<Read>(&node.node);

@@ -39,6 +39,7 @@ public:
     [[nodiscard]] const View* find(ArrayId view) const;
 
 private:
+    [[nodiscard]] Expression inside(Expression index) const;
     [[nodiscard]] Expression rewrite_expression(Expression expression);
     [[nodiscard]] Expression view_read(const Read& element);
     [[nodiscard]] std::optional<AxisId> whole_axis(const Expression& index) const;
