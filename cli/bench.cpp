@@ -50,6 +50,7 @@ Result<int> run_bench(Context& context) {
     if (const DeviceStatus status = device_status(); !status.missing.empty())
         return plain_error("E9012", status.missing, "`napkin doctor` says what works without it",
                            Failure::Missing);
+    if (const auto excess = excess_memory(*loaded, "cuda")) return *excess;
     const Result<RunReport> report =
         execute_random(context, *loaded, {.device = "cuda", .repetitions = kRepetitions});
     if (!report) return report.error();

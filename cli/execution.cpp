@@ -4,6 +4,7 @@
 
 #include "cli/console.h"
 #include "cli/emission.h"
+#include "cli/memory.h"
 #include "cli/messages.h"
 #include "codegen/emit.h"
 #include "codegen/run/execute.h"
@@ -16,6 +17,11 @@ namespace {
 // Above this many visited elements a run on the CPU takes minutes, so it only counts.
 constexpr double kMostWork = 3e8;
 constexpr double kMostEmulatedWork = 3e7;
+// Bytes of what is held: inputs as they are given, by the names of the derived diagram and on the
+// device; results there, with how often each was written, by the names of the plain diagram, and of
+// a run before with other inputs.
+constexpr double kBytesOfInput = 3 * sizeof(double);
+constexpr double kBytesOfResult = 3 * sizeof(double) + sizeof(std::uint32_t);
 
 Result<RunReport> on_cpu(const State& state, const TileProgram& program, const Tensors& inputs,
                          RunReport report) {
@@ -72,6 +78,19 @@ std::vector<std::string> rungs_of(const std::string& device, const RunReport& re
 }
 
 }  // namespace
+
+std::optional<Diagnostic> excess_memory(const Loaded& loaded, const std::string& device) {
+    const Result<TileProgram> program = expand(loaded.state);
+    if (!program) return std::nullopt;  // `execute` says why
+    const Held held = held_by_run(loaded.state.diagram, *program);
+    const bool computes = device != "cpu" || work_of(loaded.state.diagram).places <= kMostWork;
+    const double inputs = held.inputs * kBytesOfInput;
+    const double results = computes ? held.results * kBytesOfResult : 0;
+    const double tiles = computes && device == "cpu" ? held.tiles * sizeof(double) : 0;
+    const double left = memory_left();
+    if (inputs + results + tiles <= left) return std::nullopt;
+    return too_much_memory(inputs, results, tiles, left);
+}
 
 bool RunReport::ok() const {
     const bool as_modelled = counted.size() == modelled.size() &&

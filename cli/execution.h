@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,9 @@ struct ExecutionOptions {
 /// that came out wrong.
 [[nodiscard]] Result<RunReport> execute_random(Context& context, const Loaded& loaded,
                                                ExecutionOptions options);
+/// The diagnostic where the memory that executing this takes is not there.
+[[nodiscard]] std::optional<Diagnostic> excess_memory(const Loaded& loaded,
+                                                      const std::string& device);
 [[nodiscard]] LevelTraffic traffic_of(const std::vector<Counters>& counters);
 [[nodiscard]] LevelTraffic traffic_of(const Cost& cost);
 [[nodiscard]] Json to_json(const RunReport& report);

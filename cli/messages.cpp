@@ -149,13 +149,21 @@ Diagnostic certificate_of_another(const std::string& path, const std::string& st
                        Failure::NotProved);
 }
 
-Diagnostic inputs_too_large(double values) {
-    char amount[32];
-    std::snprintf(amount, sizeof amount, "%.1e", values);
-    return plain_error(
-        "E9017",
-        std::string("the inputs hold ") + amount + " values, too many to execute anything here",
-        "`--set` makes the diagram smaller");
+Diagnostic too_much_memory(double inputs, double results, double tiles, double left) {
+    const auto gigabytes = [](double bytes) {
+        char text[32];
+        std::snprintf(text, sizeof text, bytes < 1e11 ? "%.2g GB" : "%.0f GB", bytes / 1e9);
+        return std::string(text);
+    };
+    std::string parts = gigabytes(inputs) + " for inputs";
+    if (results > 0) parts += ", " + gigabytes(results) + " for what is computed";
+    if (tiles > 0) parts += ", " + gigabytes(tiles) + " for tiles";
+    return plain_error("E9017",
+                       "to execute this takes " + gigabytes(inputs + results + tiles) + " (" +
+                           parts + "); there are " + gigabytes(left),
+                       tiles > left / 2
+                           ? "`group` and `stream` make tiles smaller, `--set` all of it"
+                           : "`--set` makes the diagram smaller");
 }
 
 Diagnostic set_no_size(const std::string& axis, const std::string& value) {

@@ -36,7 +36,8 @@ namespace napkin::cli {
                                          const std::vector<std::string>& parameters);
 [[nodiscard]] Diagnostic certificate_of_another(const std::string& path, const std::string& stated,
                                                 const std::string& wanted);
-[[nodiscard]] Diagnostic inputs_too_large(double values);
+/// All in bytes.
+[[nodiscard]] Diagnostic too_much_memory(double inputs, double results, double tiles, double left);
 [[nodiscard]] Diagnostic set_no_size(const std::string& axis, const std::string& value);
 
 /// `a, b and c`, or `nothing`.

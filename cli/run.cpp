@@ -14,9 +14,6 @@
 namespace napkin::cli {
 namespace {
 
-/// Inputs are kept in double precision: 16 GB.
-constexpr double kMostValues = 0x1p31;
-
 /// `Q=q.npy` as its two halves, the first one of the named arrays.
 struct NamedFile {
     ArrayId array;
@@ -42,16 +39,6 @@ Result<std::vector<NamedFile>> named_files(const Diagram& diagram, const std::st
         files.push_back({*array, text.substr(equals + 1)});
     }
     return files;
-}
-
-double values_of_inputs(const Diagram& diagram) {
-    double values = 0;
-    for (const Array& array : diagram.arrays) {
-        double count = array.role == ArrayRole::Input ? 1 : 0;
-        for (const AxisId axis : array.axes) count *= static_cast<double>(diagram[axis].extent);
-        values += count;
-    }
-    return values;
 }
 
 /// Those that files give, and random ones.
@@ -99,8 +86,7 @@ Result<int> run_run(Context& context) {
     if (!has_values(diagram)) return opaque_has_no_values();
     const auto files = named_files(diagram, "output", arguments.outputs, {ArrayRole::Output});
     if (!files) return files.error();
-    if (const double values = values_of_inputs(diagram); values > kMostValues)
-        return inputs_too_large(values);
+    if (const auto excess = excess_memory(*loaded, arguments.device)) return *excess;
     const Result<RunReport> report = run_inputs(context, *loaded);
     if (!report) return report.error();
     if (const auto failure = write_outputs(diagram, *files, report->outputs)) return *failure;

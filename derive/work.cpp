@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "derive/interpret/memory.h"
@@ -38,7 +39,8 @@ double elements(const std::vector<Axis>& axes, const Array& array) {
 /// Nested tiles at their widest, each begun as often as there are.
 class ProgramCounter {
 public:
-    explicit ProgramCounter(const RegionProgram& region) : region_(region), ranges_(region.axes) {
+    explicit ProgramCounter(const RegionProgram& region)
+        : region_(region), ranges_(region.axes), tiles_(region.variables.size()) {
         for (const Variable& variable : region.variables)
             whole_ += elements(region.axes, region.arrays[variable.array.index()]);
     }
@@ -49,6 +51,10 @@ public:
         work_.values = whole_ * processors_;
         work_.steps += whole_ * blocks_;
         return work_;
+    }
+    /// After `run`: values of all tiles.
+    [[nodiscard]] double tiles() const {
+        return std::accumulate(tiles_.begin(), tiles_.end(), 0.0);
     }
 
 private:
@@ -65,7 +71,10 @@ private:
                                work_.steps += times_ * nodes * masked_places(node);
                                tiles(node.axis, node.size, node.level, node.body, false);
                            },
-                           [&](const Load& load) { work_.steps += times_ * loaded(load); },
+                           [&](const Load& load) {
+                               work_.steps += times_ * loaded(load);
+                               hold(load.target, boxed(load));
+                           },
                            [&](const Compute& compute) { computed(compute); },
                            [&](const Save& save) {
                                const Variable& source = region_.variables[save.source.index()];
@@ -114,20 +123,30 @@ private:
         for (const Expression& mask : loop.visible) used.merge(axes_used(mask));
         return volume({used.begin(), used.end()}, Level::Thread);
     }
+    void hold(VariableId id, double values) {
+        double& most = tiles_[id.index()];
+        most = std::max(most, values * processors_inside_);
+    }
     [[nodiscard]] double loaded(const Load& load) const {
+        double nodes = 1;
+        for (const Expression& index : load.gather) nodes += nodes_of(index);
+        return nodes * boxed(load);
+    }
+    /// Elements of what a load fills.
+    [[nodiscard]] double boxed(const Load& load) const {
         const Variable& target = region_.variables[load.target.index()];
-        const std::vector<AxisId>& axes = region_.arrays[target.array.index()].axes;
-        if (!load.gather.empty()) {
-            double nodes = 1;
-            for (const Expression& index : load.gather) nodes += nodes_of(index);
-            return nodes * volume(axes, target.level);
-        }
+        if (!load.gather.empty())
+            return volume(region_.arrays[target.array.index()].axes, target.level);
         double count = 1;
         for (const Interval& range : footprint(region_, load, ranges_.ranges(target.level)))
             count *= static_cast<double>(std::max<std::int64_t>(range.high - range.low + 1, 0));
         return count;
     }
     void computed(const Compute& compute) {
+        for (const VariableId id : compute.targets) {
+            const Variable& target = region_.variables[id.index()];
+            hold(id, volume(region_.arrays[target.array.index()].axes, target.level));
+        }
         std::vector<AxisId> axes = folded_axes(compute.statement);
         for (const AxisId axis : region_.arrays[compute.statement.targets.front().index()].axes)
             if (std::find(axes.begin(), axes.end(), axis) == axes.end()) axes.push_back(axis);
@@ -138,6 +157,7 @@ private:
 
     const RegionProgram& region_;
     LevelRanges ranges_;
+    std::vector<double> tiles_;  ///< by variable
     double whole_ = 0;
     double times_ = 1;
     double blocks_ = 1;
@@ -171,6 +191,20 @@ Work work_of(const TileProgram& program) {
         work.steps += one.steps;
     }
     return work;
+}
+
+Held held_by_run(const Diagram& diagram, const TileProgram& program) {
+    Held held;
+    for (const Array& array : diagram.arrays)
+        if (array.role == ArrayRole::Input) held.inputs += elements(diagram.axes, array);
+    for (const RegionProgram& region : program.regions) {
+        for (const auto& [array, type] : region.stored)
+            held.results += elements(diagram.axes, diagram[array]);
+        ProgramCounter counter(region);
+        (void)counter.run();
+        held.tiles = std::max(held.tiles, counter.tiles());
+    }
+    return held;
 }
 
 }  // namespace napkin

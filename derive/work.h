@@ -17,4 +17,12 @@ struct Work {
 /// certificates does, which keeps whole arrays for variables; masks are taken to leave every chunk.
 [[nodiscard]] Work work_of(const TileProgram& program);
 
+/// Values that a run of the program by the interpreter holds at once.
+struct Held {
+    double inputs = 0;
+    double results = 0;  ///< of all that regions save
+    double tiles = 0;    ///< of the region with the most, every processor's at their widest
+};
+[[nodiscard]] Held held_by_run(const Diagram& diagram, const TileProgram& program);
+
 }  // namespace napkin

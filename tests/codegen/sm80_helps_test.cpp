@@ -102,7 +102,7 @@ TEST_CASE("sm_80: refusals name what the user wrote, and moves that apply") {
 
 TEST_CASE("sm_80: moves that helps name apply, over random derivations") {
     int followed = 0;
-    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    for (std::uint64_t seed = 1; seed <= 90; ++seed) {
         std::mt19937_64 random(seed);
         const Diagram diagram =
             test::load(test::random_diagram(static_cast<std::uint32_t>(random())));

@@ -121,6 +121,15 @@ TEST_CASE("proofs: work is counted before it is done") {
     CHECK_GE(work("group m by 2\nstream k by 3").places, 480);
     CHECK_LE(work("group m by 2\nstream k by 3").places, 2 * 480);
     CHECK_GT(work("group m by 1\ngroup n by 1").steps, work("").steps);
+    const auto held = [&](const std::string& derivation) {
+        const State state = derive(diagram, derivation);
+        return held_by_run(state.diagram, program_of(state));
+    };
+    CHECK_EQ(held("").inputs, 80 + 60);
+    CHECK_EQ(held("").results, 48);
+    CHECK_EQ(held("").tiles, 80 + 60 + 48);
+    CHECK_EQ(held("group m by 2\nstream k by 3").results, 48);
+    CHECK_LE(held("group m by 2\nstream k by 3").tiles, 2 * 3 + 3 * 6 + 2 * (2 * 6));
 }
 
 TEST_CASE("sets of inputs are those that were united") {
