@@ -152,7 +152,10 @@ std::string RandomExpressions::moved(const std::string& array, Names index, cons
         break;
     }
     case 9:
-    case 10: at = own + " + 1"; within = own + " < " + size + " - 1"; break;
+    case 10:
+        at = own + " + 1";
+        within = own + " < " + size + " - 1";
+        break;
     default: at = own + " - 1"; within = own + " >= 1";
     }
     const std::string read = array + "[" + listed(index) + "]";
