@@ -103,7 +103,7 @@ private:
     bool evaluate_groups(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
                          std::vector<std::size_t>& picks);
     [[nodiscard]] SymbolValues sizes_of(const std::vector<SizeChoice>& choices,
-                                 const std::vector<std::size_t>& picks) const;
+                                        const std::vector<std::size_t>& picks) const;
     [[nodiscard]] bool fits(const RegionProgram& program) const;
     /// False where the tiling does not fit.
     bool evaluate_one(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
@@ -216,7 +216,7 @@ bool RegionSearch::evaluate_groups(const RegionProgram& nominal,
 }
 
 SymbolValues RegionSearch::sizes_of(const std::vector<SizeChoice>& choices,
-                             const std::vector<std::size_t>& picks) const {
+                                    const std::vector<std::size_t>& picks) const {
     SymbolValues sizes;
     for (std::size_t k = 0; k < choices.size(); ++k) {
         const AxisId axis = choices[k].axis;
