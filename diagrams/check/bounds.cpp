@@ -202,6 +202,13 @@ private:
         return print(axis.size, SymbolNames(context_.diagram.axes)) + " = " + number;
     }
 
+    static std::string range_text(const index::Bounds& range) {
+        if (!range.low && !range.high) return "of any size";
+        if (!range.high) return "from " + std::to_string(*range.low);
+        if (!range.low) return "up to " + std::to_string(*range.high);
+        return std::to_string(*range.low) + ".." + std::to_string(*range.high);
+    }
+
     std::string array_name(const Expression& access) const {
         return context_.diagram[std::get<Read>(access.node).array].name;
     }
@@ -222,12 +229,10 @@ private:
                 messages::index_from_data(position.index->span, shown, index, axis.name, help));
             return;
         }
-        const std::string text = (range->low ? std::to_string(*range->low) : "...") + ".." +
-                                 (range->high ? std::to_string(*range->high) : "...");
         const std::string last =
             axis.dynamic ? "size(" + axis.name + ") - 1" : std::to_string(axis.extent - 1);
-        context_.report(messages::out_of_range(position.index->span, shown, index, text, axis.name,
-                                               last, help));
+        context_.report(messages::out_of_range(position.index->span, shown, index,
+                                               range_text(*range), axis.name, last, help));
     }
 
     void check_mask(const Expression& part, const Guards& guards) {
