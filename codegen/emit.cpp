@@ -10,10 +10,10 @@
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
-#include "codegen/tensor/idle_folds.h"
-#include "codegen/tensor/plan.h"
-#include "codegen/tensor/straight_reads.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "schedule/idle_folds.h"
+#include "schedule/plan.h"
+#include "schedule/straight_reads.h"
 
 namespace napkin {
 namespace {
@@ -68,7 +68,7 @@ Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& r
                                       const EmitOptions& options) {
     if (options.target == "simt") return lowering::SimtLowering(state, region, options).run();
     const RegionProgram simpler = tensor::with_straight_reads(tensor::without_idle_folds(region));
-    std::variant<tensor::Plan, NotApplicable> plan = tensor::make_plan(simpler, options);
+    std::variant<tensor::Plan, NotApplicable> plan = tensor::make_plan(simpler, options.limits());
     if (const NotApplicable* why = std::get_if<NotApplicable>(&plan))
         return messages::unfit_region(region.name, options.target, *why,
                                       helpful_moves(state, region.name, options));

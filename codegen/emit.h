@@ -14,15 +14,9 @@
 #include "diagrams/compare.h"
 #include "diagrams/diagram.h"
 #include "diagrams/source.h"
+#include "schedule/limits.h"
 
 namespace napkin {
-
-/// No axis may be longer: kernels count along axes, and a tile more, in 32 bits. What is computed
-/// from indices, and places in arrays, take 64 bits where 32 may not hold them.
-inline constexpr std::int64_t kMostSize = std::int64_t{1} << 30;
-/// No axis whose size a kernel learns at run time may be longer, so that a sum of an index and the
-/// difference of two sizes is one of 32 bits.
-inline constexpr std::int64_t kMostRunTimeSize = std::int64_t{1} << 29;
 
 /// Targets by name, the best one last; an unknown one is a diagnostic of `emit`.
 [[nodiscard]] std::vector<std::string> target_names();
@@ -50,6 +44,10 @@ struct EmitOptions {
     std::map<std::string, std::vector<std::string>> remarks = {};
     /// For `// attention.ncd:12:3` comments; none without it.
     const SourceMap* sources = nullptr;
+
+    [[nodiscard]] schedule::Limits limits() const {
+        return {shared_memory, threads, dynamic_sizes};
+    }
 };
 
 /// One parameter of a kernel, in order.

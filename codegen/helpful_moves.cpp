@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "codegen/tensor/idle_folds.h"
-#include "codegen/tensor/moves.h"
-#include "codegen/tensor/straight_reads.h"
+#include "schedule/idle_folds.h"
+#include "schedule/moves.h"
+#include "schedule/straight_reads.h"
 
 namespace napkin {
 namespace {
@@ -27,9 +27,9 @@ public:
         if (region == program->regions.end()) return false;
         const RegionProgram simpler =
             tensor::with_straight_reads(tensor::without_idle_folds(*region));
-        if (tensor::has_plan(simpler, options_)) return true;
+        if (tensor::has_plan(simpler, options_.limits())) return true;
         if (depth == 0) return false;
-        for (Command& move : tensor::proposed_moves(simpler, options_)) {
+        for (Command& move : tensor::proposed_moves(simpler, options_.limits())) {
             if (program->regions.size() > 1) move.in = region_;
             const std::size_t before = moves_.size();
             const std::optional<State> next = made(state, move);

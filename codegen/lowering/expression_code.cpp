@@ -209,7 +209,7 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
         std::vector<double> values;
         values.reserve(arguments.size());
         for (const Code& code : arguments) values.push_back(*code.constant);
-        // Exponents of fast exponentials are in base 2 (codegen/tensor/scales.h).
+        // Exponents of fast exponentials are in base 2 (schedule/scales.h).
         const bool base_two = scope_.fast && call.function == Function::Exp;
         const double value =
             base_two ? std::exp2(values.front()) : apply_function(call.function, values);

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "codegen/rounding.h"
 #include "codegen/simt/contraction_lowering.h"
+#include "schedule/rounding.h"
 
 namespace napkin::lowering {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codegen/lowering/region_frame.h"
-#include "codegen/tensor/plan.h"
+#include "schedule/plan.h"
 
 namespace napkin::tensor {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "codegen/tensor/fold_code.h"
-#include "codegen/tensor/statements.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "schedule/statements.h"
 
 namespace napkin::lowering {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "codegen/tensor/straight_reads.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "codegen/tensor/statements.h"
-#include "codegen/tensor/straight_reads.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "schedule/statements.h"
+#include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
 namespace {

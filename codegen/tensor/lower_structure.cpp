@@ -6,9 +6,9 @@
 
 #include "codegen/tensor/block_order.h"
 #include "codegen/tensor/matrix_layout.h"
-#include "codegen/tensor/statements.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "diagrams/overloaded.h"
+#include "schedule/statements.h"
 
 namespace napkin::lowering {
 namespace {

@@ -1,5 +1,5 @@
 // Lowering of one region's tile program to a kernel for the tensor core's targets, by a plan
-// (codegen/tensor/plan.h).
+// (schedule/plan.h).
 //
 // The kernel's body follows the tile program statement by statement. Loads that a product reads are
 // asynchronous copies into swizzled matrices, and those inside a loop go through a ring of stages,
@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "codegen/lowering/region_frame.h"
-#include "codegen/tensor/plan.h"
-#include "codegen/tensor/scales.h"
+#include "schedule/plan.h"
+#include "schedule/scales.h"
 
 namespace napkin::lowering {
 

@@ -1,14 +1,14 @@
-#include "codegen/tensor/plan.h"
+#include "schedule/plan.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "codegen/tensor/arrange.h"
-#include "codegen/tensor/planner.h"
-#include "codegen/tensor/statements.h"
 #include "diagrams/overloaded.h"
+#include "schedule/arrange.h"
+#include "schedule/planner.h"
+#include "schedule/statements.h"
 
 namespace napkin::tensor {
 
@@ -16,7 +16,7 @@ std::variant<Plan, NotApplicable> Planner::run() {
     try_plan();
     if (!refused_) return plan_;
     for (const AxisId axis : single_axes()) {
-        Planner other(region_, options_);
+        Planner other(region_, limits_);
         other.single_row_ = axis;
         other.try_plan();
         if (!other.refused_) return std::move(other.plan_);
@@ -213,7 +213,7 @@ void Planner::spread(std::optional<AxisId> row) {
     check_reads();
     if (refused_) return;
     if (plan_.products.empty()) choose_vector();
-    if (std::optional<std::string> reason = arrange(region_, options_, plan_))
+    if (std::optional<std::string> reason = arrange(region_, limits_, plan_))
         refuse(*reason, "choose smaller groups or chunks, or use `--target simt`", shrinking());
     if (!refused_) extend_rows();
 }
@@ -236,8 +236,8 @@ void Planner::extend_rows() {
 }
 
 std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,
-                                            const EmitOptions& options) {
-    return Planner(region, options).run();
+                                            const schedule::Limits& limits) {
+    return Planner(region, limits).run();
 }
 
 }  // namespace napkin::tensor

@@ -2,9 +2,9 @@
 // masks, or maxima over nothing, reach.
 #include <cmath>
 
-#include "codegen/tensor/plan.h"
-#include "codegen/tensor/statements.h"
 #include "diagrams/overloaded.h"
+#include "schedule/plan.h"
+#include "schedule/statements.h"
 
 namespace napkin::tensor {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "codegen/tensor/planner.h"
+#include "schedule/planner.h"
 
 namespace napkin::tensor {
 namespace {

@@ -1,4 +1,4 @@
-#include "codegen/tensor/arrange.h"
+#include "schedule/arrange.h"
 
 #include <fmt/format.h>
 
@@ -57,8 +57,8 @@ std::int64_t columns_held(const Plan& plan) {
     return columns;
 }
 
-std::optional<std::string> arrange_products(const RegionProgram& region, const EmitOptions& options,
-                                            Plan& plan) {
+std::optional<std::string> arrange_products(const RegionProgram& region,
+                                            const schedule::Limits& limits, Plan& plan) {
     const std::int64_t wanted = plan.extents.at(*plan.row);
     std::optional<AxisId> split = shareable(plan);
     if (split && folded(region, region.body, *split, plan)) split.reset();
@@ -72,7 +72,7 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
             if (across > 1 && (!split || columns % (across * kTile) != 0)) continue;
             const std::int64_t rows = padded(wanted, down * kTile);
             if (warps > 16 || (down > 1 && rows - wanted >= rows / 2)) continue;
-            if (options.threads > 0 && warps * 32 != options.threads) continue;
+            if (limits.threads > 0 && warps * 32 != limits.threads) continue;
             const std::int64_t of_warp = rows / down;
             const std::int64_t registers = held / across * of_warp / 32;
             if (registers > kFragmentRegisters) continue;
@@ -98,13 +98,13 @@ std::optional<std::string> arrange_products(const RegionProgram& region, const E
     if (best == 0)
         return fmt::format(
             "{} rows of {} columns in registers fit no number of warps{}", wanted, held,
-            options.threads > 0 ? fmt::format(" with {} threads", options.threads) : "");
+            limits.threads > 0 ? fmt::format(" with {} threads", limits.threads) : "");
     if (plan.warps_across > 1) plan.split = split;
     return std::nullopt;
 }
 
 /// Rows are shared by as many threads as hold them in few registers: lanes of a warp, then warps.
-std::optional<std::string> arrange_rows(const EmitOptions& options, Plan& plan) {
+std::optional<std::string> arrange_rows(const schedule::Limits& limits, Plan& plan) {
     constexpr std::int64_t kWarp = 32;
     constexpr std::int64_t kMostThreads = 1024;
     constexpr std::int64_t kValuesOfThread = 64;
@@ -114,7 +114,7 @@ std::optional<std::string> arrange_rows(const EmitOptions& options, Plan& plan) 
         if (tile.home == Home::Fragment && tile.column)
             columns = std::max(columns, plan.extents.at(*tile.column));
     const std::int64_t rows = plan.row ? plan.extents.at(*plan.row) : 1;
-    const std::int64_t most = options.threads > 0 ? options.threads : kMostThreads;
+    const std::int64_t most = limits.threads > 0 ? limits.threads : kMostThreads;
     plan.lanes_per_row = 1;
     while (plan.lanes_per_row < kWarp && plan.lanes_per_row * plan.vector < columns)
         plan.lanes_per_row *= 2;
@@ -124,7 +124,7 @@ std::optional<std::string> arrange_rows(const EmitOptions& options, Plan& plan) 
     plan.warps_across = std::max<std::int64_t>(plan.lanes_per_row / kWarp, 1);
     plan.across_warps = plan.across_warps || plan.warps_across > 1;
     const std::int64_t rows_at_once = std::max<std::int64_t>(kWarp / plan.lanes_per_row, 1);
-    const std::int64_t warps = options.threads > 0 ? options.threads / kWarp : 8;
+    const std::int64_t warps = limits.threads > 0 ? limits.threads / kWarp : 8;
     plan.warps_down = 1;
     while (plan.warps_down * plan.warps_across < warps && plan.warps_down * rows_at_once < rows)
         plan.warps_down *= 2;
@@ -140,10 +140,10 @@ std::optional<std::string> arrange_rows(const EmitOptions& options, Plan& plan) 
 
 }  // namespace
 
-std::optional<std::string> arrange(const RegionProgram& region, const EmitOptions& options,
+std::optional<std::string> arrange(const RegionProgram& region, const schedule::Limits& limits,
                                    Plan& plan) {
-    return plan.has_products() ? arrange_products(region, options, plan)
-                               : arrange_rows(options, plan);
+    return plan.has_products() ? arrange_products(region, limits, plan)
+                               : arrange_rows(limits, plan);
 }
 
 }  // namespace napkin::tensor

@@ -1,14 +1,14 @@
 // Makes a plan (plan.h): finds the products, chooses the row axis, places every tile.
 #pragma once
 
-#include "codegen/tensor/plan.h"
+#include "schedule/plan.h"
 
 namespace napkin::tensor {
 
 class Planner {
 public:
-    Planner(const RegionProgram& region, const EmitOptions& options)
-        : region_(region), options_(options) {}
+    Planner(const RegionProgram& region, const schedule::Limits& limits)
+        : region_(region), limits_(limits) {}
     [[nodiscard]] std::variant<Plan, NotApplicable> run();
     /// What could be done about it, once it has run.
     [[nodiscard]] std::vector<Command> moves() const;
@@ -84,7 +84,7 @@ private:
     [[nodiscard]] ElementType operand_type(const Compute& compute) const;
 
     const RegionProgram& region_;
-    const EmitOptions& options_;
+    const schedule::Limits& limits_;
     Plan plan_;
     struct Refused {
         std::string reason;

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "codegen/tensor/planner.h"
-#include "codegen/tensor/scales.h"
-#include "codegen/tensor/straight_reads.h"
+#include "schedule/planner.h"
+#include "schedule/scales.h"
+#include "schedule/straight_reads.h"
 
 namespace napkin::tensor {
 namespace {

@@ -1,4 +1,4 @@
-#include "codegen/tensor/idle_folds.h"
+#include "schedule/idle_folds.h"
 
 #include <set>
 #include <utility>

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "codegen/tensor/planner.h"
-#include "codegen/tensor/statements.h"
-#include "codegen/tensor/straight_reads.h"
+#include "schedule/planner.h"
+#include "schedule/statements.h"
+#include "schedule/straight_reads.h"
 
 namespace napkin::tensor {
 namespace {
@@ -191,7 +191,7 @@ void Planner::choose_vector() {
     const auto fit = [&](const Array& array, AxisId column) {
         const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
         const Axis& inner = region_.axes[array.axes[last].index()];
-        const bool run_time = inner.dynamic || options_.dynamic_sizes;
+        const bool run_time = inner.dynamic || limits_.dynamic_sizes;
         divides(run_time && array.axes.size() > 1 ? 1 : inner.extent);
         if (plan_.extents.at(column) < region_.axes[column.index()].extent)
             divides(plan_.extents.at(column));

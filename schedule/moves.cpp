@@ -1,10 +1,10 @@
-#include "codegen/tensor/moves.h"
+#include "schedule/moves.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "codegen/tensor/planner.h"
+#include "schedule/planner.h"
 
 namespace napkin::tensor {
 namespace {
@@ -96,16 +96,16 @@ std::vector<Command> Planner::moves() const {
     return refused_ ? refused_->moves : shrinking();
 }
 
-std::vector<Command> proposed_moves(const RegionProgram& region, const EmitOptions& options) {
-    Planner planner(region, options);
+std::vector<Command> proposed_moves(const RegionProgram& region, const schedule::Limits& limits) {
+    Planner planner(region, limits);
     static_cast<void>(planner.run());
     return planner.moves();
 }
 
-bool has_plan(const RegionProgram& region, const EmitOptions& options) {
-    const std::variant<Plan, NotApplicable> plan = make_plan(region, options);
+bool has_plan(const RegionProgram& region, const schedule::Limits& limits) {
+    const std::variant<Plan, NotApplicable> plan = make_plan(region, limits);
     const Plan* made = std::get_if<Plan>(&plan);
-    return made != nullptr && shared_bytes(*made) <= options.shared_memory;
+    return made != nullptr && shared_bytes(*made) <= limits.shared_memory;
 }
 
 }  // namespace napkin::tensor

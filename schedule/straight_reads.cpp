@@ -1,12 +1,12 @@
-#include "codegen/tensor/straight_reads.h"
+#include "schedule/straight_reads.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
-#include "codegen/emit.h"
 #include "diagrams/integer_range.h"
+#include "schedule/limits.h"
 
 namespace napkin::tensor {
 namespace {

@@ -4,12 +4,12 @@
 #include <optional>
 #include <string>
 
-#include "codegen/tensor/plan.h"
+#include "schedule/plan.h"
 
 namespace napkin::tensor {
 
 /// Fills the plan's warps, lanes and rows; the reason where no arrangement fits the registers.
 [[nodiscard]] std::optional<std::string> arrange(const RegionProgram& region,
-                                                 const EmitOptions& options, Plan& plan);
+                                                 const schedule::Limits& limits, Plan& plan);
 
 }  // namespace napkin::tensor

@@ -1,4 +1,4 @@
-#include "codegen/tensor/scales.h"
+#include "schedule/scales.h"
 
 #include <cmath>
 #include <numbers>

@@ -23,9 +23,9 @@
 #include <variant>
 #include <vector>
 
-#include "codegen/emit.h"
-#include "codegen/rounding.h"
 #include "derive/tile_program.h"
+#include "schedule/limits.h"
+#include "schedule/rounding.h"
 
 namespace napkin::tensor {
 
@@ -117,7 +117,7 @@ struct Plan {
 
 /// The plan, or the reason why the region does not fit the tensor core's way of working.
 [[nodiscard]] std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,
-                                                          const EmitOptions& options);
+                                                          const schedule::Limits& limits);
 
 /// Arrays whose elements a mask may make infinite, if the inputs are finite and nothing overflows.
 [[nodiscard]] std::set<ArrayId> infinite_arrays(const RegionProgram& region);
