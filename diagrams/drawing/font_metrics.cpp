@@ -1,5 +1,5 @@
+#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "diagrams/drawing/math_text.h"
 
@@ -23,25 +23,40 @@ constexpr std::array<int, 95> kItalic = {
     722, 333, 444, 667, 556, 833, 667, 722, 611, 722, 611, 500, 556, 722, 611, 833, 611, 556, 556, 389,
     278, 389, 422, 500, 333, 500, 500, 444, 500, 444, 278, 500, 500, 278, 278, 444, 278, 722, 500, 500,
     500, 500, 389, 389, 278, 500, 444, 667, 444, 444, 389, 400, 275, 400, 541};
-/// The signs beyond ASCII that labels use, in either face.
-constexpr std::array<std::pair<char32_t, int>, 22> kSigns = {{
-    {U'ℓ', 479}, {U'·', 333}, {U'−', 564}, {U'≡', 564}, {U'∴', 778}, {U'≥', 549}, {U'≤', 549}, {U'×', 564},
-    {U'Σ', 582}, {U'′', 219}, {U'…', 1000}, {U'→', 1000}, {U'←', 1000}, {U'√', 549}, {U'∞', 713}, {U'∏', 823},
-    {U'≠', 549}, {U'α', 524}, {U'β', 509}, {U'λ', 485}, {U'∈', 713}, {U'■', 604},
-}};
+/// A sign beyond ASCII that labels use: its width in either face and its name in TeX's mathematics.
+struct Sign {
+    char32_t point;
+    int width;
+    std::string_view tex;
+};
+constexpr std::array kSigns = {
+    Sign{U'ℓ', 479, "\\ell"},    Sign{U'·', 333, "\\cdot"},       Sign{U'−', 564, "-"},
+    Sign{U'≡', 564, "\\equiv"},  Sign{U'∴', 778, "\\therefore"},  Sign{U'≥', 549, "\\geq"},
+    Sign{U'≤', 549, "\\leq"},    Sign{U'×', 564, "\\times"},      Sign{U'Σ', 582, "\\Sigma"},
+    Sign{U'′', 219, "{}'"},       Sign{U'…', 1000, "\\dots"},      Sign{U'→', 1000, "\\to"},
+    Sign{U'←', 1000, "\\gets"},  Sign{U'√', 549, "\\surd"},       Sign{U'∞', 713, "\\infty"},
+    Sign{U'∏', 823, "\\prod"},   Sign{U'≠', 549, "\\neq"},        Sign{U'∈', 713, "\\in"},
+    Sign{U'α', 524, "\\alpha"},  Sign{U'β', 509, "\\beta"},       Sign{U'λ', 485, "\\lambda"},
+    Sign{U'■', 604, "\\blacksquare"},
+};
 // clang-format on
 
 constexpr int kMonoWidth = 600;
 constexpr int kUnknownWidth = 800;
+
+const Sign* find_sign(char32_t point) {
+    const auto* found = std::find_if(kSigns.begin(), kSigns.end(),
+                                     [&](const Sign& sign) { return sign.point == point; });
+    return found == kSigns.end() ? nullptr : found;
+}
 
 int units_of(char32_t point, Face face) {
     if (point == U'\u0305') return 0;
     if (face == Face::Mono) return kMonoWidth;
     if (point >= kFirst && point < kFirst + kRoman.size())
         return face == Face::Italic ? kItalic[point - kFirst] : kRoman[point - kFirst];
-    for (const auto& [sign, width] : kSigns)
-        if (sign == point) return width;
-    return kUnknownWidth;
+    const Sign* sign = find_sign(point);
+    return sign != nullptr ? sign->width : kUnknownWidth;
 }
 
 }  // namespace
@@ -50,6 +65,11 @@ int units_of(std::string_view text, Face face) {
     int total = 0;
     while (!text.empty()) total += units_of(next_code_point(text), face);
     return total;
+}
+
+std::string_view tex_of(char32_t sign) {
+    const Sign* known = find_sign(sign);
+    return known != nullptr ? known->tex : std::string_view();
 }
 
 char32_t next_code_point(std::string_view& text) {

@@ -92,6 +92,55 @@ std::string_view sign_of(char c) {
     }
 }
 
+/// A character of text in the encoding that TeX's fonts have by default; empty for those that only
+/// mathematics has.
+std::string tex_letter(char c) {
+    switch (c) {
+    case '<':
+    case '>':
+    case '|': return "";
+    case '\\': return "\\textbackslash{}";
+    case '^': return "\\textasciicircum{}";
+    case '~': return "\\textasciitilde{}";
+    case '"': return "''";
+    case '{':
+    case '}':
+    case '$':
+    case '&':
+    case '#':
+    case '_':
+    case '%': return std::string("\\") + c;
+    default: return {c};
+    }
+}
+
+/// Letters in text of the run's face, signs in mathematics between them.
+void append_tex(std::string& out, const Run& run) {
+    const std::string open = run.face == Face::Italic ? "\\textit{"
+                             : run.face == Face::Mono ? "\\texttt{"
+                                                      : "\\text{";
+    std::string letters;
+    const auto close = [&] {
+        if (!letters.empty()) out += open + letters + "}";
+        letters.clear();
+    };
+    std::string_view rest = run.text;
+    while (!rest.empty()) {
+        const std::string_view at = rest;
+        const char32_t point = next_code_point(rest);
+        const std::string_view own = at.substr(0, at.size() - rest.size());
+        const std::string_view sign = tex_of(point);
+        const std::string letter = own.size() == 1 ? tex_letter(own[0]) : std::string(own);
+        if (sign.empty() && !letter.empty()) {
+            letters += letter;
+            continue;
+        }
+        close();
+        out += "{" + std::string(sign.empty() ? own : sign) + "}";  // braces: no room around it
+    }
+    close();
+}
+
 }  // namespace
 
 MathText parse_math(std::string_view text, bool overbar) {
@@ -182,14 +231,6 @@ std::string to_unicode(const MathText& text) {
 }
 
 std::string to_tex(const MathText& text) {
-    constexpr std::array<std::pair<char32_t, const char*>, 21> kCommands = {{
-        {U'ℓ', "\\ell "},       {U'·', "\\cdot "},   {U'−', "-"},       {U'≡', "\\equiv "},
-        {U'∴', "\\therefore "}, {U'≥', "\\geq "},    {U'≤', "\\leq "},  {U'×', "\\times "},
-        {U'Σ', "\\Sigma "},     {U'′', "'"},         {U'…', "\\dots "}, {U'→', "\\to "},
-        {U'√', "\\surd "},      {U'∞', "\\infty "},  {U'∏', "\\prod "}, {U'α', "\\alpha "},
-        {U'β', "\\beta "},      {U'λ', "\\lambda "}, {U'←', "\\gets "}, {U'≠', "\\neq "},
-        {U'∈', "\\in "},
-    }};
     std::string out;
     Script before = Script::Base;
     for (const Run& run : text.runs) {
@@ -198,22 +239,7 @@ std::string to_tex(const MathText& text) {
             out += run.script == Script::Below ? "_{" : "^{";
         before = run.script;
         if (run.overbar) out += "\\overline{";
-        out += run.face == Face::Italic ? "\\mathit{" : "\\text{";
-        std::string_view rest = run.text;
-        while (!rest.empty()) {
-            const char32_t point = next_code_point(rest);
-            const auto* found = kCommands.begin();
-            while (found != kCommands.end() && found->first != point) ++found;
-            if (found != kCommands.end())
-                out += "$" + std::string(found->second) + "$";
-            else if (point < 0x80 &&
-                     std::string_view("\\{}$&#^_%~").find(static_cast<char>(point)) !=
-                         std::string_view::npos)
-                out += "\\char" + std::to_string(static_cast<int>(point)) + " ";
-            else if (point < 0x80)
-                out += static_cast<char>(point);
-        }
-        out += '}';
+        append_tex(out, run);
         if (run.overbar) out += '}';
     }
     return before == Script::Base ? out : out + '}';

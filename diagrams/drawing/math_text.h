@@ -51,8 +51,12 @@ struct PlacedRun {
 
 /// `g_q`, for terminals and tooltips; overbars are combining characters.
 [[nodiscard]] std::string to_unicode(const MathText& text);
-/// `g_{q}`, to stand between dollar signs.
+/// `\textit{g}_{\textit{q}}`, to stand between dollar signs; takes the packages amsmath and
+/// amssymb.
 [[nodiscard]] std::string to_tex(const MathText& text);
+
+/// A sign's name in TeX's mathematics; empty for letters and signs that labels do not use.
+[[nodiscard]] std::string_view tex_of(char32_t sign);
 
 /// One code point off the front of UTF-8 text; malformed bytes come singly.
 [[nodiscard]] char32_t next_code_point(std::string_view& text);

@@ -9,6 +9,32 @@ namespace napkin::drawing {
 
 namespace {
 
+/// Computer Modern is wider than the type that layouts count with; a little smaller it is of a size
+/// that the fonts have.
+constexpr double kComputerModern = 0.92;
+
+/// Where TikZ is loaded the picture is part of a document; else it is a document, one page of its
+/// own size. What is still wider than the layout counted is scaled down to that.
+constexpr const char* kPreamble =
+    R"(% A picture by napkin: compiles alone, and in a document whose preamble has
+% \usepackage{{tikz, amsmath, amssymb}} it is set by \input{{this file}}, or, to the width of the column,
+% by \resizebox{{\linewidth}}{{!}}{{\input{{this file}}}}.
+\ifcsname tikzpicture\endcsname
+  \def\napkinend{{\ignorespaces}}
+\else
+  \documentclass{{article}}
+  \usepackage[papersize={{{:.2f}pt,{:.2f}pt}}, margin=0pt]{{geometry}}
+  \usepackage{{tikz, amsmath, amssymb}}
+  \pagestyle{{empty}}
+  \setlength{{\parindent}}{{0pt}}
+  \setlength{{\topskip}}{{0pt}}
+  \def\napkinend{{\end{{document}}}}
+  \begin{{document}}%
+\fi
+\def\napkinfit#1#2{{\setbox0\hbox{{$#2$}}%
+  \ifdim\wd0>#1\relax\resizebox{{#1}}{{!}}{{\box0}}\else\box0\fi}}
+)";
+
 std::string point(const Point& p) {
     return fmt::format("({:.2f},{:.2f})", p.x, p.y);
 }
@@ -48,10 +74,12 @@ std::string label(const Text& text) {
     const char* anchor = text.anchor == Anchor::Left     ? "base west"
                          : text.anchor == Anchor::Middle ? "base"
                                                          : "base east";
+    const double size = text.size * kComputerModern;
     return fmt::format(
         "\\node[anchor={}, inner sep=0, text={}, font=\\fontsize{{{:.1f}}}{{{:.1f}}}\\selectfont] "
-        "at {} {{${}$}};\n",
-        anchor, color(text.color), text.size, text.size, point(text.at), to_tex(text.text));
+        "at {} {{\\napkinfit{{{:.2f}pt}}{{{}}}}};\n",
+        anchor, color(text.color), size, size, point(text.at), width_of(text.text, text.size),
+        to_tex(text.text));
 }
 
 void collect(const Shape& shape, std::set<Color>& colors) {
@@ -75,11 +103,10 @@ void collect(const Shape& shape, std::set<Color>& colors) {
 std::string render_tikz(const Canvas& canvas) {
     std::set<Color> colors;
     for (const Operation& operation : canvas.operations) collect(operation.shape, colors);
-    std::string text =
-        "\\documentclass[tikz]{standalone}\n\\usepackage{amsmath,amssymb}\n\\begin{document}\n";
+    std::string text = fmt::format(kPreamble, canvas.width, canvas.height);
+    text += "\\begin{tikzpicture}[x=1pt, y=-1pt]\n";
     for (const Color value : colors)
         text += fmt::format("\\definecolor{{{}}}{{HTML}}{{{:06X}}}\n", color(value), value);
-    text += "\\begin{tikzpicture}[x=1pt, y=-1pt]\n";
     text += fmt::format("\\useasboundingbox (0,0) rectangle ({:.2f},{:.2f});\n", canvas.width,
                         canvas.height);
     for (const Operation& operation : canvas.operations)
@@ -94,7 +121,7 @@ std::string render_tikz(const Canvas& canvas) {
                                [](const Text& shape) { return label(shape); },
                            },
                            operation.shape);
-    return text + "\\end{tikzpicture}\n\\end{document}\n";
+    return text + "\\end{tikzpicture}%\n\\napkinend\n";
 }
 
 }  // namespace napkin::drawing

@@ -11,19 +11,19 @@ TEST_CASE("labels: what is read, in a terminal and in TeX") {
         const char* tex;
     };
     for (const Case& c : {
-             Case{"g_q", "g_q", "\\mathit{g}_{\\mathit{q}}"},
-             Case{"s_x^(32)", "s_x^(32)", "\\mathit{s}_{\\mathit{x}}^{\\text{(32)}}"},
-             Case{"H_l1", "H_ℓ1", "\\mathit{H}_{\\mathit{$\\ell $}\\text{1}}"},
-             Case{"2qd/g_q", "2qd/g_q", "\\text{2}\\mathit{qd}\\text{/}\\mathit{g}_{\\mathit{q}}"},
-             Case{"a*b", "a·b", "\\mathit{a}\\text{$\\cdot $}\\mathit{b}"},
-             Case{"g_q@warps", "g_q,ℓ2", "\\mathit{g}_{\\mathit{q}\\text{,$\\ell $2}}"},
+             Case{"g_q", "g_q", "\\textit{g}_{\\textit{q}}"},
+             Case{"s_x^(32)", "s_x^(32)", "\\textit{s}_{\\textit{x}}^{\\text{(32)}}"},
+             Case{"H_l1", "H_ℓ1", "\\textit{H}_{{\\ell}\\text{1}}"},
+             Case{"2qd/g_q", "2qd/g_q", "\\text{2}\\textit{qd}\\text{/}\\textit{g}_{\\textit{q}}"},
+             Case{"a*b", "a·b", "\\textit{a}{\\cdot}\\textit{b}"},
+             Case{"g_q@warps", "g_q,ℓ2", "\\textit{g}_{\\textit{q}\\text{,}{\\ell}\\text{2}}"},
          }) {
         CAPTURE(c.text);
         CHECK_EQ(to_unicode(parse_math(c.text)), c.unicode);
         CHECK_EQ(to_tex(parse_math(c.text)), c.tex);
     }
     CHECK_EQ(to_unicode(parse_math("q", true)), "q\u0305");
-    CHECK_EQ(to_tex(parse_math("q", true)), "\\overline{\\mathit{q}}");
+    CHECK_EQ(to_tex(parse_math("q", true)), "\\overline{\\textit{q}}");
 }
 
 TEST_CASE("labels: anything can be read, nothing crashes") {
