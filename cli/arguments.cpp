@@ -40,6 +40,14 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.json) app.add_flag("--json", out.json, "one JSON object on standard output");
     if (takes.steps) app.add_flag("--steps", out.steps, "one numbered picture for every step");
     if (takes.tile) app.add_flag("--tile", out.tile, "draw the tile program");
+    if (takes.picture) {
+        app.add_option("--region", out.region, "draw this kernel only, by an array that it saves");
+        app.add_option(
+               "--width", out.width,
+               "no wider than this, where it can be broken: pixels of SVG and PNG, points of "
+               "PDF and TeX, columns of text")
+            ->check(CLI::Range(1, 100000));
+    }
     if (takes.interactive)
         app.add_flag("-i,--interactive", out.interactive, "type commands, see what each does");
     if (takes.top) app.add_option("--top", out.top, "how many to show")->check(CLI::Range(1, 1000));

@@ -33,6 +33,7 @@ struct Takes {
     bool json = false;
     bool steps = false;
     bool tile = false;
+    bool picture = false;  ///< which part, and how wide
     bool interactive = false;
     bool top = false;
     bool as = false;

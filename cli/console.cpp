@@ -33,7 +33,7 @@ bool wants_color(int stream) {
 int terminal_width() {
     winsize size{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    return 100;
+    return kColumns;
 }
 
 namespace {

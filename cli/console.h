@@ -23,7 +23,8 @@ inline constexpr int kBug = 70;
 
 /// Whether a stream (1 or 2) is a terminal that wants colours: NO_COLOR and `TERM=dumb` say no.
 [[nodiscard]] bool wants_color(int stream);
-/// Columns of the terminal on standard output, 100 where it is none.
+inline constexpr int kColumns = 80;  ///< where the reader's width is not known
+/// Columns of the terminal on standard output, `kColumns` where it is none.
 [[nodiscard]] int terminal_width();
 
 // What people read is in ASCII where the locale does not write UTF-8 (cli/ascii.h).

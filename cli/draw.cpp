@@ -11,15 +11,34 @@ namespace {
 
 using drawing::Format;
 
-std::optional<Diagnostics> draw_state(const State& state, const std::string& title,
-                                      const std::string& path) {
+/// What the arguments ask for, in points.
+Result<PictureOptions> options_of(const Arguments& arguments, const State& state, Format format,
+                                  std::string title) {
+    PictureOptions options;
+    options.title = std::move(title);
+    if (format == Format::Text) {
+        options.medium = drawing::Medium::Terminal;
+        options.max_width = columns(kColumns);
+    }
+    if (arguments.width > 0) options.max_width = arguments.width / drawing::units_in_point(format);
+    if (arguments.region.empty()) return options;
+    const auto region = find_region(state, arguments.region);
+    if (const NotApplicable* none = std::get_if<NotApplicable>(&region))
+        return Diagnostics{{unknown_region(none->reason, none->help)}};
+    options.kernel = std::get<std::size_t>(region);
+    return options;
+}
+
+std::optional<Diagnostics> draw_state(const Arguments& arguments, const State& state,
+                                      const std::string& title, const std::string& path) {
     const Result<Format> format = drawing::format_of(path);
     if (!format) return format.error();
+    const Result<PictureOptions> options = options_of(arguments, state, *format, title);
+    if (!options) return options.error();
     const Result<Cost> cost = cost_of_state(state);
     if (!cost) return cost.error();
-    const auto medium = *format == Format::Text ? drawing::Medium::Terminal : drawing::Medium::Page;
     const Result<std::string> bytes =
-        drawing::render_canvas(picture_of(state, *cost, medium, title), *format);
+        drawing::render_canvas(picture_of(state, *cost, *options), *format);
     if (!bytes) return bytes.error();
     if (const auto failure = write_data(path, *bytes)) return Diagnostics{{*failure}};
     return std::nullopt;
@@ -47,7 +66,8 @@ std::string numbered(const std::string& path, std::size_t number) {
     return path.substr(0, dot) + "-" + digits + path.substr(dot);
 }
 
-Result<int> draw_steps(const Loaded& loaded, const std::string& path) {
+Result<int> draw_steps(const Arguments& arguments, const Loaded& loaded) {
+    const std::string& path = arguments.output;
     if (const Result<Format> format = drawing::format_of(path); !format) return format.error();
     State state = initial_state(loaded.plain);
     std::string title = loaded.plain.name;
@@ -60,16 +80,21 @@ Result<int> draw_steps(const Loaded& loaded, const std::string& path) {
             invariant(std::holds_alternative<State>(outcome), "a replayed step applies no more");
             state = std::get<State>(std::move(outcome));
         }
-        if (const auto failure = draw_state(state, title, numbered(path, i))) return *failure;
+        if (const auto failure = draw_state(arguments, state, title, numbered(path, i)))
+            return *failure;
     }
     return kOk;
 }
 
 /// Without a file: in the terminal.
-Result<int> draw_here(const State& state) {
+Result<int> draw_here(const Arguments& arguments, const State& state) {
+    Result<PictureOptions> options = options_of(arguments, state, Format::Text, "");
+    if (!options) return options.error();
+    if (arguments.width == 0) options->max_width = columns(terminal_width());
     const Result<Cost> cost = cost_of_state(state);
     if (!cost) return cost.error();
-    print_data(terminal_picture(state, *cost, wants_color(1)) + "\n");
+    const drawing::Canvas picture = picture_of(state, *cost, *options);
+    print_data(drawing::render_text(picture, wants_color(1)) + "\n");
     return kOk;
 }
 
@@ -79,15 +104,15 @@ Result<int> run_draw(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    if (arguments.output.empty()) return draw_here(loaded->state);
+    if (arguments.output.empty()) return draw_here(arguments, loaded->state);
     if (arguments.tile) {
         if (const auto failure = draw_tiles(loaded->state, context.sources, arguments.output))
             return *failure;
         return kOk;
     }
-    if (arguments.steps) return draw_steps(*loaded, arguments.output);
+    if (arguments.steps) return draw_steps(arguments, *loaded);
     if (const auto failure =
-            draw_state(loaded->state, loaded->state.diagram.name, arguments.output))
+            draw_state(arguments, loaded->state, loaded->state.diagram.name, arguments.output))
         return *failure;
     return kOk;
 }

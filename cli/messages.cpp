@@ -81,6 +81,10 @@ Diagnostic capacity_exceeded(const std::string& what, const std::string& machine
     return warning;
 }
 
+Diagnostic unknown_region(const std::string& reason, const std::string& help) {
+    return plain_error("E9024", reason, help);
+}
+
 Diagnostic law_without_picture(const std::string& command) {
     return plain_error(
         "E9018", "there is no picture of why `" + command + "` is legal",

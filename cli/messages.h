@@ -23,6 +23,8 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic unknown_tensor(const std::string& option, const std::string& name,
                                         const std::vector<std::string>& known);
 [[nodiscard]] Diagnostic capacity_exceeded(const std::string& what, const std::string& machine);
+/// Of `draw --region`, in the words of the rules.
+[[nodiscard]] Diagnostic unknown_region(const std::string& reason, const std::string& help);
 [[nodiscard]] Diagnostic law_without_picture(const std::string& command);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);

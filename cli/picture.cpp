@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cli/console.h"
 #include "cli/numbers.h"
 
 namespace napkin::cli {
@@ -52,6 +53,11 @@ std::vector<TableRow> rows_of(const State& state, const Cost& cost) {
     }
     if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end())
         transferred.cumulative = cell_of(total->second, cost.regions.front());
+    for (const RegionCost& region : cost.regions) {
+        const auto own = region.levels.find(Level::Block);
+        transferred.totals.push_back(
+            own == region.levels.end() ? "" : cell_of(own->second.transferred, region));
+    }
     return {memory, transferred};
 }
 
@@ -87,17 +93,25 @@ Result<Cost> CostOfSteps::operator()(const State& state) {
     return cost_of(state.diagram.name, std::move(regions));
 }
 
-drawing::Canvas picture_of(const State& state, const Cost& cost, drawing::Medium medium,
-                           const std::string& title) {
+drawing::Canvas picture_of(const State& state, const Cost& cost, const PictureOptions& wanted) {
     drawing::DrawOptions options;
-    options.title = title;
+    options.title = wanted.title;
     options.rows = rows_of(state, cost);
-    options.medium = medium;
+    options.medium = wanted.medium;
+    options.kernel = wanted.kernel;
+    if (wanted.max_width) options.max_width = *wanted.max_width;
     return drawing::draw_diagram(state.diagram, state.relabelling, options);
 }
 
+double columns(int count) {
+    return drawing::kTerminalCell * count;
+}
+
 std::string terminal_picture(const State& state, const Cost& cost, bool color) {
-    return drawing::render_text(picture_of(state, cost, drawing::Medium::Terminal, ""), color);
+    PictureOptions options;
+    options.medium = drawing::Medium::Terminal;
+    options.max_width = columns(terminal_width());
+    return drawing::render_text(picture_of(state, cost, options), color);
 }
 
 }  // namespace napkin::cli

@@ -12,10 +12,20 @@
 
 namespace napkin::cli {
 
-/// The drawing with its table; `width` in points or characters, as the medium counts.
+/// What a picture is made for.
+struct PictureOptions {
+    drawing::Medium medium = drawing::Medium::Page;
+    std::string title;
+    std::optional<std::size_t> kernel;  ///< the only region that is drawn
+    std::optional<double> max_width;    ///< in points; a terminal's character has six
+};
+
+/// The drawing with its table.
 [[nodiscard]] drawing::Canvas picture_of(const State& state, const Cost& cost,
-                                         drawing::Medium medium, const std::string& title);
-/// The drawing in box-drawing characters, for a terminal.
+                                         const PictureOptions& options);
+/// Columns of a terminal in points.
+[[nodiscard]] double columns(int count);
+/// The drawing in box-drawing characters, as wide as the terminal.
 [[nodiscard]] std::string terminal_picture(const State& state, const Cost& cost, bool color);
 /// The cost of a state, expanded first.
 [[nodiscard]] Result<Cost> cost_of_state(const State& state);

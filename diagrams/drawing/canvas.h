@@ -56,7 +56,7 @@ inline Stroke wire(Color color) {
 }
 
 /// What a shape stands for: the terminal rendering and the tests go by it.
-enum class Part { Wire, Separator, Cup, Glyph, Region, Rule, Arrow, ArrowHead };
+enum class Part { Wire, Separator, Cup, Glyph, Region, Tint, Rule, Arrow, ArrowHead };
 
 /// A straight or smooth line. Smooth points are cubic Bezier control points, 3n + 1 of them.
 struct Line {

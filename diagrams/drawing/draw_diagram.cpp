@@ -12,6 +12,7 @@ constexpr double kDiagramTitleSize = 14;
 constexpr double kNoteSize = 12;
 constexpr double kNoteGap = 24;
 constexpr double kLineHeight = 19;
+constexpr double kMarkSize = 11;
 constexpr double kTerminalStep = 10;
 
 MathText legend_line(const std::vector<MathText>& parts) {
@@ -23,8 +24,14 @@ MathText legend_line(const std::vector<MathText>& parts) {
     return line;
 }
 
-/// Room that does not belong to the stages: names and titles at the left, totals at the right.
-double margins_of(const Diagram& diagram, const StageList& list, const DrawOptions& options) {
+/// Room that does not belong to the stages: names on both sides and titles at the left of each row,
+/// totals at the right of the last.
+struct Margins {
+    double each = 0;
+    double last = 0;
+};
+
+Margins margins_of(const Diagram& diagram, const StageList& list, const DrawOptions& options) {
     double names = 0;
     for (const Stage& stage : list.stages)
         for (const NameTag& tag : stage.names)
@@ -32,8 +39,8 @@ double margins_of(const Diagram& diagram, const StageList& list, const DrawOptio
                                                 options.medium));
     double rows = 0;
     for (const TableRow& row : options.rows)
-        rows = std::max(rows, label_width(parse_math(row.cumulative), kLabelSize, options.medium));
-    return 2 * names + rows + 40;
+        rows = std::max(rows, cell_width(row.cumulative, options.medium));
+    return {2 * names + 40, rows};
 }
 
 void add_notes(Canvas& canvas, const DrawOptions& options) {
@@ -70,7 +77,8 @@ void name_arrays(Stage& stage) {
 
 }  // namespace
 
-std::vector<System> break_into_systems(const StageList& list, double width, bool names) {
+std::vector<System> break_into_systems(const StageList& list, double width, double totals,
+                                       bool names) {
     const std::vector<Stage>& stages = list.stages;
     // Least total of squared slack over all ways to break; inside[i] ends a row at stage i.
     std::vector<double> cost(stages.size(), 1e18);
@@ -82,8 +90,9 @@ std::vector<System> break_into_systems(const StageList& list, double width, bool
         if (!stages[end].names.empty() && !last) continue;  // what enters there is of the next row
         for (std::size_t start = 0; start < end; ++start) {
             if (cost[start] >= 1e18) continue;
-            const double slack =
-                width - (stages[end].x + stages[end].right - stages[start].x + stages[start].left);
+            const double used =
+                stages[end].x + stages[end].right - stages[start].x + stages[start].left;
+            const double slack = width - used - (last ? totals : 0);
             // Too wide is allowed where nothing narrower exists, and costs accordingly.
             double penalty = slack < 0 ? 1e6 + slack * slack * 100 : slack * slack / width;
             if (!last && !stages[end].boundary) penalty += width;
@@ -139,35 +148,162 @@ Canvas SystemPainter::paint() {
     return canvas;
 }
 
-Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
-                    const DrawOptions& options) {
-    StageList list = build_stages(diagram, relabelling, options);
+namespace {
+
+/// A row that goes on says so where it ends and where it begins again.
+void mark_break(Canvas& row, const System& system, const Box2& wires) {
+    const auto mark = [&](const char* text, Point at, Anchor anchor) {
+        row.text(plain_text(text, Face::Italic), at, anchor, kMarkSize, kGrey);
+    };
+    const Box2 box = bounds_of(row);
+    if (!system.is_first) mark("→ from above", {box.left, box.top - 10}, Anchor::Left);
+    if (!system.is_last) mark("goes on below →", {wires.right, box.bottom + 16}, Anchor::Right);
+}
+
+/// The sums of the table's rows, each on a line of its own.
+Canvas draw_totals(const DrawOptions& options) {
+    Canvas totals;
+    double y = 0;
+    for (const TableRow& row : options.rows) {
+        if (row.cumulative.empty()) continue;
+        const MathText title = parse_math(row.title) + plain_text(" = ");
+        const double indent = label_width(title, kNoteSize, options.medium);
+        totals.text(title, {0, y}, Anchor::Left, kNoteSize);
+        for (const MathText& line :
+             wrap_sum(row.cumulative, options.max_width - indent, kNoteSize, options.medium)) {
+            totals.text(line, {indent, y}, Anchor::Left, kNoteSize);
+            y += kLineHeight;
+        }
+    }
+    return totals;
+}
+
+struct Rows {
+    Canvas picture;
+    std::size_t count = 0;
+};
+
+/// A diagram, or one kernel of it, in as many rows as its width asks for.
+Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options,
+               std::optional<std::size_t> kernel) {
+    StageList list = build_stages(diagram, relabelling, options, kernel);
     place_vertically(list);
     place_horizontally(list, diagram, options);
     const std::vector<Column> columns = columns_of(diagram, relabelling);
-    Canvas picture;
+    Rows rows;
     double y = 0;
-    const double width = options.max_width - margins_of(diagram, list, options);
-    for (System& system : break_into_systems(list, width, options.names)) {
+    const Margins margins = margins_of(diagram, list, options);
+    const double width = options.max_width - margins.each;
+    std::vector<System> systems = break_into_systems(list, width, margins.last, options.names);
+    Canvas totals;
+    // Totals that would take a row more stand above instead.
+    if (std::vector<System> bare = break_into_systems(list, width, 0, options.names);
+        bare.size() < systems.size()) {
+        systems = std::move(bare);
+        totals = draw_totals(options);
+        for (TableRow& row : options.rows) row.cumulative.clear();
+    }
+    for (System& system : systems) {
         place_vertically(system.list);
         place_horizontally(system.list, diagram, options);
         Canvas row = SystemPainter(diagram, system, options).paint();
+        const Box2 wires = bounds_of(row);
         if (!options.rows.empty()) {
             const Canvas table = paint_table(system, options, columns);
-            const double over = bounds_of(row).top - 12 - bounds_of(table).bottom;
+            const double over = wires.top - 12 - bounds_of(table).bottom;
             add(row, table, 0, on_grid(over, options));
         }
+        if (system.is_first && !totals.operations.empty())
+            add(row, totals, bounds_of(row).left - bounds_of(totals).left,
+                on_grid(bounds_of(row).top - 10 - bounds_of(totals).bottom, options));
+        mark_break(row, system, wires);
         if (system.is_last) add_notes(row, options);
         const Box2 box = bounds_of(row);
-        add(picture, row, 0, on_grid(y - box.top, options));
+        add(rows.picture, row, 0, on_grid(y - box.top, options));
         y += box.bottom - box.top + kRowGap;
+        ++rows.count;
     }
+    return rows;
+}
+
+/// The picture of one kernel under its name.
+Canvas draw_kernel(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options,
+                   std::size_t kernel) {
+    for (TableRow& row : options.rows)
+        row.cumulative = kernel < row.totals.size() ? row.totals[kernel] : "";
+    Canvas picture = draw_rows(diagram, relabelling, options, kernel).picture;
+    const Box2 box = bounds_of(picture);
+    picture.text(plain_text(region_name(diagram, relabelling.regions[kernel])),
+                 {box.left, box.top - 12}, Anchor::Left, kDiagramTitleSize);
+    return picture;
+}
+
+double panel_gap(const DrawOptions& options) {
+    return options.medium == Medium::Page ? 34 : 2 * kTerminalStep;
+}
+
+/// Pictures side by side as far as the width goes, then below.
+Canvas pack(const std::vector<Canvas>& pictures, const DrawOptions& options) {
+    Canvas page;
+    double x = 0;
+    double y = 0;
+    double below = 0;
+    for (const Canvas& picture : pictures) {
+        const Box2 box = bounds_of(picture);
+        const double width = box.right - box.left;
+        if (x > 0 && x + width > options.max_width) {
+            x = 0;
+            y = below + panel_gap(options);
+        }
+        const double dy = on_grid(y - box.top, options);
+        add(page, picture, x - box.left, dy);
+        x += width + panel_gap(options);
+        below = std::max(below, box.bottom + dy);
+    }
+    return page;
+}
+
+Canvas draw_kernels(const Diagram& diagram, const Relabelling& relabelling,
+                    const DrawOptions& options) {
+    std::vector<Canvas> pictures;
+    for (std::size_t r = 0; r < relabelling.regions.size(); ++r)
+        pictures.push_back(draw_kernel(diagram, relabelling, options, r));
+    const Canvas kernels = pack(pictures, options);
+    Canvas page;
+    double y = 0;
+    const Canvas totals = draw_totals(options);
+    const Canvas none;
+    for (const Canvas* part : {options.overview ? &*options.overview : &none, &totals, &kernels}) {
+        if (part->operations.empty()) continue;
+        const Box2 box = bounds_of(*part);
+        add(page, *part, -box.left, on_grid(y - box.top, options));
+        y += box.bottom - box.top + panel_gap(options);
+    }
+    return page;
+}
+
+Canvas draw_parts(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options) {
+    options.max_width -= 2 * kMargin;
+    if (options.kernel) return draw_kernel(diagram, relabelling, options, *options.kernel);
+    Rows whole = draw_rows(diagram, relabelling, options, std::nullopt);
+    const Box2 box = bounds_of(whole.picture);
+    const bool fits = whole.count == 1 && box.right - box.left <= options.max_width;
+    if (fits || relabelling.regions.size() == 1) return std::move(whole.picture);
+    return draw_kernels(diagram, relabelling, options);
+}
+
+}  // namespace
+
+Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
+                    const DrawOptions& options) {
+    Canvas picture = draw_parts(diagram, relabelling, options);
     const Labels labels(diagram, relabelling, options);
-    if (const MathText legend = legend_line(labels.legend());
-        options.legend && !legend.runs.empty())
-        picture.text(legend, {bounds_of(picture).left, y}, Anchor::Left, kNoteSize, kGrey);
+    const MathText legend = legend_line(labels.legend());
+    const Box2 box = bounds_of(picture);
+    if (options.legend && !legend.runs.empty())
+        picture.text(legend, {box.left, box.bottom + kRowGap}, Anchor::Left, kNoteSize, kGrey);
     if (!options.title.empty())
-        picture.text(plain_text(options.title), {bounds_of(picture).left, -14}, Anchor::Left,
+        picture.text(plain_text(options.title), {box.left, box.top - 14}, Anchor::Left,
                      kDiagramTitleSize);
     fit(picture, kMargin);
     if (options.medium == Medium::Terminal) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -31,25 +32,31 @@ struct TableRow {
     std::string title;               ///< `M_l1`, `H_l1`
     std::vector<std::string> cells;  ///< one a column of columns_of; empty ones stay blank
     std::string cumulative;
-    bool tinted = false;  ///< cells of loads and saves carry their colours
+    bool tinted = false;                ///< cells of loads and saves carry their colours
+    std::vector<std::string> totals{};  ///< one a region, where each has a picture of its own
 };
 
 /// What a drawing is made for: terminals count characters, pages points.
 enum class Medium { Page, Terminal };
+inline constexpr double kTerminalCell = 6;  ///< width of a terminal's character in points
 
 struct DrawOptions {
     std::string title;
     std::vector<TableRow> rows;
     std::set<AxisId>
         overbars;  ///< axes to be partitioned later, beside the woven and partitioned ones
-    std::vector<std::string> notes;  ///< formulas beside the diagram
-    bool names = true;               ///< names of arrays where they enter and leave
-    bool legend = true;              ///< the sizes of groups and streams below
-    double max_width = 760;          ///< longer diagrams wrap into rows
+    std::vector<std::string> notes;     ///< formulas beside the diagram
+    bool names = true;                  ///< names of arrays where they enter and leave
+    bool legend = true;                 ///< the sizes of groups and streams below
+    std::optional<std::size_t> kernel;  ///< the only region to be drawn
+    /// Of the kernels: above them, where each has a picture of its own.
+    std::optional<Canvas> overview;
+    double max_width = 760;  ///< with its margin
     Medium medium = Medium::Page;
 };
 
-/// The picture; every diagram and every relabelling of it can be drawn.
+/// The picture; every diagram and every relabelling of it can be drawn. Kernels that do not fit in
+/// one row of `max_width` get a picture each, and a kernel that does not is broken into rows.
 [[nodiscard]] Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
                                   const DrawOptions& options = {});
 

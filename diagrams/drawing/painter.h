@@ -17,9 +17,10 @@ struct System {
 };
 
 /// Breaks a long picture into rows of about equal width at data stages, between regions where that
-/// is possible. The stages have to be placed; those of the rows are not yet.
+/// is possible; the last has to have room for `totals` too. The stages have to be placed; those of
+/// the rows are not yet.
 [[nodiscard]] std::vector<System> break_into_systems(const StageList& list, double width,
-                                                     bool names);
+                                                     double totals, bool names);
 
 /// One row, in coordinates of its own: wires, glyphs, regions and labels, by layers.
 class SystemPainter {

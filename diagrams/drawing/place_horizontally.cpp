@@ -11,13 +11,12 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr double kTableSize = 12;
+constexpr double kWidestCell = 168;
 constexpr double kLabelPadding = 4;
 constexpr double kCellGap = 12;
 constexpr double kTriangleWidth = 20;
 constexpr double kLeastBox = 28;
 constexpr double kBoxPadding = 9;
-constexpr double kTerminalCell = 6;
 
 double widest_label(const Stage& stage, const DrawOptions& options) {
     double widest = 0;
@@ -108,7 +107,7 @@ private:
     [[nodiscard]] double half_width(std::size_t row, std::size_t column) const {
         const std::vector<std::string>& cells = options_.rows[row].cells;
         if (column >= cells.size() || cells[column].empty()) return 0;
-        return label_width(parse_math(cells[column]), kTableSize, options_.medium) / 2;
+        return cell_width(cells[column], options_.medium) / 2;
     }
     const DrawOptions& options_;
     std::vector<double> ends_;
@@ -119,6 +118,39 @@ private:
 double label_width(const MathText& label, double size, Medium medium) {
     if (medium == Medium::Page) return width_of(label, size);
     return kTerminalCell * static_cast<double>(columns_in(to_unicode(label)));
+}
+
+std::vector<MathText> wrap_sum(const std::string& text, double width, double size, Medium medium) {
+    std::vector<MathText> lines;
+    std::string line;
+    const auto fits = [&](const std::string& longer) {
+        return label_width(parse_math(longer), size, medium) <= width;
+    };
+    for (std::size_t at = 0; at < text.size();) {
+        std::size_t end = text.find(" + ", at + 1);
+        end = std::min({end, text.find(" - ", at + 1), text.size()});
+        const std::string term = text.substr(at, end - at);
+        if (!line.empty() && !fits(line + term)) {
+            lines.push_back(parse_math(line));
+            line = term.substr(term[0] == ' ' ? 1 : 0);
+        } else {
+            line += term;
+        }
+        at = end;
+    }
+    if (!line.empty()) lines.push_back(parse_math(line));
+    return lines;
+}
+
+std::vector<MathText> cell_lines(const std::string& text, Medium medium) {
+    return wrap_sum(text, kWidestCell, kCellSize, medium);
+}
+
+double cell_width(const std::string& text, Medium medium) {
+    double widest = 0;
+    for (const MathText& line : cell_lines(text, medium))
+        widest = std::max(widest, label_width(line, kCellSize, medium));
+    return widest;
 }
 
 void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptions& options) {

@@ -13,6 +13,10 @@ enum class Format { Svg, Pdf, Png, Text, Tikz };
 /// By the ending of a file name: `svg pdf png txt tex`; a diagnostic otherwise.
 [[nodiscard]] Result<Format> format_of(std::string_view file_name);
 
+/// What a point of a canvas is in the units of a file: pixels of SVG and PNG, points of PDF and
+/// TeX, columns of text.
+[[nodiscard]] double units_in_point(Format format);
+
 /// The file's contents. A diagnostic where Graphviz lacks the plugin for the format.
 [[nodiscard]] Result<std::string> render_canvas(const Canvas& canvas, Format format);
 

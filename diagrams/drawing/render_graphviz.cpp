@@ -9,6 +9,7 @@
 #include <cmath>
 #include <memory>
 
+#include "diagrams/drawing/layout.h"
 #include "diagrams/drawing/messages.h"
 #include "diagrams/drawing/render.h"
 
@@ -27,7 +28,8 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kPointsPerInch = 72;
-constexpr const char* kPixelsPerInch = "168";  // of PNG: crisp where a page shows it smaller
+constexpr int kPixelsPerInch = 144;  // of PNG: crisp where a page shows it smaller
+constexpr int kCssPixelsPerInch = 96;
 
 struct Closer {
     void operator()(GVC_t* context) const { gvFreeContext(context); }
@@ -102,7 +104,7 @@ Result<std::string> render_graphviz(const Canvas& canvas, const char* format) {
     // measure.
     set(graph.get(), "viewport", page(canvas));
     set(graph.get(), "pad", "0");
-    set(graph.get(), "dpi", std::string(format) == "png" ? kPixelsPerInch : "72");
+    set(graph.get(), "dpi", std::string(format) == "png" ? std::to_string(kPixelsPerInch) : "72");
     set(graph.get(), "_background", to_xdot(canvas));
     add_corner(graph.get(), canvas, "corner-low", 0, 0);
     add_corner(graph.get(), canvas, "corner-high", canvas.width, canvas.height);
@@ -135,6 +137,17 @@ Result<Format> format_of(std::string_view file_name) {
     if (ending == "txt") return Format::Text;
     if (ending == "tex") return Format::Tikz;
     return unknown_format(std::string(file_name));
+}
+
+double units_in_point(Format format) {
+    switch (format) {
+    case Format::Svg: return kCssPixelsPerInch / kPointsPerInch;
+    case Format::Png: return kPixelsPerInch / kPointsPerInch;
+    case Format::Pdf:
+    case Format::Tikz: return 1;
+    case Format::Text: return 1 / kTerminalCell;
+    }
+    throw InternalError("unknown format");
 }
 
 Result<std::string> render_canvas(const Canvas& canvas, Format format) {

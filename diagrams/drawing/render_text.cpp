@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "diagrams/drawing/layout.h"
 #include "diagrams/drawing/render.h"
 #include "diagrams/overloaded.h"
 
@@ -13,7 +14,6 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr double kCellWidth = 6;
 constexpr double kCellHeight = 10;
 
 constexpr unsigned kUp = 1;
@@ -32,12 +32,12 @@ struct Cell {
 class Grid {
 public:
     Grid(double width, double height)
-        : columns_(static_cast<int>(std::ceil(width / kCellWidth)) + 2),
+        : columns_(static_cast<int>(std::ceil(width / kTerminalCell)) + 2),
           rows_(static_cast<int>(std::ceil(height / kCellHeight)) + 2),
           cells_(static_cast<std::size_t>(columns_) * static_cast<std::size_t>(rows_)) {}
 
     [[nodiscard]] static int column(double x) {
-        return static_cast<int>(std::lround(x / kCellWidth));
+        return static_cast<int>(std::lround(x / kTerminalCell));
     }
     [[nodiscard]] static int row(double y) {
         return static_cast<int>(std::lround(y / kCellHeight));
@@ -142,6 +142,7 @@ public:
         case Part::Wire:
         case Part::Glyph:
         case Part::Region:
+        case Part::Tint:
         case Part::Arrow: return wire(line);
         case Part::ArrowHead: return;  // smaller than a cell
         }
@@ -153,8 +154,9 @@ public:
                         Grid::column(box.right) - 1, Grid::row((box.top + box.bottom) / 2));
             return triangle(box, polygon.stroke.color);
         }
+        if (polygon.part == Part::Tint) return;
         if (polygon.part == Part::Region) {
-            if (box.bottom - box.top > 2 * kCellHeight) region(box);  // titles and tints stay bare
+            if (box.bottom - box.top > 2 * kCellHeight) region(box);  // titles stay bare
             return;
         }
         const int left = Grid::column(box.left);

@@ -53,14 +53,15 @@ struct BoxWires {
 
 class StageBuilder {
 public:
-    StageBuilder(const Diagram& diagram, const Relabelling& relabelling,
-                 const DrawOptions& options);
+    StageBuilder(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
+                 std::optional<std::size_t> kernel);
     [[nodiscard]] StageList build();
 
 private:
     enum class Labelling { None, Changed };
 
     // Regions (stages.cpp)
+    void bring_in_common();
     void choose_early_inputs();
     void build_region(std::size_t region);
     void bring_in_loads(std::size_t region);
@@ -101,6 +102,7 @@ private:
     const Diagram& diagram_;
     const Relabelling& relabelling_;
     const DrawOptions& options_;
+    const std::optional<std::size_t> kernel_;  ///< the only one drawn
     Labels labels_;
     StageList list_;
     std::vector<Slot> live_;

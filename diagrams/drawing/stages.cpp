@@ -17,13 +17,17 @@ constexpr std::size_t kEarly = 2;
 }  // namespace
 
 StageBuilder::StageBuilder(const Diagram& diagram, const Relabelling& relabelling,
-                           const DrawOptions& options)
+                           const DrawOptions& options, std::optional<std::size_t> kernel)
     : diagram_(diagram),
       relabelling_(relabelling),
       options_(options),
+      kernel_(kernel),
       labels_(diagram, relabelling, options) {
-    list_.units = units_of(diagram, relabelling);
-    list_.common = common_axes(diagram);
+    for (Unit& unit : units_of(diagram, relabelling))
+        if (!kernel || unit.region == *kernel) list_.units.push_back(std::move(unit));
+    list_.common = common_axes(diagram, list_.units);
+    for (const Column& column : columns_of(diagram, relabelling))
+        columns_ += kernel && column.region < *kernel ? 1 : 0;
 }
 
 Slot StageBuilder::make_slot(ArrayId array) {
@@ -54,20 +58,23 @@ bool StageBuilder::needed_inside(ArrayId array, std::size_t after_unit) const {
 }
 
 bool StageBuilder::needed_outside(ArrayId array, std::size_t after_region) const {
+    if (kernel_) return contains(saves_of(diagram_, relabelling_.regions[*kernel_]), array);
     if (diagram_[array].role == ArrayRole::Output) return true;
     for (std::size_t r = after_region + 1; r < relabelling_.regions.size(); ++r)
         if (contains(loads_of(diagram_, relabelling_.regions[r]), array)) return true;
     return false;
 }
 
+void StageBuilder::bring_in_common() {
+    if (list_.common.empty()) return;
+    Slot common;
+    common.id = next_slot_++;
+    common.common = true;
+    for (AxisId axis : list_.common) common.wires.push_back({axis, 0, ""});
+    live_.push_back(common);
+}
+
 void StageBuilder::choose_early_inputs() {
-    if (!list_.common.empty()) {
-        Slot common;
-        common.id = next_slot_++;
-        common.common = true;
-        for (AxisId axis : list_.common) common.wires.push_back({axis, 0, ""});
-        live_.push_back(common);
-    }
     std::set<ArrayId> early;
     const bool all = list_.units.size() <= kShort;
     for (std::size_t r = 0; r < relabelling_.regions.size() && (all || r < kEarly); ++r)
@@ -86,7 +93,8 @@ void StageBuilder::bring_in_loads(std::size_t region) {
     for (ArrayId array : loads)
         if (const std::size_t at = find_live(array, false); at < live_.size()) after = at + 1;
     for (ArrayId array : loads) {
-        if (diagram_[array].role != ArrayRole::Input || !entered_.insert(array).second) continue;
+        if (!kernel_ && diagram_[array].role != ArrayRole::Input) continue;
+        if (!entered_.insert(array).second) continue;
         Slot slot = make_slot(array);
         slot.fresh = true;
         live_.insert(live_.begin() + static_cast<std::ptrdiff_t>(after++), slot);
@@ -309,16 +317,21 @@ void StageBuilder::build_region(std::size_t region) {
 }
 
 StageList StageBuilder::build() {
-    choose_early_inputs();
-    for (std::size_t r = 0; r < relabelling_.regions.size(); ++r) build_region(r);
+    bring_in_common();
+    if (kernel_) {
+        build_region(*kernel_);
+    } else {
+        choose_early_inputs();
+        for (std::size_t r = 0; r < relabelling_.regions.size(); ++r) build_region(r);
+    }
     if (list_.stages.empty()) data_stage(StageKind::Data, Labelling::Changed);
     name_outputs();
     return std::move(list_);
 }
 
 StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                       const DrawOptions& options) {
-    return StageBuilder(diagram, relabelling, options).build();
+                       const DrawOptions& options, std::optional<std::size_t> kernel) {
+    return StageBuilder(diagram, relabelling, options, kernel).build();
 }
 
 }  // namespace napkin::drawing

@@ -102,9 +102,11 @@ struct StageList {
     std::vector<AxisId> common;
 };
 
-/// All stages of a diagram, without places yet.
+/// All stages of a diagram, or those of one kernel with only the arrays that it loads and saves,
+/// without places yet.
 [[nodiscard]] StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                                     const DrawOptions& options);
+                                     const DrawOptions& options,
+                                     std::optional<std::size_t> kernel = std::nullopt);
 
 inline constexpr double kDeepestCup = 26;
 
@@ -112,6 +114,14 @@ inline constexpr double kDeepestCup = 26;
 void place_vertically(StageList& list);
 /// Gives every stage its x, wide enough for labels, curves and the cells of the table.
 void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptions& options);
+
+inline constexpr double kCellSize = 12;
+/// A sum in lines of at most `width`, broken before its signs.
+[[nodiscard]] std::vector<MathText> wrap_sum(const std::string& text, double width, double size,
+                                             Medium medium);
+/// A cell of the table: its lines, and the width of the widest.
+[[nodiscard]] std::vector<MathText> cell_lines(const std::string& text, Medium medium);
+[[nodiscard]] double cell_width(const std::string& text, Medium medium);
 
 /// Width of a label on the medium.
 [[nodiscard]] double label_width(const MathText& label, double size, Medium medium);

@@ -177,25 +177,24 @@ Unit make_unit(const Diagram& diagram, const Relabelling& relabelling, std::size
     return unit;
 }
 
-/// A woven axis that each array with axes carries.
-bool carried_by_all(const Diagram& diagram, AxisId axis) {
-    bool any = false;
-    for (const Array& array : diagram.arrays) {
-        if (array.axes.empty()) continue;
-        if (std::count(array.axes.begin(), array.axes.end(), axis) != 1) return false;
-        any = true;
+/// The distinct arrays with axes that units read and write.
+std::set<ArrayId> arrays_of(const Diagram& diagram, const std::vector<Unit>& units) {
+    std::set<ArrayId> arrays;
+    for (const Unit& unit : units) {
+        for (const UnitInput& input : unit.inputs) arrays.insert(input.array);
+        arrays.insert(unit.outputs.begin(), unit.outputs.end());
     }
-    return any;
+    for (auto at = arrays.begin(); at != arrays.end();)
+        at = diagram[*at].axes.empty() ? arrays.erase(at) : std::next(at);
+    return arrays;
 }
 
-/// Whether every read has the axis where its array has it.
-bool read_plainly(const Diagram& diagram, AxisId axis) {
-    bool plain = true;
-    for (const Statement& statement : diagram.statements) {
-        for (AxisId folded : folded_axes(statement)) plain = plain && folded != axis;
-        std::set<AxisId> bent;
-        for (const Expression* expression : expressions_of(statement)) {
-            collect_bent(*expression, bent);
+/// Whether every read of the unit has the axis where its array has it.
+bool read_plainly(const Diagram& diagram, const Unit& unit, AxisId axis) {
+    bool plain = bent_axes(diagram, unit).count(axis) == 0;
+    for (StatementId id : unit.statements) {
+        plain = plain && !contains(folded_axes(diagram[id]), axis);
+        for (const Expression* expression : expressions_of(diagram[id]))
             walk(*expression, [&](const Expression& node) {
                 const Read* element = std::get_if<Read>(&node.node);
                 if (element == nullptr) return;
@@ -203,8 +202,6 @@ bool read_plainly(const Diagram& diagram, AxisId axis) {
                 for (std::size_t i = 0; i < axes.size() && i < element->index.size(); ++i)
                     if (axes[i] == axis && element->index[i] != axis_index(axis)) plain = false;
             });
-        }
-        plain = plain && bent.count(axis) == 0;
     }
     return plain;
 }
@@ -226,11 +223,18 @@ std::vector<Unit> units_of(const Diagram& diagram, const Relabelling& relabellin
     return units;
 }
 
-std::vector<AxisId> common_axes(const Diagram& diagram) {
+std::vector<AxisId> common_axes(const Diagram& diagram, const std::vector<Unit>& units) {
+    const std::set<ArrayId> arrays = arrays_of(diagram, units);
     std::vector<AxisId> common;
-    for (std::uint32_t i = 0; i < diagram.axes.size(); ++i) {
+    for (std::uint32_t i = 0; i < diagram.axes.size() && !arrays.empty(); ++i) {
         const AxisId axis{i};
-        if (diagram[axis].woven && carried_by_all(diagram, axis) && read_plainly(diagram, axis))
+        const auto carries = [&](ArrayId array) {
+            const std::vector<AxisId>& axes = diagram[array].axes;
+            return std::count(axes.begin(), axes.end(), axis) == 1;
+        };
+        if (diagram[axis].woven && std::all_of(arrays.begin(), arrays.end(), carries) &&
+            std::all_of(units.begin(), units.end(),
+                        [&](const Unit& unit) { return read_plainly(diagram, unit, axis); }))
             common.push_back(axis);
     }
     return common;

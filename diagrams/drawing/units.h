@@ -33,8 +33,9 @@ struct Unit {
 /// The units of all regions in the order in which they run.
 [[nodiscard]] std::vector<Unit> units_of(const Diagram& diagram, const Relabelling& relabelling);
 
-/// Woven axes that every array with axes carries and every access uses plainly: one wire each for
-/// the whole diagram.
-[[nodiscard]] std::vector<AxisId> common_axes(const Diagram& diagram);
+/// Woven axes that every array of the units with axes carries and every access uses plainly: one
+/// wire each for the whole picture.
+[[nodiscard]] std::vector<AxisId> common_axes(const Diagram& diagram,
+                                              const std::vector<Unit>& units);
 
 }  // namespace napkin::drawing

@@ -1,4 +1,5 @@
 #include <map>
+#include <set>
 
 #include "diagrams/drawing/render.h"
 #include "tests/drawing/figures.h"
@@ -119,11 +120,48 @@ TEST_CASE("a long diagram wraps to the width it is given") {
     for (const double width : {500.0, 760.0, 1200.0}) {
         figure.options.max_width = width;
         const Canvas canvas = draw(figure);
-        CHECK_LE(canvas.width, width + 20);
+        CHECK_LE(canvas.width, width);
         check_picture(canvas);
     }
     figure.options.max_width = 1e6;
     CHECK_GT(draw(figure).width, 1500);
+}
+
+TEST_CASE("a kernel alone shows the arrays that it loads and saves, and no other") {
+    Figure figure = long_diagram();
+    const std::vector<Region>& regions = figure.relabelling.regions;
+    for (std::size_t r = 0; r < regions.size(); ++r) {
+        INFO("region ", r);
+        figure.options.kernel = r;
+        std::set<std::string> shown;
+        for (const drawing::Element& element : draw(figure).elements)
+            if (element.kind == "array") shown.insert(element.id);
+        std::set<std::string> wanted;
+        for (ArrayId array : loads_of(figure.diagram, regions[r]))
+            wanted.insert("array-" + figure.diagram[array].name);
+        for (ArrayId array : saves_of(figure.diagram, regions[r]))
+            wanted.insert("array-" + figure.diagram[array].name);
+        CHECK_EQ(shown, wanted);
+    }
+}
+
+TEST_CASE("a row that goes on says so where it ends and where it begins again") {
+    Figure figure = derived_attention();
+    const auto marks = [&](double width) {
+        figure.options.max_width = width;
+        std::pair<int, int> found;
+        for (const drawing::Operation& operation : draw(figure).operations)
+            if (const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape)) {
+                const std::string words = to_unicode(text->text);
+                found.first += words.find("goes on below") != std::string::npos ? 1 : 0;
+                found.second += words.find("from above") != std::string::npos ? 1 : 0;
+            }
+        return found;
+    };
+    CHECK_EQ(marks(760), std::pair(0, 0));
+    const auto [ends, starts] = marks(300);
+    CHECK_GT(ends, 0);
+    CHECK_EQ(ends, starts);
 }
 
 }  // namespace napkin::test

@@ -35,6 +35,7 @@ void check_drawing(const Diagram& diagram, const Relabelling& relabelling) {
         options.max_width = width;
         const drawing::Canvas canvas = draw_diagram(diagram, relabelling, options);
         check_picture(canvas);
+        CHECK_LE(canvas.width, 760);
         CHECK(canvas == draw_diagram(diagram, relabelling, options));
         check_order(diagram, relabelling, options);
     }
