@@ -10,6 +10,8 @@
 #include <algorithm>
 
 #include "derive/rewriting/draft.h"
+#include "derive/rewriting/products.h"
+#include "derive/rewriting/signs.h"
 #include "derive/rewriting/unify.h"
 #include "diagrams/contains.h"
 
@@ -106,8 +108,10 @@ public:
         for (AxisId outer : {first_, second_}) {
             const AxisId inner = outer == first_ ? second_ : first_;
             if (!contains(fold->over, outer)) continue;
-            if (const std::optional<Nest> nest = nest_in(*fold, inner))
+            if (const std::optional<Nest> nest = nest_in(*fold, inner)) {
+                if (std::optional<NotApplicable> refusal = infinite_factor(*fold)) return *refusal;
                 return exchanged(*fold, *nest);
+            }
         }
         return NotApplicable{"no fold over `" + diagram_[first_].name + "` and one over `" +
                                  diagram_[second_].name + "` stand inside each other in `" +
@@ -168,6 +172,15 @@ private:
             *place = with_axes(inner.values[i], binding);
         }
         return nest;
+    }
+    /// A factor beside the inner sum that may be infinite.
+    std::optional<NotApplicable> infinite_factor(const Fold& fold) const {
+        if (fold.monoid != kSum) return std::nullopt;
+        Infinities infinities(diagram_);
+        for (const Factor& factor : product_of(fold.values.front()).factors)
+            if (std::optional<NotApplicable> refusal = infinities.refusal(factor.base))
+                return refusal;
+        return std::nullopt;
     }
     /// The inner fold's axes, others of the same size where the outer statement has them already.
     std::vector<AxisId> free_axes(const Fold& fold, const Fold& inner) {

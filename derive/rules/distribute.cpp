@@ -8,12 +8,12 @@
 //
 // Each fold that comes out is a statement of its own, in the region of the one it came from, so
 // that it can be fused, streamed or placed on the tensor core by itself. Side condition: there is
-// something to distribute; values are finite, or -inf where a mask makes them so. Laws of rings and
-// of (max, +).
+// something to distribute; what is multiplied is finite. Laws of rings and of (max, +).
 #include <algorithm>
 
 #include "derive/rewriting/draft.h"
 #include "derive/rewriting/products.h"
+#include "derive/rewriting/signs.h"
 #include "derive/rewriting/simplify.h"
 
 namespace napkin::rules {
@@ -45,45 +45,6 @@ bool never_zero(const Diagram& diagram, const Expression& expression) {
         return std::all_of(call->arguments.begin(), call->arguments.end(),
                            [&](const Expression& part) { return never_zero(diagram, part); });
     default: return false;
-    }
-}
-
-/// The sum that an expression is when products are multiplied out.
-std::vector<Term> terms_of(const Diagram& diagram, const Expression& expression) {
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    if (call == nullptr) return {{1, expression}};
-    const std::vector<Expression>& args = call->arguments;
-    switch (call->function) {
-    case Function::Add:
-    case Function::Subtract: {
-        std::vector<Term> terms = terms_of(diagram, args[0]);
-        for (Term& term : terms_of(diagram, args[1])) {
-            if (call->function == Function::Subtract) term.sign = -term.sign;
-            terms.push_back(std::move(term));
-        }
-        return terms;
-    }
-    case Function::Negate: {
-        std::vector<Term> terms = terms_of(diagram, args[0]);
-        for (Term& term : terms) term.sign = -term.sign;
-        return terms;
-    }
-    case Function::Multiply: {
-        std::vector<Term> terms;
-        for (const Term& a : terms_of(diagram, args[0]))
-            for (const Term& b : terms_of(diagram, args[1]))
-                terms.push_back(
-                    {a.sign * b.sign, napkin::apply(Function::Multiply, {a.value, b.value})});
-        return terms;
-    }
-    case Function::Divide: {
-        if (!never_zero(diagram, args[1])) return {{1, expression}};
-        std::vector<Term> terms = terms_of(diagram, args[0]);
-        for (Term& term : terms)
-            term.value = napkin::apply(Function::Divide, {std::move(term.value), args[1]});
-        return terms;
-    }
-    default: return {{1, expression}};
     }
 }
 
@@ -124,10 +85,15 @@ bool varies(const Expression& expression, const Fold& fold) {
 class Distribution {
 public:
     Distribution(const State& state, const Command& command, ArrayId target, StatementId source)
-        : state_(state), command_(command), target_(target), source_(source), draft_(state) {}
+        : diagram_(state.diagram),
+          command_(command),
+          target_(target),
+          source_(source),
+          draft_(state),
+          infinities_(diagram_) {}
 
     Outcome run() {
-        const Statement& statement = state_.diagram[source_];
+        const Statement& statement = diagram_[source_];
         if (const Map* map = std::get_if<Map>(&statement.body)) return of_map(*map);
         const Fold* fold = std::get_if<Fold>(&statement.body);
         if (fold == nullptr || fold->values.size() != 1 || !fold->seed.empty())
@@ -136,23 +102,78 @@ public:
         if (fold->monoid == kMax) return of_extreme(*fold, Function::Max);
         if (fold->monoid == kMin) return of_extreme(*fold, Function::Min);
         if (fold->monoid == kProduct) return of_product(*fold);
-        return nothing("is folded by `" + state_.diagram[fold->monoid].name +
+        return nothing("is folded by `" + diagram_[fold->monoid].name +
                        "`, of which no such law is known");
     }
 
 private:
     NotApplicable nothing(const std::string& why) const {
-        return {"`" + state_.diagram[target_].name + "` " + why, ""};
+        return infinite_.value_or(NotApplicable{"`" + diagram_[target_].name + "` " + why, ""});
+    }
+    /// The sum that an expression is when products are multiplied out; one that may be infinite
+    /// stays a term.
+    std::vector<Term> opened(const Expression& expression) {
+        std::vector<Term> terms = terms_of(expression);
+        return terms.size() < 2 || is_finite(expression) ? terms
+                                                         : std::vector<Term>{{1, expression}};
+    }
+    std::vector<Term> terms_of(const Expression& expression) {
+        const Apply* call = std::get_if<Apply>(&expression.node);
+        if (call == nullptr) return {{1, expression}};
+        const std::vector<Expression>& args = call->arguments;
+        switch (call->function) {
+        case Function::Add:
+        case Function::Subtract: {
+            const bool minus = call->function == Function::Subtract;
+            std::vector<Term> terms = terms_of(args[0]);
+            for (Term& term : minus ? opened(args[1]) : terms_of(args[1])) {
+                if (minus) term.sign = -term.sign;
+                terms.push_back(std::move(term));
+            }
+            return terms;
+        }
+        case Function::Negate: {
+            std::vector<Term> terms = opened(args[0]);
+            for (Term& term : terms) term.sign = -term.sign;
+            return terms;
+        }
+        case Function::Multiply: return products_of(expression, args);
+        case Function::Divide: {
+            if (!never_zero(diagram_, args[1])) return {{1, expression}};
+            std::vector<Term> terms = opened(args[0]);
+            for (Term& term : terms)
+                term.value = napkin::apply(Function::Divide, {std::move(term.value), args[1]});
+            return terms;
+        }
+        default: return {{1, expression}};
+        }
+    }
+    std::vector<Term> products_of(const Expression& product, const std::vector<Expression>& args) {
+        const std::vector<Term> left = opened(args[0]);
+        const std::vector<Term> right = opened(args[1]);
+        if ((left.size() > 1 && !is_finite(args[1])) || (right.size() > 1 && !is_finite(args[0])))
+            return {{1, product}};
+        std::vector<Term> terms;
+        for (const Term& a : left)
+            for (const Term& b : right)
+                terms.push_back(
+                    {a.sign * b.sign, napkin::apply(Function::Multiply, {a.value, b.value})});
+        return terms;
+    }
+    bool is_finite(const Expression& value) {
+        std::optional<NotApplicable> refusal = infinities_.refusal(value);
+        if (refusal && !infinite_) infinite_ = std::move(refusal);
+        return !refusal;
     }
     Outcome of_map(const Map& map) {
-        const std::vector<Term> terms = terms_of(state_.diagram, map.value);
+        const std::vector<Term> terms = terms_of(map.value);
         Expression value = total(terms);
         if (terms.size() < 2 || value == map.value) return nothing("multiplies no sum");
         std::get<Map>(draft_.diagram.statements[source_.index()].body).value = std::move(value);
         return draft_.finish(command_, {std::to_string(terms.size()) + " terms"});
     }
     Outcome of_sum(const Fold& fold) {
-        std::vector<Term> terms = terms_of(state_.diagram, fold.values.front());
+        std::vector<Term> terms = terms_of(fold.values.front());
         if (terms.size() == 1 && taken_out(product_of(terms.front().value), fold).factors.empty())
             return nothing(
                 "is a sum of one product, every factor of which varies along what is "
@@ -194,17 +215,17 @@ private:
         return replaced(combination(Function::Multiply, operands));
     }
     /// Factors that may leave the fold.
-    Product taken_out(const Product& product, const Fold& fold) const {
+    Product taken_out(const Product& product, const Fold& fold) {
         Product outside;
         for (const Factor& factor : product.factors)
             if (!varies(factor.base, fold) &&
-                (factor.power > 0 || never_zero(state_.diagram, factor.base)))
+                (factor.power > 0 || never_zero(diagram_, factor.base)) && is_finite(factor.base))
                 multiply(outside, factor.base, factor.power);
         return outside;
     }
     /// A fold of its own, as a read of its result.
     Expression folded(const Fold& fold, Expression value) {
-        const Array& whole = state_.diagram[target_];
+        const Array& whole = diagram_[target_];
         const std::set<AxisId> used = axes_used(value);
         std::vector<AxisId> axes;
         for (AxisId axis : whole.axes)
@@ -216,10 +237,9 @@ private:
         const ArrayId part = draft_.add_array(name, axes, whole.span, whole.type);
         Fold own = fold;
         own.values = {std::move(value)};
-        const BoxId box = draft_.add_box(state_.diagram[source_].box);
-        draft_.place(source_,
-                     draft_.add({{part}, std::move(own), box, state_.diagram[source_].span},
-                                draft_.home(source_), source_));
+        const BoxId box = draft_.add_box(diagram_[source_].box);
+        draft_.place(source_, draft_.add({{part}, std::move(own), box, diagram_[source_].span},
+                                         draft_.home(source_), source_));
         return read_axes(part, axes);
     }
     Outcome replaced(Expression value) {
@@ -227,11 +247,13 @@ private:
         return draft_.finish(command_, {std::to_string(made_) + (made_ == 1 ? " fold" : " folds")});
     }
 
-    const State& state_;
+    const Diagram& diagram_;
     const Command& command_;
     ArrayId target_;
     StatementId source_;
     Draft draft_;
+    Infinities infinities_;
+    std::optional<NotApplicable> infinite_;  ///< the first value that stays because it may be so
     std::size_t made_ = 0;
 };
 

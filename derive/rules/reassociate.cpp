@@ -8,13 +8,14 @@
 // Where the diagram has that sum already it is read: D = rowsum(dO * O) comes of D = rowsum(P *
 // dP).
 //
-// Side conditions: Y is a sum over a product that has the factors; some summed axis is theirs
-// alone. An axis that would be bound twice gets another name. Citation: arXiv 2412.03317, section
-// 2.1 (contractions compose in any order).
+// Side conditions: Y is a sum over a product that has the factors; all of them are finite; some
+// summed axis is theirs alone. An axis that would be bound twice gets another name. Citation: arXiv
+// 2412.03317, section 2.1 (contractions compose in any order).
 #include <algorithm>
 
 #include "derive/rewriting/draft.h"
 #include "derive/rewriting/products.h"
+#include "derive/rewriting/signs.h"
 #include "derive/rewriting/unify.h"
 #include "diagrams/contains.h"
 
@@ -295,6 +296,9 @@ Outcome Reassociation::run() {
     product_ = product_of(fold->values.front());
     std::vector<std::size_t> group;
     if (std::optional<NotApplicable> refusal = bring_together(group)) return *refusal;
+    Infinities infinities(draft_.diagram);
+    for (const Factor& factor : product_.factors)
+        if (std::optional<NotApplicable> refusal = infinities.refusal(factor.base)) return *refusal;
     const std::vector<AxisId> first = summed_first(group);
     if (first.empty())
         return NotApplicable{"no axis is summed that only " + list_names(command_.names) + " have",

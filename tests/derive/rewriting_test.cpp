@@ -237,6 +237,36 @@ TEST_CASE("distribute: products over sums, and folds over what they fold by") {
                            {"distribute Z as A", "`A` is in use already"}});
 }
 
+// Row 0 of `m` is a maximum of nothing, -inf: 0 * inf is 0, and -inf times a sum no sum of -inf.
+constexpr const char* kMasked = R"(diagram masked {
+  axis i = 4, j = 5, k = 3
+  input A[i, j], B[j, k], C[i, k]
+  m[i] = max(j) if j < i then A[i, j] else -inf
+  l[i] = sum(j) if j < i then exp(A[i, j] - m[i]) else 0
+  r[i] = 1 / l[i]
+  T[i, k] = sum(j) A[i, j] * B[j, k]
+  s[k] = sum(j) B[j, k]
+  output Y[i, k] = m[i] * (C[i, k] - s[k])
+  output R[i, k] = (C[i, k] - s[k]) * r[i]
+  output L[i, k] = (m[i] + log(l[i])) * (C[i, k] - s[k])
+  output Z[i] = sum(k) m[i] * C[i, k]
+  output N[i, k] = C[i, k] - (m[i] - m[i])
+  output U[i] = sum(k) T[i, k] * m[i] * C[i, k]
+  output V[i] = sum(k) m[i] * C[i, k] * sum(j) B[j, k]
+  output P[i, k] = exp(m[i]) / l[i] * (C[i, k] - s[k])
+})";
+
+TEST_CASE("factors that may be infinite stay in their products") {
+    check_refusals(kMasked, {{"distribute Y", "`m[i]` may be infinite"},
+                             {"distribute R", "`r[i]` may be infinite"},
+                             {"distribute L", "may be infinite"},
+                             {"distribute Z", "`m[i]` may be infinite"},
+                             {"distribute N", "`m[i] - m[i]` may be infinite"},
+                             {"reassociate B, C as W in U", "`m[i]` may be infinite"},
+                             {"commute j, k in V", "`m[i]` may be infinite"}});
+    check_derivations(kMasked, {"distribute P", "commute C, m in Z"});
+}
+
 TEST_CASE("commute: folds in another order, and factors") {
     check_derivations(kRing, {"commute j, k in Y", "commute k, j in Y as U", "commute T, C in Y",
                               "commute j, k in X as U", "commute j, k in V", "commute j, k in P",
