@@ -47,6 +47,9 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
                "no wider than this, where it can be broken: pixels of SVG and PNG, points of "
                "PDF and TeX, columns of text")
             ->check(CLI::Range(1, 100000));
+        app.add_option("--theme", out.theme, "the colours, and how bold the lines are")
+            ->capture_default_str()
+            ->check(CLI::IsMember({"paper", "slides", "contrast", "dark"}));
     }
     if (takes.interactive)
         app.add_flag("-i,--interactive", out.interactive, "type commands, see what each does");

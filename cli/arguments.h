@@ -38,7 +38,8 @@ struct Arguments {
     bool steps = false;
     bool tile = false;
     std::string region;  ///< `draw --region`; empty for all
-    int width = 0;       ///< of a picture, as its format counts; the usual one when 0
+    std::string theme = "paper";
+    int width = 0;  ///< of a picture, as its format counts; the usual one when 0
     bool interactive = false;
     std::string topic;  ///< the free word of `machines` and `explain`
 };

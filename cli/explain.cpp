@@ -14,7 +14,7 @@
 #include "derive/messages.h"
 #include "diagrams/contains.h"
 #include "diagrams/drawing/group_equivalence.h"
-#include "diagrams/drawing/render.h"
+#include "diagrams/graphviz/render_canvas.h"
 
 namespace napkin::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/machine_picture.h"
-#include "diagrams/drawing/render.h"
+#include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/machine.h"
 
 namespace napkin::cli {

@@ -4,6 +4,7 @@
 
 #include "cli/console.h"
 #include "cli/numbers.h"
+#include "diagrams/graphviz/overview.h"
 
 namespace napkin::cli {
 namespace {
@@ -93,14 +94,37 @@ Result<Cost> CostOfSteps::operator()(const State& state) {
     return cost_of(state.diagram.name, std::move(regions));
 }
 
-drawing::Canvas picture_of(const State& state, const Cost& cost, const PictureOptions& wanted) {
+namespace {
+
+drawing::DrawOptions options_of(const State& state, const Cost& cost,
+                                const PictureOptions& wanted) {
     drawing::DrawOptions options;
     options.title = wanted.title;
     options.rows = rows_of(state, cost);
     options.medium = wanted.medium;
     options.kernel = wanted.kernel;
     if (wanted.max_width) options.max_width = *wanted.max_width;
-    return drawing::draw_diagram(state.diagram, state.relabelling, options);
+    if (wanted.sources != nullptr)
+        options.where = [&sources = *wanted.sources](Span span) { return sources.describe(span); };
+    return options;
+}
+
+}  // namespace
+
+Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
+                                   const PictureOptions& wanted) {
+    drawing::DrawOptions options = options_of(state, cost, wanted);
+    // A terminal has no room for a graph: there each kernel's arrays say what flows.
+    if (wanted.medium == drawing::Medium::Page && !wanted.kernel &&
+        state.relabelling.regions.size() > 1) {
+        Result<drawing::Canvas> overview =
+            drawing::draw_overview(state.diagram, state.relabelling, options.max_width);
+        if (!overview) return overview;
+        options.overview = std::move(*overview);
+    }
+    drawing::Canvas canvas = drawing::draw_diagram(state.diagram, state.relabelling, options);
+    canvas.step = wanted.step;
+    return canvas;
 }
 
 double columns(int count) {
@@ -111,7 +135,9 @@ std::string terminal_picture(const State& state, const Cost& cost, bool color) {
     PictureOptions options;
     options.medium = drawing::Medium::Terminal;
     options.max_width = columns(terminal_width());
-    return drawing::render_text(picture_of(state, cost, options), color);
+    const drawing::DrawOptions drawn = options_of(state, cost, options);
+    return drawing::render_text(drawing::draw_diagram(state.diagram, state.relabelling, drawn),
+                                color);
 }
 
 }  // namespace napkin::cli

@@ -7,7 +7,7 @@
 
 #include "derive/state.h"
 #include "diagrams/drawing/layout.h"
-#include "diagrams/drawing/render.h"
+#include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/cost.h"
 
 namespace napkin::cli {
@@ -16,13 +16,15 @@ namespace napkin::cli {
 struct PictureOptions {
     drawing::Medium medium = drawing::Medium::Page;
     std::string title;
-    std::optional<std::size_t> kernel;  ///< the only region that is drawn
-    std::optional<double> max_width;    ///< in points; a terminal's character has six
+    std::optional<std::size_t> kernel;   ///< the only region that is drawn
+    std::optional<double> max_width;     ///< in points; a terminal's character has six
+    std::string step;                    ///< of the derivation, that the picture is after
+    const SourceMap* sources = nullptr;  ///< that the diagram was written in, where known
 };
 
-/// The drawing with its table.
-[[nodiscard]] drawing::Canvas picture_of(const State& state, const Cost& cost,
-                                         const PictureOptions& options);
+/// The drawing with its table, under an overview where there are several kernels.
+[[nodiscard]] Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
+                                                 const PictureOptions& options);
 /// Columns of a terminal in points.
 [[nodiscard]] double columns(int count);
 /// The drawing in box-drawing characters, as wide as the terminal.

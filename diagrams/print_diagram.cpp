@@ -5,6 +5,7 @@
 
 #include "diagrams/diagram.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/statement_text.h"
 #include "diagrams/symbol_names.h"
 
 namespace napkin {
@@ -93,10 +94,14 @@ public:
         return text;
     }
 
+    std::string place(ArrayId id) const {
+        const Array& shown = diagram_[id];
+        return shown.axes.empty() ? shown.name : shown.name + "[" + axes(shown.axes) + "]";
+    }
+
     std::string array(ArrayId id) const {
         const Array& shown = diagram_[id];
-        std::string text = shown.name;
-        if (!shown.axes.empty()) text += "[" + axes(shown.axes) + "]";
+        std::string text = place(id);
         bool reordered = false;
         for (std::size_t i = 0; i < shown.layout.size(); ++i)
             reordered = reordered || shown.layout[i] != i;
@@ -188,6 +193,14 @@ std::string box_line(const Diagram& diagram, const Printer& printer, const Box& 
 }
 
 }  // namespace
+
+std::string statement_text(const Diagram& diagram, const Statement& statement) {
+    const Printer printer(diagram);
+    std::string text;
+    for (ArrayId target : statement.targets)
+        text += (text.empty() ? "" : ", ") + printer.place(target);
+    return text + " = " + printer.body(statement);
+}
 
 std::string print(const Diagram& diagram, const Expression& expression) {
     return Printer(diagram).print(expression);

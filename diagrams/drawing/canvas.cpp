@@ -52,15 +52,15 @@ bool overlap(const Box2& a, const Box2& b) {
     return a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
 }
 
-void Canvas::line(Point from, Point to, Stroke stroke, Part part) {
-    operations.push_back({Line{{from, to}, false, stroke, part}, {}});
+void Canvas::line(Point from, Point to, Stroke stroke, Part part, Meaning meaning) {
+    operations.push_back({Line{{from, to}, false, stroke, part}, std::move(meaning)});
 }
 
-void Canvas::curve(Point from, Point to, Stroke stroke, Part part) {
-    if (from.y == to.y) return line(from, to, stroke, part);
+void Canvas::curve(Point from, Point to, Stroke stroke, Part part, Meaning meaning) {
+    if (from.y == to.y) return line(from, to, stroke, part, std::move(meaning));
     const double middle = (from.x + to.x) / 2;
-    operations.push_back(
-        {Line{{from, {middle, from.y}, {middle, to.y}, to}, true, stroke, part}, {}});
+    operations.push_back({Line{{from, {middle, from.y}, {middle, to.y}, to}, true, stroke, part},
+                          std::move(meaning)});
 }
 
 void Canvas::rectangle(const Box2& box, std::optional<Color> fill, Stroke stroke, Part part) {
@@ -84,14 +84,15 @@ void Canvas::dot(Point center, double radius, std::optional<Color> fill, Color s
 }
 
 void Canvas::element(const std::string& id, std::string kind, std::string tooltip,
-                     const Box2& bounds) {
+                     const Box2& bounds, Meaning meaning) {
     const auto taken = [&](const std::string& name) {
         return std::any_of(elements.begin(), elements.end(),
                            [&](const Element& other) { return other.id == name; });
     };
     std::string unique = id;
     for (int i = 2; taken(unique); ++i) unique = id + "-" + std::to_string(i);
-    elements.push_back({std::move(unique), std::move(kind), std::move(tooltip), bounds});
+    elements.push_back(
+        {std::move(unique), std::move(kind), std::move(tooltip), bounds, std::move(meaning)});
 }
 
 Box2 bounds_of(const Text& text) {
@@ -134,8 +135,8 @@ void join_lines(Canvas& canvas) {
         const auto continues = [&](const Operation& other) {
             const Line* before = std::get_if<Line>(&other.shape);
             return before != nullptr && before->points.size() == 2 &&
-                   before->stroke == line->stroke && before->part == line->part &&
-                   before->points[0].y == before->points[1].y &&
+                   other.meaning == operation.meaning && before->stroke == line->stroke &&
+                   before->part == line->part && before->points[0].y == before->points[1].y &&
                    before->points[1] == line->points[0];
         };
         const bool level =
@@ -161,7 +162,7 @@ void add(Canvas& canvas, const Canvas& other, double dx, double dy) {
     canvas.operations.insert(canvas.operations.end(), moved.operations.begin(),
                              moved.operations.end());
     for (Element& element : moved.elements)
-        canvas.element(element.id, element.kind, element.tooltip, element.bounds);
+        canvas.element(element.id, element.kind, element.tooltip, element.bounds, element.meaning);
 }
 
 void fit(Canvas& canvas, double margin) {

@@ -31,15 +31,18 @@ struct Box2 {
 /// 0xRRGGBB.
 using Color = std::uint32_t;
 inline constexpr Color kBlack = 0x000000;
-inline constexpr Color kGrey = 0x777777;
 inline constexpr Color kWhite = 0xFFFFFF;
-inline constexpr Color kBlockColor = 0xF5A623;
-inline constexpr Color kThreadColor = 0x7ED321;
-inline constexpr Color kTensorCoreColor = 0x50E3C2;
-inline constexpr Color kClusterColor = 0xFE011E;
-inline constexpr Color kCacheColor = 0x9B9B9B;
-inline constexpr Color kLoadFill = 0xBDFFF0;
-inline constexpr Color kSaveFill = 0xF4BCFC;
+// The paper's hues, as dark, and its fills as light, as it takes to be told apart: each on each 3
+// to 1.
+inline constexpr Color kBlockColor = 0xB86800;
+inline constexpr Color kThreadColor = 0x458B0F;
+inline constexpr Color kTensorCoreColor = 0x008C78;
+inline constexpr Color kClusterColor = 0xE0001A;
+inline constexpr Color kCacheColor = 0x767676;
+inline constexpr Color kGrey = 0x6A6A6A;       ///< remarks
+inline constexpr Color kNameColor = 0x555555;  ///< of arrays
+inline constexpr Color kLoadFill = 0xD2FBF1;
+inline constexpr Color kSaveFill = 0xF8D7FC;
 inline constexpr Color kSubAlgorithmFill = 0xFDFAC8;
 
 enum class Dash { Solid, Dashed, Dotted };
@@ -91,36 +94,50 @@ struct Text {
     bool operator==(const Text&) const = default;
 };
 
+/// What a shape says of the diagram, for whoever reads the SVG; empty where it says nothing.
+struct Meaning {
+    std::string axis{};
+    std::string array{};
+    std::string level{};
+    std::string source{};  ///< `attention.ncd:12:3`
+    bool operator==(const Meaning&) const = default;
+};
+
 using Shape = std::variant<Line, Polygon, Dot, Text>;
 struct Operation {
     Shape shape;
-    std::optional<std::size_t> element;  ///< the handle it belongs to
+    Meaning meaning{};
     bool operator==(const Operation&) const = default;
 };
 
 /// A handle of the SVG: a place with an id, a class and a tooltip.
 struct Element {
     std::string id;
-    std::string kind;  ///< the CSS class: `wire`, `box`, `load`, `save`, `cell`
+    std::string kind;  ///< the CSS class: `box`, `load`, `save`, `array`, `cell`, `kernel`
     std::string tooltip;
     Box2 bounds;
+    Meaning meaning{};
     bool operator==(const Element&) const = default;
 };
 
 struct Canvas {
     double width = 0;
     double height = 0;
+    std::string title;                  ///< in words, for those who do not see it
+    std::string description;            ///< likewise
+    std::string step;                   ///< of the derivation that it is after, `group q by 128`
     std::vector<Operation> operations;  ///< painted in this order
     std::vector<Element> elements;
 
-    void line(Point from, Point to, Stroke stroke, Part part);
+    void line(Point from, Point to, Stroke stroke, Part part, Meaning meaning = {});
     /// A wire that leaves and arrives level.
-    void curve(Point from, Point to, Stroke stroke, Part part);
+    void curve(Point from, Point to, Stroke stroke, Part part, Meaning meaning = {});
     void rectangle(const Box2& box, std::optional<Color> fill, Stroke stroke, Part part);
     void text(MathText label, Point at, Anchor anchor, double size, Color color = kBlack);
     void dot(Point center, double radius, std::optional<Color> fill, Color stroke);
     /// Adds a handle; ids are made unique.
-    void element(const std::string& id, std::string kind, std::string tooltip, const Box2& bounds);
+    void element(const std::string& id, std::string kind, std::string tooltip, const Box2& bounds,
+                 Meaning meaning = {});
 
     bool operator==(const Canvas&) const = default;
 };

@@ -282,6 +282,30 @@ Canvas draw_kernels(const Diagram& diagram, const Relabelling& relabelling,
     return page;
 }
 
+/// What is drawn, for those who do not see it.
+std::string describe(const Diagram& diagram, const Relabelling& relabelling,
+                     std::optional<std::size_t> kernel) {
+    const auto names = [&](const std::vector<ArrayId>& arrays) {
+        std::string text;
+        for (ArrayId array : arrays) text += (text.empty() ? "" : ", ") + diagram[array].name;
+        return text;
+    };
+    std::string text;
+    for (std::size_t r = 0; r < relabelling.regions.size(); ++r) {
+        if (kernel && r != *kernel) continue;
+        const Region& region = relabelling.regions[r];
+        text += (text.empty() ? "" : " ") + ("Kernel " + region_name(diagram, region)) + " loads " +
+                names(loads_of(diagram, region)) + " and saves " + names(saves_of(diagram, region));
+        for (const Group& group : region.groups)
+            text += "; " + diagram[group.axis].name + " in groups of " + std::to_string(group.size);
+        for (const Stream& stream : region.streams)
+            text +=
+                "; " + diagram[stream.axis].name + " in chunks of " + std::to_string(stream.size);
+        text += ".";
+    }
+    return text;
+}
+
 Canvas draw_parts(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options) {
     options.max_width -= 2 * kMargin;
     if (options.kernel) return draw_kernel(diagram, relabelling, options, *options.kernel);
@@ -306,6 +330,8 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
         picture.text(plain_text(options.title), {box.left, box.top - 14}, Anchor::Left,
                      kDiagramTitleSize);
     fit(picture, kMargin);
+    picture.title = options.title.empty() ? diagram.name : options.title;
+    picture.description = describe(diagram, relabelling, options.kernel);
     if (options.medium == Medium::Terminal) {
         // Wires stand on whole rows again.
         const double wire = first_wire(picture);

@@ -85,6 +85,10 @@ std::vector<MathText> Labels::legend() const {
     return legend;
 }
 
+std::string place_name(const Place& place) {
+    return place.tensor_core ? "tensor-core" : std::string(name_of(place.level));
+}
+
 Color color_of(const Place& place) {
     if (place.tensor_core) return kTensorCoreColor;
     switch (place.level) {

@@ -2,6 +2,7 @@
 // stack of wires an array, columns of data and of functions in turn, colours for levels.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -45,10 +46,11 @@ struct DrawOptions {
     std::vector<TableRow> rows;
     std::set<AxisId>
         overbars;  ///< axes to be partitioned later, beside the woven and partitioned ones
-    std::vector<std::string> notes;     ///< formulas beside the diagram
-    bool names = true;                  ///< names of arrays where they enter and leave
-    bool legend = true;                 ///< the sizes of groups and streams below
-    std::optional<std::size_t> kernel;  ///< the only region to be drawn
+    std::vector<std::string> notes;          ///< formulas beside the diagram
+    std::function<std::string(Span)> where;  ///< a place in the source in words, where known
+    bool names = true;                       ///< names of arrays where they enter and leave
+    bool legend = true;                      ///< the sizes of groups and streams below
+    std::optional<std::size_t> kernel;       ///< the only region to be drawn
     /// Of the kernels: above them, where each has a picture of its own.
     std::optional<Canvas> overview;
     double max_width = 760;  ///< with its margin
@@ -62,5 +64,7 @@ struct DrawOptions {
 
 /// The colour of a place.
 [[nodiscard]] Color color_of(const Place& place);
+/// `block`, `tensor-core`.
+[[nodiscard]] std::string place_name(const Place& place);
 
 }  // namespace napkin::drawing

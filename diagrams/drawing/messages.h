@@ -8,8 +8,5 @@
 namespace napkin::drawing {
 
 [[nodiscard]] Diagnostic unknown_format(const std::string& file_name);
-[[nodiscard]] Diagnostic no_graphviz();
-[[nodiscard]] Diagnostic no_plugin(const std::string& plugin);
-[[nodiscard]] Diagnostic no_fonts();
 
 }  // namespace napkin::drawing

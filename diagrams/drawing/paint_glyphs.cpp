@@ -2,17 +2,17 @@
 #include <cmath>
 
 #include "diagrams/drawing/painter.h"
+#include "diagrams/statement_text.h"
 
 namespace napkin::drawing {
 
 namespace {
 
-constexpr double kRegionAbove = 17;  // of a border over its first wire, with room for a label
+constexpr double kRegionAbove = 19;  // of a border over its first wire, with room for a label
 constexpr double kRegionBelow = 7;
 constexpr double kBorderTitleSize = 11;
 constexpr double kTitleHeight = 16;
 constexpr double kTagGap = 7;
-constexpr Color kTagColor = 0x555555;
 
 std::string level_sign(Level level) {
     switch (level) {
@@ -28,18 +28,16 @@ std::string level_sign(Level level) {
 
 }  // namespace
 
-std::string SystemPainter::tooltip_of(const Unit& unit) const {
+/// A box of the diagram: what it computes, in the language's words, and where that was written.
+void SystemPainter::add_handle(const Unit& unit, const Box2& bounds) {
     std::string text;
-    for (StatementId id : unit.statements) {
-        const Statement& statement = diagram_[id];
-        std::string targets;
-        for (ArrayId target : statement.targets)
-            targets += (targets.empty() ? "" : ", ") + diagram_[target].name;
-        text += (text.empty() ? "" : "; ") + targets;
-        const std::vector<const Expression*> values = expressions_of(statement);
-        if (!values.empty()) text += " = " + print(diagram_, *values.front());
-    }
-    return text;
+    for (StatementId id : unit.statements)
+        text += (text.empty() ? "" : "; ") + statement_text(diagram_, diagram_[id]);
+    Meaning meaning;
+    meaning.array = diagram_[unit.outputs.front()].name;
+    meaning.level = place_name(unit.place.value_or(Place{}));
+    if (options_.where) meaning.source = options_.where(diagram_[unit.statements.front()].span);
+    glyphs_.element("box-" + meaning.array, "box", text, bounds, meaning);
 }
 
 void SystemPainter::paint_triangle(std::size_t s) {
@@ -52,7 +50,7 @@ void SystemPainter::paint_triangle(std::size_t s) {
         if (track.dead) {
             top = std::min(top, track.y);
             bottom = std::max(bottom, track.y);
-            color = track.color_in;
+            color = color_of(track.place_in);
         }
     const double middle = (top + bottom) / 2;
     const double half = (bottom - top) / 2 + kGlyphReach;
@@ -69,8 +67,7 @@ void SystemPainter::paint_triangle(std::size_t s) {
                  Part::Glyph},
          {}});
     const Unit& unit = list_.units[*enter.unit];
-    glyphs_.element("box-" + diagram_[unit.outputs.front()].name, "box", tooltip_of(unit),
-                    {enter.x, middle - half, base, middle + half});
+    add_handle(unit, {enter.x, middle - half, base, middle + half});
 }
 
 void SystemPainter::paint_box(std::size_t s) {
@@ -87,7 +84,7 @@ void SystemPainter::paint_box(std::size_t s) {
     texts_.text(unit.label,
                 {(frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2 + size * 0.3},
                 Anchor::Middle, size);
-    glyphs_.element("box-" + diagram_[unit.outputs.front()].name, "box", tooltip_of(unit), frame);
+    add_handle(unit, frame);
 }
 
 void SystemPainter::paint_glyph(std::size_t s) {
@@ -102,9 +99,7 @@ void SystemPainter::paint_glyph(std::size_t s) {
             bounds.top = std::min(bounds.top, track.y);
             bounds.bottom = std::max(bounds.bottom, track.y);
         }
-    if (bounds.top < bounds.bottom)
-        glyphs_.element("box-" + diagram_[unit.outputs.front()].name, "box", tooltip_of(unit),
-                        bounds);
+    if (bounds.top < bounds.bottom) add_handle(unit, bounds);
 }
 
 /// Each title once a row, on top of a border or under it, of one piece with it, where it covers
@@ -145,10 +140,9 @@ void SystemPainter::paint_regions(std::size_t s) {
         const Box2 border{crossing.x - crossing.left, crossing.tracks[i].y - kRegionAbove,
                           crossing.x + crossing.right, crossing.tracks[last].y + kRegionBelow};
         regions_.rectangle(border, load ? kLoadFill : kSaveFill, stroke, Part::Region);
+        const std::string level(name_of(load ? crossing.level : crossing.outer));
         regions_.element(load ? "load" : "save", load ? "load" : "save",
-                         (load ? "load to " : "save to ") +
-                             std::string(name_of(load ? crossing.level : crossing.outer)),
-                         border);
+                         (load ? "load to " : "save to ") + level, border, {.level = level});
         borders_.push_back({border,
                             plain_text((load ? "Load to " : "Save to ") +
                                        level_sign(load ? crossing.level : crossing.outer)),
@@ -192,14 +186,14 @@ void SystemPainter::paint_names(std::size_t s) {
         const Point place{tag.at_left ? left_of(s) - kTagGap : at.x + at.right + kTagGap,
                           middle + kLabelSize * 0.3};
         texts_.text(plain_text(name), place, tag.at_left ? Anchor::Right : Anchor::Left, kLabelSize,
-                    kTagColor);
+                    kNameColor);
         std::string axes;
         for (AxisId axis : diagram_[tag.array].axes) {
             if (!axes.empty()) axes += ", ";
             axes += diagram_[axis].name;
         }
         texts_.element("array-" + name, "array", name + "[" + axes + "]",
-                       bounds_of(texts_.operations.back()));
+                       bounds_of(texts_.operations.back()), {.array = name});
     }
 }
 

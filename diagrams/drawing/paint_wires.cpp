@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "diagrams/drawing/painter.h"
 
@@ -13,7 +14,8 @@ constexpr double kQuarterCurve = 0.5523;  // of a quarter circle as a cubic curv
 constexpr double kSeparatorTail = 10;
 
 /// Half an ellipse that closes to the right.
-void add_cup(Canvas& canvas, Point upper, Point lower, double depth, Color color) {
+void add_cup(Canvas& canvas, Point upper, Point lower, double depth, const Track& track,
+             Meaning meaning) {
     const double middle = (upper.y + lower.y) / 2;
     const double radius = (lower.y - upper.y) / 2;
     const Point tip{upper.x + depth, middle};
@@ -25,9 +27,9 @@ void add_cup(Canvas& canvas, Point upper, Point lower, double depth, Color color
                                        {lower.x + kQuarterCurve * depth, lower.y},
                                        lower},
                                       true,
-                                      wire(color),
+                                      wire(color_of(track.place_out)),
                                       Part::Cup},
-                                 {}});
+                                 std::move(meaning)});
 }
 
 }  // namespace
@@ -42,22 +44,31 @@ double SystemPainter::left_of(std::size_t s) const {
     return at.x - half;
 }
 
+Meaning SystemPainter::meaning_of(const Track& track, const Place& place) const {
+    Meaning meaning;
+    if (track.axis) meaning.axis = diagram_[*track.axis].name;
+    if (track.array) meaning.array = diagram_[*track.array].name;
+    meaning.level = place_name(place);
+    return meaning;
+}
+
 void SystemPainter::paint_levels(std::size_t s) {
     const Stage& at = stage(s);
     for (const Track& track : at.tracks) {
         if (track.hidden) continue;
-        Stroke before = wire(track.color_in);
-        Stroke after = wire(track.color_out);
+        Stroke before = wire(color_of(track.place_in));
+        Stroke after = wire(color_of(track.place_out));
         if (track.scalar) before.dash = after.dash = Dash::Dotted;
         const Point middle{at.x, track.y};
         const Point left{left_of(s), track.y};
         const Point right{track.dead ? at.x : at.x + at.right, track.y};
-        if (track.color_in == track.color_out) {
-            if (left.x < right.x) wires_.line(left, right, before, Part::Wire);
+        if (track.place_in == track.place_out) {
+            if (left.x < right.x)
+                wires_.line(left, right, before, Part::Wire, meaning_of(track, track.place_in));
             continue;
         }
-        wires_.line(left, middle, before, Part::Wire);
-        wires_.line(middle, right, after, Part::Wire);
+        wires_.line(left, middle, before, Part::Wire, meaning_of(track, track.place_in));
+        wires_.line(middle, right, after, Part::Wire, meaning_of(track, track.place_out));
     }
 }
 
@@ -75,17 +86,18 @@ void SystemPainter::paint_links(std::size_t s) {
             if (found == sources.end()) continue;
             const Track& source = *found->second;
             const bool enters = to.kind == StageKind::Enter;
-            Stroke stroke = wire(enters ? track.color_in : source.color_out);
+            const Place place = enters ? track.place_in : source.place_out;
+            Stroke stroke = wire(color_of(place));
             if (source.scalar) stroke.dash = Dash::Dotted;
             wires_.curve({from.x + from.right, source.y}, {left_of(s + 1), track.y}, stroke,
-                         Part::Wire);
+                         Part::Wire, meaning_of(source, place));
             ++joined;
             if (++uses[key] == 2)
                 glyphs_.dot({from.x + from.right, source.y}, kJointRadius, stroke.color,
                             stroke.color);
         }
-        if (joined > 1)
-            glyphs_.dot({left_of(s + 1), track.y}, kJointRadius, track.color_in, track.color_in);
+        const Color color = color_of(track.place_in);
+        if (joined > 1) glyphs_.dot({left_of(s + 1), track.y}, kJointRadius, color, color);
     }
 }
 
@@ -98,15 +110,17 @@ void SystemPainter::paint_cups(std::size_t s) {
         const Point lower{at.x, last.y};
         const double depth = std::min((last.y - first.y) / 2, kDeepestCup);
         if (cup.size() == 2) {
-            add_cup(wires_, upper, lower, depth, first.color_out);
+            add_cup(wires_, upper, lower, depth, first, meaning_of(first, first.place_out));
             continue;
         }
         // One wire ends in a dot; three and more meet in one.
         const Point meet{at.x + (cup.size() == 1 ? 9 : std::max(depth, 14.0)),
                          (first.y + last.y) / 2};
+        const Color color = color_of(first.place_out);
         for (std::size_t i : cup)
-            wires_.curve({at.x, at.tracks[i].y}, meet, wire(first.color_out), Part::Wire);
-        glyphs_.dot(meet, kJointRadius, first.color_out, first.color_out);
+            wires_.curve({at.x, at.tracks[i].y}, meet, wire(color), Part::Wire,
+                         meaning_of(at.tracks[i], first.place_out));
+        glyphs_.dot(meet, kJointRadius, color, color);
     }
 }
 

@@ -35,6 +35,7 @@ private:
     [[nodiscard]] double set_back(const Track& track, std::size_t s) const;
 
     // Wires (paint_wires.cpp)
+    [[nodiscard]] Meaning meaning_of(const Track& track, const Place& place) const;
     void paint_levels(std::size_t s);
     void paint_links(std::size_t s);
     void paint_cups(std::size_t s);
@@ -47,7 +48,7 @@ private:
     void paint_titles();
     void paint_labels(std::size_t s);
     void paint_names(std::size_t s);
-    [[nodiscard]] std::string tooltip_of(const Unit& unit) const;
+    void add_handle(const Unit& unit, const Box2& bounds);
 
     const Diagram& diagram_;
     const System& system_;

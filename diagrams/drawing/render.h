@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "diagrams/drawing/canvas.h"
+#include "diagrams/drawing/theme.h"
 #include "diagrams/result.h"
 
 namespace napkin::drawing {
@@ -17,14 +18,11 @@ enum class Format { Svg, Pdf, Png, Text, Tikz };
 /// TeX, columns of text.
 [[nodiscard]] double units_in_point(Format format);
 
-/// The file's contents. A diagnostic where Graphviz lacks the plugin for the format.
-[[nodiscard]] Result<std::string> render_canvas(const Canvas& canvas, Format format);
-
+/// The drawing as SVG in the theme's colours, which a page may override (`--napkin-block`).
+[[nodiscard]] std::string render_svg(const Canvas& canvas, Theme theme = Theme::Paper);
 /// The drawing in box-drawing characters; draw it for Medium::Terminal.
 [[nodiscard]] std::string render_text(const Canvas& canvas, bool color = false);
 /// A `tikzpicture` in a document of its own.
 [[nodiscard]] std::string render_tikz(const Canvas& canvas);
-/// What Graphviz reads: pinned corners, invisible handles, the picture as background.
-[[nodiscard]] std::string to_xdot(const Canvas& canvas);
 
 }  // namespace napkin::drawing

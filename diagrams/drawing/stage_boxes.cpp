@@ -66,7 +66,7 @@ void StageBuilder::pass_around(Stage& stage, const std::vector<const Slot*>& ite
         track.key = {id, -1 - static_cast<int>(axis.value)};
         for (const BoxWires::Wire& wire : sources)
             track.sources.push_back(key_of(*items[wire.item], wire.wire));
-        track.color_in = track.color_out = color_in_unit(*stage.unit);
+        track.place_in = track.place_out = place_in_unit(*stage.unit);
         track.axis = axis;
         output_sources_[{-1, static_cast<int>(axis.value)}] = {track.key};
         stage.tracks.push_back(std::move(track));
@@ -98,8 +98,9 @@ void StageBuilder::enter_ports(Stage& stage, const std::vector<const Slot*>& ite
         Track track;
         track.key = {id, static_cast<int>(p)};
         track.sources = {key_of(slot, port.wire)};
+        track.array = slot.array;
         track.offset = offset;
-        track.color_in = track.color_out = color_in_unit(*stage.unit);
+        track.place_in = track.place_out = place_in_unit(*stage.unit);
         track.axis = slot.wires[port.wire].axis;
         track.scalar = !track.axis;
         track.dead = true;
@@ -152,8 +153,9 @@ std::vector<Track> StageBuilder::outgoing_ports(std::size_t unit, const std::vec
             next_array = false;
             Track track;
             track.key = {id, static_cast<int>(ports.size())};
+            track.array = slot.array;
             track.offset = offset;
-            track.color_in = track.color_out = color_in_unit(unit);
+            track.place_in = track.place_out = place_in_unit(unit);
             track.axis = axis;
             track.scalar = !axis;
             output_sources_[key_of(slot, w)] = {track.key};

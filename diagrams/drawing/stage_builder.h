@@ -23,7 +23,7 @@ struct Slot {
     bool common = false;  ///< the wires of axes that every array carries
     bool inside = false;  ///< at the lower level of the current region
     bool fresh = false;   ///< enters the picture at the next stage
-    Color color = kBlack;
+    Place place = kDevice;
     std::vector<Wire> wires;
 };
 
@@ -89,7 +89,7 @@ private:
     void leave(std::size_t unit, const std::vector<Slot>& outputs);
     void add_bypass(Stage& stage, std::vector<Entry>& entries, const Slot& slot) const;
     [[nodiscard]] std::vector<Slot> make_outputs(std::size_t unit);
-    [[nodiscard]] Color color_in_unit(std::size_t unit) const;
+    [[nodiscard]] Place place_in_unit(std::size_t unit) const;
 
     // Both
     [[nodiscard]] Slot make_slot(ArrayId array);

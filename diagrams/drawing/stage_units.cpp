@@ -6,9 +6,8 @@
 
 namespace napkin::drawing {
 
-Color StageBuilder::color_in_unit(std::size_t unit) const {
-    const Unit& drawn = list_.units[unit];
-    return color_of(drawn.place ? *drawn.place : Place{level_, false});
+Place StageBuilder::place_in_unit(std::size_t unit) const {
+    return list_.units[unit].place.value_or(Place{level_, false});
 }
 
 /// Indices into live_ of the unit's inputs, one an input, in the order of the stack; inputs are
@@ -60,8 +59,9 @@ void StageBuilder::add_bypass(Stage& stage, std::vector<Entry>& entries, const S
         Track track;
         track.key = key_of(slot, i);
         track.sources = {track.key};
+        if (!slot.common) track.array = slot.array;
         track.offset = kPitch * static_cast<double>(i);
-        track.color_in = track.color_out = slot.color;
+        track.place_in = track.place_out = slot.place;
         track.axis = slot.wires[i].axis;
         track.scalar = !track.axis.has_value();
         stage.tracks.push_back(std::move(track));
@@ -91,8 +91,9 @@ void StageBuilder::enter_contraction(Stage& stage, std::vector<Entry>& entries, 
             Track track;
             track.key = {id, static_cast<int>(w)};
             track.sources = {key_of(slot, w)};
+            track.array = slot.array;
             track.offset = kPitch * static_cast<double>(stage.tracks.size() - block.first);
-            track.color_in = track.color_out = color_in_unit(unit);
+            track.place_in = track.place_out = place_in_unit(unit);
             track.axis = axis;
             track.scalar = !slot.wires[w].axis;
             track.dead = ends;
@@ -120,8 +121,9 @@ void StageBuilder::enter_triangle(Stage& stage, std::vector<Entry>& entries, std
         Track track;
         track.key = {id, static_cast<int>(w)};
         track.sources = {key_of(slot, w)};
+        track.array = slot.array;
         track.offset = kPitch * static_cast<double>(w);
-        track.color_in = track.color_out = color_in_unit(unit);
+        track.place_in = track.place_out = place_in_unit(unit);
         track.axis = read_as(drawn.inputs[0], slot.wires[w]);
         track.dead = contains(drawn.marked, track.axis);
         if (track.axis) output_sources_[{-1, static_cast<int>(track.axis->value)}] = {track.key};
@@ -136,7 +138,7 @@ std::vector<Slot> StageBuilder::make_outputs(std::size_t unit) {
     for (ArrayId array : list_.units[unit].outputs) {
         Slot slot = make_slot(array);
         slot.inside = true;
-        slot.color = color_of({level_, false});
+        slot.place = {level_, false};
         outputs.push_back(std::move(slot));
     }
     return outputs;

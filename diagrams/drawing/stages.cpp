@@ -155,6 +155,7 @@ Stage& StageBuilder::data_stage(StageKind kind, Labelling labelling) {
             Track track;
             track.key = {slot.id, static_cast<int>(i)};
             track.sources = {track.key};
+            if (!slot.common) track.array = slot.array;
             if (const auto found = output_sources_.find(track.key);
                 found != output_sources_.end()) {
                 track.sources = found->second;
@@ -162,7 +163,7 @@ Stage& StageBuilder::data_stage(StageKind kind, Labelling labelling) {
                 block.flexible = list_.stages.back().kind == StageKind::Leave;
             }
             track.offset = kPitch * static_cast<double>(i);
-            track.color_in = track.color_out = slot.color;
+            track.place_in = track.place_out = slot.place;
             track.axis = slot.wires[i].axis;
             track.scalar = !track.axis.has_value();
             stage.tracks.push_back(std::move(track));
@@ -188,9 +189,9 @@ Stage& StageBuilder::data_stage(StageKind kind, Labelling labelling) {
 
 void StageBuilder::load(std::size_t region, Level level, Level outer) {
     const std::vector<ArrayId> loads = loads_of(diagram_, relabelling_.regions[region]);
-    const Color color = color_of({level, false});
+    const Place place{level, false};
     const bool first = outer == Level::Device;
-    std::map<int, Color> before;
+    std::map<int, Place> before;
     std::map<int, int> fork;
     for (std::size_t i = 0; i < live_.size(); ++i) {
         const bool moves =
@@ -204,8 +205,8 @@ void StageBuilder::load(std::size_t region, Level level, Level outer) {
             ++i;
             live_.insert(live_.begin() + static_cast<std::ptrdiff_t>(i), copy);
         }
-        before[live_[i].id] = live_[i].color;
-        live_[i].color = color;
+        before[live_[i].id] = live_[i].place;
+        live_[i].place = place;
     }
     // Labels inside the border name what crosses it, in the words of the outer level.
     Stage& stage = data_stage(StageKind::Load, Labelling::None);
@@ -216,18 +217,18 @@ void StageBuilder::load(std::size_t region, Level level, Level outer) {
         if (const auto source = fork.find(track.key.slot); source != fork.end())
             track.sources = {{source->second, track.key.wire}};
         if (const auto found = before.find(track.key.slot); found != before.end()) {
-            track.color_in = found->second;
+            track.place_in = found->second;
             track.changes = true;
         }
     }
     std::size_t track = 0;
     for (Slot& slot : live_)
         for (Slot::Wire& wire : slot.wires) {
-            Track& place = stage.tracks[track++];
+            Track& shown = stage.tracks[track++];
             if (titled_labels_) continue;
             const MathText label = label_of(slot, wire);
-            if (!place.changes && wire.shown == to_unicode(label)) continue;
-            place.label = label;
+            if (!shown.changes && wire.shown == to_unicode(label)) continue;
+            shown.label = label;
             wire.shown = to_unicode(label);
         }
     for (Slot& slot : live_)
@@ -242,18 +243,18 @@ void StageBuilder::load(std::size_t region, Level level, Level outer) {
 
 void StageBuilder::save(std::size_t region, Level level, Level outer) {
     const std::vector<ArrayId> saves = saves_of(diagram_, relabelling_.regions[region]);
-    const Color color = color_of({outer, false});
+    const Place place{outer, false};
     live_.erase(std::remove_if(live_.begin(), live_.end(),
                                [&](const Slot& slot) {
                                    return slot.inside && !slot.common &&
                                           !contains(saves, slot.array);
                                }),
                 live_.end());
-    std::map<int, Color> before;
+    std::map<int, Place> before;
     for (Slot& slot : live_) {
         if (!slot.inside) continue;
-        before[slot.id] = slot.color;
-        slot.color = color;
+        before[slot.id] = slot.place;
+        slot.place = place;
         if (outer == Level::Device) slot.inside = false;
     }
     Stage& stage = data_stage(StageKind::Save, Labelling::None);
@@ -262,17 +263,17 @@ void StageBuilder::save(std::size_t region, Level level, Level outer) {
     stage.column = columns_++;
     for (Track& track : stage.tracks)
         if (const auto found = before.find(track.key.slot); found != before.end()) {
-            track.color_in = found->second;
+            track.place_in = found->second;
             track.changes = true;
         }
     level_ = outer;
     std::size_t track = 0;
     for (Slot& slot : live_)
         for (Slot::Wire& wire : slot.wires) {
-            Track& place = stage.tracks[track++];
-            if (titled_labels_ || !place.changes) continue;
-            place.label = label_of(slot, wire);
-            wire.shown = to_unicode(place.label);
+            Track& shown = stage.tracks[track++];
+            if (titled_labels_ || !shown.changes) continue;
+            shown.label = label_of(slot, wire);
+            wire.shown = to_unicode(shown.label);
         }
 }
 

@@ -17,6 +17,8 @@
 
 namespace napkin::drawing {
 
+inline constexpr Place kDevice{Level::Device, false};
+
 inline constexpr double kPitch = 20;       // between wires of one array
 inline constexpr double kArrayGap = 30;    // between arrays, a dashed line in it
 inline constexpr double kGlyphReach = 12;  // of a glyph over its outer wires
@@ -35,15 +37,16 @@ struct Track {
     std::vector<Key> sources;
     double offset = 0;  ///< below the top of its block
     double y = 0;
-    Color color_in = kBlack;
-    Color color_out = kBlack;
+    Place place_in = kDevice;
+    Place place_out = kDevice;
     std::optional<AxisId> axis;
-    bool scalar = false;   ///< stands for an array without axes
-    bool changes = false;  ///< crosses the border of a level here
-    bool dead = false;     ///< ends here: in a cup, a glyph, or unused
-    bool hidden = false;   ///< stands for the inputs of a box that has none
-    MathText name;         ///< what the wire is called here
-    MathText label;        ///< the same where it is to be shown
+    std::optional<ArrayId> array{};  ///< none for wires that several carry
+    bool scalar = false;             ///< stands for an array without axes
+    bool changes = false;            ///< crosses the border of a level here
+    bool dead = false;               ///< ends here: in a cup, a glyph, or unused
+    bool hidden = false;             ///< stands for the inputs of a box that has none
+    MathText name;                   ///< what the wire is called here
+    MathText label;                  ///< the same where it is to be shown
 };
 
 struct Block {

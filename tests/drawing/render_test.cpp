@@ -1,7 +1,8 @@
-#include "diagrams/drawing/render.h"
+#include "diagrams/graphviz/render_canvas.h"
 
 #include <doctest/doctest.h>
 
+#include "diagrams/graphviz/xdot.h"
 #include "tests/drawing/figures.h"
 
 namespace napkin::test {
@@ -12,7 +13,8 @@ using drawing::Canvas;
 using drawing::Format;
 
 Canvas picture() {
-    const Figure figure = derived_attention();
+    Figure figure = derived_attention();
+    figure.options.title = "attention";
     return draw_diagram(figure.diagram, figure.relabelling, figure.options);
 }
 
@@ -53,19 +55,55 @@ TEST_CASE("string lengths in xdot are exact") {
     CHECK_GT(strings, 100);
 }
 
-TEST_CASE("everything painted reaches the SVG, with handles") {
+TEST_CASE("everything painted reaches the SVG, with handles that say what they are") {
     const Canvas canvas = picture();
-    const Result<std::string> svg = render_canvas(canvas, Format::Svg);
-    REQUIRE(svg.has_value());
+    const std::string svg = render_svg(canvas);
     std::size_t runs = 0;
-    for (const drawing::Operation& operation : canvas.operations)
-        if (const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape))
+    std::size_t texts = 0;
+    std::size_t wires = 0;
+    for (const drawing::Operation& operation : canvas.operations) {
+        if (const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape)) {
+            ++texts;
             for (const drawing::Run& run : text->text.runs)
                 runs += run.text.find_first_not_of(' ') == std::string::npos ? 0 : 1;
-    CHECK_EQ(count(*svg, "<text "), runs);
-    for (const drawing::Element& element : canvas.elements)
-        CHECK_EQ(count(*svg, "class=\"node " + element.kind + "\"") > 0, true);
-    CHECK_EQ(count(*svg, "class=\"node "), canvas.elements.size());
+        }
+        const drawing::Line* line = std::get_if<drawing::Line>(&operation.shape);
+        if (line == nullptr || line->part != drawing::Part::Wire) continue;
+        ++wires;
+        CHECK_FALSE(operation.meaning.axis.empty());
+        CHECK_FALSE(operation.meaning.level.empty());
+    }
+    CHECK_GT(wires, 10);
+    CHECK_EQ(count(svg, "<text "), texts);
+    CHECK_EQ(count(svg, "<tspan "), runs);
+    CHECK_EQ(count(svg, "class=\"wire "), wires + count(svg, "class=\"wire cup"));
+    CHECK_EQ(count(svg, "class=\"handle "), canvas.elements.size());
+    CHECK_EQ(count(svg, "<title>"), canvas.elements.size() + 1);
+    CHECK_EQ(count(svg, "<desc>Kernel O loads Q, K, V and saves O; "), 1);
+    CHECK_EQ(count(svg, "= sum(d) Q[b, h, q, d] * K[b, h, x, d]"),
+             1);  // what a box computes, its fold too
+}
+
+TEST_CASE("themes: an ink on every fill that it may stand on") {
+    using namespace drawing;
+    for (const Theme theme : {Theme::Paper, Theme::Slides, Theme::Contrast, Theme::Dark})
+        for (const Color fill : {kWhite, kLoadFill, kSaveFill, kSubAlgorithmFill})
+            for (const Color ink : {kBlack, kBlockColor, kThreadColor, kTensorCoreColor,
+                                    kClusterColor, kCacheColor, kGrey, kNameColor}) {
+                INFO(ink_name(ink), " on ", ink_name(fill));
+                CHECK_GE(contrast(shade(ink, theme), shade(fill, theme)),
+                         theme == Theme::Contrast ? 6 : 3);
+            }
+    CHECK_EQ(contrast(0x000000, 0xFFFFFF), doctest::Approx(21));
+    CHECK_FALSE(theme_named("papers"));
+}
+
+TEST_CASE("a theme's colours reach every format") {
+    const Canvas canvas = picture();
+    const std::string svg = render_svg(canvas, drawing::Theme::Dark);
+    CHECK_EQ(count(svg, "#b86800"), 0);
+    CHECK_GT(count(svg, "var(--napkin-block,#ffb454)"), 0);
+    CHECK_GT(count(render_tikz(themed(canvas, drawing::Theme::Dark)), "cFFB454"), 1);
 }
 
 TEST_CASE("formats by file name") {

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "diagrams/drawing/render.h"
+#include "diagrams/graphviz/xdot.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::drawing {

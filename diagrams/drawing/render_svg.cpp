@@ -1,0 +1,229 @@
+// The canvas as SVG: what was laid out, as it stands. Colours are CSS variables with the theme's as
+// their defaults (`--napkin-block`), shapes carry what they mean as data- attributes, and text is
+// set to the width that the layout counted, whatever font the reader has.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include "diagrams/drawing/render.h"
+#include "diagrams/overloaded.h"
+
+namespace napkin::drawing {
+
+namespace {
+
+constexpr double kPixelsInPoint = 96.0 / 72;
+constexpr double kBarTall = 0.86;  // height of an overbar over the baseline, in sizes
+constexpr double kBarShort = 0.66;
+
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text) switch (c) {
+        case '&': out += "&amp;"; break;
+        case '<': out += "&lt;"; break;
+        case '>': out += "&gt;"; break;
+        case '"': out += "&quot;"; break;
+        default: out += c;
+        }
+    return out;
+}
+
+/// At most two digits after the point, and none that say nothing.
+std::string number(double value) {
+    std::string text = fmt::format("{:.2f}", value);
+    while (text.back() == '0') text.pop_back();
+    if (text.back() == '.') text.pop_back();
+    return text == "-0" ? "0" : text;
+}
+
+std::string attribute(std::string_view name, std::string_view value) {
+    return value.empty() ? "" : fmt::format(" {}=\"{}\"", name, escaped(value));
+}
+
+std::string data_of(const Meaning& meaning) {
+    return attribute("data-axis", meaning.axis) + attribute("data-array", meaning.array) +
+           attribute("data-level", meaning.level) + attribute("data-source", meaning.source);
+}
+
+std::string_view name_of(Part part) {
+    switch (part) {
+    case Part::Wire: return "wire";
+    case Part::Separator: return "separator";
+    case Part::Cup: return "wire cup";
+    case Part::Glyph: return "glyph";
+    case Part::Region: return "region";
+    case Part::Tint: return "tint";
+    case Part::Rule: return "rule";
+    case Part::Arrow:
+    case Part::ArrowHead: return "arrow";
+    }
+    return "";
+}
+
+class SvgWriter {
+public:
+    explicit SvgWriter(Theme theme) : theme_(theme) {}
+
+    void write(const Operation& operation) {
+        const std::string data = data_of(operation.meaning);
+        std::visit([&](const auto& shape) { write(shape, data); }, operation.shape);
+    }
+    void write(const Element& element) {
+        const Box2& box = element.bounds;
+        out_ += fmt::format(
+            "<g id=\"{}\" class=\"handle {}\"{}><title>{}</title><rect x=\"{}\" "
+            "y=\"{}\" width=\"{}\" height=\"{}\"/></g>\n",
+            escaped(element.id), element.kind, data_of(element.meaning), escaped(element.tooltip),
+            number(box.left), number(box.top), number(box.right - box.left),
+            number(box.bottom - box.top));
+    }
+    /// A page of the theme's own colour: black ink on somebody's dark page would not be seen.
+    [[nodiscard]] std::string page() {
+        return fmt::format("<rect class=\"page {}\" fill=\"{}\" width=\"100%\" height=\"100%\"/>\n",
+                           fill_class(kWhite), hex(kWhite));
+    }
+    [[nodiscard]] std::string body() const { return out_; }
+    [[nodiscard]] std::string style() const;
+
+private:
+    void write(const Line& line, const std::string& data) {
+        std::string path = "M" + point(line.points[0]);
+        if (line.smooth)
+            path += "C";
+        else if (line.points.size() > 1)
+            path += "L";
+        for (std::size_t i = 1; i < line.points.size(); ++i)
+            path += (i > 1 ? " " : "") + point(line.points[i]);
+        out_ += fmt::format("<path class=\"{}\" fill=\"none\"{}{} d=\"{}\"/>\n",
+                            classes(name_of(line.part), line.stroke, std::nullopt),
+                            pen(line.stroke), data, path);
+    }
+    void write(const Polygon& polygon, const std::string& data) {
+        std::string points;
+        for (const Point& p : polygon.points) points += (points.empty() ? "" : " ") + point(p);
+        out_ += fmt::format("<polygon class=\"{}\"{}{}{} points=\"{}\"/>\n",
+                            classes(name_of(polygon.part), polygon.stroke, polygon.fill),
+                            filled(polygon.fill), pen(polygon.stroke), data, points);
+    }
+    void write(const Dot& dot, const std::string& data) {
+        out_ += fmt::format("<circle class=\"{}\"{}{}{} cx=\"{}\" cy=\"{}\" r=\"{}\"/>\n",
+                            classes("dot", dot.stroke, dot.fill), filled(dot.fill), pen(dot.stroke),
+                            data, number(dot.center.x), number(dot.center.y), number(dot.radius));
+    }
+    void write(const Text& label, const std::string& data) {
+        const double start = bounds_of(label).left;
+        const std::vector<PlacedRun> places = place_runs(label.text, label.size);
+        std::string bars;
+        out_ += fmt::format("<text class=\"{}\" fill=\"{}\"{}>", fill_class(label.color),
+                            hex(label.color), data);
+        for (std::size_t i = 0; i < places.size(); ++i)
+            bars += run(label.text.runs[i], places[i], {start, label.at.y}, label.color);
+        out_ += "</text>\n" + bars;
+    }
+
+    /// Writes a run and returns its overbar. Readers drop spaces at the ends, so it begins after.
+    std::string run(const Run& run, const PlacedRun& place, Point start, Color color) {
+        const std::size_t lead = run.text.find_first_not_of(' ');
+        if (lead == std::string::npos) return "";
+        const std::string_view all = run.text;
+        const std::string_view kept = all.substr(lead, all.find_last_not_of(' ') - lead + 1);
+        const auto width = [&](std::string_view text) {
+            return units_of(text, run.face) * place.size / 1000;
+        };
+        const double x = start.x + place.x + width(all.substr(0, lead));
+        const double y = start.y - place.rise;
+        out_ += fmt::format("<tspan class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\"",
+                            face(run.face), number(x), number(y), number(place.size));
+        if (columns_in(kept) > 1) out_ += fmt::format(" textLength=\"{}\"", number(width(kept)));
+        out_ += ">" + escaped(kept) + "</tspan>";
+        return run.overbar ? overbar(run, place, x, y, color) : "";
+    }
+
+    static std::string point(const Point& p) { return number(p.x) + "," + number(p.y); }
+    [[nodiscard]] std::string hex(Color color) const {
+        return fmt::format("#{:06x}", shade(color, theme_));
+    }
+    [[nodiscard]] std::string filled(const std::optional<Color>& fill) const {
+        return fill ? " fill=\"" + hex(*fill) + "\"" : " fill=\"none\"";
+    }
+    [[nodiscard]] std::string pen(const Stroke& stroke) const {
+        std::string text = " stroke=\"" + hex(stroke.color) + "\"";
+        if (stroke.width != 1)
+            text += " stroke-width=\"" + number(stroke.width * line_scale(theme_)) + "\"";
+        if (stroke.dash == Dash::Dashed) text += " stroke-dasharray=\"5,3\"";
+        if (stroke.dash == Dash::Dotted) text += " stroke-dasharray=\"1.2,3\"";
+        return text;
+    }
+    static std::string_view face(Face face) {
+        return face == Face::Italic ? "i" : face == Face::Mono ? "m" : "r";
+    }
+    std::string fill_class(Color color) {
+        const std::string_view name = ink_name(color);
+        if (name.empty()) return "";
+        fills_.insert(color);
+        return fmt::format("f-{}", name);
+    }
+    std::string classes(std::string_view part, const Stroke& stroke,
+                        const std::optional<Color>& fill) {
+        std::string text(part);
+        if (const std::string_view name = ink_name(stroke.color); !name.empty()) {
+            strokes_.insert(stroke.color);
+            text += fmt::format(" s-{}", name);
+        }
+        if (fill && !ink_name(*fill).empty()) text += " " + fill_class(*fill);
+        return text;
+    }
+    /// Clear of the letters under it.
+    std::string overbar(const Run& run, const PlacedRun& place, double x, double y, Color color) {
+        const bool tall = run.text.find_first_not_of("acegmnopqrsuvwxyz") != std::string::npos;
+        const double bar = y - place.size * (tall ? kBarTall : kBarShort);
+        const double lean = place.size * (tall ? 0.10 : 0.04);  // italics lean to the right
+        const Stroke stroke{color, 0.9, Dash::Solid};
+        return fmt::format("<path class=\"{}\" fill=\"none\"{} d=\"M{}L{}\"/>\n",
+                           classes("overbar", stroke, std::nullopt), pen(stroke),
+                           point({x + lean, bar}), point({x + place.width + lean * 0.6, bar}));
+    }
+
+    Theme theme_;
+    std::string out_;
+    std::set<Color> strokes_;
+    std::set<Color> fills_;
+};
+
+std::string SvgWriter::style() const {
+    std::string text =
+        "text{font-family:\"Times New Roman\",Times,\"Liberation Serif\",serif}"
+        ".i{font-style:italic}.m{font-family:\"Courier New\",Courier,monospace}"
+        ".handle rect{fill:none;pointer-events:all}";
+    const auto rule = [&](char kind, const char* property, Color color) {
+        text += fmt::format(".{}-{}{{{}:var(--napkin-{},{})}}", kind, ink_name(color), property,
+                            ink_name(color), hex(color));
+    };
+    for (const Color color : strokes_) rule('s', "stroke", color);
+    for (const Color color : fills_) rule('f', "fill", color);
+    return text;
+}
+
+}  // namespace
+
+std::string render_svg(const Canvas& canvas, Theme theme) {
+    SvgWriter writer(theme);
+    for (const Operation& operation : canvas.operations) writer.write(operation);
+    for (const Element& element : canvas.elements) writer.write(element);
+    std::string text = fmt::format(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" viewBox=\"0 0 {} "
+        "{}\" "
+        "role=\"img\"{}>\n",
+        number(std::ceil(canvas.width * kPixelsInPoint)),
+        number(std::ceil(canvas.height * kPixelsInPoint)), number(canvas.width),
+        number(canvas.height), attribute("data-step", canvas.step));
+    if (!canvas.title.empty()) text += "<title>" + escaped(canvas.title) + "</title>\n";
+    if (!canvas.description.empty()) text += "<desc>" + escaped(canvas.description) + "</desc>\n";
+    const std::string page = writer.page();
+    text += "<style>" + writer.style() + "</style>\n" + page;
+    return text + writer.body() + "</svg>\n";
+}
+
+}  // namespace napkin::drawing
