@@ -1,12 +1,11 @@
-// Constants that nothing uses are not printed.
+// Constants, functions and aliases that nothing uses are not printed.
 #pragma once
 
-#include "codegen/kernel_program.h"
+#include "codegen/kernel_tree.h"
 
 namespace napkin::kernel {
 
-/// Removes constants that no later statement of their scope mentions, and then those that only they
-/// mentioned.
+/// Removes what no later statement of its scope mentions, and then what only that mentioned.
 void drop_unused(Body& body);
 
 }  // namespace napkin::kernel

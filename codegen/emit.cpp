@@ -6,6 +6,7 @@
 
 #include "codegen/architecture.h"
 #include "codegen/drop_unused.h"
+#include "codegen/fold_constants.h"
 #include "codegen/helpful_moves.h"
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
@@ -50,6 +51,7 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
     kernel::Program& program = lowered.program;
     kernel.name = program.name;
     kernel.region = region.name;
+    kernel::fold_constants(program.body);
     kernel::drop_unused(program.body);
     kernel.source = kernel::print(program);
     kernel.parameters = program.parameters;

@@ -1,9 +1,8 @@
 #include "codegen/index_form.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "codegen/expression_text.h"
 #include "diagrams/checked.h"
 
 namespace napkin {
@@ -27,14 +26,13 @@ Interval only(std::int64_t value) {
 }
 
 /// A call of a function that has versions of 32 and of 64 bits.
-IndexForm call(const char* function, const std::vector<IndexForm>& arguments,
+IndexForm call(kernel::Entity function, const std::vector<IndexForm>& arguments,
                const Interval& range) {
     const bool wide =
         !range.within(kAny32) || std::any_of(arguments.begin(), arguments.end(), is_wide);
-    std::string text;
-    for (const IndexForm& argument : arguments)
-        text += (text.empty() ? "" : ", ") + print_as(argument, wide);
-    return index_atom(fmt::format("{}({})", function, text), range, wide);
+    std::vector<kernel::Expression> values;
+    for (const IndexForm& argument : arguments) values.push_back(expression_as(argument, wide));
+    return index_atom(kernel::call(std::move(function), std::move(values)), range, wide);
 }
 
 /// a * b as one term.
@@ -42,48 +40,53 @@ IndexForm product_atom(const IndexForm& a, const IndexForm& b) {
     const Interval range = range_of(a) * range_of(b);
     const bool wide = is_wide(a) || is_wide(b);
     const bool widened = !wide && !range.within(kAny32);
-    return index_atom(
-        fmt::format("({} * {})", widened ? print_as(a, true) : print_factor(a), print_factor(b)),
-        range, wide || widened);
+    return index_atom(expression_as(a, widened) * expression_of(b), range, wide || widened);
 }
 
-/// A sum as it is printed, from left to right.
+/// A sum as the kernel has it, from left to right.
 class Sum {
 public:
     void add(const IndexAtom& atom, std::int64_t coefficient) {
         const Interval product = atom.range * only(coefficient);
-        const Interval next = text.empty() ? product : total_ + product;
+        const Interval next = value ? total_ + product : product;
         const std::int64_t size = coefficient < 0 ? -coefficient : coefficient;
         const bool small = product.within(kAny32) && only(size).within(kAny32);
         const bool convert = !atom.wide && !(small && (wide || next.within(kAny32)));
-        const std::string name = convert ? "i64(" + atom.text + ")" : atom.text;
-        append(coefficient < 0, size == 1 ? name : fmt::format("{} * {}", name, size));
+        const kernel::Expression term = convert ? kernel::call("i64", {atom.value}) : atom.value;
+        append(coefficient < 0, term, size);
         wide = wide || atom.wide || convert;
         total_ = next;
     }
     void add(std::int64_t constant) {
-        const Interval next = text.empty() ? only(constant) : total_ + only(constant);
+        const Interval next = value ? total_ + only(constant) : only(constant);
         const std::int64_t size = constant < 0 ? -constant : constant;
         const bool convert = !only(size).within(kAny32) || (!wide && !next.within(kAny32));
-        append(constant < 0, convert ? fmt::format("i64({})", size) : fmt::format("{}", size));
+        if (!value && !convert)
+            value = constant;
+        else
+            append(constant < 0, convert ? kernel::call("i64", {size}) : kernel::Expression(size),
+                   1);
         wide = wide || convert;
         total_ = next;
     }
 
-    std::string text;
+    std::optional<kernel::Expression> value;
     bool wide = false;
 
 private:
-    void append(bool negative, const std::string& part) {
-        if (text.empty())
-            text = (negative ? "-" : "") + part;
+    void append(bool negative, kernel::Expression term, std::int64_t factor) {
+        if (negative && !value) term = -std::move(term);
+        if (factor != 1) term = std::move(term) * factor;
+        if (!value)
+            value = std::move(term);
         else
-            text += (negative ? " - " : " + ") + part;
+            value = negative ? *std::move(value) - std::move(term)
+                             : *std::move(value) + std::move(term);
     }
     Interval total_;
 };
 
-Sum printed(const IndexForm& a) {
+Sum sum_of(const IndexForm& a) {
     Sum sum;
     // A sum starts with something that is added, where there is one.
     const bool constant_first = a.constant > 0 && !a.terms.empty() &&
@@ -99,10 +102,14 @@ Sum printed(const IndexForm& a) {
 
 }  // namespace
 
-IndexForm index_atom(std::string text, const Interval& range, bool wide) {
+IndexForm index_atom(kernel::Expression value, const Interval& range, bool wide) {
     IndexForm form;
-    form.terms.push_back({{std::move(text), range, wide || !range.within(kAny32)}, 1});
+    form.terms.push_back({{std::move(value), range, wide || !range.within(kAny32)}, 1});
     return form;
+}
+
+IndexForm index_atom(std::string name, const Interval& range, bool wide) {
+    return index_atom(kernel::variable(std::move(name)), range, wide);
 }
 
 Interval range_of(const IndexForm& a) {
@@ -112,10 +119,10 @@ Interval range_of(const IndexForm& a) {
 }
 
 bool is_wide(const IndexForm& a) {
-    return printed(a).wide;
+    return sum_of(a).wide;
 }
 
-const char* type_of(const IndexForm& a) {
+kernel::Type type_of(const IndexForm& a) {
     return is_wide(a) ? "i64" : "int";
 }
 
@@ -124,8 +131,8 @@ IndexForm operator+(const IndexForm& a, const IndexForm& b) {
     bool fits = put(CheckedInt(a.constant) + b.constant, sum.constant);
     for (const auto& [atom, coefficient] : b.terms) fits = fits && add_term(sum, atom, coefficient);
     if (fits) return sum;
-    return index_atom(fmt::format("({} + {})", print_as(a, true), print_as(b, true)),
-                      range_of(a) + range_of(b), true);
+    return index_atom(expression_as(a, true) + expression_as(b, true), range_of(a) + range_of(b),
+                      true);
 }
 
 IndexForm operator-(const IndexForm& a, const IndexForm& b) {
@@ -158,7 +165,7 @@ IndexForm ceil_divide(const IndexForm& a, std::int64_t divisor) {
     if (divisor == 1) return a;
     const IndexForm above = a + (divisor - 1);
     if (a.is_constant()) return floor_quotient(above.constant, divisor);
-    return index_atom(fmt::format("({} / {})", print_factor(above), divisor),
+    return index_atom(expression_of(above) / divisor,
                       floor_quotient(range_of(above), only(divisor)), is_wide(above));
 }
 
@@ -191,23 +198,19 @@ IndexForm bit_operation(Function function, const IndexForm& a, const IndexForm& 
 }
 
 IndexForm power(const IndexForm& a, std::int64_t exponent) {
-    return call(fmt::format("integer_power<{}>", exponent).c_str(), {a},
-                power(range_of(a), exponent));
+    return call({"integer_power", {exponent}}, {a}, power(range_of(a), exponent));
+}
+
+kernel::Expression expression_of(const IndexForm& a) {
+    return *sum_of(a).value;
+}
+
+kernel::Expression expression_as(const IndexForm& a, bool wide) {
+    return wide && !is_wide(a) ? kernel::call("i64", {expression_of(a)}) : expression_of(a);
 }
 
 std::string print(const IndexForm& a) {
-    return printed(a).text;
-}
-
-std::string print_factor(const IndexForm& a) {
-    const bool simple = (a.is_constant() && a.constant >= 0) ||
-                        (a.constant == 0 && a.terms.size() == 1 && a.terms.front().second == 1);
-    const std::string text = print(a);
-    return simple ? text : "(" + text + ")";
-}
-
-std::string print_as(const IndexForm& a, bool wide) {
-    return wide && !is_wide(a) ? "i64(" + print(a) + ")" : print(a);
+    return kernel::print(expression_of(a));
 }
 
 }  // namespace napkin

@@ -12,16 +12,17 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/kernel_tree.h"
 #include "diagrams/integer_range.h"
 
 namespace napkin {
 
-/// A name, a call or a text in parentheses; the same text is the same value.
+/// What a sum is made of; the same expression is the same value.
 struct IndexAtom {
-    std::string text;
+    kernel::Expression value;
     Interval range;
     bool wide = false;  ///< of a 64-bit type
-    bool operator==(const IndexAtom& other) const { return text == other.text; }
+    bool operator==(const IndexAtom& other) const { return value == other.value; }
 };
 
 /// constant + sum of coefficient * atom.
@@ -39,12 +40,14 @@ struct IndexForm {
 };
 
 /// What the range needs 64 bits for has them, `wide` or not.
-[[nodiscard]] IndexForm index_atom(std::string text, const Interval& range, bool wide = false);
+[[nodiscard]] IndexForm index_atom(kernel::Expression value, const Interval& range,
+                                   bool wide = false);
+[[nodiscard]] IndexForm index_atom(std::string name, const Interval& range, bool wide = false);
 [[nodiscard]] Interval range_of(const IndexForm& a);
 /// Whether what is printed is of a 64-bit type.
 [[nodiscard]] bool is_wide(const IndexForm& a);
 /// `int`, or `i64` where the form prints so.
-[[nodiscard]] const char* type_of(const IndexForm& a);
+[[nodiscard]] kernel::Type type_of(const IndexForm& a);
 [[nodiscard]] IndexForm operator+(const IndexForm& a, const IndexForm& b);
 [[nodiscard]] IndexForm operator-(const IndexForm& a, const IndexForm& b);
 [[nodiscard]] IndexForm operator*(const IndexForm& a, std::int64_t factor);
@@ -63,10 +66,9 @@ struct IndexForm {
 [[nodiscard]] IndexForm power(const IndexForm& a, std::int64_t exponent);
 
 /// `x0 * 64 + ix - 2`.
-[[nodiscard]] std::string print(const IndexForm& a);
-/// The same, in parentheses unless it is one name, number or call.
-[[nodiscard]] std::string print_factor(const IndexForm& a);
+[[nodiscard]] kernel::Expression expression_of(const IndexForm& a);
 /// The same, of a 64-bit type where `wide`.
-[[nodiscard]] std::string print_as(const IndexForm& a, bool wide);
+[[nodiscard]] kernel::Expression expression_as(const IndexForm& a, bool wide);
+[[nodiscard]] std::string print(const IndexForm& a);
 
 }  // namespace napkin

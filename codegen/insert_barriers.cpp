@@ -1,54 +1,51 @@
 // Barriers between phases: one before every phase that touches memory which an earlier phase, since
 // the last barrier, touched in a conflicting way. Tiles conflict when their places overlap. A
 // loop's first phases follow its last ones.
+#include "codegen/accesses.h"
 #include "codegen/kernel_program.h"
 
 namespace napkin::kernel {
 namespace {
 
-struct Accesses {
-    std::vector<TileId> reads;
-    std::vector<TileId> writes;
-
-    void add(const Accesses& other) {
-        reads.insert(reads.end(), other.reads.begin(), other.reads.end());
-        writes.insert(writes.end(), other.writes.begin(), other.writes.end());
-    }
-};
+void add(TileAccesses& all, const TileAccesses& more) {
+    all.reads.insert(all.reads.end(), more.reads.begin(), more.reads.end());
+    all.writes.insert(all.writes.end(), more.writes.begin(), more.writes.end());
+}
 
 class Inserter {
 public:
     explicit Inserter(const Program& program) : tiles_(program.tiles) {}
 
     /// Returns the body with barriers and changes `open` to what is not yet followed by one.
-    Body run(const Body& body, Accesses& open) const {
+    Body run(const Body& body, TileAccesses& open) const {
         Body result;
         for (const Statement& statement : body) {
             if (const Phase* phase = std::get_if<Phase>(&statement.node)) {
-                if (conflict(open, {phase->reads, phase->writes})) {
+                const TileAccesses accesses = accesses_of(*phase, tiles_);
+                if (conflict(open, accesses)) {
                     result.push_back({Barrier{}});
                     open = {};
                 }
-                open.add({phase->reads, phase->writes});
+                add(open, accesses);
                 result.push_back(statement);
             } else if (const For* loop = std::get_if<For>(&statement.node)) {
                 For copy = *loop;
                 // What one iteration leaves open, the next one finds; a skipped one leaves what it
                 // found.
-                const Accesses before = open;
-                Accesses end = open;
+                const TileAccesses before = open;
+                TileAccesses end = open;
                 static_cast<void>(run(loop->body, end));
-                open.add(end);
+                add(open, end);
                 copy.body = run(loop->body, open);
-                open.add(before);
-                open.add(end);
+                add(open, before);
+                add(open, end);
                 result.push_back({std::move(copy)});
             } else if (const If* branch = std::get_if<If>(&statement.node)) {
                 If copy = *branch;
-                Accesses otherwise = open;
+                TileAccesses otherwise = open;
                 copy.then = run(branch->then, open);
                 copy.otherwise = run(branch->otherwise, otherwise);
-                open.add(otherwise);
+                add(open, otherwise);
                 result.push_back({std::move(copy)});
             } else {
                 result.push_back(statement);
@@ -72,7 +69,7 @@ private:
                 if (overlap(first, second)) return true;
         return false;
     }
-    [[nodiscard]] bool conflict(const Accesses& before, const Accesses& now) const {
+    [[nodiscard]] bool conflict(const TileAccesses& before, const TileAccesses& now) const {
         return overlap(before.writes, now.reads) || overlap(before.writes, now.writes) ||
                overlap(before.reads, now.writes);
     }
@@ -81,8 +78,18 @@ private:
 
 }  // namespace
 
+TileAccesses accesses_of(const Phase& phase, const std::vector<Tile>& tiles) {
+    const Accesses names = accesses_of(phase.body);
+    TileAccesses found;
+    for (std::uint32_t i = 0; i < tiles.size(); ++i) {
+        if (names.reads.contains(tiles[i].name)) found.reads.push_back(TileId{i});
+        if (names.writes.contains(tiles[i].name)) found.writes.push_back(TileId{i});
+    }
+    return found;
+}
+
 void insert_barriers(Program& program) {
-    Accesses open;
+    TileAccesses open;
     program.body = Inserter(program).run(program.body, open);
 }
 

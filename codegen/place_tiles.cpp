@@ -25,7 +25,7 @@ struct InPlace {
 
 class Lives {
 public:
-    explicit Lives(const Program& program) : spans(program.tiles.size()) {
+    explicit Lives(const Program& program) : spans(program.tiles.size()), tiles_(program.tiles) {
         visit(program.body);
         for (const auto& [begin, end] : loops_) widen(begin, end);
     }
@@ -52,8 +52,9 @@ private:
                 visit(branch->otherwise);
             }
             if (const Phase* phase = std::get_if<Phase>(&statement.node)) {
-                for (const TileId tile : phase->reads) touch(tile);
-                for (const TileId tile : phase->writes) touch(tile);
+                const TileAccesses accesses = accesses_of(*phase, tiles_);
+                for (const TileId tile : accesses.reads) touch(tile);
+                for (const TileId tile : accesses.writes) touch(tile);
                 for (const auto& [written, read] : phase->in_place)
                     in_place.push_back({written, read, time_});
                 ++time_;
@@ -70,6 +71,7 @@ private:
             if (leaves) span.first = begin;
         }
     }
+    const std::vector<Tile>& tiles_;
     std::vector<std::pair<int, int>> loops_;
     int time_ = 0;
 };

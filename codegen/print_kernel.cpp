@@ -5,8 +5,9 @@
 #include <array>
 #include <string_view>
 
+#include "codegen/fold_constants.h"
 #include "codegen/kernel_program.h"
-#include "codegen/long_lines.h"
+#include "codegen/line_breaks.h"
 #include "codegen/source_writer.h"
 #include "diagrams/overloaded.h"
 
@@ -67,14 +68,30 @@ private:
         if (!std::holds_alternative<Declare>(statement.node)) last_remark_ = 0;
         std::visit(
             overloaded{
-                [&](const Declare& s) { declare(s); }, [&](const Assign& s) { assign(s); },
-                [&](const Call& s) { print_call(writer_, s.text); }, [&](const For& s) { loop(s); },
-                [&](const If& s) { branch(s); }, [&](const Enclose& s) { enclose(s); },
+                [&](const Declare& s) { declare(s); },
+                [&](const Alias& s) {
+                    writer_.line(fmt::format("using {} = {};", s.name, print(s.type)));
+                },
+                [&](const Assign& s) { print_assignment(writer_, target_of(s), text_of(s.value)); },
+                [&](const Run& s) { run(s); },
+                [&](const Return& s) { print_filled(writer_, "return ", text_of(s.value), ";"); },
+                [&](const For& s) { loop(s); },
+                [&](const Halve& s) {
+                    const auto scope = writer_.block(
+                        fmt::format("for (int {0} = {1}; {0} > 0; {0} /= 2) {{", s.name, s.from));
+                    body(s.body);
+                },
+                [&](const Repeat& s) {
+                    const auto scope =
+                        writer_.block("do {", fmt::format("}} while ({});", print(s.condition)));
+                    body(s.body);
+                },
+                [&](const If& s) { branch(s); }, [&](const Block& s) { enclose("{", s.body, "}"); },
                 [&](const SkipUnless& s) {
-                    writer_.line(fmt::format("if (!({})) continue;", s.condition));
+                    print_filled(writer_, "if (", text_of(!s.condition), ") continue;");
                 },
                 [&](const LeaveIf& s) {
-                    writer_.line(fmt::format("if ({}) return;", s.condition));
+                    print_filled(writer_, "if (", text_of(s.condition), ") return;");
                 },
                 [&](const Barrier& s) {
                     writer_.line(s.scope == Scope::Block ? "block_barrier();" : "warp_barrier();");
@@ -86,27 +103,53 @@ private:
                 [&](const Phase& s) { phase(s, opened); }},
             statement.node);
     }
-    /// A block or a lambda; on one line where it has one short statement.
-    void enclose(const Enclose& s) {
-        const bool lambda = s.open.find("[&]") != std::string::npos;
-        if ((lambda || s.open == "{") && s.body.size() == 1) {
-            std::string only;
-            if (const Call* call = std::get_if<Call>(&s.body.front().node)) only = call->text + ";";
-            if (const Assign* set = std::get_if<Assign>(&s.body.front().node))
-                only = fmt::format("{} {} {};", set->target, set->operation, set->value);
-            const std::string whole = fmt::format("{} {} {}", s.open, only, s.close);
+    static std::string target_of(const Assign& s) {
+        return print(s.target) + (s.adds ? " +=" : " =");
+    }
+    /// A statement without a body of its own, on one line.
+    static std::string short_statement(const Statement& statement) {
+        if (const Run* s = std::get_if<Run>(&statement.node)) return print(s->call) + ";";
+        if (const Return* s = std::get_if<Return>(&statement.node))
+            return "return " + print(s->value) + ";";
+        if (const Assign* s = std::get_if<Assign>(&statement.node))
+            return fmt::format("{} {};", target_of(*s), print(s->value));
+        return {};
+    }
+    /// A body in braces; on one line where it has one short statement.
+    void enclose(const std::string& open, const Body& inside, const std::string& close) {
+        if (inside.size() == 1) {
+            const std::string only = short_statement(inside.front());
+            const std::string whole = fmt::format("{} {} {}", open, only, close);
             if (!only.empty() && writer_.columns() + whole.size() <= kColumns)
                 return writer_.line(whole);
         }
-        const auto scope = writer_.block(s.open, s.close);
-        body(s.body, lambda ? After::LambdaBrace : After::Brace);
+        const auto scope = writer_.block(open, close);
+        body(inside, open == "{" ? After::Brace : After::LambdaBrace);
+    }
+    /// The function that a call ends with.
+    static const Lambda* function_in(const Expression& call) {
+        const std::vector<Expression>* parts = parts_of(call);
+        return parts == nullptr ? nullptr : std::get_if<Lambda>(&parts->back().node);
+    }
+    void run(const Run& s) {
+        const Lambda* function = function_in(s.call);
+        if (function == nullptr) return print_call(writer_, text_of(s.call));
+        const std::string text = print(s.call);
+        enclose(text.substr(0, text.size() - 1), function->body, "});");
     }
     void declare(const Declare& s) {
-        std::string text = s.constant ? "const " : "";
-        text += s.type + " " + s.name;
+        std::string text = (s.constant ? "const " : "") + print(s.type) + " " + s.name;
+        for (const Expression& dimension : s.dimensions) text += "[" + print(dimension) + "]";
+        const Lambda* function = s.value ? std::get_if<Lambda>(&s.value->node) : nullptr;
+        if (function != nullptr) {
+            last_remark_ = 0;
+            return enclose(text + " = " + print(*s.value), function->body, "};");
+        }
+        const Text value = s.value ? text_of(*s.value) : Text();
+        const bool braces = s.value && std::holds_alternative<Braces>(s.value->node);
         const std::string remark = s.remark.empty() ? "" : "  // " + s.remark;
         // Remarks of neighbouring lines would be aligned.
-        const std::size_t end = text.size() + s.value.size() + (s.value.empty() ? 1 : 4);
+        const std::size_t end = text.size() + value.text.size() + (s.value ? 4 : 1);
         const bool apart = !s.remark.empty() && last_remark_ != 0 && last_remark_ != end;
         if (apart) {
             print_comment(writer_, s.remark);
@@ -116,34 +159,29 @@ private:
             return declare(plain);
         }
         last_remark_ = s.remark.empty() ? 0 : end;
-        if (s.value.empty()) return writer_.line(text + ";" + remark);
-        if (s.value.front() == '{') return writer_.line(text + s.value + ";" + remark);
+        if (!s.value || braces) return writer_.line(text + value.text + ";" + remark);
         const std::size_t indent = writer_.columns();
-        if (indent + text.size() + s.value.size() + remark.size() + 4 > kColumns) {
+        if (indent + text.size() + value.text.size() + remark.size() + 4 > kColumns) {
             if (!s.remark.empty()) print_comment(writer_, s.remark);
-            return print_assignment(writer_, text + " =", s.value + ";");
+            return print_assignment(writer_, text + " =", value);
         }
-        writer_.line(text + " = " + s.value + ";" + remark);
-    }
-    void assign(const Assign& s) {
-        print_assignment(writer_, s.target + " " + s.operation, s.value + ";");
-    }
-    void condition(const std::string& head, const std::string& text, const std::string& tail) {
-        const std::size_t indent = writer_.columns();
-        if (indent + head.size() + text.size() + tail.size() <= kColumns)
-            return writer_.line(head + text + tail);
-        for (const std::string& line : filled(head, text + tail, indent)) writer_.line(line);
+        writer_.line(text + " = " + value.text + ";" + remark);
     }
     void loop(const For& s) {
         if (s.unroll) writer_.directive("#pragma unroll");
-        const std::string step = s.step == "1" ? "++" + s.name : s.name + " += " + s.step;
+        const Integer* step = integer_in(s.step);
+        const std::string advance = s.next ? fmt::format("{} = {}", s.name, print(*s.next))
+                                    : step != nullptr && step->value == 1
+                                        ? "++" + s.name
+                                        : fmt::format("{} += {}", s.name, print(s.step));
         if (!s.remark.empty()) print_comment(writer_, s.remark);
-        const auto scope = writer_.block(
-            fmt::format("for (int {0} = {1}; {0} < {2}; {3}) {{", s.name, s.begin, s.end, step));
+        const auto scope =
+            writer_.block(fmt::format("for (int {0} = {1}; {0} < {2}; {3}) {{", s.name,
+                                      print(s.begin), print(s.end), advance));
         body(s.body);
     }
     void branch(const If& s) {
-        condition("if (", s.condition, ") {");
+        print_filled(writer_, "if (", text_of(s.condition), ") {");
         {
             const auto scope = writer_.indent();
             body(s.then);
@@ -185,35 +223,31 @@ void print_signature(SourceWriter& writer, const Program& program) {
     for (const std::string& line : hang ? below : aligned) writer.line(line);
 }
 
-void print_matrix(SourceWriter& writer, const Tile& tile) {
-    const std::string type = fmt::format("shared_matrix<{}, {}, {}>", element_name(tile.type),
-                                         tile.matrix->rows, tile.matrix->columns);
-    if (tile.matrix->stages == 1)
-        return print_assignment(
-            writer, fmt::format("const auto {} =", tile.name),
-            fmt::format("{}(memory, {}, \"{}\");", type, tile.offset, tile.name));
-    const std::int64_t bytes = tile.elements * element_bytes(tile.type) / tile.matrix->stages;
-    const auto scope =
-        writer.block(fmt::format("const auto {} = [&](int stage) {{", tile.name), "};");
-    writer.line(fmt::format("return {}(memory, {} + stage * {}, \"{}\");", type, tile.offset, bytes,
-                            tile.name));
+/// What makes a tile of its place in the block's shared memory.
+Expression tile_at(const Tile& tile, Expression offset) {
+    const Type element = element_name(tile.type);
+    std::vector<Expression> arguments = {variable("memory"), std::move(offset)};
+    if (!tile.matrix) arguments.emplace_back(tile.elements);
+    arguments.emplace_back(Quoted{tile.name});
+    if (!tile.matrix) return call({"shared_tile", {element}}, std::move(arguments));
+    return call({"shared_matrix", {element, tile.matrix->rows, tile.matrix->columns}},
+                std::move(arguments));
 }
 
-void print_tiles(SourceWriter& writer, const Program& program) {
-    if (program.tiles.empty()) return;
-    print_comment(writer, fmt::format("Shared memory: {} bytes.", program.shared_bytes));
-    writer.line("NK_SHARED_MEMORY(memory);");
+Body tiles_of(const Program& program) {
+    Body body;
     for (const Tile& tile : program.tiles) {
-        print_comment(writer, fmt::format("{}: {}", tile.name, tile.shape));
-        if (tile.matrix) {
-            print_matrix(writer, tile);
+        body.push_back({Comment{fmt::format("{}: {}", tile.name, tile.shape)}});
+        if (!tile.matrix || tile.matrix->stages == 1) {
+            body.push_back(define("auto", tile.name, tile_at(tile, tile.offset)));
             continue;
         }
-        print_assignment(
-            writer, fmt::format("const auto {} =", tile.name),
-            fmt::format("shared_tile<{}>(memory, {}, {}, \"{}\");", element_name(tile.type),
-                        tile.offset, tile.elements, tile.name));
+        const std::int64_t bytes = tile.elements * element_bytes(tile.type) / tile.matrix->stages;
+        Expression offset = folded(Expression(tile.offset) + variable("stage") * bytes);
+        body.push_back(define_function(
+            tile.name, {{{"int", "stage"}}, {{Return{tile_at(tile, std::move(offset))}}}}));
     }
+    return body;
 }
 
 }  // namespace
@@ -226,17 +260,15 @@ std::string print(const Program& program) {
     writer.line("namespace nk {");
     writer.line();
     writer.line(fmt::format("constexpr int kThreads = {};", program.threads));
-    for (const Program::Constant& constant : program.constants)
-        writer.line(fmt::format(
-            "constexpr {} {} = {};{}", constant.value > 2147483647 ? "i64" : "int", constant.name,
-            constant.value, constant.remark.empty() ? "" : "  // " + constant.remark));
-    for (const std::string& condition : program.preconditions)
-        writer.line(fmt::format("static_assert({});", condition));
     writer.line();
     print_signature(writer, program);
     {
         const auto scope = writer.indent();
-        print_tiles(writer, program);
+        if (!program.tiles.empty()) {
+            print_comment(writer, fmt::format("Shared memory: {} bytes.", program.shared_bytes));
+            writer.line("NK_SHARED_MEMORY(memory);");
+            Printer(writer).body(tiles_of(program));
+        }
         Printer(writer).body(program.body,
                              program.tiles.empty() ? Printer::After::Brace : Printer::After::Line);
     }

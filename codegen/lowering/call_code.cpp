@@ -1,9 +1,8 @@
 // Calls as code: which operator or device function serves, for integers and for reals.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/expression_text.h"
 #include "codegen/lowering/expression_code.h"
 #include "derive/operations.h"
 
@@ -51,12 +50,12 @@ void shorten(std::vector<Code>& arguments, const ElementScope& element) {
     if (element.temporaries == nullptr) return;
     for (;;) {
         std::size_t total = 16;
-        for (const Code& argument : arguments) total += argument.text.size();
+        for (const Code& argument : arguments) total += width_of(argument.value);
         if (total <= kLongText) return;
         const auto longest = std::max_element(
             arguments.begin(), arguments.end(),
-            [](const Code& a, const Code& b) { return a.text.size() < b.text.size(); });
-        if (longest->text.size() <= 8 || longest->constant) return;
+            [](const Code& a, const Code& b) { return width_of(a.value) < width_of(b.value); });
+        if (width_of(longest->value) <= 8 || longest->constant) return;
         *longest = named(*longest, element);
     }
 }
@@ -64,10 +63,10 @@ void shorten(std::vector<Code>& arguments, const ElementScope& element) {
 /// x to a constant power: small integers by multiplication, halves by roots.
 Code power(const Code& base, double exponent) {
     if (const std::optional<int> factors = factors_of_power(exponent))
-        return function_call(fmt::format("integer_power<{}>", *factors), {base.text});
-    if (exponent == 0.5) return function_call("sqrtf", {base.text});
-    if (exponent == -0.5) return function_call("rsqrtf", {base.text});
-    return function_call("powf", {base.text, real_constant(exponent).text});
+        return real_code(kernel::call({"integer_power", {*factors}}, {base.value}));
+    if (exponent == 0.5) return real_code(kernel::call("sqrtf", {base.value}));
+    if (exponent == -0.5) return real_code(kernel::call("rsqrtf", {base.value}));
+    return real_code(kernel::call("powf", {base.value, kernel::real(exponent)}));
 }
 
 }  // namespace
@@ -113,32 +112,28 @@ Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments
 Code ExpressionPrinter::real_operation(const Apply& call, std::vector<Code> arguments,
                                        const ElementScope& element) const {
     shorten(arguments, element);
+    std::vector<kernel::Expression> values;
+    values.reserve(arguments.size());
+    for (const Code& argument : arguments) values.push_back(argument.value);
     const Code& a = arguments[0];
+    /// The operator where it is `harmless`.
+    const auto either = [&](bool harmless, kernel::Operator operation, const char* function) {
+        return harmless ? infix(operation, a, arguments[1], Sort::Real)
+                        : real_code(kernel::call(function, values));
+    };
     switch (call.function) {
-    case Function::Negate: {
-        Code code;
-        code.text = "-" + wrapped(a, precedence::kUnary);
-        code.precedence = precedence::kUnary;
-        code.finite = a.finite;
-        return code;
-    }
+    case Function::Negate: return real_code(-a.value, a.finite);
     case Function::Add:
-        if (a.finite || arguments[1].finite)
-            return infix(a, "+", arguments[1], precedence::kSumLevel, Sort::Real);
-        return function_call("add", {a.text, arguments[1].text});
+        return either(a.finite || arguments[1].finite, kernel::Operator::Add, "add");
     case Function::Subtract:
-        if (a.finite || arguments[1].finite || arguments[1].guarded)
-            return infix(a, "-", arguments[1], precedence::kSumLevel, Sort::Real);
-        return function_call("subtract", {a.text, arguments[1].text});
+        return either(a.finite || arguments[1].finite || arguments[1].guarded,
+                      kernel::Operator::Subtract, "subtract");
     case Function::Multiply:
-        if ((a.finite && arguments[1].finite) || harmless_factor(a) ||
-            harmless_factor(arguments[1]))
-            return infix(a, "*", arguments[1], precedence::kProduct, Sort::Real);
-        return function_call("multiply", {a.text, arguments[1].text});
+        return either((a.finite && arguments[1].finite) || harmless_factor(a) ||
+                          harmless_factor(arguments[1]),
+                      kernel::Operator::Multiply, "multiply");
     case Function::Divide:
-        if (harmless_factor(arguments[1]))
-            return infix(a, "/", arguments[1], precedence::kProduct, Sort::Real);
-        return function_call("divide", {a.text, arguments[1].text});
+        return either(harmless_factor(arguments[1]), kernel::Operator::Divide, "divide");
     case Function::Power:
         invariant(arguments[1].constant.has_value(), "a power has a constant exponent");
         return power(a, *arguments[1].constant);
@@ -147,10 +142,7 @@ Code ExpressionPrinter::real_operation(const Apply& call, std::vector<Code> argu
     const char* fast = scope_.fast ? fast_function(call.function, scope_.gradual) : nullptr;
     const char* name = fast != nullptr ? fast : real_function(call.function);
     invariant(name != nullptr, "unknown function");
-    std::vector<std::string> texts;
-    texts.reserve(arguments.size());
-    for (const Code& argument : arguments) texts.push_back(argument.text);
-    Code code = function_call(name, texts);
+    Code code = real_code(kernel::call(name, std::move(values)));
     code.guarded = call.function == Function::Guard;
     code.finite = call.function == Function::Tanh || call.function == Function::Erf;
     return code;

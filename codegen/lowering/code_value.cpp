@@ -1,21 +1,23 @@
 #include "codegen/lowering/code_value.h"
 
-#include <fmt/format.h>
-
 #include <cmath>
 
 #include "diagrams/result.h"
 
 namespace napkin::lowering {
 
+using kernel::call;
+
+Code real_code(kernel::Expression value, bool finite) {
+    Code code;
+    code.value = std::move(value);
+    code.finite = finite;
+    return code;
+}
+
 Code index_code(IndexForm form) {
     Code code;
-    code.text = print(form);
-    const bool simple = print_factor(form) == code.text;
-    const bool product = form.terms.size() == 1 && form.constant == 0;
-    code.precedence = simple    ? precedence::kPrimary
-                      : product ? precedence::kProduct
-                                : precedence::kSumLevel;
+    code.value = expression_of(form);
     code.sort = Sort::Integer;
     code.finite = true;
     if (form.is_constant()) code.constant = static_cast<double>(form.constant);
@@ -27,28 +29,16 @@ Code index_code(IndexForm form) {
 
 IndexForm form_of(const Code& code) {
     if (code.index) return *code.index;
-    return index_atom(wrapped(code, precedence::kPrimary), code.range, code.wide);
+    return index_atom(code.value, code.range, code.wide);
 }
 
-Code integer_code(std::string text, const Interval& range, bool wide) {
-    return index_code(index_atom(std::move(text), range, wide));
+Code integer_code(kernel::Expression value, const Interval& range, bool wide) {
+    return index_code(index_atom(std::move(value), range, wide));
 }
 
-Code function_call(const std::string& name, const std::vector<std::string>& arguments, Sort sort) {
+Code infix(kernel::Operator operation, const Code& a, const Code& b, Sort sort) {
     Code code;
-    code.text = name + "(";
-    for (std::size_t i = 0; i < arguments.size(); ++i)
-        code.text += (i > 0 ? ", " : "") + arguments[i];
-    code.text += ")";
-    code.sort = sort;
-    return code;
-}
-
-Code infix(const Code& a, const std::string& operation, const Code& b, int precedence, Sort sort) {
-    Code code;
-    code.text =
-        fmt::format("{} {} {}", wrapped(a, precedence), operation, wrapped(b, precedence + 1));
-    code.precedence = precedence;
+    code.value = binary(operation, a.value, b.value);
     code.sort = sort;
     code.finite = a.finite && b.finite && sort != Sort::Real;
     code.wide = a.wide || b.wide;
@@ -60,7 +50,7 @@ Sort sort_of(ElementType type) {
     return is_floating(type) ? Sort::Real : Sort::Integer;
 }
 
-const char* type_of(Sort sort) {
+kernel::Type type_of(Sort sort) {
     switch (sort) {
     case Sort::Boolean: return "bool";
     case Sort::Integer: return "i64";
@@ -69,29 +59,13 @@ const char* type_of(Sort sort) {
     throw InternalError("unknown sort");
 }
 
-const char* type_of(const Code& code) {
+kernel::Type type_of(const Code& code) {
     return code.sort == Sort::Integer && !code.wide ? "int" : type_of(code.sort);
 }
 
-std::string wrapped(const Code& code, int precedence) {
-    return code.precedence < precedence ? "(" + code.text + ")" : code.text;
-}
-
 Code real_constant(double value) {
-    Code code;
+    Code code = real_code(kernel::real(value), std::isfinite(value));
     code.constant = value;
-    code.finite = std::isfinite(value);
-    const float single = static_cast<float>(value);
-    if (std::isnan(value)) {
-        code.text = "float_of(0x7fc00000u)";
-    } else if (std::isinf(single)) {
-        code.text = value > 0 ? "infinity()" : "minus_infinity()";
-    } else {
-        code.text = fmt::format("{}", single);
-        if (code.text.find_first_of(".e") == std::string::npos) code.text += ".0";
-        code.text += "f";
-        if (std::signbit(single)) code.precedence = precedence::kUnary;
-    }
     return code;
 }
 
@@ -106,65 +80,69 @@ Code as_sort(const Code& code, Sort sort) {
     result.sort = sort;
     result.finite = code.sort != Sort::Real;
     switch (sort) {
-    case Sort::Real: result.text = "float(" + code.text + ")"; break;
+    case Sort::Real: result.value = call("float", {code.value}); break;
     case Sort::Integer:
         if (code.sort == Sort::Real)
-            return integer_code("convert<i64>(" + code.text + ")", kAny64, true);
-        return integer_code("int(" + code.text + ")", range_of(ElementType::Bool));
-    case Sort::Boolean:
-        result.text = fmt::format("{} != 0", wrapped(code, precedence::kEquality + 1));
-        result.precedence = precedence::kEquality;
-        break;
+            return integer_code(call({"convert", {kernel::Type("i64")}}, {code.value}), kAny64,
+                                true);
+        return integer_code(call("int", {code.value}), range_of(ElementType::Bool));
+    case Sort::Boolean: result.value = binary(kernel::Operator::NotEqual, code.value, 0); break;
     }
     return result;
 }
 
-std::string stored(const Code& value, ElementType type) {
-    const std::string element = kernel::element_name(type);
+namespace {
+
+/// `convert<bf16>`, `round_to<bf16>`.
+kernel::Entity to_element(const char* function, ElementType type) {
+    return {function, {kernel::Type(kernel::element_name(type))}};
+}
+
+}  // namespace
+
+kernel::Expression stored(const Code& value, ElementType type) {
     if (is_floating(type)) {
         const Code real = as_sort(value, Sort::Real);
-        if (type == ElementType::TF32) return "round_tf32(" + real.text + ")";
-        return type == ElementType::F32 ? real.text : "convert<" + element + ">(" + real.text + ")";
+        if (type == ElementType::TF32) return call("round_tf32", {real.value});
+        if (type == ElementType::F32) return real.value;
+        return call(to_element("convert", type), {real.value});
     }
-    if (value.sort == Sort::Boolean) return fmt::format("convert<{}>({})", element, value.text);
-    if (type == ElementType::I32 && value.sort == Sort::Integer && !value.wide) return value.text;
-    if (type == ElementType::I64 && value.sort == Sort::Integer) return value.text;
-    return fmt::format("convert<{}>({})", element, value.text);
+    const bool integer = value.sort == Sort::Integer;
+    if (type == ElementType::I32 && integer && !value.wide) return value.value;
+    if (type == ElementType::I64 && integer) return value.value;
+    return call(to_element("convert", type), {value.value});
 }
 
 Code rounded(const Code& value, ElementType type) {
     if (is_floating(type)) {
         const Code real = as_sort(value, Sort::Real);
         if (type == ElementType::F32 || type == ElementType::F64) return real;
-        if (type == ElementType::TF32) return function_call("round_tf32", {real.text});
-        return function_call("round_to<" + kernel::element_name(type) + ">", {real.text});
+        if (type == ElementType::TF32) return real_code(call("round_tf32", {real.value}));
+        return real_code(call(to_element("round_to", type), {real.value}));
     }
     if (type == ElementType::Bool) return as_sort(value, Sort::Boolean);
-    const std::string text = fmt::format("convert<{}>({})", kernel::element_name(type), value.text);
+    const kernel::Expression converted = call(to_element("convert", type), {value.value});
     const bool whole = type == ElementType::I32 || type == ElementType::I64;
     const bool inside = value.sort == Sort::Integer && value.range.within(range_of(type));
-    return integer_code(whole ? text : "int(" + text + ")", inside ? value.range : range_of(type),
-                        type == ElementType::I64);
+    return integer_code(whole ? converted : call("int", {converted}),
+                        inside ? value.range : range_of(type), type == ElementType::I64);
 }
 
-Code loaded(const std::string& place, ElementType type) {
-    Code code;
-    code.sort = sort_of(type);
-    code.finite = code.sort != Sort::Real;
+Code loaded(const kernel::Expression& place, ElementType type) {
     switch (type) {
     case ElementType::F32:
-    case ElementType::TF32: code.text = place; break;
-    case ElementType::Bool:
-        code.text = place + " != 0";
-        code.precedence = precedence::kEquality;
-        break;
-    case ElementType::I64: return integer_code("i64(" + place + ")", range_of(type), true);
+    case ElementType::TF32: return real_code(place);
+    case ElementType::Bool: {
+        Code code = real_code(binary(kernel::Operator::NotEqual, place, 0), true);
+        code.sort = Sort::Boolean;
+        return code;
+    }
+    case ElementType::I64: return integer_code(call("i64", {place}), range_of(type), true);
     case ElementType::I32:
     case ElementType::I8:
-    case ElementType::I4: return integer_code("int(" + place + ")", range_of(type));
-    default: code.text = "to_f32(" + place + ")"; break;
+    case ElementType::I4: return integer_code(call("int", {place}), range_of(type));
+    default: return real_code(call("to_f32", {place}));
     }
-    return code;
 }
 
 }  // namespace napkin::lowering

@@ -1,9 +1,8 @@
 // Arrays in device memory: parameters, strides and places of elements.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/fold_constants.h"
 #include "codegen/lowering/region_frame.h"
 
 namespace napkin::lowering {
@@ -53,11 +52,11 @@ IndexForm RegionFrame::device_offset(ArrayId array, const std::vector<IndexForm>
     for (const std::uint32_t d : order) {
         if (index[d].is_constant(0)) continue;
         if (constant[d]) {
-            offset = offset +
-                     (wide && !index[d].is_constant()
-                          ? index_atom("i64(" + print(index[d]) + ")", range_of(index[d]), true) *
-                                *constant[d]
-                          : index[d] * *constant[d]);
+            offset = offset + (wide && !index[d].is_constant()
+                                   ? index_atom(kernel::call("i64", {expression_of(index[d])}),
+                                                range_of(index[d]), true) *
+                                         *constant[d]
+                                   : index[d] * *constant[d]);
             continue;
         }
         const auto known = strides_.find({array, d});
@@ -71,27 +70,24 @@ IndexForm RegionFrame::device_offset(ArrayId array, const std::vector<IndexForm>
             strides_[{array, d}] = parameter.name;
             program_.parameters.push_back(parameter);
         }
-        offset = offset +
-                 index_atom(fmt::format("{} * {}", print_factor(index[d]), strides_[{array, d}]),
-                            kAny64);
+        const kernel::Expression stride = kernel::variable(strides_[{array, d}]);
+        offset = offset + index_atom(kernel::folded(expression_of(index[d]) * stride), kAny64);
     }
     return offset;
 }
 
-std::string RegionFrame::device_place(ArrayId array, const std::vector<IndexForm>& index,
-                                      Body& body) {
+kernel::Expression RegionFrame::device_place(ArrayId array, const std::vector<IndexForm>& index,
+                                             Body& body) {
     const IndexForm place = device_offset(array, index);
-    if (place.is_constant()) return print(place);
-    body.push_back({kernel::Declare{type_of(place), "at", print(place), true, {}}});
-    return "at";
+    if (place.is_constant()) return expression_of(place);
+    body.push_back(kernel::define(type_of(place), "at", expression_of(place)));
+    return kernel::variable("at");
 }
 
-std::string RegionFrame::device_stride(ArrayId array, std::size_t dimension) {
+kernel::Expression RegionFrame::device_stride(ArrayId array, std::size_t dimension) {
     std::vector<IndexForm> index(region_.arrays[array.index()].axes.size(), IndexForm(0));
     index[dimension] = 1;
-    const std::string text = print(device_offset(array, index));
-    constexpr std::string_view kOne = "1 * ";
-    return text.starts_with(kOne) ? text.substr(kOne.size()) : text;
+    return expression_of(device_offset(array, index));
 }
 
 int RegionFrame::vector_elements(ArrayId array, std::int64_t origin) {
@@ -145,20 +141,22 @@ void RegionFrame::finish_strides() {
 }
 
 /// An element of a device array as a tile of another type holds it.
-std::string RegionFrame::device_value(ArrayId array, const std::string& place,
-                                      ElementType type) const {
-    const std::string& buffer = buffers_.at(array);
+kernel::Expression RegionFrame::device_value(ArrayId array, const kernel::Expression& place,
+                                             ElementType type) const {
+    const kernel::Expression buffer = kernel::variable(buffers_.at(array));
     const ElementType own = device_type(array);
     if (own == ElementType::I4)
-        return fmt::format("convert<i8>(signed_nibble({}[{} / 2], {}))", buffer, place, place);
-    const std::string element = fmt::format("{}[{}]", buffer, place);
+        return kernel::call({"convert", {kernel::Type("i8")}},
+                            {kernel::call("signed_nibble", {subscript(buffer, place / 2), place})});
+    const kernel::Expression element = subscript(buffer, place);
     return own == type ? element : stored(loaded(element, own), type);
 }
 
 std::int64_t RegionFrame::divisor_of(const IndexForm& index) const {
     std::int64_t divisor = index.constant < 0 ? -index.constant : index.constant;
     for (const auto& [atom, coefficient] : index.terms) {
-        const auto known = multiples_.find(atom.text);
+        const auto* name = std::get_if<kernel::Variable>(&atom.value.node);
+        const auto known = name == nullptr ? multiples_.end() : multiples_.find(name->name);
         divisor = std::gcd(divisor, coefficient * (known == multiples_.end() ? 1 : known->second));
     }
     return divisor;

@@ -5,21 +5,34 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/expression_text.h"
 #include "diagrams/evaluate.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::lowering {
 namespace {
 
-const char* relation_of(Function function) {
+kernel::Operator operator_of(Function function) {
     switch (function) {
-    case Function::Less: return "<";
-    case Function::LessEqual: return "<=";
-    case Function::Greater: return ">";
-    case Function::GreaterEqual: return ">=";
-    case Function::Equal: return "==";
-    default: return "!=";
+    case Function::And: return kernel::Operator::And;
+    case Function::Or: return kernel::Operator::Or;
+    case Function::Less: return kernel::Operator::Less;
+    case Function::LessEqual: return kernel::Operator::LessEqual;
+    case Function::Greater: return kernel::Operator::Greater;
+    case Function::GreaterEqual: return kernel::Operator::GreaterEqual;
+    case Function::Equal: return kernel::Operator::Equal;
+    default: return kernel::Operator::NotEqual;
     }
+}
+
+/// The expression with another index of the element that it reads at `place`.
+kernel::Expression moved(kernel::Expression expression, const kernel::Expression& place,
+                         const kernel::Expression& index) {
+    if (const auto* element = std::get_if<kernel::Element>(&expression.node))
+        if (element->parts.back() == place) return subscript(element->parts.front(), index);
+    if (std::vector<kernel::Expression>* parts = parts_of(expression))
+        for (kernel::Expression& part : *parts) part = moved(std::move(part), place, index);
+    return expression;
 }
 
 bool is_whole_power(const Apply& call) {
@@ -31,13 +44,12 @@ bool is_whole_power(const Apply& call) {
 }  // namespace
 
 Code named(const Code& value, const ElementScope& element) {
-    Code name = value;
-    name.text = fmt::format("t{}", (*element.next_temporary)++);
-    name.precedence = precedence::kPrimary;
-    name.index.reset();
-    element.temporaries->push_back(
-        {kernel::Declare{type_of(value), name.text, value.text, true, {}}});
-    return name;
+    const std::string name = fmt::format("t{}", (*element.next_temporary)++);
+    element.temporaries->push_back(kernel::define(type_of(value), name, value.value));
+    Code code = value;
+    code.value = kernel::variable(name);
+    code.index.reset();
+    return code;
 }
 
 IndexForm ExpressionPrinter::offset(const TileView& tile, const std::vector<IndexForm>& index) {
@@ -47,8 +59,9 @@ IndexForm ExpressionPrinter::offset(const TileView& tile, const std::vector<Inde
     return at;
 }
 
-std::string ExpressionPrinter::place(const TileView& tile, const std::vector<IndexForm>& index) {
-    return fmt::format("{}[{}]", tile.name, napkin::print(offset(tile, index)));
+kernel::Expression ExpressionPrinter::place(const TileView& tile,
+                                            const std::vector<IndexForm>& index) {
+    return subscript(kernel::variable(tile.name), expression_of(offset(tile, index)));
 }
 
 IndexForm ExpressionPrinter::index(const Expression& expression,
@@ -88,7 +101,7 @@ Code ExpressionPrinter::read(const Read& read, const ElementScope& element) cons
     const std::optional<AxisId> indexed = (*scope_.arrays)[read.array.index()].indexes;
     if (!indexed || code.sort != Sort::Integer) return code;
     const Interval size = range_of((*scope_.sizes)[indexed->index()]);
-    return integer_code(code.text, {0, size.high - 1}, code.wide);
+    return integer_code(code.value, {0, size.high - 1}, code.wide);
 }
 
 Code ExpressionPrinter::read_element(const Read& read, const ElementScope& element) const {
@@ -96,28 +109,24 @@ Code ExpressionPrinter::read_element(const Read& read, const ElementScope& eleme
     const auto parameter = scope_.parameters.find(read.array);
     if (parameter != scope_.parameters.end()) {
         if (sort_of(type) != Sort::Real) {
-            const Code code = integer_code(parameter->second, range_of(type), true);
+            const Code code =
+                integer_code(kernel::variable(parameter->second), range_of(type), true);
             return as_sort(code, sort_of(type));
         }
-        Code code;
-        code.text = parameter->second;
-        code.finite = scope_.fast;
-        return code;
+        return real_code(kernel::variable(parameter->second), scope_.fast);
     }
     std::vector<IndexForm> at;
     for (const Expression& expression : read.index) at.push_back(index(expression, element));
     // Where it stands gets a name of its own if it is long.
     const auto shortened = [&](const IndexForm& place) {
-        return named(index_code(place), element).text;
+        return named(index_code(place), element).value;
     };
     if (const auto known = scope_.elements.find(read.array); known != scope_.elements.end()) {
         Code code = known->second(at);
         constexpr std::size_t kLongElement = 50;
-        if (element.temporaries == nullptr || code.text.size() <= kLongElement || !code.place)
+        if (element.temporaries == nullptr || width_of(code.value) <= kLongElement || !code.place)
             return code;
-        const std::string place = napkin::print(*code.place);
-        code.text.replace(code.text.find("[" + place + "]") + 1, place.size(),
-                          shortened(*code.place));
+        code.value = moved(code.value, expression_of(*code.place), shortened(*code.place));
         code.index.reset();
         return code;
     }
@@ -125,11 +134,12 @@ Code ExpressionPrinter::read_element(const Read& read, const ElementScope& eleme
     invariant(tile != scope_.tiles.end(), "no tile for array `",
               (*scope_.arrays)[read.array.index()].name, "`");
     constexpr std::size_t kLongPlace = 48;
-    const std::string whole = place(tile->second, at);
-    if (element.temporaries == nullptr || whole.size() <= kLongPlace)
+    const kernel::Expression whole = place(tile->second, at);
+    if (element.temporaries == nullptr || width_of(whole) <= kLongPlace)
         return loaded(whole, tile->second.type);
-    return loaded(fmt::format("{}[{}]", tile->second.name, shortened(offset(tile->second, at))),
-                  tile->second.type);
+    return loaded(
+        subscript(kernel::variable(tile->second.name), shortened(offset(tile->second, at))),
+        tile->second.type);
 }
 
 Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) const {
@@ -139,14 +149,10 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
     for (const ExpressionScope::Known& known : scope_.known)
         if (known.condition == call.arguments[0]) {
             constexpr std::size_t kLongCondition = 50;
-            if (element.temporaries != nullptr && condition.text.size() > kLongCondition)
+            if (element.temporaries != nullptr && width_of(condition.value) > kLongCondition)
                 condition = named(condition, element);
-            const int own = known.negated ? precedence::kAnd : precedence::kOr;
-            const bool brackets =
-                condition.precedence == precedence::kAnd || condition.precedence == precedence::kOr;
-            condition.text = fmt::format("{} {} {}", known.flag, known.negated ? "&&" : "||",
-                                         brackets ? "(" + condition.text + ")" : condition.text);
-            condition.precedence = own;
+            condition.value =
+                known.negated ? known.flag && condition.value : known.flag || condition.value;
         }
     kernel::Body when_true;
     kernel::Body when_false;
@@ -165,32 +171,30 @@ Code ExpressionPrinter::select(const Apply& call, const ElementScope& element) c
     code.sort = sort;
     code.wide = yes.wide || no.wide;
     code.finite = yes.finite && no.finite;
-    code.precedence = precedence::kChoice;
     code.range = hull(yes.range, no.range);
     const bool widen = sort == Sort::Integer && yes.wide != no.wide;
     if (widen)
         for (Code* branch : {&yes, &no})
-            *branch = integer_code(print_as(form_of(*branch), true), branch->range, true);
-    const std::size_t length = condition.text.size() + yes.text.size() + no.text.size();
+            *branch = integer_code(expression_as(form_of(*branch), true), branch->range, true);
+    const std::size_t branches = width_of(yes.value) + width_of(no.value);
     bool as_statement = !when_true.empty() || !when_false.empty();
-    if (element.temporaries != nullptr && length > kLongText) {
+    if (element.temporaries != nullptr && width_of(condition.value) + branches > kLongText) {
         condition = named(condition, element);
-        as_statement = as_statement || yes.text.size() + no.text.size() > kLongText;
+        as_statement = as_statement || branches > kLongText;
     }
     // A branch with declarations of its own becomes a statement: it is not evaluated when not
     // taken.
     if (as_statement) {
-        code.text = fmt::format("t{}", (*element.next_temporary)++);
-        element.temporaries->push_back({kernel::Declare{type_of(code), code.text, "", false, {}}});
-        when_true.push_back({kernel::Assign{code.text, "=", yes.text}});
-        when_false.push_back({kernel::Assign{code.text, "=", no.text}});
+        const std::string name = fmt::format("t{}", (*element.next_temporary)++);
+        code.value = kernel::variable(name);
+        element.temporaries->push_back(kernel::declare(type_of(code), name));
+        when_true.push_back(kernel::assign(code.value, yes.value));
+        when_false.push_back(kernel::assign(code.value, no.value));
         element.temporaries->push_back(
-            {kernel::If{condition.text, std::move(when_true), std::move(when_false)}});
-        code.precedence = precedence::kPrimary;
+            {kernel::If{condition.value, std::move(when_true), std::move(when_false)}});
         return code;
     }
-    code.text = fmt::format("{} ? {} : {}", wrapped(condition, precedence::kChoice + 1),
-                            wrapped(yes, precedence::kChoice), wrapped(no, precedence::kChoice));
+    code.value = choose(condition.value, yes.value, no.value);
     return code;
 }
 
@@ -218,7 +222,7 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
         });
         if (is_comparison_or_logic(call.function)) {
             Code code;
-            code.text = value != 0 ? "true" : "false";
+            code.value = value != 0;
             code.sort = Sort::Boolean;
             code.constant = value;
             code.finite = true;
@@ -230,26 +234,18 @@ Code ExpressionPrinter::call(const Apply& call, const ElementScope& element) con
         return real_constant(value);
     }
     if (call.function == Function::And || call.function == Function::Or)
-        return infix(
-            as_sort(arguments[0], Sort::Boolean), call.function == Function::And ? "&&" : "||",
-            as_sort(arguments[1], Sort::Boolean),
-            call.function == Function::And ? precedence::kAnd : precedence::kOr, Sort::Boolean);
+        return infix(operator_of(call.function), as_sort(arguments[0], Sort::Boolean),
+                     as_sort(arguments[1], Sort::Boolean), Sort::Boolean);
     if (call.function == Function::Not) {
-        Code code;
-        code.text = "!" + wrapped(as_sort(arguments[0], Sort::Boolean), precedence::kUnary);
-        code.precedence = precedence::kUnary;
+        Code code = real_code(!as_sort(arguments[0], Sort::Boolean).value, true);
         code.sort = Sort::Boolean;
-        code.finite = true;
         return code;
     }
     Sort sort = Sort::Boolean;
     for (const Code& argument : arguments) sort = std::max(sort, argument.sort);
     if (is_comparison_or_logic(call.function)) {
         for (Code& argument : arguments) argument = as_sort(argument, sort);
-        const bool equality =
-            call.function == Function::Equal || call.function == Function::NotEqual;
-        return infix(arguments[0], relation_of(call.function), arguments[1],
-                     equality ? precedence::kEquality : precedence::kRelation, Sort::Boolean);
+        return infix(operator_of(call.function), arguments[0], arguments[1], Sort::Boolean);
     }
     if (sort == Sort::Boolean) sort = Sort::Integer;
     const bool stays_integer =

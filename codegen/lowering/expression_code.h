@@ -23,7 +23,7 @@ struct ExpressionScope {
     /// negated condition was tested, `flag && condition`.
     struct Known {
         Expression condition;
-        std::string flag;
+        kernel::Expression flag;
         bool negated = false;
     };
     std::vector<Known> known;
@@ -38,9 +38,9 @@ struct ExpressionScope {
     bool gradual = false;
 };
 
-/// Texts longer than this get a name.
+/// What takes more columns than this gets a name.
 inline constexpr std::size_t kLongText = 60;
-/// Declares a value under a new name.
+/// Declares a value under a new name, `t0` and so on.
 [[nodiscard]] Code named(const Code& value, const ElementScope& element);
 
 class ExpressionPrinter {
@@ -52,8 +52,8 @@ public:
     /// Where an element stands in its tile.
     [[nodiscard]] static IndexForm offset(const TileView& tile,
                                           const std::vector<IndexForm>& index);
-    [[nodiscard]] static std::string place(const TileView& tile,
-                                           const std::vector<IndexForm>& index);
+    [[nodiscard]] static kernel::Expression place(const TileView& tile,
+                                                  const std::vector<IndexForm>& index);
 
 private:
     [[nodiscard]] Code read(const Read& read, const ElementScope& element) const;

@@ -1,19 +1,14 @@
 #include "codegen/lowering/interval_code.h"
 
-#include <fmt/format.h>
-
+#include "codegen/fold_constants.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::lowering {
 namespace {
 
 /// `low < 0` and the like, folded where it is known.
-std::string compare(const IndexForm& a, const char* relation, bool when_less, bool when_equal,
-                    bool when_greater) {
-    if (a.is_constant()) {
-        const bool holds = a.constant < 0 ? when_less : a.constant == 0 ? when_equal : when_greater;
-        return holds ? "true" : "false";
-    }
+kernel::Expression compare(const IndexForm& a, kernel::Operator relation) {
+    if (a.is_constant()) return folded(binary(relation, a.constant, 0));
     // A sum with one subtracted side reads better as a comparison of two sides.
     IndexForm left;
     IndexForm right;
@@ -29,42 +24,19 @@ std::string compare(const IndexForm& a, const char* relation, bool when_less, bo
         left = left + a.constant;
     else
         right = right - a.constant;
-    return fmt::format("{} {} {}", print(left), relation, print(right));
+    return binary(relation, expression_of(left), expression_of(right));
 }
-std::string below(const IndexForm& a) {
-    return compare(a, "<", true, false, false);
+kernel::Expression below(const IndexForm& a) {
+    return compare(a, kernel::Operator::Less);
 }
-std::string at_most(const IndexForm& a) {
-    return compare(a, "<=", true, true, false);
+kernel::Expression at_most(const IndexForm& a) {
+    return compare(a, kernel::Operator::LessEqual);
 }
-std::string above(const IndexForm& a) {
-    return compare(a, ">", false, false, true);
+kernel::Expression above(const IndexForm& a) {
+    return compare(a, kernel::Operator::Greater);
 }
-std::string at_least(const IndexForm& a) {
-    return compare(a, ">=", false, true, true);
-}
-
-/// Parentheses where the text contains an operator.
-std::string in_parentheses(const std::string& text, const char* operation) {
-    return text.find(operation) == std::string::npos ? text : "(" + text + ")";
-}
-
-std::string both(const std::string& a, const std::string& b) {
-    if (a == "false" || b == "false") return "false";
-    if (a == "true") return b;
-    if (b == "true" || a == b) return a;
-    return fmt::format("{} && {}", in_parentheses(a, " || "), in_parentheses(b, " || "));
-}
-std::string either(const std::string& a, const std::string& b) {
-    if (a == "true" || b == "true") return "true";
-    if (a == "false") return b;
-    if (b == "false" || a == b) return a;
-    return fmt::format("{} || {}", in_parentheses(a, " && "), in_parentheses(b, " && "));
-}
-std::string inverse(const std::string& a) {
-    if (a == "true") return "false";
-    if (a == "false") return "true";
-    return fmt::format("!({})", a);
+kernel::Expression at_least(const IndexForm& a) {
+    return compare(a, kernel::Operator::GreaterEqual);
 }
 
 }  // namespace
@@ -145,15 +117,14 @@ std::optional<IntervalCode> IntervalPrinter::quotient(const Apply& call) const {
     if (call.function == Function::FloorDivide) return IntervalCode{low, high};
     if (low == high) return IntervalCode{modulo(a->low, b->low), modulo(a->high, b->low)};
     if (low.is_constant() && high.is_constant()) return IntervalCode{0, b->low - 1};
-    const std::string same = fmt::format("{} == {}", print(low), print(high));
-    const auto choose = [&](const IndexForm& yes, const IndexForm& no) {
+    const kernel::Expression same = equal(expression_of(low), expression_of(high));
+    const auto chosen = [&](const IndexForm& yes, const IndexForm& no) {
         const bool wide = is_wide(yes) || is_wide(no);
-        return index_atom(
-            fmt::format("({} ? {} : {})", same, print_as(yes, wide), print_as(no, wide)),
-            hull(range_of(yes), range_of(no)), wide);
+        return index_atom(choose(same, expression_as(yes, wide), expression_as(no, wide)),
+                          hull(range_of(yes), range_of(no)), wide);
     };
-    return IntervalCode{choose(modulo(a->low, b->low), 0),
-                        choose(modulo(a->high, b->low), b->low - 1)};
+    return IntervalCode{chosen(modulo(a->low, b->low), 0),
+                        chosen(modulo(a->high, b->low), b->low - 1)};
 }
 
 std::optional<IntervalCode> IntervalPrinter::nonlinear(const Expression& expression) const {
@@ -201,17 +172,16 @@ std::optional<IntervalCode> IntervalPrinter::compared(const Apply& call) const {
     return bounds(apply(Function::Subtract, call.arguments));
 }
 
-std::string IntervalPrinter::decide(const Expression& condition, bool everywhere) const {
-    const char* const unknown = everywhere ? "false" : "true";
-    if (const Number* number = std::get_if<Number>(&condition.node))
-        return number->value != 0 ? "true" : "false";
+kernel::Expression IntervalPrinter::decide(const Expression& condition, bool everywhere) const {
+    const kernel::Expression unknown = !everywhere;
+    if (const Number* number = std::get_if<Number>(&condition.node)) return number->value != 0;
     const Apply* call = std::get_if<Apply>(&condition.node);
     if (call == nullptr) return unknown;
     const auto part = [&](std::size_t at) { return decide(call->arguments[at], everywhere); };
     switch (call->function) {
-    case Function::And: return both(part(0), part(1));
-    case Function::Or: return either(part(0), part(1));
-    case Function::Not: return inverse(decide(call->arguments[0], !everywhere));
+    case Function::And: return part(0) && part(1);
+    case Function::Or: return part(0) || part(1);
+    case Function::Not: return !decide(call->arguments[0], !everywhere);
     default: break;
     }
     if (!is_comparison_or_logic(call->function)) return unknown;
@@ -225,19 +195,18 @@ std::string IntervalPrinter::decide(const Expression& condition, bool everywhere
     case Function::Greater: return above(everywhere ? low : high);
     case Function::GreaterEqual: return at_least(everywhere ? low : high);
     case Function::Equal:
-        return everywhere ? both(at_least(low), at_most(high)) : both(at_most(low), at_least(high));
+        return everywhere ? at_least(low) && at_most(high) : at_most(low) && at_least(high);
     case Function::NotEqual:
-        return everywhere ? either(above(low), below(high))
-                          : inverse(both(at_least(low), at_most(high)));
+        return everywhere ? above(low) || below(high) : !(at_least(low) && at_most(high));
     default: return unknown;
     }
 }
 
-std::string IntervalPrinter::may_hold(const Expression& condition) const {
+kernel::Expression IntervalPrinter::may_hold(const Expression& condition) const {
     return decide(condition, false);
 }
 
-std::string IntervalPrinter::must_hold(const Expression& condition) const {
+kernel::Expression IntervalPrinter::must_hold(const Expression& condition) const {
     return decide(condition, true);
 }
 

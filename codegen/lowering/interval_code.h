@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "codegen/lowering/scope.h"
 
@@ -23,9 +22,9 @@ public:
     /// Bounds of an integer expression; nullopt where it depends on data.
     [[nodiscard]] std::optional<IntervalCode> bounds(const Expression& expression) const;
     /// Code that is true unless the condition holds nowhere.
-    [[nodiscard]] std::string may_hold(const Expression& condition) const;
+    [[nodiscard]] kernel::Expression may_hold(const Expression& condition) const;
     /// Code that is true only if the condition holds everywhere.
-    [[nodiscard]] std::string must_hold(const Expression& condition) const;
+    [[nodiscard]] kernel::Expression must_hold(const Expression& condition) const;
 
 private:
     struct Linear;
@@ -34,7 +33,7 @@ private:
     [[nodiscard]] std::optional<IntervalCode> nonlinear(const Expression& expression) const;
     [[nodiscard]] std::optional<IntervalCode> quotient(const Apply& call) const;
     [[nodiscard]] std::optional<IntervalCode> compared(const Apply& call) const;
-    [[nodiscard]] std::string decide(const Expression& condition, bool everywhere) const;
+    [[nodiscard]] kernel::Expression decide(const Expression& condition, bool everywhere) const;
 
     const AxisRanges& ranges_;
     const std::vector<IndexForm>& sizes_;

@@ -134,7 +134,7 @@ void RegionFrame::narrow(AxisId axis, std::int64_t size, const IndexForm& start,
     const IndexForm rest = outer.start + outer.count - start;
     const std::string name = next_name(axis_names_[axis.index()].count);
     body.push_back(
-        {kernel::Declare{"int", name, print(minimum(IndexForm(range.capacity), rest)), true, {}}});
+        kernel::define("int", name, expression_of(minimum(IndexForm(range.capacity), rest))));
     range.count = counted(name, range.capacity);
 }
 
@@ -145,36 +145,34 @@ IndexForm RegionFrame::banded(std::size_t slow, std::size_t first,
                               const std::vector<IndexForm>& counts, const IndexForm& block,
                               std::vector<IndexForm>& groups, Body& body) {
     // No more than there are blocks.
-    const auto declare = [&](const std::string& wanted, const std::string& value) {
+    const auto define = [&](const std::string& wanted, kernel::Expression value) {
         const std::string name = names_.fresh(wanted);
-        body.push_back({kernel::Declare{"int", name, value, true, {}}});
-        return name;
+        body.push_back(kernel::define("int", name, std::move(value)));
+        return kernel::variable(name);
     };
-    const std::string down = print_factor(counts[slow]);
-    const std::string across = print_factor(counts[slow + 1]);
+    const kernel::Expression down = expression_of(counts[slow]);
     const IndexForm product = counts[slow] * counts[slow + 1];
-    const std::string both =
-        product.is_constant() ? print(product) : fmt::format("({} * {})", down, across);
-    std::string plane = print(block);
+    const kernel::Expression both =
+        product.is_constant() ? expression_of(product) : down * expression_of(counts[slow + 1]);
+    kernel::Expression plane = expression_of(block);
     IndexForm rest;
     if (slow != first) {
-        plane = declare("plane", fmt::format("{} % {}", print_factor(block), both));
-        rest = counted(declare("group", fmt::format("{} / {}", print_factor(block), both)),
-                       kAny32.high);
+        plane = define("plane", expression_of(block) % both);
+        rest = index_atom(define("group", expression_of(block) / both), {0, kAny32.high});
     } else {
-        plane = declare("plane", plane);
+        plane = define("plane", plane);
     }
-    const std::string per_band = print_factor(counts[slow + 1] * order_.band);
-    const std::string top =
-        declare("band", fmt::format("{} / {} * {}", plane, per_band, order_.band));
-    const std::string height =
-        declare("band_height", fmt::format("minimum({}, {} - {})", order_.band, down, top));
-    const auto group = [&](std::size_t i, const std::string& value) {
-        groups[i] = counted(declare("group_" + region_.axes[chain[i]->axis.index()].name, value),
-                            range_of(counts[i]).high - 1);
+    const kernel::Expression per_band = expression_of(counts[slow + 1] * order_.band);
+    const kernel::Expression top = define("band", plane / per_band * order_.band);
+    const kernel::Expression height =
+        define("band_height", kernel::call("minimum", {order_.band, down - top}));
+    const auto group = [&](std::size_t i, kernel::Expression value) {
+        groups[i] = index_atom(
+            define("group_" + region_.axes[chain[i]->axis.index()].name, std::move(value)),
+            {0, range_of(counts[i]).high - 1});
     };
-    group(slow, fmt::format("{} + {} % {} % {}", top, plane, per_band, height));
-    group(slow + 1, fmt::format("{} % {} / {}", plane, per_band, height));
+    group(slow, top + plane % per_band % height);
+    group(slow + 1, plane % per_band / height);
     return rest;
 }
 
@@ -207,7 +205,8 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
     }
     // The last one varies fastest.
     std::vector<IndexForm> groups(chain.size());
-    IndexForm rest = counted("int(blockIdx.x)", kAny32.high);
+    const kernel::Expression block_index = member(kernel::variable("blockIdx"), "x");
+    IndexForm rest = index_atom(kernel::call("int", {block_index}), {0, kAny32.high});
     std::size_t significant = chain.size();
     while (significant > 0 && counts[significant - 1].is_constant(1)) --significant;
     std::size_t first = 0;
@@ -219,21 +218,19 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
     }
     for (std::size_t i = next; i-- > 0;) {
         if (counts[i].is_constant(1)) continue;
-        const std::string count = print_factor(counts[i]);
-        const std::string block = print_factor(rest);
+        const kernel::Expression count = expression_of(counts[i]);
+        const kernel::Expression block = expression_of(rest);
         const std::int64_t last = range_of(counts[i]).high - 1;
         if (i == first) {
-            groups[i] = counted(block, last);
+            groups[i] = index_atom(block, {0, last});
         } else {
-            const std::string name = names_.fresh("group");
-            const std::string quotient = fmt::format("{} / {}", block, count);
-            // Declared before it is used by the groups further out.
-            groups[i] =
-                counted(names_.fresh("group_" + region_.axes[chain[i]->axis.index()].name), last);
-            body.push_back({kernel::Declare{
-                "int", print(groups[i]), fmt::format("{} % {}", block, count), true, {}}});
-            body.push_back({kernel::Declare{"int", name, quotient, true, {}}});
-            rest = counted(name, kAny32.high);
+            const std::string quotient = names_.fresh("group");
+            const std::string remainder =
+                names_.fresh("group_" + region_.axes[chain[i]->axis.index()].name);
+            body.push_back(kernel::define("int", remainder, block % count));
+            body.push_back(kernel::define("int", quotient, block / count));
+            groups[i] = counted(remainder, last);
+            rest = counted(quotient, kAny32.high);
         }
     }
     for (std::size_t i = 0; i < chain.size(); ++i) {
@@ -244,13 +241,13 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
         IndexForm start = outer.start + groups[i] * chain[i]->size;
         if (!start.is_constant()) {
             const std::string name = next_name(axis_names_[axis.index()].start);
-            body.push_back({kernel::Declare{"int", name, print(start), true, {}}});
+            body.push_back(kernel::define("int", name, expression_of(start)));
             multiples_[name] = std::gcd(divisor_of(outer.start), chain[i]->size);
             start = index_along(axis, name);
         }
         if (grid_[i].within && !start.is_constant())
-            body.push_back({kernel::LeaveIf{
-                fmt::format("{} >= {}", print(start), print(outer.start + outer.count))}});
+            body.push_back({kernel::LeaveIf{expression_of(start) >=
+                                            expression_of(outer.start + outer.count)}});
         narrow(axis, chain[i]->size, start, body);
     }
     return *inside;

@@ -65,15 +65,15 @@ protected:
     // device_memory.cpp
     [[nodiscard]] std::string buffer_name(ArrayId array, bool written);
     [[nodiscard]] ElementType device_type(ArrayId array) const;
-    [[nodiscard]] std::string device_value(ArrayId array, const std::string& place,
-                                           ElementType type) const;
+    [[nodiscard]] kernel::Expression device_value(ArrayId array, const kernel::Expression& place,
+                                                  ElementType type) const;
     /// An element's place in device memory.
     [[nodiscard]] IndexForm device_offset(ArrayId array, const std::vector<IndexForm>& index);
     /// Declares the element's place in device memory and returns its name.
-    [[nodiscard]] std::string device_place(ArrayId array, const std::vector<IndexForm>& index,
-                                           Body& body);
-    /// Elements from one index of a dimension to the next: a number or a parameter's name.
-    [[nodiscard]] std::string device_stride(ArrayId array, std::size_t dimension);
+    [[nodiscard]] kernel::Expression device_place(ArrayId array,
+                                                  const std::vector<IndexForm>& index, Body& body);
+    /// Elements from one index of a dimension to the next: a number or a parameter.
+    [[nodiscard]] kernel::Expression device_stride(ArrayId array, std::size_t dimension);
     /// Elements (1, or up to 16 bytes) that may be copied at once along the contiguous dimension,
     /// at places whose last index is a multiple of `origin`; makes the parameters' multiples so.
     [[nodiscard]] int vector_elements(ArrayId array, std::int64_t origin);

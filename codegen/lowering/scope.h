@@ -49,7 +49,7 @@ struct ElementScope {
 struct LocalIndex {
     AxisId axis;
     IndexForm local;
-    std::string test;  ///< `iq < nq`, empty when it always holds
+    kernel::Expression test = true;  ///< `iq < nq`
 };
 
 }  // namespace napkin::lowering

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/emit.h"
+#include "diagrams/integer_range.h"
 
 namespace napkin::lowering {
 namespace {

@@ -39,17 +39,15 @@ private:
     [[nodiscard]] std::int64_t capacity(const std::vector<AxisId>& axes) const {
         return region_.elements_of(axes);
     }
-    [[nodiscard]] std::vector<LocalIndex> line(const std::string& flat,
-                                               const std::vector<AxisId>& axes, bool row,
-                                               kernel::Body& body, bool clamp) const;
-    [[nodiscard]] std::string flat_index(bool row, const std::string& step) const;
+    [[nodiscard]] std::vector<LocalIndex> line(const char* step, const std::vector<AxisId>& axes,
+                                               bool row, kernel::Body& body, bool clamp) const;
+    [[nodiscard]] kernel::Expression flat_index(bool row, const char* step) const;
     [[nodiscard]] Code product(const std::vector<const Expression*>& factors,
                                const ElementScope& element, bool exact) const;
     void add_batch_and_folded(ElementScope& element) const;
     [[nodiscard]] kernel::Body operand(const char* name, bool row) const;
     [[nodiscard]] kernel::Body finish() const;
     [[nodiscard]] kernel::Body exact_sum() const;
-    [[nodiscard]] kernel::For unrolled(const char* name, std::int64_t end, kernel::Body body) const;
     [[nodiscard]] static ElementScope merged(const ElementScope& a, const ElementScope& b) {
         ElementScope both = a;
         both.index.insert(b.index.begin(), b.index.end());

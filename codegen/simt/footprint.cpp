@@ -112,12 +112,13 @@ std::vector<AxisRange> SimtLowering::footprint(const Load& load, Body& body) {
         }
         const std::string base = array.name + "_" + region_.axes[axis.index()].name;
         if (!low.is_constant()) {
-            range.start = index_along(axis, names_.fresh(base + "_low"));
-            body.push_back({kernel::Declare{"int", print(range.start), print(low), true, {}}});
+            const std::string name = names_.fresh(base + "_low");
+            range.start = index_along(axis, name);
+            body.push_back(kernel::define("int", name, expression_of(low)));
         }
-        range.count = counted(names_.fresh(base + "_count"), range.capacity);
-        body.push_back(
-            {kernel::Declare{"int", print(range.count), print(end - range.start), true, {}}});
+        const std::string count = names_.fresh(base + "_count");
+        range.count = counted(count, range.capacity);
+        body.push_back(kernel::define("int", count, expression_of(end - range.start)));
         dims.push_back(range);
     }
     return dims;

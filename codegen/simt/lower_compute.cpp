@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/expression_text.h"
 #include "codegen/simt/simt_lowering.h"
 #include "diagrams/overloaded.h"
 
@@ -20,8 +21,6 @@ void SimtLowering::lower_compute(const Compute& compute, Span span, Body& body) 
                    }},
         compute.statement.body);
     phase.comments = comments(text_of(compute.statement), span, compute.via);
-    for (const VariableId target : compute.targets)
-        phase.writes.push_back(views_.at(storage(target)).tile);
     body.push_back({std::move(phase)});
 }
 
@@ -49,12 +48,12 @@ void SimtLowering::declare_known(const std::vector<const Expression*>& expressio
     const IntervalPrinter intervals(ranges_, sizes_);
     int number = 0;
     for (const Expression& condition : conditions) {
-        const std::string code = intervals.must_hold(condition);
-        if (code == "false") continue;
+        kernel::Expression everywhere = intervals.must_hold(condition);
+        if (is(everywhere, false)) continue;
         const std::string flag = fmt::format("all{}", number++);
-        body.push_back({kernel::Declare{"bool", flag, code, true,
-                                        napkin::print(scope_, condition) + " everywhere"}});
-        scope.known.push_back({condition, flag});
+        body.push_back(kernel::define("bool", flag, std::move(everywhere),
+                                      napkin::print(scope_, condition) + " everywhere"));
+        scope.known.push_back({condition, kernel::variable(flag)});
     }
 }
 
@@ -76,22 +75,21 @@ std::vector<LocalIndex> SimtLowering::decompose(const std::string& flat,
     std::int64_t below = total;
     for (const AxisId axis : axes) {
         const AxisRange& range = ranges_.at(axis);
-        LocalIndex local{axis, 0, {}};
+        LocalIndex local{axis, 0};
+        const bool clamp = clamped.contains(axis) && !range.exact() && range.capacity > 1;
         if (range.capacity > 1) {
             below /= range.capacity;
-            std::string text = flat;
-            if (below > 1) text = fmt::format("{} / {}", flat, below);
-            if (below * range.capacity < total) text += fmt::format(" % {}", range.capacity);
-            const bool clamp = clamped.contains(axis) && !range.exact();
-            if (clamp) text = fmt::format("minimum({}, {})", text, print(range.count - 1));
+            kernel::Expression value = kernel::variable(flat);
+            if (below > 1) value = std::move(value) / below;
+            if (below * range.capacity < total) value = std::move(value) % range.capacity;
+            if (clamp)
+                value = kernel::call("minimum", {std::move(value), expression_of(range.count - 1)});
             const std::string& name = axis_names_[axis.index()].local;
-            body.push_back({kernel::Declare{"int", name, text, true, {}}});
+            body.push_back(kernel::define("int", name, std::move(value)));
             local.local = local_index(axis);
-            if (!range.exact() && !clamp)
-                local.test = fmt::format("{} < {}", name, print(range.count));
-        } else if (!range.exact()) {
-            local.test = fmt::format("0 < {}", print(range.count));
         }
+        if (!range.exact() && !clamp)
+            local.test = expression_of(local.local) < expression_of(range.count);
         locals.push_back(std::move(local));
     }
     return locals;
@@ -104,10 +102,9 @@ ElementScope SimtLowering::element_at(const std::vector<LocalIndex>& locals) con
     return element;
 }
 
-std::string SimtLowering::tests_of(const std::vector<LocalIndex>& locals) const {
-    std::string tests;
-    for (const LocalIndex& local : locals)
-        if (!local.test.empty()) tests += (tests.empty() ? "" : " && ") + local.test;
+kernel::Expression SimtLowering::tests_of(const std::vector<LocalIndex>& locals) const {
+    kernel::Expression tests = true;
+    for (const LocalIndex& local : locals) tests = std::move(tests) && local.test;
     return tests;
 }
 
@@ -125,24 +122,17 @@ void SimtLowering::store(Body& body, const Compute& compute, std::size_t target,
     const Array& info = region_.arrays[array.index()];
     const TileView& view = views_.at(storage(compute.targets[target]));
     Code kept = info.rounds && info.type != view.type ? rounded(value, info.type) : value;
-    const std::string place = ExpressionPrinter::place(view, indices_of(array, element));
-    if (place.size() + stored(kept, view.type).size() > kLongLine) {
-        body.push_back({kernel::Declare{type_of(kept), "result", kept.text, true, {}}});
-        kept.text = "result";
-        kept.precedence = 16;
+    const kernel::Expression place = ExpressionPrinter::place(view, indices_of(array, element));
+    if (width_of(place) + width_of(stored(kept, view.type)) > kLongLine) {
+        body.push_back(kernel::define(type_of(kept), "result", kept.value));
+        kept.value = kernel::variable("result");
     }
-    body.push_back({kernel::Assign{place, "=", stored(kept, view.type)}});
+    body.push_back(kernel::assign(place, stored(kept, view.type)));
 }
 
 SimtLowering::Body SimtLowering::thread_loop(std::int64_t count, Body inner) const {
-    if (count == 1) return {{kernel::If{"threadIdx.x == 0", std::move(inner), {}}}};
-    kernel::For loop;
-    loop.name = "e";
-    loop.begin = "threadIdx.x";
-    loop.end = std::to_string(count);
-    loop.step = "kThreads";
-    loop.body = std::move(inner);
-    return {{std::move(loop)}};
+    if (count == 1) return kernel::only_if(equal(kernel::thread_index(), 0), std::move(inner));
+    return {kernel::shared_loop("e", count, std::move(inner))};
 }
 
 kernel::Body SimtLowering::axis_loops(const std::vector<AxisId>& axes, kernel::Body inner) const {
@@ -151,7 +141,7 @@ kernel::Body SimtLowering::axis_loops(const std::vector<AxisId>& axes, kernel::B
         if (range.capacity == 1 && range.exact()) continue;
         kernel::For loop;
         loop.name = axis_names_[axes[i].index()].local;
-        loop.end = napkin::print(range.count);
+        loop.end = expression_of(range.count);
         loop.body = std::move(inner);
         inner = {{std::move(loop)}};
     }
@@ -175,19 +165,12 @@ kernel::Phase SimtLowering::lower_map(const Map& map, const Compute& compute) {
     const Code value = ExpressionPrinter(scope).print(map.value, element);
     store(work, compute, 0, value, element);
     element.temporaries = nullptr;
-    const std::string tests = tests_of(locals);
-    if (tests.empty())
-        inner.insert(inner.end(), work.begin(), work.end());
-    else
-        inner.push_back({kernel::If{tests, std::move(work), {}}});
-    for (Body part = thread_loop(elements_of(axes), std::move(inner));
-         kernel::Statement & statement : part)
-        phase.body.push_back(std::move(statement));
+    append(inner, kernel::only_if(tests_of(locals), std::move(work)));
+    append(phase.body, thread_loop(elements_of(axes), std::move(inner)));
 
     // What is read only at the element that is written may share its memory.
     const std::vector<IndexForm> own = indices_of(compute.statement.targets.front(), element);
     for (const auto& [array, tile] : scope.tiles) {
-        phase.reads.push_back(tile.tile);
         bool same = tile.capacity == view.capacity && tile.stride == view.stride &&
                     kernel::element_bytes(tile.type) == kernel::element_bytes(view.type) &&
                     tile.origin == view.origin;

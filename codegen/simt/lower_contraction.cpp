@@ -11,42 +11,40 @@
 #include <algorithm>
 #include <cmath>
 
+#include "codegen/fold_constants.h"
 #include "codegen/simt/contraction_lowering.h"
 #include "schedule/rounding.h"
 
 namespace napkin::lowering {
 namespace {
 
-using kernel::Assign;
 using kernel::Body;
-using kernel::Call;
-using kernel::Declare;
+using kernel::call;
+using kernel::define;
 using kernel::For;
-using kernel::If;
+using kernel::variable;
 
 }  // namespace
 
-std::string ContractionLowering::flat_index(bool row, const std::string& step) const {
+kernel::Expression ContractionLowering::flat_index(bool row, const char* step) const {
     const std::int64_t apart = row ? arrangement_.threads_down : arrangement_.threads_across;
     const std::int64_t passes = row ? row_passes_ : column_passes_;
-    const std::string base = row ? "row" : "column";
     const std::int64_t own = row ? arrangement_.rows : arrangement_.columns;
-    std::string text = base;
-    if (passes > 1) text += row ? " + row_pass" : " + column_pass";
-    if (own > 1) text += fmt::format(" + {}{}", step, apart > 1 ? fmt::format(" * {}", apart) : "");
-    return text;
+    kernel::Expression flat = variable(row ? "row" : "column");
+    if (passes > 1) flat = std::move(flat) + variable(row ? "row_pass" : "column_pass");
+    if (own > 1) flat = std::move(flat) + kernel::folded(variable(step) * apart);
+    return flat;
 }
 
 /// The local indices of a row or column of the micro-tile. With `clamp`, one that is not there
 /// becomes the last that is, so that it can be computed without a test and thrown away.
-std::vector<LocalIndex> ContractionLowering::line(const std::string& step,
-                                                  const std::vector<AxisId>& axes, bool row,
-                                                  Body& body, bool clamp) const {
+std::vector<LocalIndex> ContractionLowering::line(const char* step, const std::vector<AxisId>& axes,
+                                                  bool row, Body& body, bool clamp) const {
     const std::int64_t covered =
         row ? arrangement_.threads_down * arrangement_.rows * row_passes_
             : arrangement_.threads_across * arrangement_.columns * column_passes_;
     const std::int64_t total = capacity(axes);
-    std::string flat = flat_index(row, step);
+    kernel::Expression flat = flat_index(row, step);
     std::vector<LocalIndex> locals;
     std::vector<AxisId> several;
     for (const AxisId axis : axes)
@@ -57,30 +55,28 @@ std::vector<LocalIndex> ContractionLowering::line(const std::string& step,
         const std::string& name = region_.axis_names_[axis.index()].local;
         const bool certain = range.exact() && covered <= total;
         if (clamp && !certain)
-            flat = fmt::format("minimum({}, {})", flat, napkin::print(range.count - 1));
-        body.push_back({Declare{"int", name, flat, true, {}}});
-        const std::string test = certain || clamp
-                                     ? std::string()
-                                     : fmt::format("{} < {}", name, napkin::print(range.count));
-        locals.push_back({axis, region_.local_index(axis), test});
+            flat = call("minimum", {std::move(flat), expression_of(range.count - 1)});
+        body.push_back(define("int", name, std::move(flat)));
+        kernel::Expression test = true;
+        if (!certain && !clamp) test = variable(name) < expression_of(range.count);
+        locals.push_back({axis, region_.local_index(axis), std::move(test)});
     } else {
         const std::string name = row ? "r" : "c";
-        if (clamp && covered > total) flat = fmt::format("minimum({}, {})", flat, total - 1);
-        body.push_back({Declare{"int", name, flat, true, {}}});
+        if (clamp && covered > total) flat = call("minimum", {std::move(flat), total - 1});
+        body.push_back(define("int", name, std::move(flat)));
         const std::set<AxisId> clamped(axes.begin(), axes.end());
         locals = region_.decompose(name, several, body, clamp ? clamped : std::set<AxisId>{});
         if (!clamp && covered > total) {
-            std::string& test = locals.front().test;
-            test = fmt::format("{} < {}{}", name, total, test.empty() ? "" : " && " + test);
+            kernel::Expression& test = locals.front().test;
+            test = (variable(name) < total) && test;
         }
     }
     for (const AxisId axis : axes)
         if (region_.ranges_.at(axis).capacity == 1) {
             const AxisRange& range = region_.ranges_.at(axis);
-            locals.push_back({axis, 0,
-                              clamp || range.exact()
-                                  ? std::string()
-                                  : fmt::format("0 < {}", napkin::print(range.count))});
+            kernel::Expression test = true;
+            if (!clamp && !range.exact()) test = kernel::Expression(0) < expression_of(range.count);
+            locals.push_back({axis, 0, std::move(test)});
         }
     return locals;
 }
@@ -101,25 +97,10 @@ Code ContractionLowering::product(const std::vector<const Expression*>& factors,
     for (std::size_t i = 1; i < factors.size(); ++i) {
         const Code next =
             as_sort(ExpressionPrinter(scope_).print(*factors[i], element), Sort::Real);
-        Code both;
-        if (exact) {
-            both.text = fmt::format("multiply({}, {})", code.text, next.text);
-        } else {
-            both.text = fmt::format("{} * {}", wrapped(code, 13), wrapped(next, 14));
-            both.precedence = 13;
-        }
-        code = std::move(both);
+        code =
+            real_code(exact ? call("multiply", {code.value, next.value}) : code.value * next.value);
     }
     return code;
-}
-
-For ContractionLowering::unrolled(const char* name, std::int64_t end, Body body) const {
-    For loop;
-    loop.name = name;
-    loop.end = std::to_string(end);
-    loop.unroll = true;
-    loop.body = std::move(body);
-    return loop;
 }
 
 /// `float a[8];` and its elements.
@@ -134,9 +115,9 @@ Body ContractionLowering::operand(const char* name, bool row) const {
     element.temporaries = &inner;
     element.next_temporary = &next;
     const Code value = product(row ? left_ : right_, element, false);
-    inner.push_back({Assign{fmt::format("{}[{}]", name, step), "=", value.text}});
-    return {{Declare{"float", fmt::format("{}[{}]", name, count), {}, false, {}}},
-            {unrolled(step, count, std::move(inner))}};
+    inner.push_back(assign(subscript(variable(name), variable(step)), value.value));
+    return {kernel::declare_array("float", name, {count}),
+            kernel::unrolled_loop(step, count, std::move(inner))};
 }
 
 /// An element's sum with the language's conventions.
@@ -147,19 +128,20 @@ Body ContractionLowering::exact_sum() const {
     locals.insert(locals.end(), columns.begin(), columns.end());
     ElementScope element = region_.element_at(locals);
     add_batch_and_folded(element);
-    body.push_back({Declare{"float", "sum", "0.0f", false, {}}});
+    body.push_back(kernel::declare("float", "sum", kernel::real(0)));
     Body step;
     int next = 0;
     element.temporaries = &step;
     element.next_temporary = &next;
     const Code left = product(left_, element, true);
-    step.push_back({Declare{"float", "left", left.text, true, {}}});
+    step.push_back(define("float", "left", left.value));
     const Code right = product(right_, element, true);
-    step.push_back({Declare{"float", "right", right.text, true, {}}});
-    step.push_back({Assign{"sum", "=", "add(sum, multiply(left, right))"}});
-    for (kernel::Statement& statement : region_.axis_loops(fold_.over, std::move(step)))
-        body.push_back(std::move(statement));
-    body.push_back({Call{"return sum"}});
+    step.push_back(define("float", "right", right.value));
+    step.push_back(assign(
+        variable("sum"),
+        call("add", {variable("sum"), call("multiply", {variable("left"), variable("right")})})));
+    append(body, region_.axis_loops(fold_.over, std::move(step)));
+    body.push_back({kernel::Return{variable("sum")}});
     return body;
 }
 
@@ -171,8 +153,7 @@ Body ContractionLowering::finish() const {
     locals.insert(locals.end(), columns.begin(), columns.end());
     ElementScope element = region_.element_at(locals);
     add_batch_and_folded(element);
-    Code value;
-    value.text = "acc[i][j]";
+    kernel::Expression value = subscript(subscript(variable("acc"), variable("i")), variable("j"));
     double constant = factors_.constant;
     std::vector<Code> others;
     for (const Expression* factor : outside_) {
@@ -182,14 +163,8 @@ Body ContractionLowering::finish() const {
         else
             others.push_back(std::move(code));
     }
-    if (constant != 1) {
-        value.text = fmt::format("{} * {}", value.text, wrapped(real_constant(constant), 14));
-        value.precedence = 13;
-    }
-    for (const Code& other : others) {
-        value.text = fmt::format("multiply({}, {})", value.text, other.text);
-        value.precedence = 16;
-    }
+    if (constant != 1) value = std::move(value) * kernel::real(constant);
+    for (const Code& other : others) value = call("multiply", {std::move(value), other.value});
     Body work;
     if (!fold_.seed.empty()) {
         int next = 0;
@@ -198,50 +173,47 @@ Body ContractionLowering::finish() const {
         const Code seed =
             as_sort(ExpressionPrinter(scope_).print(fold_.seed.front(), element), Sort::Real);
         element.temporaries = nullptr;
-        value.text = fmt::format("add({}, {})", seed.text, value.text);
-        value.precedence = 16;
+        value = call("add", {seed.value, std::move(value)});
     }
-    region_.store(work, compute_, 0, value, element);
-    const std::string tests = region_.tests_of(locals);
-    if (tests.empty())
-        inner.insert(inner.end(), work.begin(), work.end());
-    else
-        inner.push_back({If{tests, std::move(work), {}}});
-    return {{unrolled("i", arrangement_.rows,
-                      {{unrolled("j", arrangement_.columns, std::move(inner))}})}};
+    region_.store(work, compute_, 0, real_code(std::move(value)), element);
+    append(inner, kernel::only_if(region_.tests_of(locals), std::move(work)));
+    return {kernel::unrolled_loop(
+        "i", arrangement_.rows,
+        {kernel::unrolled_loop("j", arrangement_.columns, std::move(inner))})};
 }
 
 kernel::Phase ContractionLowering::run() {
     scope_ = region_.scope_for(compute_);
     region_.define_target(compute_.targets.front());
     kernel::Phase phase;
-    for (const auto& [array, tile] : scope_.tiles) phase.reads.push_back(tile.tile);
     arrangement_ = arrange(capacity(rows_), capacity(columns_), region_.program_.threads);
     row_passes_ = ceil_quotient(capacity(rows_), arrangement_.rows * arrangement_.threads_down);
     column_passes_ =
         ceil_quotient(capacity(columns_), arrangement_.columns * arrangement_.threads_across);
 
-    const std::string across = std::to_string(arrangement_.threads_across);
-    phase.body.push_back({Declare{"int", "row", "threadIdx.x / " + across, true, {}}});
-    phase.body.push_back({Declare{"int", "column", "threadIdx.x % " + across, true, {}}});
+    const std::int64_t across = arrangement_.threads_across;
+    phase.body.push_back(define("int", "row", kernel::thread_index() / across));
+    phase.body.push_back(define("int", "column", kernel::thread_index() % across));
     Body work;
-    work.push_back({Declare{
-        "float", fmt::format("acc[{}][{}]", arrangement_.rows, arrangement_.columns), "{}", false,
-        fmt::format("{} x {} threads", arrangement_.threads_down, arrangement_.threads_across)}});
+    work.push_back(kernel::declare_array(
+        "float", "acc", {arrangement_.rows, arrangement_.columns}, kernel::braces({}),
+        fmt::format("{} x {} threads", arrangement_.threads_down, across)));
     Body step = operand("a", true);
-    for (kernel::Statement& statement : operand("b", false)) step.push_back(std::move(statement));
-    step.push_back({Call{"outer_product(acc, a, b)"}});
-    for (kernel::Statement& statement : region_.axis_loops(fold_.over, std::move(step)))
-        work.push_back(std::move(statement));
-    work.push_back({kernel::Enclose{"replace_nan(acc, [&](int i, int j) {", exact_sum(), "});"}});
-    for (kernel::Statement& statement : finish()) work.push_back(std::move(statement));
+    append(step, operand("b", false));
+    step.push_back(
+        {kernel::Run{call("outer_product", {variable("acc"), variable("a"), variable("b")})}});
+    append(work, region_.axis_loops(fold_.over, std::move(step)));
+    kernel::Lambda exact{{{"int", "i"}, {"int", "j"}}, exact_sum()};
+    work.push_back({kernel::Run{
+        call("replace_nan", {variable("acc"), kernel::Expression(std::move(exact))})}});
+    append(work, finish());
 
     const auto pass = [&](const char* name, std::int64_t passes, std::int64_t width) {
         if (passes == 1) return;
         For loop;
         loop.name = name;
-        loop.end = std::to_string(passes * width);
-        loop.step = std::to_string(width);
+        loop.end = passes * width;
+        loop.step = width;
         loop.body = std::move(work);
         work = {{std::move(loop)}};
     };
@@ -252,11 +224,11 @@ kernel::Phase ContractionLowering::run() {
         if (range.capacity == 1 && range.exact()) continue;
         For loop;
         loop.name = region_.axis_names_[batch_[i].index()].local;
-        loop.end = napkin::print(range.count);
+        loop.end = expression_of(range.count);
         loop.body = std::move(work);
         work = {{std::move(loop)}};
     }
-    for (kernel::Statement& statement : work) phase.body.push_back(std::move(statement));
+    append(phase.body, std::move(work));
     return phase;
 }
 

@@ -1,8 +1,7 @@
 // Folds that are no contractions, scans and selections. Where there are many results, a thread
 // computes each; where there are few and the fold is long, a warp does.
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "codegen/simt/simt_lowering.h"
@@ -10,43 +9,62 @@
 namespace napkin::lowering {
 namespace {
 
-using kernel::Assign;
 using kernel::Body;
-using kernel::Declare;
+using kernel::call;
+using kernel::define;
 using kernel::For;
-using kernel::If;
+using kernel::only_if;
+using kernel::thread_index;
+using kernel::variable;
 
 constexpr int kWarp = 32;
 
 /// `name` as a value of an accumulator's sort.
 Code accumulator_code(const std::string& name, Sort sort) {
-    if (sort == Sort::Integer) return integer_code(name, kAny64, true);
-    Code code;
-    code.text = name;
+    if (sort == Sort::Integer) return integer_code(variable(name), kAny64, true);
+    Code code = real_code(variable(name), sort != Sort::Real);
     code.sort = sort;
-    code.finite = sort != Sort::Real;
     return code;
 }
 
 Code as_accumulator(const Code& value, Sort sort) {
     Code code = as_sort(value, sort);
     if (sort == Sort::Integer && !code.wide) {
-        code.text =
-            code.constant && code.text.front() != '-' ? code.text + "LL" : "i64(" + code.text + ")";
-        code.precedence = 16;
+        const kernel::Integer* number = integer_in(code.value);
+        code.value = number != nullptr ? kernel::Expression(kernel::Integer{number->value, true})
+                                       : call("i64", {code.value});
         code.wide = true;
         code.index.reset();
     }
     return code;
 }
 
-void append(Body& body, Body more) {
-    for (kernel::Statement& statement : more) body.push_back(std::move(statement));
+/// A loop whose turns the lanes of a warp or the warps of the block share.
+For dealt(const char* name, kernel::Expression first, std::int64_t end, kernel::Expression step) {
+    For loop;
+    loop.name = name;
+    loop.begin = std::move(first);
+    loop.end = end;
+    loop.step = std::move(step);
+    return loop;
 }
 
-Body guarded(const std::string& tests, Body inner) {
-    if (tests.empty()) return inner;
-    return {{If{tests, std::move(inner), {}}}};
+For rows_by_warp(std::int64_t rows) {
+    For loop = dealt("row", thread_index() / kWarp, rows, variable("kThreads") / kWarp);
+    loop.remark = "a warp each";
+    return loop;
+}
+
+For elements_by_lane(std::int64_t elements) {
+    return dealt("f", thread_index() % kWarp, elements, kWarp);
+}
+
+kernel::Expression first_lane() {
+    return equal(thread_index() % kWarp, 0);
+}
+
+kernel::Expression from_other_lane(kernel::Expression value) {
+    return call("shuffle_xor", {std::move(value), variable("lane")});
 }
 
 }  // namespace
@@ -82,15 +100,13 @@ private:
         for (std::size_t c = 0; c < components(); ++c) {
             Code value = ExpressionPrinter(scope_).print(monoid.identity[c], nowhere);
             if (sorts_[c] == Sort::Integer && value.constant && std::isinf(*value.constant)) {
-                value = accumulator_code(
-                    *value.constant > 0 ? "9223372036854775807LL" : "(-9223372036854775807LL - 1)",
-                    Sort::Integer);
+                using Whole = std::numeric_limits<std::int64_t>;
+                const std::int64_t limit = *value.constant > 0 ? Whole::max() : Whole::min();
+                value =
+                    integer_code(kernel::Expression(kernel::Integer{limit, true}), kAny64, true);
             }
-            body.push_back({Declare{type_of(sorts_[c]),
-                                    name(base, c),
-                                    as_accumulator(value, sorts_[c]).text,
-                                    false,
-                                    {}}});
+            body.push_back(kernel::declare(type_of(sorts_[c]), name(base, c),
+                                           as_accumulator(value, sorts_[c]).value));
         }
     }
     /// The seed where there is one, else the identity.
@@ -98,11 +114,8 @@ private:
         if (fold_.seed.empty()) return declare_identity(body, base);
         for (std::size_t c = 0; c < components(); ++c) {
             const Code value = ExpressionPrinter(scope_).print(fold_.seed[c], element);
-            body.push_back({Declare{type_of(sorts_[c]),
-                                    name(base, c),
-                                    as_accumulator(value, sorts_[c]).text,
-                                    false,
-                                    {}}});
+            body.push_back(kernel::declare(type_of(sorts_[c]), name(base, c),
+                                           as_accumulator(value, sorts_[c]).value));
         }
     }
     /// base = base combined with the values.
@@ -111,14 +124,14 @@ private:
         for (std::size_t c = 0; c < components(); ++c)
             left.push_back(accumulator_code(name(base, c), sorts_[c]));
         if (components() == 1) {
-            body.push_back({Assign{base, "=", combined(left, right, 0).text}});
+            body.push_back(assign(variable(base), combined(left, right, 0).value));
             return;
         }
         for (std::size_t c = 0; c < components(); ++c)
-            body.push_back({Declare{
-                type_of(sorts_[c]), name("next", c), combined(left, right, c).text, true, {}}});
+            body.push_back(
+                define(type_of(sorts_[c]), name("next", c), combined(left, right, c).value));
         for (std::size_t c = 0; c < components(); ++c)
-            body.push_back({Assign{name(base, c), "=", name("next", c)}});
+            body.push_back(assign(variable(name(base, c)), variable(name("next", c))));
     }
     /// The values at an element, declared when there are several so that each is computed once.
     [[nodiscard]] std::vector<Code> values(Body& body, const ElementScope& element) const {
@@ -132,8 +145,7 @@ private:
                 as_accumulator(ExpressionPrinter(scope_).print(fold_.values[c], split), sorts_[c]);
             if (components() > 1 || fold_.monoid.value > kMin.value || fold_.monoid == kMax ||
                 fold_.monoid == kMin) {
-                body.push_back(
-                    {Declare{type_of(sorts_[c]), name("value", c), value.text, true, {}}});
+                body.push_back(define(type_of(sorts_[c]), name("value", c), value.value));
                 value = accumulator_code(name("value", c), sorts_[c]);
             }
             result.push_back(std::move(value));
@@ -210,18 +222,13 @@ Body FoldLowering::by_threads(const std::vector<AxisId>& axes) const {
                return step;
            }));
     if (!fold_.every_prefix) store(work, "acc", element);
-    append(inner, guarded(region_.tests_of(locals), std::move(work)));
+    append(inner, only_if(region_.tests_of(locals), std::move(work)));
     return region_.thread_loop(region_.elements_of(axes), std::move(inner));
 }
 
 /// A warp computes each result: every lane a part, then all lanes together.
 Body FoldLowering::by_warps(const std::vector<AxisId>& axes) const {
-    For rows;
-    rows.name = "row";
-    rows.begin = fmt::format("threadIdx.x / {}", kWarp);
-    rows.end = std::to_string(region_.elements_of(axes));
-    rows.step = fmt::format("kThreads / {}", kWarp);
-    rows.remark = "a warp each";
+    For rows = rows_by_warp(region_.elements_of(axes));
     const std::vector<LocalIndex> locals = region_.decompose("row", axes, rows.body);
     const ElementScope element = region_.element_at(locals);
     Body work;
@@ -229,38 +236,32 @@ Body FoldLowering::by_warps(const std::vector<AxisId>& axes) const {
     work.push_back({lanes(locals)});
     work.push_back({kernel::Comment{"over the lanes of the warp"}});
     Body exchange;
-    for (std::size_t c = 0; c < components(); ++c) {
-        const std::string shuffled = fmt::format("shuffle_xor({}, lane)", name("acc", c));
-        exchange.push_back({Declare{type_of(sorts_[c]), name("other", c), shuffled, true, {}}});
-    }
+    for (std::size_t c = 0; c < components(); ++c)
+        exchange.push_back(define(type_of(sorts_[c]), name("other", c),
+                                  from_other_lane(variable(name("acc", c)))));
     combine(exchange, "acc", named("other"));
-    work.push_back(
-        {kernel::Enclose{"for (int lane = 16; lane > 0; lane /= 2) {", std::move(exchange), "}"}});
+    work.push_back({kernel::Halve{"lane", kWarp / 2, std::move(exchange)}});
     Body finish;
     if (!fold_.seed.empty()) {
         declare_start(finish, "last", element);
         combine(finish, "last", named("acc"));
     }
     store(finish, fold_.seed.empty() ? "acc" : "last", element);
-    work.push_back({If{fmt::format("threadIdx.x % {} == 0", kWarp), std::move(finish), {}}});
-    append(rows.body, guarded(region_.tests_of(locals), std::move(work)));
+    append(work, only_if(first_lane(), std::move(finish)));
+    append(rows.body, only_if(region_.tests_of(locals), std::move(work)));
     return {{std::move(rows)}};
 }
 
 /// A lane's part of a result's elements.
 For FoldLowering::lanes(const std::vector<LocalIndex>& locals) const {
-    For loop;
-    loop.name = "f";
-    loop.begin = fmt::format("threadIdx.x % {}", kWarp);
-    loop.end = std::to_string(region_.elements_of(fold_.over));
-    loop.step = std::to_string(kWarp);
+    For loop = elements_by_lane(region_.elements_of(fold_.over));
     const std::vector<LocalIndex> folded = region_.decompose("f", fold_.over, loop.body);
     std::vector<LocalIndex> all = locals;
     all.insert(all.end(), folded.begin(), folded.end());
     Body step;
     const std::vector<Code> found = values(step, region_.element_at(all));
     combine(step, "acc", found);
-    append(loop.body, guarded(region_.tests_of(folded), std::move(step)));
+    append(loop.body, only_if(region_.tests_of(folded), std::move(step)));
     return loop;
 }
 
@@ -268,7 +269,6 @@ kernel::Phase SimtLowering::lower_fold(const Fold& fold, const Compute& compute)
     ExpressionScope scope = scope_for(compute);
     for (const VariableId target : compute.targets) define_target(target);
     kernel::Phase phase;
-    for (const auto& [array, tile] : scope.tiles) phase.reads.push_back(tile.tile);
     std::vector<const Expression*> values;
     for (const Expression& value : fold.values) values.push_back(&value);
     declare_known(values, scope, phase.body);
@@ -291,77 +291,68 @@ kernel::Phase SimtLowering::lower_select(const Select& select, const Compute& co
     ExpressionScope scope = scope_for(compute);
     for (const VariableId target : compute.targets) define_target(target);
     kernel::Phase phase;
-    for (const auto& [array, tile] : scope.tiles) phase.reads.push_back(tile.tile);
     declare_known({&select.value}, scope, phase.body);
     std::vector<AxisId> axes = target_axes(compute);
     if (select.rank) axes = without(axes, {*select.rank});
 
-    For rows;
-    rows.name = "row";
-    rows.begin = fmt::format("threadIdx.x / {}", kWarp);
-    rows.end = std::to_string(elements_of(axes));
-    rows.step = fmt::format("kThreads / {}", kWarp);
-    rows.remark = "a warp each";
+    For rows = rows_by_warp(elements_of(axes));
     const std::vector<LocalIndex> locals = decompose("row", axes, rows.body);
     Body work;
-    work.push_back({Declare{"Ranked", "last", "{infinity(), -1}", false, {}}});
+    const auto ranked = [](kernel::Expression value, kernel::Expression index) {
+        return kernel::braces({std::move(value), std::move(index)});
+    };
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    work.push_back(kernel::declare("Ranked", "last", ranked(kernel::real(kInfinity), -1)));
 
     For ranks;
     ranks.name = "rank";
-    ranks.end = "1";
+    ranks.end = 1;
     if (select.rank) {
         const AxisRange& range = ranges_.at(*select.rank);
-        ranks.end = print(range.start + range.count);
+        ranks.end = expression_of(range.start + range.count);
     }
-    ranks.body.push_back({Declare{"Ranked", "best", "{minus_infinity(), 2147483647}", false, {}}});
-    For lanes;
-    lanes.name = "f";
-    lanes.begin = fmt::format("threadIdx.x % {}", kWarp);
-    lanes.end = std::to_string(elements_of({select.over}));
-    lanes.step = std::to_string(kWarp);
+    ranks.body.push_back(kernel::declare(
+        "Ranked", "best",
+        ranked(kernel::real(-kInfinity), std::numeric_limits<std::int32_t>::max())));
+    For lanes = elements_by_lane(elements_of({select.over}));
     const std::vector<LocalIndex> folded = decompose("f", {select.over}, lanes.body);
     std::vector<LocalIndex> all = locals;
     all.insert(all.end(), folded.begin(), folded.end());
     const ElementScope element = element_at(all);
     const Code value = as_sort(ExpressionPrinter(scope).print(select.value, element), Sort::Real);
     Body step;
-    step.push_back(
-        {Declare{"Ranked",
-                 "found",
-                 fmt::format("{{{}, {}}}", value.text, print(element.index.at(select.over))),
-                 true,
-                 {}}});
-    step.push_back({If{"(rank == 0 || precedes(last, found)) && precedes(found, best)",
-                       {{Assign{"best", "=", "found"}}},
-                       {}}});
-    for (kernel::Statement& statement : guarded(tests_of(folded), std::move(step)))
-        lanes.body.push_back(std::move(statement));
+    const kernel::Expression best = variable("best");
+    const auto precedes = [](const kernel::Expression& a, const kernel::Expression& b) {
+        return call("precedes", {a, b});
+    };
+    const auto found = variable("found");
+    step.push_back(define("Ranked", "found",
+                          ranked(value.value, expression_of(element.index.at(select.over)))));
+    append(step, only_if((equal(variable("rank"), 0) || precedes(variable("last"), found)) &&
+                             precedes(found, best),
+                         {assign(best, found)}));
+    append(lanes.body, only_if(tests_of(folded), std::move(step)));
     ranks.body.push_back({std::move(lanes)});
-    ranks.body.push_back(
-        {kernel::Enclose{"for (int lane = 16; lane > 0; lane /= 2) {",
-                         {{Declare{"float", "value", "shuffle_xor(best.value, lane)", true, {}}},
-                          {Declare{"int", "index", "shuffle_xor(best.index, lane)", true, {}}},
-                          {Declare{"Ranked", "other", "{value, index}", true, {}}},
-                          {If{"precedes(other, best)", {{Assign{"best", "=", "other"}}}, {}}}},
-                         "}"}});
-    ranks.body.push_back({Assign{"last", "=", "best"}});
+    Body exchange = {define("float", "value", from_other_lane(member(best, "value"))),
+                     define("int", "index", from_other_lane(member(best, "index"))),
+                     define("Ranked", "other", ranked(variable("value"), variable("index")))};
+    append(exchange, only_if(precedes(variable("other"), best), {assign(best, variable("other"))}));
+    ranks.body.push_back({kernel::Halve{"lane", kWarp / 2, std::move(exchange)}});
+    ranks.body.push_back(assign(variable("last"), best));
     ElementScope target = element_at(locals);
-    std::string writes = fmt::format("threadIdx.x % {} == 0", kWarp);
+    kernel::Expression writes = first_lane();
     if (select.rank) {
         target.index[*select.rank] = index_along(*select.rank, "rank");
         const IndexForm& start = ranges_.at(*select.rank).start;
-        if (!start.is_constant(0)) writes += fmt::format(" && rank >= {}", print(start));
+        if (!start.is_constant(0))
+            writes = std::move(writes) && (variable("rank") >= expression_of(start));
     }
-    Code best;
-    best.text = "best.value";
-    const Code index = integer_code("best.index", kAny32);
     Body winner;
-    store(winner, compute, 0, best, target);
-    store(winner, compute, 1, index, target);
-    ranks.body.push_back({If{writes, std::move(winner), {}}});
+    store(winner, compute, 0, real_code(member(best, "value")), target);
+    store(winner, compute, 1, integer_code(member(best, "index"), kAny32), target);
+    append(ranks.body, only_if(std::move(writes), std::move(winner)));
     work.push_back({std::move(ranks)});
-    for (kernel::Statement& statement : guarded(tests_of(locals), std::move(work)))
-        rows.body.push_back(std::move(statement));
+    append(rows.body, only_if(tests_of(locals), std::move(work)));
     phase.body.push_back({std::move(rows)});
     return phase;
 }

@@ -95,20 +95,20 @@ void SimtLowering::lower_loop(const Loop& loop, Body& body) {
     const std::string start = next_name(axis_names_[loop.axis.index()].start);
     kernel::For loop_code;
     loop_code.name = start;
-    loop_code.begin = print(outer.start);
-    loop_code.end = print(outer.start + outer.count);
-    loop_code.step = std::to_string(loop.size);
+    loop_code.begin = expression_of(outer.start);
+    loop_code.end = expression_of(outer.start + outer.count);
+    loop_code.step = loop.size;
     multiples_[start] = std::gcd(divisor_of(outer.start), loop.size);
     loop_code.remark = fmt::format("chunks of {}", region_.axes[loop.axis.index()].name);
     narrow(loop.axis, loop.size, index_along(loop.axis, start), loop_code.body);
     const IntervalPrinter intervals(ranges_, sizes_);
     for (const Expression& condition : loop.visible) {
-        const std::string code = intervals.may_hold(condition);
-        if (code == "true") continue;
+        kernel::Expression somewhere = intervals.may_hold(condition);
+        if (is(somewhere, true)) continue;
         const std::string name = names_.fresh("visible");
         loop_code.body.push_back(
-            {kernel::Declare{"bool", name, code, true, napkin::print(scope_, condition)}});
-        loop_code.body.push_back({kernel::SkipUnless{name}});
+            kernel::define("bool", name, std::move(somewhere), napkin::print(scope_, condition)));
+        loop_code.body.push_back({kernel::SkipUnless{kernel::variable(name)}});
     }
     lower(loop.body, loop_code.body);
     body.push_back({std::move(loop_code)});

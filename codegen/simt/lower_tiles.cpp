@@ -18,14 +18,6 @@ std::int64_t padded_row(std::int64_t extent, ElementType type) {
     return (words | 1) * 4 / bytes;
 }
 
-/// Adds statements that run where `tests` hold.
-void add_guarded(kernel::Body& body, const std::string& tests, kernel::Body guarded) {
-    if (tests.empty())
-        body.insert(body.end(), guarded.begin(), guarded.end());
-    else
-        body.push_back({kernel::If{tests, std::move(guarded), {}}});
-}
-
 }  // namespace
 
 TileView& SimtLowering::define_tile(VariableId variable, const std::vector<AxisRange>& dims,
@@ -111,12 +103,10 @@ void SimtLowering::lower_load(const Load& load, Span span, Body& body) {
 
     kernel::Phase phase;
     phase.comments = comments(fmt::format("load {}", array.name), span, "");
-    phase.writes = {view.tile};
     Body inner;
     std::int64_t elements = 1;
     for (const AxisRange& dim : dims) elements *= dim.capacity;
     std::vector<IndexForm> local(dims.size());
-    std::string tests;
     const int width = vector_width(load.array, view);
     std::int64_t below = elements / width;
     for (std::size_t d = 0; d < dims.size(); ++d) {
@@ -124,34 +114,36 @@ void SimtLowering::lower_load(const Load& load, Span span, Body& body) {
         const std::int64_t steps = last ? dims[d].capacity / width : dims[d].capacity;
         if (steps == 1) continue;
         below /= steps;
-        std::string text = "e";
-        if (below > 1) text = fmt::format("e / {}", below);
-        if (below * steps < elements / width) text += fmt::format(" % {}", steps);
-        if (last && width > 1) text += fmt::format(" * {}", width);
+        kernel::Expression value = kernel::variable("e");
+        if (below > 1) value = std::move(value) / below;
+        if (below * steps < elements / width) value = std::move(value) % steps;
+        if (last && width > 1) value = std::move(value) * width;
         const auto same = std::count(array.axes.begin(), array.axes.end(), array.axes[d]);
         const std::string& own = axis_names_[array.axes[d].index()].local;
         const std::string name = same == 1 ? own : names_.fresh(own);
-        inner.push_back({kernel::Declare{"int", name, text, true, {}}});
+        inner.push_back(kernel::define("int", name, std::move(value)));
         local[d] = counted(name, dims[d].capacity - 1);
     }
     std::vector<IndexForm> at(dims.size());
     IndexForm place;
+    kernel::Expression tests = true;
     for (std::size_t d = 0; d < dims.size(); ++d) {
         at[d] = dims[d].start + local[d];
         place = place + local[d] * view.stride[d];
         if (!dims[d].exact())
-            tests += fmt::format("{}{} < {}", tests.empty() ? "" : " && ", print(local[d]),
-                                 print(dims[d].count));
+            tests = std::move(tests) && (expression_of(local[d]) < expression_of(dims[d].count));
     }
     Body copy;
-    const std::string from = device_place(load.array, at, copy);
+    const kernel::Expression from = device_place(load.array, at, copy);
+    const kernel::Expression tile = kernel::variable(view.name);
     if (width > 1)
-        copy.push_back({kernel::Call{fmt::format("copy_vector<{}>({}, {}, {}, {})", width,
-                                                 view.name, print(place), buffer, from)}});
+        copy.push_back({kernel::Run{
+            kernel::call({"copy_vector", {width}},
+                         {tile, expression_of(place), kernel::variable(buffer), from})}});
     else
-        copy.push_back({kernel::Assign{fmt::format("{}[{}]", view.name, print(place)), "=",
-                                       device_value(load.array, from, view.type)}});
-    add_guarded(inner, tests, std::move(copy));
+        copy.push_back(kernel::assign(subscript(tile, expression_of(place)),
+                                      device_value(load.array, from, view.type)));
+    append(inner, kernel::only_if(std::move(tests), std::move(copy)));
     phase.body = thread_loop(elements / width, std::move(inner));
     body.push_back({std::move(phase)});
 }
@@ -163,7 +155,6 @@ void SimtLowering::lower_gather(const Load& load, const std::vector<Expression>&
     kernel::Phase phase;
     phase.comments =
         comments(fmt::format("gather {}", region_.arrays[load.array.index()].name), span, "");
-    phase.writes = {view.tile};
     ExpressionScope scope;
     scope.sizes = &sizes_;
     scope.arrays = &region_.arrays;
@@ -171,9 +162,7 @@ void SimtLowering::lower_gather(const Load& load, const std::vector<Expression>&
         note_parameters(expression, scope);
         for (const ArrayId array : arrays_read(expression)) {
             if (scope.parameters.contains(array)) continue;
-            const TileView& tile = views_.at(storage(latest_.at(array)));
-            scope.tiles[array] = tile;
-            phase.reads.push_back(tile.tile);
+            scope.tiles[array] = views_.at(storage(latest_.at(array)));
         }
     }
     const std::vector<AxisId>& axes =
@@ -187,10 +176,10 @@ void SimtLowering::lower_gather(const Load& load, const std::vector<Expression>&
     std::vector<IndexForm> target;
     for (const AxisId axis : axes) target.push_back(element.index.at(axis));
     Body copy;
-    const std::string from = device_place(load.array, at, copy);
-    copy.push_back({kernel::Assign{ExpressionPrinter::place(view, target), "=",
-                                   device_value(load.array, from, view.type)}});
-    add_guarded(inner, tests_of(locals), std::move(copy));
+    const kernel::Expression from = device_place(load.array, at, copy);
+    copy.push_back(kernel::assign(ExpressionPrinter::place(view, target),
+                                  device_value(load.array, from, view.type)));
+    append(inner, kernel::only_if(tests_of(locals), std::move(copy)));
     phase.body = thread_loop(elements_of(axes), std::move(inner));
     body.push_back({std::move(phase)});
 }
@@ -207,18 +196,17 @@ void SimtLowering::lower_save(const Save& save, Span span, Body& body) {
     const Array& array = region_.arrays[save.array.index()];
     kernel::Phase phase;
     phase.comments = comments(fmt::format("save {}", array.name), span, "");
-    phase.reads = {view.tile};
     Body inner;
     const std::vector<LocalIndex> locals = decompose("e", array.axes, inner);
     const ElementScope element = element_at(locals);
     const std::vector<IndexForm> at = indices_of(save.array, element);
     const ElementType type = device_type(save.array);
-    std::string value = ExpressionPrinter::place(view, at);
+    kernel::Expression value = ExpressionPrinter::place(view, at);
     if (type != view.type) value = stored(loaded(value, view.type), type);
     Body copy;
-    const std::string to = device_place(save.array, at, copy);
-    copy.push_back({kernel::Assign{fmt::format("{}[{}]", buffer, to), "=", value}});
-    add_guarded(inner, tests_of(locals), std::move(copy));
+    const kernel::Expression to = device_place(save.array, at, copy);
+    copy.push_back(kernel::assign(subscript(kernel::variable(buffer), to), std::move(value)));
+    append(inner, kernel::only_if(tests_of(locals), std::move(copy)));
     phase.body = thread_loop(elements_of(array.axes), std::move(inner));
     body.push_back({std::move(phase)});
 }
@@ -228,16 +216,14 @@ void SimtLowering::copy_tile(VariableId from, VariableId to, ArrayId array, Span
     const TileView target = define_target(to);
     kernel::Phase phase;
     phase.comments = comments(fmt::format("copy {}", region_.arrays[array.index()].name), span, "");
-    phase.reads = {source.tile};
-    phase.writes = {target.tile};
     Body inner;
     const std::vector<AxisId>& axes = region_.arrays[array.index()].axes;
     const std::vector<LocalIndex> locals = decompose("e", axes, inner);
     const std::vector<IndexForm> at = indices_of(array, element_at(locals));
-    const kernel::Statement copy{kernel::Assign{
-        ExpressionPrinter::place(target, at), "=",
-        stored(loaded(ExpressionPrinter::place(source, at), source.type), target.type)}};
-    add_guarded(inner, tests_of(locals), {copy});
+    const kernel::Statement copy = kernel::assign(
+        ExpressionPrinter::place(target, at),
+        stored(loaded(ExpressionPrinter::place(source, at), source.type), target.type));
+    append(inner, kernel::only_if(tests_of(locals), {copy}));
     phase.body = thread_loop(elements_of(axes), std::move(inner));
     body.push_back({std::move(phase)});
 }

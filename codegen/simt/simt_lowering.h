@@ -59,7 +59,7 @@ private:
     /// The index in the block's part of an axis.
     [[nodiscard]] IndexForm local_index(AxisId axis) const;
     [[nodiscard]] ElementScope element_at(const std::vector<LocalIndex>& locals) const;
-    [[nodiscard]] std::string tests_of(const std::vector<LocalIndex>& locals) const;
+    [[nodiscard]] kernel::Expression tests_of(const std::vector<LocalIndex>& locals) const;
     [[nodiscard]] std::vector<IndexForm> indices_of(ArrayId array,
                                                     const ElementScope& element) const;
     /// Stores a value in a target's element.

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
+#include "codegen/expression_text.h"
 #include "codegen/tensor/fold_code.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "schedule/statements.h"
@@ -10,11 +12,10 @@
 namespace napkin::lowering {
 namespace {
 
-using kernel::Assign;
 using kernel::Body;
-using kernel::Declare;
-using kernel::Enclose;
-using kernel::For;
+using kernel::call;
+using kernel::define;
+using kernel::variable;
 using tensor::Home;
 
 Function function_of(MonoidId monoid) {
@@ -32,19 +33,24 @@ std::string across(MonoidId monoid) {
 
 }  // namespace
 
-std::string identity_of(MonoidId monoid) {
-    if (monoid == kSum) return "0.0f";
-    if (monoid == kProduct) return "1.0f";
-    return monoid == kMax ? "minus_infinity()" : "infinity()";
+kernel::Expression identity_of(MonoidId monoid) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    if (monoid == kSum) return kernel::real(0);
+    if (monoid == kProduct) return kernel::real(1);
+    return kernel::real(monoid == kMax ? -kInfinity : kInfinity);
 }
 
-std::string combined(MonoidId monoid, const std::string& a, const Code& b, bool finite) {
-    if (monoid == kMax) return fmt::format("fmaxf({}, {})", a, b.text);
-    if (monoid == kMin) return fmt::format("fminf({}, {})", a, b.text);
+kernel::Expression combined(MonoidId monoid, kernel::Expression a, kernel::Expression b,
+                            bool finite) {
     const bool sum = monoid == kSum;
-    if (!finite) return fmt::format("{}({}, {})", sum ? "add" : "multiply", a, b.text);
-    const int level = sum ? precedence::kSumLevel : precedence::kProduct;
-    return fmt::format("{} {} {}", a, sum ? "+" : "*", wrapped(b, level + 1));
+    if (monoid == kMax || monoid == kMin || !finite) {
+        const char* function = monoid == kMax   ? "fmaxf"
+                               : monoid == kMin ? "fminf"
+                               : sum            ? "add"
+                                                : "multiply";
+        return call(function, {std::move(a), std::move(b)});
+    }
+    return sum ? std::move(a) + std::move(b) : std::move(a) * std::move(b);
 }
 
 void TensorLowering::lower_compute(const Compute& compute, Span span, Body& body) {
@@ -145,30 +151,26 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
         value = rounded(value, info.type);
     declare(target, body);
     if (tile.home == Home::Thread) {
-        inside.push_back({Assign{place(target), "=", value.text}});
+        inside.push_back(assign(place(target), value.value));
         if (inside.size() == 1)
             body.push_back(std::move(inside.front()));
         else
-            body.push_back({Enclose{"{", std::move(inside), "}"}});
+            body.push_back({kernel::Block{std::move(inside)}});
         return;
     }
     if (tile.home == Home::Row) {
-        inside.push_back({Assign{place(target) + "[i]", "=", value.text}});
-        for (kernel::Statement& part : row_loop(std::move(inside))) body.push_back(std::move(part));
+        inside.push_back(assign(element_at(target), value.value));
+        append(body, row_loop(std::move(inside)));
         return;
     }
     // What a product multiplies must be 0 beyond the array.
     const bool operand =
         std::any_of(plan_.products.begin(), plan_.products.end(),
                     [&](const auto& entry) { return entry.second.left.direct == target; });
-    const std::string test = test_in_chunk(*domain.column);
-    if (operand && !test.empty())
-        value.text = fmt::format("{} ? {} : 0.0f", test, wrapped(value, precedence::kChoice + 1));
-    inside.push_back({Assign{place(target) + "(i, j)", "=", value.text}});
-    for (kernel::Statement& part :
-         column_loop(columns_of(*domain.column).type, *domain.column, std::move(inside)))
-        before.push_back(std::move(part));
-    for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
+    if (operand) value.value = choose(test_in_chunk(*domain.column), value.value, kernel::real(0));
+    inside.push_back(assign(element_at(target), value.value));
+    append(before, column_loop(*domain.column, std::move(inside)));
+    append(body, row_loop(std::move(before)));
 }
 
 void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& body) {
@@ -191,27 +193,26 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
     Code total = folded_elements(fold, over, rows, outer, scope, before);
     total.finite = !plan_.infinite.contains(compute.statement.targets.front());
     if (!fold.seed.empty()) {
-        const Code seed = print_hoisted(fold.seed.front(), outer, scope, before, before);
-        if (seed.precedence < precedence::kSumLevel)
-            before.push_back({Declare{"float", "seed", seed.text, true, {}}});
-        total.text =
-            combined(fold.monoid, seed.precedence < precedence::kSumLevel ? "seed" : seed.text,
-                     total, total.finite && seed.finite);
-        total.precedence = precedence::kPrimary;
+        Code seed = print_hoisted(fold.seed.front(), outer, scope, before, before);
+        if (std::holds_alternative<kernel::Choice>(seed.value.node)) {
+            before.push_back(define("float", "seed", seed.value));
+            seed.value = variable("seed");
+        }
+        total.value = combined(fold.monoid, seed.value, total.value, total.finite && seed.finite);
     }
     Code value = total;
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
         value = rounded(value, info.type);
     declare(target, body);
     if (tile.home == Home::Thread) {
-        before.push_back({Assign{place(target), "=", value.text}});
+        before.push_back(assign(place(target), value.value));
         // What is not along the rows is the same in each of them.
-        if (!rows) before.insert(before.begin(), {Declare{"int", "i", "0", true, {}}});
-        body.push_back({Enclose{"{", std::move(before), "}"}});
+        if (!rows) before.insert(before.begin(), define("int", "i", 0));
+        body.push_back({kernel::Block{std::move(before)}});
         return;
     }
-    before.push_back({Assign{place(target) + "[i]", "=", value.text}});
-    for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
+    before.push_back(assign(element_at(target), value.value));
+    append(body, row_loop(std::move(before)));
 }
 
 Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
@@ -221,14 +222,9 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
     if (!rows && !axes_used(folded).contains(*over)) {
         // The same at every index.
         total = print_hoisted(folded, outer, scope, before, before);
-        const std::string count = print_factor(ranges_.at(*over).count);
-        if (fold.monoid == kSum) {
-            total.text = fmt::format("{} * float({})", wrapped(total, precedence::kProduct), count);
-            total.precedence = precedence::kProduct;
-        } else if (fold.monoid == kProduct) {
-            total.text = fmt::format("powf({}, float({}))", total.text, count);
-            total.precedence = precedence::kPrimary;
-        }
+        const kernel::Expression count = call("float", {expression_of(ranges_.at(*over).count)});
+        if (fold.monoid == kSum) total.value = total.value * count;
+        if (fold.monoid == kProduct) total.value = call("powf", {total.value, count});
         return total;
     }
     const tensor::Scaled scaled = tensor::Scaler(region_, scales_).split(folded);
@@ -240,47 +236,46 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
     Code value = print_hoisted(take_out ? scaled.rest : folded, {outer.row || rows, over}, scope,
                                row, inside);
     scales_ = own;
-    std::string test = over ? test_in_chunk(*over) : rows ? row_leader() : "";
-    if (rows && !row_test().empty())
-        test = test.empty() ? row_test() : fmt::format("({}) && {}", test, row_test());
-    if (!test.empty()) {
+    kernel::Expression test = over ? test_in_chunk(*over) : rows ? row_leader() : true;
+    if (rows) test = std::move(test) && row_test();
+    if (!is(test, true)) {
         constexpr std::size_t kLong = 50;
-        if (value.precedence <= precedence::kChoice || test.size() + value.text.size() > kLong) {
+        if (std::holds_alternative<kernel::Choice>(value.value.node) ||
+            width_of(test) + width_of(value.value) > kLong) {
             const std::string name = fmt::format("t{}", temporaries_++);
-            inside.push_back({Declare{"float", name, value.text, true, {}}});
-            value.text = name;
-            value.precedence = precedence::kPrimary;
+            inside.push_back(define("float", name, value.value));
+            value.value = variable(name);
         }
-        value.text = fmt::format("{} ? {} : {}", test, wrapped(value, precedence::kChoice + 1),
-                                 identity_of(fold.monoid));
-        value.precedence = precedence::kChoice;
+        value.value = choose(std::move(test), value.value, identity_of(fold.monoid));
     }
-    inside.push_back({Assign{"acc", "=", combined(fold.monoid, "acc", value, value.finite)}});
-    before.push_back({Declare{"float", "acc", identity_of(fold.monoid), false, {}}});
-    Body* loop = rows ? &row : &before;
-    if (!rows)
-        for (kernel::Statement& part : row) before.insert(before.end() - 1, std::move(part));
-    if (over) inside = column_loop(columns_of(*over).type, *over, std::move(inside));
-    for (kernel::Statement& part : inside) loop->push_back(std::move(part));
-    if (rows)
-        for (kernel::Statement& part : row_loop(std::move(row))) before.push_back(std::move(part));
-    if (rows) scope.named.clear();  // declared within the loop
+    const kernel::Expression acc = variable("acc");
+    inside.push_back(assign(acc, combined(fold.monoid, acc, value.value, value.finite)));
+    if (over) inside = column_loop(*over, std::move(inside));
+    kernel::Statement start = kernel::declare("float", "acc", identity_of(fold.monoid));
+    if (rows) {
+        append(row, std::move(inside));
+        before.push_back(std::move(start));
+        append(before, row_loop(std::move(row)));
+        scope.named.clear();  // declared within the loop
+    } else {
+        append(before, std::move(row));
+        before.push_back(std::move(start));
+        append(before, std::move(inside));
+    }
     before.push_back(
-        {Assign{"acc", "=",
-                rows ? fmt::format("block_{}<kThreads>(acc, {})", across(fold.monoid), scratch_)
-                     : folded_across(fold.monoid)}});
-    total.text = "acc";
-    if (take_out) {
-        total.text = fmt::format("acc * {}", real_constant(scaled.factor).text);
-        total.precedence = precedence::kProduct;
-    }
+        assign(acc, rows ? call({"block_" + across(fold.monoid), {variable("kThreads")}},
+                                {acc, variable(scratch_)})
+                         : folded_across(fold.monoid)));
+    total.value = take_out ? acc * kernel::real(scaled.factor) : acc;
     return total;
 }
 
-std::string TensorLowering::folded_across(MonoidId monoid) const {
-    return plan_.lanes_per_row > 32
-               ? fmt::format("block_{}<Rows::lanes_per_row>(acc, {})", across(monoid), scratch_)
-               : fmt::format("row_{}<Rows>(acc)", across(monoid));
+kernel::Expression TensorLowering::folded_across(MonoidId monoid) const {
+    const kernel::Expression acc = variable("acc");
+    if (plan_.lanes_per_row <= 32)
+        return call({"row_" + across(monoid), {kernel::Type("Rows")}}, {acc});
+    return call({"block_" + across(monoid), {kernel::scoped("Rows", "lanes_per_row")}},
+                {acc, variable(scratch_)});
 }
 
 /// Vectors and matrices in shared memory are computed by all threads together, an element each.
@@ -302,7 +297,7 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
         Expression value = map_of(compute).value();
         if (info.rounds && info.type != ElementType::F32)
             value = {Convert{info.type, {std::move(value)}}, {}};
-        compute_matrix(value, compute, shared.name, info.axes[tile.row_dimension],
+        compute_matrix(value, compute, variable(shared.name), info.axes[tile.row_dimension],
                        info.axes[tile.column_dimension], tile.type, body);
         body.push_back({kernel::Barrier{}});
         return;
@@ -310,11 +305,8 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
     ExpressionScope scope = scope_for(compute);
     const AxisId axis = *tile.column;
     const AxisRange& range = ranges_.at(axis);
-    For loop;
-    loop.name = axis_names_[axis.index()].local;
-    loop.begin = "threadIdx.x";
-    loop.end = std::to_string(columns_of(axis).padded);
-    loop.step = "kThreads";
+    const kernel::Expression index = variable(axis_names_[axis.index()].local);
+    Body each;
     ElementScope element = element_of({false, axis});
     const tensor::Scaler scaler(region_, scales_);
     Code value;
@@ -325,7 +317,8 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
         return as_sort(ExpressionPrinter(scope).print(scaler.expand(expression), here), Sort::Real);
     };
     if (const Fold* fold = std::get_if<Fold>(&compute.statement.body)) {
-        loop.body.push_back({Declare{"float", "acc", identity_of(fold->monoid), false, {}}});
+        const kernel::Expression acc = variable("acc");
+        each.push_back(kernel::declare("float", "acc", identity_of(fold->monoid)));
         std::vector<AxisId> along;
         for (const AxisId over : fold->over) {
             if (!plan_.extents.contains(over) || plan_.extents.at(over) <= 1) continue;
@@ -336,26 +329,23 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
         Body inside;
         value = print_value(fold->values.front(), inside);
         looped_.clear();
-        inside.push_back({Assign{"acc", "=", combined(fold->monoid, "acc", value, value.finite)}});
-        for (kernel::Statement& part : loops_along(along, std::move(inside)))
-            loop.body.push_back(std::move(part));
-        value.text = "acc";
-        value.precedence = precedence::kPrimary;
+        inside.push_back(assign(acc, combined(fold->monoid, acc, value.value, value.finite)));
+        append(each, loops_along(along, std::move(inside)));
+        value.value = acc;
         if (!fold->seed.empty()) {
-            const Code seed = print_value(fold->seed.front(), loop.body);
-            value.text = combined(fold->monoid, wrapped(seed, precedence::kSumLevel), value,
-                                  value.finite && seed.finite);
+            const Code seed = print_value(fold->seed.front(), each);
+            value.value = combined(fold->monoid, seed.value, acc, value.finite && seed.finite);
         }
     } else {
-        value = print_value(std::get<Map>(compute.statement.body).value, loop.body);
+        value = print_value(std::get<Map>(compute.statement.body).value, each);
     }
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
         value = rounded(value, info.type);
-    if (!range.count.is_constant(columns_of(axis).padded))
-        value.text = fmt::format("{} < {} ? {} : 0.0f", loop.name, print(range.count),
-                                 wrapped(value, precedence::kChoice + 1));
-    loop.body.push_back({Assign{fmt::format("{}[{}]", shared.name, loop.name), "=", value.text}});
-    body.push_back({std::move(loop)});
+    const std::int64_t columns = columns_of(axis).padded;
+    if (!range.count.is_constant(columns))
+        value.value = choose(index < expression_of(range.count), value.value, kernel::real(0));
+    each.push_back(assign(subscript(variable(shared.name), index), value.value));
+    body.push_back(kernel::shared_loop(axis_names_[axis.index()].local, columns, std::move(each)));
     body.push_back({kernel::Barrier{}});
 }
 

@@ -10,8 +10,9 @@ namespace napkin::lowering {
 namespace {
 
 using kernel::Body;
-using kernel::Declare;
-using kernel::For;
+using kernel::call;
+using kernel::define;
+using kernel::variable;
 using tensor::Home;
 
 bool is_trivial(const Expression& expression) {
@@ -31,23 +32,22 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
         columns.split = plan_.split == axis;
         const std::int64_t across =
             columns.padded / (columns.split ? plan_.warps_across : 1) / kColumnsOfTile;
-        columns.type = fmt::format("Fragment<{}, {}>", plan_.rows_of_warp / tensor::kTile, across);
+        columns.type = {"Fragment", {plan_.rows_of_warp / tensor::kTile, across}};
         columns.count = across * 2;
         return columns;
     }
     const std::int64_t unit = plan_.lanes_per_row * plan_.vector;
     columns.padded = padded(extent, unit);
     columns.count = columns.padded / plan_.lanes_per_row;
-    columns.type = fmt::format("RowFragment<{}, {}, {}, {}>", plan_.rows_of_thread(),
-                               columns.padded / unit, plan_.vector, plan_.lanes_per_row);
+    columns.type = {
+        "RowFragment",
+        {plan_.rows_of_thread(), columns.padded / unit, plan_.vector, plan_.lanes_per_row}};
     return columns;
 }
 
-std::string TensorLowering::rows_type() const {
-    if (plan_.has_products())
-        return fmt::format("Fragment<{}, 1>", plan_.rows_of_warp / tensor::kTile);
-    return fmt::format("RowFragment<{}, 1, {}, {}>", plan_.rows_of_thread(), plan_.vector,
-                       plan_.lanes_per_row);
+kernel::Type TensorLowering::rows_type() const {
+    if (plan_.has_products()) return {"Fragment", {plan_.rows_of_warp / tensor::kTile, 1}};
+    return {"RowFragment", {plan_.rows_of_thread(), 1, plan_.vector, plan_.lanes_per_row}};
 }
 
 /// An index in the block's part of an axis, what pads the part included.
@@ -58,36 +58,45 @@ IndexForm TensorLowering::local_index(AxisId axis) const {
 }
 
 /// The first index along the row axis, or the one that warps share, of this warp.
-std::string TensorLowering::warp_part(AxisId axis) const {
-    return warp_parts_.at(axis);
+kernel::Expression TensorLowering::warp_part(AxisId axis) const {
+    return variable(warp_parts_.at(axis));
 }
 IndexForm TensorLowering::warp_index(AxisId axis) const {
-    return counted(warp_part(axis), range_of(local_index(axis)).high);
+    return index_atom(warp_part(axis), {0, range_of(local_index(axis)).high});
 }
 
 /// `K_tile(stage)`.
-std::string TensorLowering::matrix_name(VariableId variable) const {
-    const auto stage = stage_of_.find(variable);
-    return shared_.at(variable).name + (stage == stage_of_.end() ? std::string() : stage->second);
+kernel::Expression TensorLowering::matrix(VariableId id) const {
+    const kernel::Expression tile = variable(shared_.at(id).name);
+    const auto stage = stage_of_.find(id);
+    return stage == stage_of_.end() ? tile : element(tile, {variable(stage->second)});
 }
 
-std::string TensorLowering::place(VariableId variable) const {
-    return names_of_.at(variable);
+kernel::Expression TensorLowering::place(VariableId id) const {
+    return variable(names_of_.at(id));
 }
 
-void TensorLowering::declare(VariableId variable, Body& body) {
-    if (!declared_.insert(variable).second) return;
-    const tensor::Tile& tile = plan_.tiles.at(variable);
+kernel::Expression TensorLowering::element_at(VariableId id) const {
+    switch (plan_.tiles.at(id).home) {
+    case Home::Row: return subscript(place(id), variable("i"));
+    case Home::Fragment: return element(place(id), {variable("i"), variable("j")});
+    default: return place(id);
+    }
+}
+
+void TensorLowering::declare(VariableId id, Body& body) {
+    if (!declared_.insert(id).second) return;
+    const tensor::Tile& tile = plan_.tiles.at(id);
     switch (tile.home) {
-    case Home::Thread: body.push_back({Declare{"float", place(variable), "", false, {}}}); break;
+    case Home::Thread: body.push_back(kernel::declare("float", names_of_.at(id))); break;
     case Home::Row:
         body.push_back(
-            {Declare{"float", fmt::format("{}[Rows::rows]", place(variable)), "", false, {}}});
+            kernel::declare_array("float", names_of_.at(id), {kernel::scoped("Rows", "rows")}));
         break;
     case Home::Fragment:
-        body.push_back(
-            {Declare{columns_of(*tile.column).type, place(variable), "", false,
-                     fmt::format("{} of this warp", region_.axes[tile.column->index()].name)}});
+        body.push_back(kernel::declare(
+            columns_of(*tile.column).type, names_of_.at(id), std::nullopt,
+            fmt::format("{} of this warp", region_.axes[tile.column->index()].name)));
         break;
     default: break;
     }
@@ -95,35 +104,22 @@ void TensorLowering::declare(VariableId variable, Body& body) {
 
 /// `for i` over the rows of a thread, with the row's index declared.
 Body TensorLowering::row_loop(Body inner) const {
-    For loop;
-    loop.name = "i";
-    loop.end = "Rows::rows";
-    loop.unroll = true;
-    if (plan_.row) {
-        loop.body.push_back({Declare{"int",
-                                     axis_names_[plan_.row->index()].local,
-                                     warp_part(*plan_.row) + " + Rows::row(i)",
-                                     true,
-                                     {}}});
-    }
-    for (kernel::Statement& statement : inner) loop.body.push_back(std::move(statement));
-    return {{std::move(loop)}};
+    Body body;
+    if (plan_.row)
+        body.push_back(
+            define("int", axis_names_[plan_.row->index()].local,
+                   warp_part(*plan_.row) + invoke(kernel::scoped("Rows", "row"), {variable("i")})));
+    append(body, std::move(inner));
+    return {kernel::unrolled_loop("i", kernel::scoped("Rows", "rows"), std::move(body))};
 }
 
-Body TensorLowering::column_loop(const std::string& fragment_type, AxisId axis, Body inner) const {
+Body TensorLowering::column_loop(AxisId axis, Body inner) const {
     const Columns columns = columns_of(axis);
-    For loop;
-    loop.name = "j";
-    loop.end = std::to_string(columns.count);
-    loop.unroll = true;
-    loop.body.push_back({Declare{
-        "int",
-        axis_names_[axis.index()].local,
-        fmt::format("{}{}::column(j)", columns.split ? warp_part(axis) + " + " : "", fragment_type),
-        true,
-        {}}});
-    for (kernel::Statement& statement : inner) loop.body.push_back(std::move(statement));
-    return {{std::move(loop)}};
+    kernel::Expression column = invoke(kernel::scoped(columns.type, "column"), {variable("j")});
+    if (columns.split) column = warp_part(axis) + std::move(column);
+    Body body = {define("int", axis_names_[axis.index()].local, std::move(column))};
+    append(body, std::move(inner));
+    return {kernel::unrolled_loop("j", columns.count, std::move(body))};
 }
 
 ElementScope TensorLowering::element_of(const Domain& domain) const {
@@ -143,54 +139,46 @@ ElementScope TensorLowering::element_of(const Domain& domain) const {
     return element;
 }
 
-std::string TensorLowering::row_test() const {
-    if (!plan_.row) return {};
+kernel::Expression TensorLowering::row_test() const {
+    if (!plan_.row) return true;
     const AxisRange& range = ranges_.at(*plan_.row);
-    if (range.count.is_constant(plan_.rows_of_warp * plan_.warps_down)) return {};
-    return fmt::format("{} < {}", axis_names_[plan_.row->index()].local, print(range.count));
+    if (range.count.is_constant(plan_.rows_of_warp * plan_.warps_down)) return true;
+    return variable(axis_names_[plan_.row->index()].local) < expression_of(range.count);
 }
 
-std::string TensorLowering::column_test(AxisId axis) const {
+kernel::Expression TensorLowering::column_test(AxisId axis) const {
     const AxisRange& range = ranges_.at(axis);
-    if (range.count.is_constant(columns_of(axis).padded)) return {};
-    return fmt::format("{} < {}", axis_names_[axis.index()].local, print(range.count));
+    if (range.count.is_constant(columns_of(axis).padded)) return true;
+    return variable(axis_names_[axis.index()].local) < expression_of(range.count);
 }
 
-std::string TensorLowering::test_in_chunk(AxisId axis) const {
-    std::string test = column_test(axis);
-    if (test.empty() || axis != chunked_ || tested_.empty()) return test;
-    return tested_ == "false" ? "" : fmt::format("!{} || {}", tested_, test);
+kernel::Expression TensorLowering::test_in_chunk(AxisId axis) const {
+    return axis == chunked_ ? !tested_ || column_test(axis) : column_test(axis);
 }
 
-std::string TensorLowering::row_leader() const {
-    if (!plan_.row) return "threadIdx.x == 0";
-    if (!plan_.has_products())
-        return plan_.lanes_per_row == 1 ? std::string()
-                                        : fmt::format("threadIdx.x % {} == 0", plan_.lanes_per_row);
-    return "lane_index() % Rows::lanes_per_row == 0" +
-           (plan_.warps_across > 1 ? fmt::format(" && warp_index() % {} == 0", plan_.warps_across)
-                                   : std::string());
-}
-
-void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
-    const ArrayId array = region_.variables[variable.index()].array;
-    const tensor::Tile tile = plan_.tiles.at(variable);
-    const bool finite = !plan_.infinite.contains(array);
-    const auto real = [finite](std::string text) {
-        Code code;
-        code.text = std::move(text);
-        code.finite = finite;
-        return code;
+kernel::Expression TensorLowering::row_leader() const {
+    const auto first = [](kernel::Expression thread, kernel::Expression of) {
+        return equal(std::move(thread) % std::move(of), 0);
     };
+    if (!plan_.row) return equal(kernel::thread_index(), 0);
+    if (!plan_.has_products())
+        return plan_.lanes_per_row == 1 ? true : first(kernel::thread_index(), plan_.lanes_per_row);
+    const kernel::Expression lane =
+        first(call("lane_index"), kernel::scoped("Rows", "lanes_per_row"));
+    return plan_.warps_across > 1 ? lane && first(call("warp_index"), plan_.warps_across) : lane;
+}
+
+void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
+    const ArrayId array = region_.variables[id.index()].array;
+    const tensor::Tile tile = plan_.tiles.at(id);
+    const bool finite = !plan_.infinite.contains(array);
     switch (tile.home) {
     case Home::Thread:
-        scope.elements[array] = [=, this](const auto&) { return real(place(variable)); };
-        return;
     case Home::Row:
-        scope.elements[array] = [=, this](const auto&) { return real(place(variable) + "[i]"); };
-        return;
     case Home::Fragment:
-        scope.elements[array] = [=, this](const auto&) { return real(place(variable) + "(i, j)"); };
+        scope.elements[array] = [=, this](const auto&) {
+            return real_code(element_at(id), finite);
+        };
         return;
     case Home::Shared:
         scope.elements[array] = [=, this](const std::vector<IndexForm>& at) {
@@ -199,36 +187,36 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId variable) {
             for (std::size_t d = 0; d < info.axes.size(); ++d)
                 if (info.axes[d] == *tile.column) local = at[d] - ranges_.at(*tile.column).start;
             Code code =
-                real(fmt::format("{}[{}]", shared_.at(variable).name, napkin::print(local)));
+                real_code(subscript(variable(shared_.at(id).name), expression_of(local)), finite);
             code.place = local;
             return code;
         };
         return;
     case Home::Matrix:
         scope.elements[array] = [=, this](const std::vector<IndexForm>& at) {
-            const Shared& shared = shared_.at(variable);
+            const Shared& shared = shared_.at(id);
             const auto local = [&](std::size_t d) {
-                return napkin::print(at[d] - shared.origin[d]);
+                return expression_of(at[d] - shared.origin[d]);
             };
-            Code code = loaded(fmt::format("{}({}, {})", matrix_name(variable),
-                                           local(tile.row_dimension), local(tile.column_dimension)),
-                               tile.type);
+            Code code = loaded(
+                element(matrix(id), {local(tile.row_dimension), local(tile.column_dimension)}),
+                tile.type);
             code.finite = finite;
             return code;
         };
         return;
     case Home::Device: break;
     }
-    const Load* load = loads_.at(variable);
+    const Load* load = loads_.at(id);
     scope.elements[array] = [=, this](std::vector<IndexForm> at) {
         const ArrayId source = load->array;
         const std::vector<AxisId>& axes = region_.arrays[source.index()].axes;
         // What gathers read is inside by contract.
         if (tensor::is_view(*load)) {
-            ElementScope element;
+            ElementScope here;
             const std::vector<AxisId>& own = region_.arrays[array.index()].axes;
-            for (std::size_t d = 0; d < own.size(); ++d) element.index[own[d]] = at[d];
-            at = inside_view(*load, std::move(element));
+            for (std::size_t d = 0; d < own.size(); ++d) here.index[own[d]] = at[d];
+            at = inside_view(*load, std::move(here));
         } else if (!load->gather.empty()) {
             at = gathered(*load, array, at);
         } else {
@@ -254,7 +242,7 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
         if (at == range.start) return at;
         if (at != range.start + local_index(axis)) continue;
         if (looped_.contains(axis)) return at;
-        const bool inside = axis == plan_.row ? row_test().empty() : column_test(axis).empty();
+        const bool inside = is(axis == plan_.row ? row_test() : column_test(axis), true);
         return inside ? at : minimum(at, size - 1);
     }
     return minimum(range_of(at).low < 0 ? maximum(at, IndexForm(0)) : at, size - 1);
@@ -277,8 +265,8 @@ std::vector<IndexForm> TensorLowering::gathered(const Load& load, ArrayId target
     const std::vector<AxisId>& axes = region_.arrays[target.index()].axes;
     for (std::size_t d = 0; d < axes.size(); ++d) {
         const bool last = axes[d] == plan_.row
-                              ? !row_test().empty()
-                              : plan_.extents.at(axes[d]) > 1 && !column_test(axes[d]).empty();
+                              ? !is(row_test(), true)
+                              : plan_.extents.at(axes[d]) > 1 && !is(column_test(axes[d]), true);
         element.index[axes[d]] = last ? minimum(at[d], sizes_[axes[d].index()] - 1) : at[d];
     }
     std::vector<IndexForm> places;
@@ -332,11 +320,9 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
             if (tensor::constant_value(region_, e)) return false;
             if (const Read* read = std::get_if<Read>(&e.node)) {
                 // Registers need no second name.
-                const auto variable =
-                    std::find_if(loads_.begin(), loads_.end(), [&](const auto& entry) {
-                        return region_.variables[entry.first.index()].array == read->array;
-                    });
-                return variable != loads_.end();
+                return std::any_of(loads_.begin(), loads_.end(), [&](const auto& entry) {
+                    return region_.variables[entry.first.index()].array == read->array;
+                });
             }
             return !arrays_read(e).empty();
         };
@@ -347,10 +333,10 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
                     if (known == e) return;
                 Code code = ExpressionPrinter(scope).print(e, element);
                 Code name = code;
-                name.text = fmt::format("r{}", scope.named.size());
-                name.precedence = precedence::kPrimary;
+                const std::string short_name = fmt::format("r{}", scope.named.size());
+                name.value = variable(short_name);
                 name.index.reset();
-                before.push_back({Declare{type_of(code), name.text, code.text, true, {}}});
+                before.push_back(define(type_of(code), short_name, code.value));
                 scope.named.emplace_back(e, name);
                 return;
             }

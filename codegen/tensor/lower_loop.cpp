@@ -9,45 +9,60 @@
 namespace napkin::lowering {
 namespace {
 
-using kernel::Assign;
 using kernel::Body;
-using kernel::Call;
-using kernel::Declare;
-using kernel::Enclose;
-using kernel::If;
+using kernel::call;
+using kernel::define;
+using kernel::only_if;
+using kernel::Run;
+using kernel::variable;
 using tensor::Home;
+
+kernel::Statement wait_copies(std::int64_t pending) {
+    return {Run{call({"wait_copies", {pending}})}};
+}
+
+/// The stage so many after another in a ring.
+kernel::Expression stage_after(const std::string& stage, std::int64_t count, std::int64_t stages) {
+    return (variable(stage) + count) % stages;
+}
 
 }  // namespace
 
-std::string TensorLowering::untested(const Loop& loop) {
+kernel::Lambda TensorLowering::ChunkLoop::function(Body body) const {
+    kernel::Lambda lambda{{{"int", start}}, std::move(body)};
+    if (!stage.empty()) lambda.parameters.push_back({"int", stage});
+    return lambda;
+}
+
+kernel::Expression TensorLowering::ChunkLoop::after(const std::string& from) const {
+    return next.empty() ? variable(from) + loop.size : invoke(variable(next), {variable(from)});
+}
+
+kernel::Expression TensorLowering::untested(const Loop& loop) {
     const AxisRange& range = ranges_.at(loop.axis);
     std::vector<Expression> conditions;
     for (const TileStatement& statement : loop.body)
         if (const Compute* compute = std::get_if<Compute>(&statement.node))
             for (const Expression* expression : expressions_of(compute->statement))
                 collect_conditions(*expression, conditions);
-    std::string whole;
-    const auto add = [&](const std::string& code) {
-        whole += (whole.empty() ? "" : " && ") +
-                 (code.find(" || ") == std::string::npos ? code : "(" + code + ")");
-    };
-    const std::int64_t padded = columns_of(loop.axis).padded;
-    if (range.capacity != padded) return "false";
-    if (!range.exact()) add(fmt::format("{} == {}", print(range.count), range.capacity));
+    if (range.capacity != columns_of(loop.axis).padded) return false;
+    kernel::Expression whole = true;
+    if (!range.exact()) whole = equal(expression_of(range.count), range.capacity);
     const IntervalPrinter intervals(ranges_, sizes_);
     known_.clear();
     for (const Expression& condition : conditions) {
-        const std::string holds = intervals.must_hold(condition);
-        if (holds == "true") continue;
-        if (holds != "false") {
-            add(holds);
-            known_.push_back({condition, "!kTested", false});
+        const kernel::Expression holds = intervals.must_hold(condition);
+        if (is(holds, true)) continue;
+        const kernel::Expression tested = variable("kTested");
+        if (!is(holds, false)) {
+            whole = std::move(whole) && holds;
+            known_.push_back({condition, !tested, false});
             continue;
         }
-        const std::string never = intervals.must_hold(apply(Function::Not, {condition}));
-        if (never == "false" || never == "true") continue;
-        add(never);
-        known_.push_back({condition, "kTested", true});
+        const kernel::Expression never = intervals.must_hold(apply(Function::Not, {condition}));
+        if (is(never, false) || is(never, true)) continue;
+        whole = std::move(whole) && never;
+        known_.push_back({condition, tested, true});
     }
     return whole;
 }
@@ -59,54 +74,49 @@ void TensorLowering::lower_product_loop(const ChunkLoop& code, const Compute& co
     const tensor::Product& product = plan_.products.at(&compute);
     const std::string ahead = names_.fresh(code.axis + "_ahead");
     body.push_back({kernel::Barrier{}});
-    body.push_back({Declare{"int", ahead, code.first, false, "the next chunk to load"}});
+    body.push_back(kernel::declare("int", ahead, code.first, "the next chunk to load"));
     kernel::For prime;
     prime.name = stage;
-    prime.end = std::to_string(stages_ - 1);
-    prime.body = fill_ahead(code, ahead, stage);
+    prime.end = stages_ - 1;
+    prime.body = fill_ahead(code, ahead, variable(stage));
     body.push_back({std::move(prime)});
-    const std::string wait = fmt::format("wait_copies<{}>()", stages_ - 2);
-    body.push_back({Call{wait}});
+    body.push_back(wait_copies(stages_ - 2));
     body.push_back({kernel::Barrier{}});
 
-    const std::string row = warp_part(*plan_.row);
-    const std::string column = first_column(product.column);
-    const std::string left = shared_.at(*product.left.direct).name;
-    const std::string right = shared_.at(*product.right.direct).name;
-    const std::string orders = orders_of(product);
+    const kernel::Expression row = warp_part(*plan_.row);
+    const kernel::Expression column = first_column(product.column);
+    const auto left = [&](kernel::Expression at) {
+        return element(variable(shared_.at(*product.left.direct).name), {std::move(at)});
+    };
+    const auto right = [&](kernel::Expression at) {
+        return element(variable(shared_.at(*product.right.direct).name), {std::move(at)});
+    };
+    const std::vector<kernel::Expression> orders = orders_of(product);
     const std::string operands = names_.fresh("operands");
-    const Columns columns = columns_of(product.column);
-    const std::string shape = columns.type.substr(columns.type.find('<') + 1);
+    std::vector<kernel::Expression> shape = columns_of(product.column).type.arguments;
+    shape.insert(shape.begin(), kernel::Type(kernel::element_name(product.type)));
+    body.push_back(kernel::declare({"StepOperands", std::move(shape)}, operands));
     body.push_back(
-        {Declare{fmt::format("StepOperands<{}, {}", kernel::element_name(product.type), shape),
-                 operands,
-                 "",
-                 false,
-                 {}}});
-    body.push_back({Call{fmt::format("read_first<{}>({}, {}(0), {}, {}(0), {})", orders, operands,
-                                     left, row, right, column)}});
-    body.push_back({Declare{"int", stage, "0", false, {}}});
+        {Run{call({"read_first", orders}, {variable(operands), left(0), row, right(0), column})}});
+    body.push_back(kernel::declare("int", stage, 0));
 
-    Body steps =
-        fill_ahead(code, ahead, fmt::format("({} + {}) % {}", stage, stages_ - 1, stages_));
-    steps.push_back(
-        {Declare{"int", "next", fmt::format("({} + 1) % {}", stage, stages_), true, {}}});
+    Body steps = fill_ahead(code, ahead, stage_after(stage, stages_ - 1, stages_));
+    steps.push_back(define("int", "next", stage_after(stage, 1, stages_)));
     bool apart = true;
     for (std::string& line : comments(text_of(compute.statement), {}, compute.via)) {
         steps.push_back({kernel::Comment{std::move(line), apart}});
         apart = false;
     }
-    Body turn;
-    turn.push_back({Call{wait}});
-    turn.push_back({kernel::Barrier{}});
-    turn.push_back(
-        {Call{fmt::format("return {} + {} < {}", code.start, code.loop.size, code.end)}});
-    steps.push_back({Enclose{"const auto turn = [&] {", std::move(turn), "};"}});
-    steps.push_back({Call{
-        fmt::format("multiply_on<{}>({}, {}, {}({}), {}, {}({}), {}, {}(next), {}(next), turn)",
-                    orders, place(compute.targets.front()), operands, left, stage, row, right,
-                    stage, column, left, right)}});
-    steps.push_back({Assign{stage, "=", "next"}});
+    Body turn = {wait_copies(stages_ - 2),
+                 {kernel::Barrier{}},
+                 {kernel::Return{code.after(code.start) < code.end}}};
+    steps.push_back(kernel::define_function("turn", {{}, std::move(turn)}));
+    const kernel::Expression next = variable("next");
+    steps.push_back(
+        {Run{call({"multiply_on", orders},
+                  {place(compute.targets.front()), variable(operands), left(variable(stage)), row,
+                   right(variable(stage)), column, left(next), right(next), variable("turn")})}});
+    steps.push_back(assign(variable(stage), next));
     loop_over(code, code.first, std::move(steps), body);
     copies_pending_ = false;
 }
@@ -124,38 +134,25 @@ void TensorLowering::enter_chunk(const ChunkLoop& code, Body& body) {
     narrow(code.loop.axis, code.loop.size, index_along(code.loop.axis, code.start), body);
 }
 
-/// Declares a function from a chunk's start.
-void TensorLowering::declare_function(const ChunkLoop& code, const std::string& name, Body inside,
-                                      Body& body) {
-    body.push_back({Enclose{fmt::format("const auto {} = [&](int {}) {{", name, code.start),
-                            std::move(inside), "};"}});
-}
-
 /// Which chunks are visited, where masks may skip some, and the first of them.
 void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
-    code.first = print(code.outer.start);
+    code.first = expression_of(code.outer.start);
     Body visible;
     enter_chunk(code, visible);
-    std::string test;
-    for (const Expression& condition : code.loop.visible) {
-        const std::string holds = IntervalPrinter(ranges_, sizes_).may_hold(condition);
-        if (holds == "true") continue;
-        test += (test.empty() ? "" : " && ") +
-                (holds.find(" || ") == std::string::npos ? holds : "(" + holds + ")");
-    }
-    if (test.empty()) return;
+    kernel::Expression test = true;
+    for (const Expression& condition : code.loop.visible)
+        test = std::move(test) && IntervalPrinter(ranges_, sizes_).may_hold(condition);
+    if (is(test, true)) return;
     code.next = names_.fresh("next_" + code.axis);
     const std::string seen = names_.fresh("visible_" + code.axis);
-    visible.push_back({Call{"return " + test}});
-    declare_function(code, seen, std::move(visible), body);
-    Body search;
-    search.push_back({Enclose{
-        "do {",
-        {{Assign{code.start, "+=", std::to_string(code.loop.size)}}},
-        fmt::format("}} while ({} < {} && !{}({}));", code.start, code.end, seen, code.start)}});
-    search.push_back({Call{"return " + code.start}});
-    declare_function(code, code.next, std::move(search), body);
-    code.first = fmt::format("{}({})", code.next, print(code.outer.start - code.loop.size));
+    visible.push_back({kernel::Return{std::move(test)}});
+    body.push_back(kernel::define_function(seen, code.function(std::move(visible))));
+    const kernel::Expression start = variable(code.start);
+    Body search = {{kernel::Repeat{{add_to(start, code.loop.size)},
+                                   start < code.end && !invoke(variable(seen), {start})}},
+                   {kernel::Return{start}}};
+    body.push_back(kernel::define_function(code.next, code.function(std::move(search))));
+    code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
 }
 
 /// Declares what loads a chunk's matrices; which they are.
@@ -169,14 +166,12 @@ std::vector<VariableId> TensorLowering::fill_matrices(ChunkLoop& code, Body& bod
         const Load* load = std::get_if<Load>(&statement.node);
         if (load == nullptr || plan_.tiles.at(load->target).home != Home::Matrix) continue;
         own.push_back(load->target);
-        const std::string tile =
-            shared_.at(load->target).name + (stages_ > 1 ? "(" + code.stage + ")" : "");
-        for (kernel::Statement& part : copy_matrix(*load, tile)) loads.push_back(std::move(part));
+        kernel::Expression tile = variable(shared_.at(load->target).name);
+        if (stages_ > 1) tile = element(std::move(tile), {variable(code.stage)});
+        append(loads, copy_matrix(*load, tile));
     }
     code.filling = names_.fresh("load_" + code.axis);
-    body.push_back({Enclose{fmt::format("const auto {} = [&](int {}{}) {{", code.filling,
-                                        code.start, code.stage_parameter()),
-                            std::move(loads), "};"}});
+    body.push_back(kernel::define_function(code.filling, code.function(std::move(loads))));
     return own;
 }
 
@@ -186,27 +181,28 @@ Body TensorLowering::declare_chunk(const ChunkLoop& code, const std::vector<Vari
     Body whole;
     enter_chunk(code, whole);
     const std::vector<ExpressionScope::Known> outer_known = known_;
-    const std::string outer_tested = tested_;
-    const std::string untested_code = untested(code.loop);
-    const bool two_versions = !untested_code.empty() && untested_code != "false";
+    const kernel::Expression outer_tested = tested_;
+    const kernel::Expression without_tests = untested(code.loop);
+    const bool two_versions = !is(without_tests, true) && !is(without_tests, false);
     const std::string is_whole = two_versions ? names_.fresh("whole_" + code.axis) : std::string();
     if (two_versions) {
-        whole.push_back({Call{"return " + untested_code}});
-        declare_function(code, is_whole, std::move(whole), body);
+        whole.push_back({kernel::Return{without_tests}});
+        body.push_back(
+            kernel::define_function(is_whole, {{{"int", code.start}}, std::move(whole)}));
     } else {
         known_.clear();
     }
     const std::optional<AxisId> outer_chunked = chunked_;
     chunked_ = code.loop.axis;
-    tested_ = two_versions ? "kTested" : untested_code.empty() ? "false" : "";
+    tested_ = two_versions ? variable("kTested") : !without_tests;
     const std::string chunk = names_.fresh("chunk_" + code.axis);
     Body inside;
     if (two_versions)
-        inside.push_back({Declare{"bool", "kTested", "decltype(tested)::value", true, {}}});
+        inside.push_back(define("bool", "kTested", member(variable("tested"), "value")));
     enter_chunk(code, inside);
     const std::set<VariableId> declared = declared_;
     for (const VariableId matrix : own)
-        stage_of_[matrix] = code.stage.empty() ? code.stage : "(" + code.stage + ")";
+        if (!code.stage.empty()) stage_of_[matrix] = code.stage;
     for (const TileStatement& statement : code.loop.body) {
         const Load* load = std::get_if<Load>(&statement.node);
         if (load != nullptr && plan_.tiles.at(load->target).home == Home::Matrix) continue;
@@ -216,52 +212,55 @@ Body TensorLowering::declare_chunk(const ChunkLoop& code, const std::vector<Vari
     known_ = outer_known;
     tested_ = outer_tested;
     chunked_ = outer_chunked;
-    body.push_back(
-        {Enclose{fmt::format("const auto {} = [&](int {}{}{}) NK_INLINE {{", chunk, code.start,
-                             code.stage_parameter(), two_versions ? ", auto tested" : ""),
-                 std::move(inside), "};"}});
+    kernel::Lambda function = code.function(std::move(inside));
+    function.inlined = true;
+    if (two_versions) function.parameters.push_back({"auto", "tested"});
+    body.push_back(kernel::define_function(chunk, std::move(function)));
 
-    const std::string arguments = code.stage.empty() ? code.start : code.start + ", " + code.stage;
-    if (!two_versions) return {{Call{fmt::format("{}({})", chunk, arguments)}}};
-    return {{If{fmt::format("{}({})", is_whole, code.start),
-                {{Call{fmt::format("{}({}, Flag<false>())", chunk, arguments)}}},
-                {{Call{fmt::format("{}({}, Flag<true>())", chunk, arguments)}}}}}};
+    std::vector<kernel::Expression> arguments = {variable(code.start)};
+    if (!code.stage.empty()) arguments.push_back(variable(code.stage));
+    const auto run = [&](std::optional<bool> tested) -> Body {
+        std::vector<kernel::Expression> all = arguments;
+        if (tested) all.push_back(call({"Flag", {*tested}}));
+        return {{Run{invoke(variable(chunk), std::move(all))}}};
+    };
+    if (!two_versions) return run(std::nullopt);
+    return {
+        {kernel::If{invoke(variable(is_whole), {variable(code.start)}), run(false), run(true)}}};
 }
 
-void TensorLowering::loop_over(const ChunkLoop& code, const std::string& from, Body steps,
+void TensorLowering::loop_over(const ChunkLoop& code, kernel::Expression from, Body steps,
                                Body& body) {
-    const std::string advance = code.next.empty()
-                                    ? fmt::format("{} += {}", code.start, code.loop.size)
-                                    : fmt::format("{} = {}({})", code.start, code.next, code.start);
-    body.push_back({Enclose{
-        fmt::format("for (int {0} = {1}; {0} < {2}; {3}) {{", code.start, from, code.end, advance),
-        std::move(steps), "}"}});
+    kernel::For loop;
+    loop.name = code.start;
+    loop.begin = std::move(from);
+    loop.end = code.end;
+    loop.step = code.loop.size;
+    if (!code.next.empty()) loop.next = code.after(code.start);
+    loop.body = std::move(steps);
+    body.push_back({std::move(loop)});
 }
 
 /// A chunk is loaded, then used.
 void TensorLowering::loop_in_turns(const ChunkLoop& code, Body run, Body& body) {
     Body steps;
     steps.push_back({kernel::Barrier{}});
-    steps.push_back({Call{fmt::format("{}({})", code.filling, code.start)}});
-    steps.push_back({Call{"commit_copies()"}});
-    steps.push_back({Call{"wait_copies<0>()"}});
+    steps.push_back({Run{invoke(variable(code.filling), {variable(code.start)})}});
+    steps.push_back({Run{call("commit_copies")}});
+    steps.push_back(wait_copies(0));
     steps.push_back({kernel::Barrier{}});
-    for (kernel::Statement& part : run) steps.push_back(std::move(part));
+    append(steps, std::move(run));
     loop_over(code, code.first, std::move(steps), body);
 }
 
 /// Loads the chunk ahead into a stage, and goes on to the next.
 Body TensorLowering::fill_ahead(const ChunkLoop& code, const std::string& ahead,
-                                const std::string& stage) {
-    Body steps;
-    steps.push_back({If{fmt::format("{} < {}", ahead, code.end),
-                        {{Call{fmt::format("{}({}, {})", code.filling, ahead, stage)}}},
-                        {}}});
-    steps.push_back({Call{"commit_copies()"}});
-    if (code.next.empty())
-        steps.push_back({Assign{ahead, "+=", std::to_string(code.loop.size)}});
-    else
-        steps.push_back({Assign{ahead, "=", fmt::format("{}({})", code.next, ahead)}});
+                                const kernel::Expression& stage) {
+    const kernel::Expression chunk = variable(ahead);
+    Body steps = only_if(chunk < code.end, {{Run{invoke(variable(code.filling), {chunk, stage})}}});
+    steps.push_back({Run{call("commit_copies")}});
+    steps.push_back(code.next.empty() ? add_to(chunk, code.loop.size)
+                                      : assign(chunk, code.after(ahead)));
     return steps;
 }
 
@@ -271,23 +270,19 @@ void TensorLowering::loop_ahead(const ChunkLoop& code, Body run, Body& body) {
     const std::string from = names_.fresh("first_" + code.axis);
     // The loop around it may still read what the last turn brought.
     if (chunked_) body.push_back({kernel::Barrier{}});
-    if (!code.next.empty()) body.push_back({Declare{"int", from, code.first, true, {}}});
-    const std::string begin = code.next.empty() ? code.first : from;
-    body.push_back({Declare{"int", ahead, begin, false, "the next chunk to load"}});
+    if (!code.next.empty()) body.push_back(define("int", from, code.first));
+    const kernel::Expression begin = code.next.empty() ? code.first : variable(from);
+    body.push_back(kernel::declare("int", ahead, begin, "the next chunk to load"));
     kernel::For prime;
     prime.name = code.stage;
-    prime.end = std::to_string(stages_ - 1);
-    prime.body = fill_ahead(code, ahead, code.stage);
+    prime.end = stages_ - 1;
+    prime.body = fill_ahead(code, ahead, variable(code.stage));
     body.push_back({std::move(prime)});
-    body.push_back({Declare{"int", code.stage, "0", false, {}}});
-    Body steps;
-    steps.push_back({Call{fmt::format("wait_copies<{}>()", stages_ - 2)}});
-    steps.push_back({kernel::Barrier{}});
-    for (kernel::Statement& part :
-         fill_ahead(code, ahead, fmt::format("({} + {}) % {}", code.stage, stages_ - 1, stages_)))
-        steps.push_back(std::move(part));
-    for (kernel::Statement& part : run) steps.push_back(std::move(part));
-    steps.push_back({Assign{code.stage, "=", fmt::format("({} + 1) % {}", code.stage, stages_)}});
+    body.push_back(kernel::declare("int", code.stage, 0));
+    Body steps = {wait_copies(stages_ - 2), {kernel::Barrier{}}};
+    append(steps, fill_ahead(code, ahead, stage_after(code.stage, stages_ - 1, stages_)));
+    append(steps, std::move(run));
+    steps.push_back(assign(variable(code.stage), stage_after(code.stage, 1, stages_)));
     loop_over(code, begin, std::move(steps), body);
 }
 
@@ -295,7 +290,7 @@ void TensorLowering::lower_loop(const Loop& loop, Body& body) {
     ChunkLoop code{loop, ranges_[loop.axis]};
     code.axis = Names::identifier(region_.axes[loop.axis.index()].name);
     code.start = next_name(axis_names_[loop.axis.index()].start);
-    code.end = print(code.outer.start + code.outer.count);
+    code.end = expression_of(code.outer.start + code.outer.count);
     multiples_[code.start] = std::gcd(divisor_of(code.outer.start), loop.size);
     body.push_back({kernel::Comment{fmt::format("chunks of {}", code.axis), true}});
     find_visible(code, body);

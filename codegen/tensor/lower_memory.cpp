@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/expression_text.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "schedule/statements.h"
 #include "schedule/straight_reads.h"
@@ -10,18 +11,19 @@
 namespace napkin::lowering {
 namespace {
 
-using kernel::Assign;
 using kernel::Body;
-using kernel::Call;
-using kernel::Declare;
-using kernel::For;
-using kernel::If;
+using kernel::call;
+using kernel::define;
+using kernel::only_if;
+using kernel::Run;
+using kernel::thread_index;
+using kernel::variable;
 using tensor::Home;
 
 }  // namespace
 
 /// The copy of a load's part of its array into a matrix.
-kernel::Body TensorLowering::copy_matrix(const Load& load, const std::string& tile) {
+kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Expression& tile) {
     Shared& shared = shared_.at(load.target);
     const tensor::Tile& plan = plan_.tiles.at(load.target);
     const std::size_t dimensions = load.index.size();
@@ -39,19 +41,19 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const std::string& ti
     const int width = vector_elements(load.array, divisor_of(source.origin[plan.column_dimension]));
     const std::size_t down = plan.row_dimension;
     const std::size_t across = plan.column_dimension;
-    const std::string what = fmt::format(
-        "{}, {}, {}, {}, {}, {}", tile, buffer_name(load.array, false), print(from),
-        device_stride(load.array, down), print(source.count[down]), print(source.count[across]));
-    Body body;
+    std::vector<kernel::Expression> what = {tile,
+                                            variable(buffer_name(load.array, false)),
+                                            expression_of(from),
+                                            device_stride(load.array, down),
+                                            expression_of(source.count[down]),
+                                            expression_of(source.count[across])};
     if (source.repeats())
-        body.push_back(
-            {Call{fmt::format("copy_repeating<{}>({}, {}, {}, threadIdx.x, kThreads)", width, what,
-                              print(source.left[down].value_or(source.count[down])),
-                              print(source.left[across].value_or(source.count[across])))}});
-    else
-        body.push_back(
-            {Call{fmt::format("copy_async<{}>({}, threadIdx.x, kThreads)", width, what)}});
-    return body;
+        for (const std::size_t d : {down, across})
+            what.push_back(expression_of(source.left[d].value_or(source.count[d])));
+    what.push_back(thread_index());
+    what.push_back(variable("kThreads"));
+    return {{Run{
+        call({source.repeats() ? "copy_repeating" : "copy_async", {width}}, std::move(what))}}};
 }
 
 bool TensorLowering::has_loops() const {
@@ -82,18 +84,17 @@ void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
         first = false;
     }
     if (tile.home == Home::Fragment) return lower_fragment_load(load, span, body);
-    for (kernel::Statement& part : copy_matrix(load, shared_.at(load.target).name))
-        body.push_back(std::move(part));
-    body.push_back({Call{"commit_copies()"}});
+    append(body, copy_matrix(load, variable(shared_.at(load.target).name)));
+    body.push_back({Run{call("commit_copies")}});
     copies_pending_ = true;
 }
 
 void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     const tensor::Tile& tile = plan_.tiles.at(load.target);
     std::vector<IndexForm> origin;
-    std::string row_count = std::to_string(plan_.rows_of_warp);
-    std::string column_count = "1";
-    std::string stride = "0";
+    kernel::Expression row_count = plan_.rows_of_warp;
+    kernel::Expression column_count = 1;
+    kernel::Expression stride = 0;
     std::int64_t divisor = 0;
     const Array& array = region_.arrays[load.array.index()];
     const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
@@ -105,11 +106,11 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
         if (axis == plan_.row) {
             const IndexForm warp = warp_index(axis);
             start = start + warp;
-            row_count = print(source.count[d] - warp);
+            row_count = expression_of(source.count[d] - warp);
             stride = device_stride(load.array, d);
         }
         if (axis == tile.column) {
-            column_count = print(source.count[d]);
+            column_count = expression_of(source.count[d]);
             divisor = divisor_of(start);
             contiguous = d == last;
         }
@@ -120,9 +121,9 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
     declare(load.target, body);
     if (!contiguous) return load_elements(load, body);
     body.push_back(
-        {Call{fmt::format("load_rows({}, {}, {}, {}, {}, {}, 0.0f)", place(load.target),
-                          buffer_name(load.array, false), print(device_offset(load.array, origin)),
-                          stride, row_count, column_count)}});
+        {Run{call("load_rows", {place(load.target), variable(buffer_name(load.array, false)),
+                                expression_of(device_offset(load.array, origin)), stride, row_count,
+                                column_count, kernel::real(0)})}});
 }
 
 /// Element by element, where neighbours along the columns are no neighbours in device memory.
@@ -134,35 +135,29 @@ void TensorLowering::load_elements(const Load& load, Body& body) {
         at.push_back(element.index.at(std::get<AxisIndex>(index.front().node).axis));
     if (tensor::is_view(load)) at = inside_view(load, element);
     Code value = as_sort(device_element(load.array, at), Sort::Real);
-    std::string tests = row_test();
-    const std::string column = column_test(*tile.column);
-    if (!column.empty()) tests += (tests.empty() ? "" : " && ") + column;
-    const std::string to = place(load.target) + "(i, j)";
     Body copy;
     constexpr std::size_t kLong = 50;
-    if (value.text.size() > kLong && device_type(load.array) != ElementType::I4) {
-        const std::string from = device_place(load.array, at, copy);
-        value = as_sort(loaded(fmt::format("{}[{}]", buffer_name(load.array, false), from),
+    if (width_of(value.value) > kLong && device_type(load.array) != ElementType::I4) {
+        const kernel::Expression from = device_place(load.array, at, copy);
+        value = as_sort(loaded(subscript(variable(buffer_name(load.array, false)), from),
                                device_type(load.array)),
                         Sort::Real);
     }
-    copy.push_back({Assign{
-        to, "=", tests.empty() ? value.text : fmt::format("{} ? {} : 0.0f", tests, value.text)}});
-    for (kernel::Statement& part :
-         row_loop(column_loop(columns_of(*tile.column).type, *tile.column, std::move(copy))))
-        body.push_back(std::move(part));
+    copy.push_back(assign(element_at(load.target), choose(row_test() && column_test(*tile.column),
+                                                          value.value, kernel::real(0))));
+    append(body, row_loop(column_loop(*tile.column, std::move(copy))));
 }
 
 /// The value of an element in device memory.
 Code TensorLowering::device_element(ArrayId array, const std::vector<IndexForm>& at) {
     const IndexForm offset = device_offset(array, at);
-    const std::string place = print(offset);
-    const std::string buffer = buffer_name(array, false);
+    const kernel::Expression place = expression_of(offset);
+    const kernel::Expression buffer = variable(buffer_name(array, false));
     const ElementType type = device_type(array);
     if (type == ElementType::I4)
-        return integer_code(fmt::format("signed_nibble({}[({}) / 2], {})", buffer, place, place),
+        return integer_code(call("signed_nibble", {subscript(buffer, place / 2), place}),
                             range_of(type));
-    Code code = loaded(fmt::format("{}[{}]", buffer, place), type);
+    Code code = loaded(subscript(buffer, place), type);
     code.place = offset;
     return code;
 }
@@ -185,8 +180,7 @@ void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
         const std::optional<std::int64_t> staging =
             width > 1 ? place_staging(save, staging_bytes(save)) : std::nullopt;
         if (staging) {
-            for (kernel::Statement& part : staged_save(save, width, *staging))
-                body.push_back(std::move(part));
+            append(body, staged_save(save, width, *staging));
             return;
         }
     }
@@ -197,7 +191,7 @@ void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
         body.push_back(row_save(save));
         return;
     }
-    for (kernel::Statement& part : direct_save(save)) body.push_back(std::move(part));
+    append(body, direct_save(save));
 }
 
 /// Whole rows, in vectors.
@@ -205,23 +199,22 @@ kernel::Statement TensorLowering::row_save(const Save& save) {
     const Array& array = region_.arrays[save.array.index()];
     const tensor::Tile& tile = plan_.tiles.at(save.source);
     std::vector<IndexForm> origin;
-    std::string stride = "0";
-    std::string rows = "1";
+    kernel::Expression stride = 0;
+    kernel::Expression rows = 1;
     for (std::size_t d = 0; d < array.axes.size(); ++d) {
         const AxisId axis = array.axes[d];
         IndexForm start = ranges_.at(axis).start;
         if (axis == plan_.row) {
             const IndexForm warp = warp_index(axis);
             start = start + warp;
-            rows = print(ranges_.at(axis).count - warp);
+            rows = expression_of(ranges_.at(axis).count - warp);
             stride = device_stride(save.array, d);
         }
         origin.push_back(start);
     }
-    return {
-        Call{fmt::format("save_rows({}, {}, {}, {}, {}, {})", place(save.source),
-                         buffer_name(save.array, true), print(device_offset(save.array, origin)),
-                         stride, rows, print(ranges_.at(*tile.column).count))}};
+    return {Run{call("save_rows", {place(save.source), variable(buffer_name(save.array, true)),
+                                   expression_of(device_offset(save.array, origin)), stride, rows,
+                                   expression_of(ranges_.at(*tile.column).count)})}};
 }
 
 std::int64_t TensorLowering::staging_bytes(const Save& save) const {
@@ -257,18 +250,16 @@ kernel::Body TensorLowering::staged_save(const Save& save, int width, std::int64
                               offset == 0 ? ", after everything else" : "");
     entry.elements = rows * columns.padded;
     entry.offset = offset;
-    const std::string name = entry.name;
+    const kernel::Expression staging = variable(entry.name);
     program_.tiles.push_back(std::move(entry));
 
     if (offset == 0 && copies_pending_) {
-        body.push_back({Call{"wait_copies<0>()"}});
+        body.push_back({Run{call({"wait_copies", {0}})}});
         copies_pending_ = false;
     }
-    const std::string warp_row = warp_part(*plan_.row);
-    const std::string warp_column = columns.split ? warp_part(*tile.column) : "0";
     body.push_back({kernel::Barrier{}});
-    body.push_back({Call{
-        fmt::format("store({}, {}, {}, {})", place(save.source), name, warp_row, warp_column)}});
+    body.push_back({Run{call("store", {place(save.source), staging, warp_part(*plan_.row),
+                                       first_column(*tile.column)})}});
     body.push_back({kernel::Barrier{}});
     std::vector<IndexForm> origin;
     std::size_t row_dimension = 0;
@@ -277,12 +268,13 @@ kernel::Body TensorLowering::staged_save(const Save& save, int width, std::int64
         if (array.axes[d] == *plan_.row) row_dimension = d;
     }
     constexpr std::size_t kLong = 70;
-    std::string to = print(device_offset(save.array, origin));
-    if (to.size() > kLong) to = device_place(save.array, origin, body);
-    body.push_back({Call{fmt::format(
-        "save_matrix<{}>({}, 0, {}, {}, {}, {}, {}, {}, threadIdx.x, kThreads)", width, name, rows,
-        buffer_name(save.array, true), to, device_stride(save.array, row_dimension),
-        print(ranges_.at(*plan_.row).count), print(ranges_.at(*tile.column).count))}});
+    kernel::Expression to = expression_of(device_offset(save.array, origin));
+    if (width_of(to) > kLong) to = device_place(save.array, origin, body);
+    body.push_back({Run{call(
+        {"save_matrix", {width}},
+        {staging, 0, rows, variable(buffer_name(save.array, true)), to,
+         device_stride(save.array, row_dimension), expression_of(ranges_.at(*plan_.row).count),
+         expression_of(ranges_.at(*tile.column).count), thread_index(), variable("kThreads")})}});
     return body;
 }
 
@@ -299,29 +291,20 @@ Body TensorLowering::direct_save(const Save& save) {
         const auto index = element.index.find(axis);
         at.push_back(index == element.index.end() ? IndexForm(0) : index->second);
     }
-    const auto store = [&](const std::string& value, const std::string& tests) {
+    const auto store = [&](const kernel::Expression& value, kernel::Expression tests = true) {
         Body copy;
-        Code real;
-        real.text = value;
-        const std::string to = device_place(save.array, at, copy);
-        copy.push_back({Assign{fmt::format("{}[{}]", buffer_name(save.array, true), to), "=",
-                               stored(real, type)}});
-        if (tests.empty()) return copy;
-        return Body{{If{tests, std::move(copy), {}}}};
-    };
-    const auto both = [](const std::string& a, const std::string& b) {
-        return a.empty() ? b : b.empty() ? a : a + " && " + b;
+        const kernel::Expression to = device_place(save.array, at, copy);
+        copy.push_back(assign(subscript(variable(buffer_name(save.array, true)), to),
+                              stored(real_code(value), type)));
+        return only_if(std::move(tests), std::move(copy));
     };
     switch (tile.home) {
-    case Home::Thread: return store(place(save.source), "threadIdx.x == 0");
+    case Home::Thread: return store(place(save.source), equal(thread_index(), 0));
     case Home::Shared: {
-        For loop;
-        loop.name = axis_names_[tile.column->index()].local;
-        loop.begin = "threadIdx.x";
-        loop.end = print(ranges_.at(*tile.column).count);
-        loop.step = "kThreads";
-        loop.body = store(fmt::format("{}[{}]", shared_.at(save.source).name, loop.name), "");
-        return {{std::move(loop)}};
+        const std::string& name = axis_names_[tile.column->index()].local;
+        const kernel::Expression shared = variable(shared_.at(save.source).name);
+        return {kernel::shared_loop(name, expression_of(ranges_.at(*tile.column).count),
+                                    store(subscript(shared, variable(name))))};
     }
     case Home::Matrix: {
         const AxisId rows = array.axes[tile.row_dimension];
@@ -330,28 +313,23 @@ Body TensorLowering::direct_save(const Save& save) {
         const IndexForm column = local_index(columns);
         at[tile.row_dimension] = ranges_.at(rows).start + row;
         at[tile.column_dimension] = ranges_.at(columns).start + column;
-        For loop;
-        loop.name = "e";
-        loop.begin = "threadIdx.x";
-        loop.end = print(ranges_.at(rows).count * ranges_.at(columns).count);
-        loop.step = "kThreads";
-        const std::string across = print_factor(ranges_.at(columns).count);
-        loop.body.push_back({Declare{"int", print(row), "e / " + across, true, {}}});
-        loop.body.push_back({Declare{"int", print(column), "e % " + across, true, {}}});
-        const Code value = loaded(
-            fmt::format("{}({}, {})", shared_.at(save.source).name, print(row), print(column)),
-            tile.type);
-        for (kernel::Statement& part : store(value.text, "")) loop.body.push_back(std::move(part));
-        return {{std::move(loop)}};
+        const kernel::Expression across = expression_of(ranges_.at(columns).count);
+        Body each = {define("int", axis_names_[rows.index()].local, variable("e") / across),
+                     define("int", axis_names_[columns.index()].local, variable("e") % across)};
+        const Code value = loaded(kernel::element(variable(shared_.at(save.source).name),
+                                                  {expression_of(row), expression_of(column)}),
+                                  tile.type);
+        append(each, store(value.value));
+        return {kernel::shared_loop(
+            "e", expression_of(ranges_.at(rows).count * ranges_.at(columns).count),
+            std::move(each))};
     }
-    case Home::Row:
-        return row_loop(store(place(save.source) + "[i]", both(row_leader(), row_test())));
+    case Home::Row: return row_loop(store(element_at(save.source), row_leader() && row_test()));
     case Home::Fragment: {
-        const Columns columns = columns_of(*tile.column);
-        std::string tests = both(row_test(), column_test(*tile.column));
-        if (!plan_.row) tests = both(fmt::format("threadIdx.x < {}", plan_.lanes_per_row), tests);
+        kernel::Expression tests = row_test() && column_test(*tile.column);
+        if (!plan_.row) tests = (thread_index() < plan_.lanes_per_row) && std::move(tests);
         return row_loop(
-            column_loop(columns.type, *tile.column, store(place(save.source) + "(i, j)", tests)));
+            column_loop(*tile.column, store(element_at(save.source), std::move(tests))));
     }
     default: throw InternalError("what is saved was computed");
     }

@@ -8,14 +8,19 @@
 namespace napkin::lowering {
 namespace {
 
-using kernel::Assign;
 using kernel::Body;
-using kernel::Call;
-using kernel::Declare;
-using kernel::For;
+using kernel::call;
+using kernel::define;
+using kernel::Run;
+using kernel::variable;
 using tensor::Home;
 using tensor::Operand;
 using tensor::Product;
+
+/// How a matrix lies for a product.
+kernel::Expression order(bool as_stored) {
+    return kernel::scoped("Order", as_stored ? "AsStored" : "Transposed");
+}
 
 }  // namespace
 
@@ -29,7 +34,7 @@ AxisId TensorLowering::axis_along(VariableId matrix, std::size_t dimension) cons
 
 /// A matrix of which every element is an expression; 0 beyond the edges.
 void TensorLowering::compute_matrix(const Expression& value, const Compute& compute,
-                                    const std::string& tile, AxisId rows, AxisId columns,
+                                    const kernel::Expression& tile, AxisId rows, AxisId columns,
                                     ElementType type, Body& body) {
     ExpressionScope scope = scope_for(compute);
     const std::string& row = axis_names_[rows.index()].local;
@@ -39,36 +44,26 @@ void TensorLowering::compute_matrix(const Expression& value, const Compute& comp
     ElementScope element = element_of({});
     element.index[rows] = ranges_.at(rows).start + local_index(rows);
     element.index[columns] = ranges_.at(columns).start + local_index(columns);
-    For loop;
-    loop.name = "e";
-    loop.begin = "threadIdx.x";
-    loop.end = std::to_string(down * across);
-    loop.step = "kThreads";
-    loop.body.push_back({Declare{"int", row, fmt::format("e / {}", across), true, {}}});
-    loop.body.push_back({Declare{"int", column, fmt::format("e % {}", across), true, {}}});
+    Body each = {define("int", row, variable("e") / across),
+                 define("int", column, variable("e") % across)};
     Body inside;
     element.temporaries = &inside;
     element.next_temporary = &temporaries_;
     const tensor::Scaler scaler(region_, scales_);
     const Code code =
         as_sort(ExpressionPrinter(scope).print(scaler.expand(value), element), Sort::Real);
-    inside.push_back({Assign{"value", "=", code.text}});
-    std::string tests;
+    const kernel::Expression result = variable("value");
+    inside.push_back(assign(result, code.value));
+    kernel::Expression tests = true;
     for (const auto& [axis, local, extent] :
          {std::tuple(rows, row, down), std::tuple(columns, column, across)})
         if (!ranges_.at(axis).count.is_constant(extent))
-            tests += fmt::format("{}{} < {}", tests.empty() ? "" : " && ", local,
-                                 print(ranges_.at(axis).count));
-    loop.body.push_back({Declare{"float", "value", "0.0f", false, {}}});
-    if (tests.empty())
-        for (kernel::Statement& part : inside) loop.body.push_back(std::move(part));
-    else
-        loop.body.push_back({kernel::If{tests, std::move(inside), {}}});
-    Code stored_value;
-    stored_value.text = "value";
-    loop.body.push_back(
-        {Assign{fmt::format("{}({}, {})", tile, row, column), "=", stored(stored_value, type)}});
-    body.push_back({std::move(loop)});
+            tests = std::move(tests) && (variable(local) < expression_of(ranges_.at(axis).count));
+    each.push_back(kernel::declare("float", "value", kernel::real(0)));
+    append(each, kernel::only_if(std::move(tests), std::move(inside)));
+    each.push_back(assign(kernel::element(tile, {variable(row), variable(column)}),
+                          stored(real_code(result), type)));
+    body.push_back(kernel::shared_loop("e", down * across, std::move(each)));
 }
 
 void TensorLowering::right_operand(const Compute& compute, const Product& product, Body& body) {
@@ -76,22 +71,25 @@ void TensorLowering::right_operand(const Compute& compute, const Product& produc
     const kernel::Tile& tile = program_.tiles[computed_right_.at(&compute).index()];
     wait_for_copies(body);
     body.push_back({kernel::Barrier{}});
-    compute_matrix(product.right.value, compute, tile.name, product.depth, product.column,
+    compute_matrix(product.right.value, compute, variable(tile.name), product.depth, product.column,
                    product.type, body);
     body.push_back({kernel::Barrier{}});
 }
 
-/// The name of a left operand in registers, or empty where it is a matrix in shared memory.
-std::string TensorLowering::left_operand(const Compute& compute, const Product& product,
-                                         Body& body) {
-    const std::string element = kernel::element_name(product.type);
+/// A left operand in registers; nothing where it is a matrix in shared memory.
+std::optional<kernel::Expression> TensorLowering::left_operand(const Compute& compute,
+                                                               const Product& product, Body& body) {
+    const std::string type = kernel::element_name(product.type);
+    const auto rounded_from = [&](const kernel::Expression& fragment, const std::string& wanted) {
+        const std::string name = names_.fresh(wanted);
+        body.push_back(define("auto", name, call({"as_left", {kernel::Type(type)}}, {fragment}),
+                              fmt::format("rounded to {}", type)));
+        return variable(name);
+    };
     if (product.left.direct) {
-        if (plan_.tiles.at(*product.left.direct).home == Home::Matrix) return {};
-        std::string name = names_.fresh(place(*product.left.direct) + "_left");
-        body.push_back({Declare{
-            "auto", name, fmt::format("as_left<{}>({})", element, place(*product.left.direct)),
-            true, fmt::format("rounded to {}", element)}});
-        return name;
+        if (plan_.tiles.at(*product.left.direct).home == Home::Matrix) return std::nullopt;
+        return rounded_from(place(*product.left.direct),
+                            names_of_.at(*product.left.direct) + "_left");
     }
     // Its elements, as if they were the results of a product.
     const Columns columns = columns_of(product.depth);
@@ -102,37 +100,28 @@ std::string TensorLowering::left_operand(const Compute& compute, const Product& 
     Body before;
     Body inside;
     Code value = print_hoisted(product.left.value, domain, scope, before, inside);
-    const std::string test = test_in_chunk(product.depth);
-    if (!test.empty())
-        value.text = fmt::format("{} ? {} : 0.0f", test, wrapped(value, precedence::kChoice + 1));
-    inside.push_back({Assign{fragment + "(i, j)", "=", value.text}});
-    for (kernel::Statement& part : column_loop(columns.type, product.depth, std::move(inside)))
-        before.push_back(std::move(part));
-    body.push_back({Declare{columns.type, fragment, "", false, {}}});
-    for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
-    std::string name = names_.fresh("left_operand");
-    body.push_back({Declare{"auto", name, fmt::format("as_left<{}>({})", element, fragment), true,
-                            fmt::format("rounded to {}", element)}});
-    return name;
+    inside.push_back(assign(element(variable(fragment), {variable("i"), variable("j")}),
+                            choose(test_in_chunk(product.depth), value.value, kernel::real(0))));
+    append(before, column_loop(product.depth, std::move(inside)));
+    body.push_back(kernel::declare(columns.type, fragment));
+    append(body, row_loop(std::move(before)));
+    return rounded_from(variable(fragment), "left_operand");
 }
 
-std::string TensorLowering::right_order(const Product& product) const {
-    if (!product.right.direct) return "AsStored";
+kernel::Expression TensorLowering::right_order(const Product& product) const {
+    if (!product.right.direct) return order(true);
     const tensor::Tile& tile = plan_.tiles.at(*product.right.direct);
-    return axis_along(*product.right.direct, tile.row_dimension) == product.depth ? "AsStored"
-                                                                                  : "Transposed";
+    return order(axis_along(*product.right.direct, tile.row_dimension) == product.depth);
 }
 
-std::string TensorLowering::orders_of(const Product& product) const {
+std::vector<kernel::Expression> TensorLowering::orders_of(const Product& product) const {
     const tensor::Tile& tile = plan_.tiles.at(*product.left.direct);
-    const bool as_stored = axis_along(*product.left.direct, tile.row_dimension) == *plan_.row;
-    return fmt::format("Order::{}, Order::{}, {}", as_stored ? "AsStored" : "Transposed",
-                       right_order(product),
-                       padded(plan_.extents.at(product.depth), tensor::kTile));
+    return {order(axis_along(*product.left.direct, tile.row_dimension) == *plan_.row),
+            right_order(product), padded(plan_.extents.at(product.depth), tensor::kTile)};
 }
 
-std::string TensorLowering::first_column(AxisId axis) const {
-    return columns_of(axis).split ? warp_part(axis) : "0";
+kernel::Expression TensorLowering::first_column(AxisId axis) const {
+    return columns_of(axis).split ? warp_part(axis) : 0;
 }
 
 const Compute* TensorLowering::lone_product(const Loop& loop) const {
@@ -165,19 +154,18 @@ const Compute* TensorLowering::lone_product(const Loop& loop) const {
                                                                                       : nullptr;
 }
 
-/// Adds a product to `sum`; `left` is the fragment of its left operand, empty where that is read
+/// Adds a product to `sum`; `left` is the fragment of its left operand, nothing where that is read
 /// from shared memory.
-std::string TensorLowering::multiplication(const Compute& compute, const Product& product,
-                                           const std::string& sum, const std::string& left) const {
-    const std::string right = product.right.direct
-                                  ? matrix_name(*product.right.direct)
-                                  : program_.tiles[computed_right_.at(&compute).index()].name;
-    const std::string column = first_column(product.column);
-    if (!left.empty())
-        return fmt::format("multiply<Order::{}>({}, {}, {}, 0, {})", right_order(product), sum,
-                           left, right, column);
-    return fmt::format("multiply<{}>({}, {}, {}, {}, {})", orders_of(product), sum,
-                       matrix_name(*product.left.direct), warp_part(*plan_.row), right, column);
+kernel::Expression TensorLowering::multiplication(
+    const Compute& compute, const Product& product, const kernel::Expression& sum,
+    const std::optional<kernel::Expression>& left) const {
+    const kernel::Expression right =
+        product.right.direct ? matrix(*product.right.direct)
+                             : variable(program_.tiles[computed_right_.at(&compute).index()].name);
+    const kernel::Expression column = first_column(product.column);
+    if (left) return call({"multiply", {right_order(product)}}, {sum, *left, right, 0, column});
+    return call({"multiply", orders_of(product)},
+                {sum, matrix(*product.left.direct), warp_part(*plan_.row), right, column});
 }
 
 void TensorLowering::lower_product(const Compute& compute, const Fold& fold, const Product& product,
@@ -190,11 +178,11 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
     scales_.erase(array);
 
     right_operand(compute, product, body);
-    const std::string left = left_operand(compute, product, body);
+    const std::optional<kernel::Expression> left = left_operand(compute, product, body);
     double factor = product.scale;
     if (product.left.direct) {
         const auto scaled = scales_.find(region_.variables[product.left.direct->index()].array);
-        if (!left.empty() && scaled != scales_.end()) factor *= scaled->second;
+        if (left && scaled != scales_.end()) factor *= scaled->second;
     }
     const bool saved = region_.stored.contains(array);
     const bool keeps_factor =
@@ -211,51 +199,46 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
     ExpressionScope scope = scope_for(compute);
     const Domain domain{true, product.column};
     declare(target, body);
-    std::string sum = place(target);
+    kernel::Expression sum = place(target);
     if (apart) {
-        sum = names_.fresh(place(target) + "_sum");
-        body.push_back({Declare{columns.type, sum, "", false, {}}});
-        body.push_back({Call{sum + ".fill(0.0f)"}});
-    } else if (!seeded) {
-        body.push_back({Call{sum + ".fill(0.0f)"}});
+        const std::string name = names_.fresh(names_of_.at(target) + "_sum");
+        body.push_back(kernel::declare(columns.type, name));
+        sum = variable(name);
+    }
+    const kernel::Expression sum_element = element(sum, {variable("i"), variable("j")});
+    if (apart || !seeded) {
+        body.push_back({Run{invoke(member(sum, "fill"), {kernel::real(0)})}});
     } else if (!plain_seed) {
         Body before;
         Body inside;
         const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
-        inside.push_back({Assign{sum + "(i, j)", "=", seed.text}});
-        for (kernel::Statement& part : column_loop(columns.type, product.column, std::move(inside)))
-            before.push_back(std::move(part));
-        for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
+        inside.push_back(assign(sum_element, seed.value));
+        append(before, column_loop(product.column, std::move(inside)));
+        append(body, row_loop(std::move(before)));
     }
 
-    body.push_back({Call{multiplication(compute, product, sum, left)}});
+    body.push_back({Run{multiplication(compute, product, sum, left)}});
     if (keeps_factor && factor != 1) scales_[array] = factor;
     if (!apart) return;
 
     // Factors outside the sum, and the old state.
     Body before;
     Body inside;
-    Code value;
-    value.text = sum + "(i, j)";
-    value.finite = true;
-    if (factor != 1) {
-        value.text += " * " + real_constant(factor).text;
-        value.precedence = precedence::kProduct;
-    }
+    Code value = real_code(sum_element, true);
+    if (factor != 1) value.value = value.value * kernel::real(factor);
     for (const Expression& outside : product.outside) {
         const Code code = print_hoisted(outside, domain, scope, before, inside);
-        value = infix(value, "*", code, precedence::kProduct, Sort::Real);
+        value = infix(kernel::Operator::Multiply, value, code, Sort::Real);
     }
     if (seeded) {
         const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
-        value = infix(seed, "+", value, precedence::kSumLevel, Sort::Real);
+        value = infix(kernel::Operator::Add, seed, value, Sort::Real);
     }
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
         value = rounded(value, info.type);
-    inside.push_back({Assign{place(target) + "(i, j)", "=", value.text}});
-    for (kernel::Statement& part : column_loop(columns.type, product.column, std::move(inside)))
-        before.push_back(std::move(part));
-    for (kernel::Statement& part : row_loop(std::move(before))) body.push_back(std::move(part));
+    inside.push_back(assign(element_at(target), value.value));
+    append(before, column_loop(product.column, std::move(inside)));
+    append(body, row_loop(std::move(before)));
 }
 
 }  // namespace napkin::lowering

@@ -1,6 +1,4 @@
 // Folds along axes that no tile in registers runs along: loops in every thread.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "codegen/tensor/fold_code.h"
@@ -9,10 +7,9 @@
 namespace napkin::lowering {
 namespace {
 
-using kernel::Assign;
 using kernel::Body;
-using kernel::Declare;
 using kernel::For;
+using kernel::variable;
 using tensor::Home;
 
 }  // namespace
@@ -21,7 +18,7 @@ Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner) co
     for (std::size_t i = axes.size(); i-- > 0;) {
         For loop;
         loop.name = axis_names_[axes[i].index()].local;
-        loop.end = print(ranges_.at(axes[i]).count);
+        loop.end = expression_of(ranges_.at(axes[i]).count);
         loop.body = std::move(inner);
         inner = {{std::move(loop)}};
     }
@@ -45,51 +42,39 @@ void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
     Body step;
     Body inside;
     Code value = print_hoisted(serial.value, {domain.row, column}, scope, step, inside);
-    const std::string test = serial.over ? test_in_chunk(*serial.over) : std::string();
-    if (!test.empty()) {
-        value.text = fmt::format("{} ? {} : {}", test, wrapped(value, precedence::kChoice + 1),
-                                 identity_of(fold.monoid));
-        value.precedence = precedence::kChoice;
-    }
-    const std::string acc = fragment ? "acc[j]" : "acc";
-    inside.push_back({Assign{acc, "=", combined(fold.monoid, acc, value, value.finite)}});
-    if (column) inside = column_loop(columns_of(*column).type, *column, std::move(inside));
-    for (kernel::Statement& part : inside) step.push_back(std::move(part));
+    if (serial.over)
+        value.value = choose(test_in_chunk(*serial.over), value.value, identity_of(fold.monoid));
+    kernel::Expression acc = variable("acc");
+    if (fragment) acc = subscript(std::move(acc), variable("j"));
+    inside.push_back(assign(acc, combined(fold.monoid, acc, value.value, value.finite)));
+    if (column) inside = column_loop(*column, std::move(inside));
+    append(step, std::move(inside));
     looped_.clear();
     scope.named.clear();  // declared within the loops
 
     Body before;
     if (fragment) {
         const Columns columns = columns_of(*column);
-        before.push_back({Declare{"float", fmt::format("acc[{}]", columns.count), "", false, {}}});
-        For start;
-        start.name = "j";
-        start.end = std::to_string(columns.count);
-        start.unroll = true;
-        start.body.push_back({Assign{acc, "=", identity_of(fold.monoid)}});
-        before.push_back({std::move(start)});
+        before.push_back(kernel::declare_array("float", "acc", {columns.count}));
+        before.push_back(
+            kernel::unrolled_loop("j", columns.count, {assign(acc, identity_of(fold.monoid))}));
     } else {
-        before.push_back({Declare{"float", acc, identity_of(fold.monoid), false, {}}});
+        before.push_back(kernel::declare("float", "acc", identity_of(fold.monoid)));
     }
-    for (kernel::Statement& part : loops_along(serial.axes, std::move(step)))
-        before.push_back(std::move(part));
-    if (serial.over) before.push_back({Assign{acc, "=", folded_across(fold.monoid)}});
+    append(before, loops_along(serial.axes, std::move(step)));
+    if (serial.over) before.push_back(assign(acc, folded_across(fold.monoid)));
 
     // What is added to it.
     Body last;
-    Code total;
-    total.text = acc;
-    total.finite = !plan_.infinite.contains(compute.statement.targets.front());
+    Code total = real_code(acc, !plan_.infinite.contains(compute.statement.targets.front()));
     if (!fold.seed.empty()) {
         const Code seed =
             print_hoisted(fold.seed.front(), domain, scope, before, fragment ? last : before);
-        total.text = combined(fold.monoid, wrapped(seed, precedence::kSumLevel + 1), total,
-                              total.finite && seed.finite);
-        total.precedence = fold.monoid == kSum ? precedence::kSumLevel : precedence::kProduct;
+        total.value = combined(fold.monoid, seed.value, acc, total.finite && seed.finite);
     }
     if (fragment) return finish_map(compute, domain, total, std::move(before), last, body);
     // What is not along the rows is the same in each of them.
-    if (!domain.row) before.insert(before.begin(), {Declare{"int", "i", "0", true, {}}});
+    if (!domain.row) before.insert(before.begin(), kernel::define("int", "i", 0));
     finish_map(compute, domain, total, {}, std::move(before), body);
 }
 

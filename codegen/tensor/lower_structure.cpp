@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "codegen/fold_constants.h"
 #include "codegen/tensor/block_order.h"
 #include "codegen/tensor/matrix_layout.h"
 #include "codegen/tensor/tensor_lowering.h"
@@ -14,8 +15,8 @@ namespace napkin::lowering {
 namespace {
 
 using kernel::Body;
-using kernel::Call;
-using kernel::Declare;
+using kernel::call;
+using kernel::Run;
 
 constexpr std::int64_t kAlignment = 128;
 
@@ -48,7 +49,7 @@ LoweredRegion TensorLowering::run() {
     find_final_saves(inner);
     lower(inner, body);
     // Of a loop that may visit nothing.
-    if (copies_pending_) body.push_back({Call{"wait_copies<0>()"}});
+    if (copies_pending_) body.push_back({Run{call({"wait_copies", {0}})}});
     program_.body = std::move(body);
     limit_whole_axes();
     LoweredRegion result = finish();
@@ -199,23 +200,20 @@ void TensorLowering::place_matrices() {
 }
 
 void TensorLowering::declare_warps(Body& body) {
-    body.push_back({Call{"using Rows = " + rows_type()}});
+    body.push_back({kernel::Alias{"Rows", rows_type()}});
     if (!plan_.row) return;
     for (const std::optional<AxisId>& axis : {plan_.row, plan_.split})
         if (axis) warp_parts_[*axis] = names_.fresh("warp_" + region_.axes[axis->index()].name);
-    const std::string across =
-        plan_.warps_across > 1 ? fmt::format(" / {}", plan_.warps_across) : std::string();
-    body.push_back({Declare{"int", warp_part(*plan_.row),
-                            plan_.warps_down == 1 && across.empty()
-                                ? "0"
-                                : fmt::format("warp_index(){} * {}", across, plan_.rows_of_warp),
-                            true, "first row of this warp"}});
+    const kernel::Expression warp = call("warp_index");
+    const bool one_warp = plan_.warps_down == 1 && plan_.warps_across == 1;
+    body.push_back(
+        kernel::define("int", warp_parts_.at(*plan_.row),
+                       one_warp ? 0 : folded(warp / plan_.warps_across) * plan_.rows_of_warp,
+                       "first row of this warp"));
     if (plan_.split) {
-        const Columns columns = columns_of(*plan_.split);
-        body.push_back({Declare{"int", warp_part(*plan_.split),
-                                fmt::format("warp_index() % {} * {}", plan_.warps_across,
-                                            columns.padded / plan_.warps_across),
-                                true, "and its first column"}});
+        const std::int64_t columns = columns_of(*plan_.split).padded / plan_.warps_across;
+        body.push_back(kernel::define("int", warp_parts_.at(*plan_.split),
+                                      warp % plan_.warps_across * columns, "and its first column"));
     }
 }
 
@@ -258,7 +256,7 @@ void TensorLowering::find_final_saves(const std::vector<TileStatement>& statemen
 
 void TensorLowering::wait_for_copies(Body& body) {
     if (!copies_pending_) return;
-    body.push_back({Call{"wait_copies<0>()"}});
+    body.push_back({Run{call({"wait_copies", {0}})}});
     body.push_back({kernel::Barrier{}});
     copies_pending_ = false;
 }

@@ -1,6 +1,4 @@
 // Where the elements of views are in their arrays.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "codegen/tensor/tensor_lowering.h"
@@ -14,7 +12,7 @@ namespace {
 IndexForm rest_of(const IndexForm& count, const IndexForm& left) {
     const IndexForm rest = minimum(count, left);
     if (!is_wide(rest)) return rest;
-    return index_atom("int(" + print(rest) + ")", range_of(rest));
+    return index_atom(kernel::call("int", {expression_of(rest)}), range_of(rest));
 }
 
 }  // namespace

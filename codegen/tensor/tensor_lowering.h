@@ -29,10 +29,10 @@ private:
 
     /// A fragment's type and how its elements are indexed.
     struct Columns {
-        std::string type;     ///< `Fragment<2, 8>`
-        std::int64_t count;   ///< columns of a thread
-        std::int64_t padded;  ///< columns of the block's tile
-        bool split = false;   ///< whether several warps share them
+        kernel::Type type = "float";  ///< `Fragment<2, 8>`
+        std::int64_t count = 0;       ///< columns of a thread
+        std::int64_t padded = 0;      ///< columns of the block's tile
+        bool split = false;           ///< whether several warps share them
     };
     /// The domain of a computation: what its element loops run over.
     struct Domain {
@@ -40,20 +40,21 @@ private:
         std::optional<AxisId> column;
     };
 
-    /// The names and texts of a loop over chunks.
+    /// The names and bounds of a loop over chunks.
     struct ChunkLoop {
         const Loop& loop;
-        AxisRange outer;        ///< of its axis, around the loop
-        std::string axis{};     ///< as an identifier
-        std::string start{};    ///< the variable: where a chunk starts
-        std::string end{};      ///< of the axis' range
-        std::string first{};    ///< where the first visited chunk starts
+        AxisRange outer;               ///< of its axis, around the loop
+        std::string axis{};            ///< as an identifier
+        std::string start{};           ///< the variable: where a chunk starts
+        kernel::Expression end = 0;    ///< of the axis' range
+        kernel::Expression first = 0;  ///< where the first visited chunk starts
         std::string next{};     ///< a function to the next visible chunk; empty without masks
         std::string filling{};  ///< a function that loads a chunk's matrices, where it has some
         std::string stage{};    ///< of the ring, where it has several
-        [[nodiscard]] std::string stage_parameter() const {
-            return stage.empty() ? "" : ", int " + stage;
-        }
+        /// A function of a chunk's start, and of its stage where it has one.
+        [[nodiscard]] kernel::Lambda function(Body body) const;
+        /// Where the chunk after the one at `from` starts.
+        [[nodiscard]] kernel::Expression after(const std::string& from) const;
     };
 
     // lower_structure.cpp
@@ -70,15 +71,13 @@ private:
     // lower_loop.cpp
     void lower_loop(const Loop& loop, Body& body);
     void enter_chunk(const ChunkLoop& code, Body& body);
-    static void declare_function(const ChunkLoop& code, const std::string& name, Body inside,
-                                 Body& body);
     void find_visible(ChunkLoop& code, Body& body);
     [[nodiscard]] std::vector<VariableId> fill_matrices(ChunkLoop& code, Body& body);
     [[nodiscard]] Body declare_chunk(const ChunkLoop& code, const std::vector<VariableId>& own,
                                      Body& body);
     static Body fill_ahead(const ChunkLoop& code, const std::string& ahead,
-                           const std::string& stage);
-    static void loop_over(const ChunkLoop& code, const std::string& from, Body steps, Body& body);
+                           const kernel::Expression& stage);
+    static void loop_over(const ChunkLoop& code, kernel::Expression from, Body steps, Body& body);
     static void loop_in_turns(const ChunkLoop& code, Body run, Body& body);
     void loop_ahead(const ChunkLoop& code, Body run, Body& body);
     void lower_product_loop(const ChunkLoop& code, const Compute& compute, Body& body);
@@ -86,8 +85,8 @@ private:
     [[nodiscard]] bool fills_matrices(const Loop& loop) const;
     /// The product that a loop is made of, if it holds nothing else that would have to wait for it.
     [[nodiscard]] const Compute* lone_product(const Loop& loop) const;
-    /// Code that tells chunks with nothing to test from others; `false` where all have.
-    [[nodiscard]] std::string untested(const Loop& loop);
+    /// What tells chunks with nothing to test from others; `false` where all have.
+    [[nodiscard]] kernel::Expression untested(const Loop& loop);
 
     // lower_memory.cpp
     [[nodiscard]] bool has_loops() const;
@@ -103,7 +102,7 @@ private:
     [[nodiscard]] std::vector<IndexForm> indices_in_view(const Load& load, ElementScope element);
     /// The same, kept inside the array.
     [[nodiscard]] std::vector<IndexForm> inside_view(const Load& load, ElementScope element);
-    [[nodiscard]] Body copy_matrix(const Load& load, const std::string& tile);
+    [[nodiscard]] Body copy_matrix(const Load& load, const kernel::Expression& tile);
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void load_elements(const Load& load, Body& body);
     [[nodiscard]] Code device_element(ArrayId array, const std::vector<IndexForm>& at);
@@ -134,7 +133,7 @@ private:
     /// Loops over all indices that the block has along the axes, outermost first.
     [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner) const;
     /// `acc`, folded over the threads that share a row.
-    [[nodiscard]] std::string folded_across(MonoidId monoid) const;
+    [[nodiscard]] kernel::Expression folded_across(MonoidId monoid) const;
     /// Whether storing the value rounds it anyway, and nothing else reads it.
     [[nodiscard]] bool rounded_when_saved(const Compute& compute) const;
 
@@ -146,42 +145,49 @@ private:
     void add_element(ExpressionScope& scope, VariableId variable);
     void declare(VariableId variable, Body& body);
     [[nodiscard]] IndexForm local_index(AxisId axis) const;
-    [[nodiscard]] std::string warp_part(AxisId axis) const;
+    [[nodiscard]] kernel::Expression warp_part(AxisId axis) const;
     [[nodiscard]] IndexForm warp_index(AxisId axis) const;
-    [[nodiscard]] std::string matrix_name(VariableId variable) const;
-    [[nodiscard]] std::string place(VariableId variable) const;
+    /// A matrix in shared memory, in the stage that is used now.
+    [[nodiscard]] kernel::Expression matrix(VariableId variable) const;
+    /// The registers of a variable.
+    [[nodiscard]] kernel::Expression place(VariableId variable) const;
+    /// The one that a thread holds, or its element of row `i` and column `j`.
+    [[nodiscard]] kernel::Expression element_at(VariableId variable) const;
     [[nodiscard]] Columns columns_of(AxisId axis) const;
-    [[nodiscard]] std::string rows_type() const;
+    [[nodiscard]] kernel::Type rows_type() const;
     [[nodiscard]] Body row_loop(Body inner) const;
-    [[nodiscard]] Body column_loop(const std::string& fragment_type, AxisId axis, Body inner) const;
+    [[nodiscard]] Body column_loop(AxisId axis, Body inner) const;
     [[nodiscard]] ElementScope element_of(const Domain& domain) const;
-    /// Where the column is one of the array; empty where it always is.
-    [[nodiscard]] std::string column_test(AxisId axis) const;
-    [[nodiscard]] std::string row_test() const;
+    /// Where the column is one of the array; `true` where it always is.
+    [[nodiscard]] kernel::Expression column_test(AxisId axis) const;
+    [[nodiscard]] kernel::Expression row_test() const;
     /// `column_test` as a chunk tests it: not at all where it is known to hold.
-    [[nodiscard]] std::string test_in_chunk(AxisId axis) const;
+    [[nodiscard]] kernel::Expression test_in_chunk(AxisId axis) const;
     /// Prints a value and puts what does not vary along the columns into `before`.
     [[nodiscard]] Code print_hoisted(const Expression& value, const Domain& domain,
                                      ExpressionScope& scope, Body& before, Body& inside);
     [[nodiscard]] Expression prepared(const Expression& value, const Domain& domain) const;
-    /// One thread of those that hold the same row; empty where there is no other.
-    [[nodiscard]] std::string row_leader() const;
+    /// One thread of those that hold the same row; `true` where there is no other.
+    [[nodiscard]] kernel::Expression row_leader() const;
 
     // lower_product.cpp
-    [[nodiscard]] std::string multiplication(const Compute& compute, const tensor::Product& product,
-                                             const std::string& sum, const std::string& left) const;
+    [[nodiscard]] kernel::Expression multiplication(
+        const Compute& compute, const tensor::Product& product, const kernel::Expression& sum,
+        const std::optional<kernel::Expression>& left) const;
     void lower_product(const Compute& compute, const Fold& fold, const tensor::Product& product,
                        Body& body);
-    [[nodiscard]] std::string left_operand(const Compute& compute, const tensor::Product& product,
-                                           Body& body);
+    [[nodiscard]] std::optional<kernel::Expression> left_operand(const Compute& compute,
+                                                                 const tensor::Product& product,
+                                                                 Body& body);
     void right_operand(const Compute& compute, const tensor::Product& product, Body& body);
-    void compute_matrix(const Expression& value, const Compute& compute, const std::string& tile,
-                        AxisId rows, AxisId columns, ElementType type, Body& body);
+    void compute_matrix(const Expression& value, const Compute& compute,
+                        const kernel::Expression& tile, AxisId rows, AxisId columns,
+                        ElementType type, Body& body);
     /// `Order::AsStored, Order::Transposed, 64`: how the matrices of a product lie, and its depth.
-    [[nodiscard]] std::string right_order(const tensor::Product& product) const;
-    [[nodiscard]] std::string orders_of(const tensor::Product& product) const;
+    [[nodiscard]] kernel::Expression right_order(const tensor::Product& product) const;
+    [[nodiscard]] std::vector<kernel::Expression> orders_of(const tensor::Product& product) const;
     /// The first column of a result that the warp owns.
-    [[nodiscard]] std::string first_column(AxisId axis) const;
+    [[nodiscard]] kernel::Expression first_column(AxisId axis) const;
     [[nodiscard]] AxisId axis_along(VariableId matrix, std::size_t dimension) const;
 
     /// A matrix or vector in shared memory.
@@ -203,10 +209,10 @@ private:
     std::map<VariableId, Span> deferred_;  // loads that are made where they are first used
     std::set<VariableId> declared_;
     std::vector<ExpressionScope::Known> known_;
-    std::map<VariableId, std::string> stage_of_;  // `(stage)`, of matrices that a loop fills now
-    std::string tested_;             // the flag that the chunk's tests are needed; empty: always
-    std::set<AxisId> looped_;        // axes along which a serial fold goes
-    std::optional<AxisId> chunked_;  // the axis of the innermost loop
+    std::map<VariableId, std::string> stage_of_;  // of matrices that a loop fills now
+    kernel::Expression tested_ = true;            // whether the chunk's tests are needed
+    std::set<AxisId> looped_;                     // axes along which a serial fold goes
+    std::optional<AxisId> chunked_;               // the axis of the innermost loop
     int temporaries_ = 0;
     bool copies_pending_ = false;
     std::int64_t stages_ = 1;

@@ -1,4 +1,4 @@
-// Printed kernels look as clang-format would leave them, and declare nothing that they do not use.
+// Printed kernels look as clang-format would leave them.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "codegen/drop_unused.h"
+#include "codegen/emit.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
 #include "tests/support/examples.h"
@@ -53,35 +53,6 @@ TEST_CASE("printed kernels are formatted") {
     INFO(test::read_text(folder / "said"));
     CHECK_EQ(status, 0);
     if (status == 0) fs::remove_all(folder);
-}
-
-TEST_CASE("constants that nothing uses are dropped") {
-    using kernel::Assign;
-    using kernel::Body;
-    using kernel::Comment;
-    using kernel::Declare;
-    using kernel::For;
-    using kernel::Statement;
-    const auto constant = [](const char* name, const char* value) {
-        return Statement{Declare{"int", name, value, true, {}}};
-    };
-    Body body = {constant("a", "1"), constant("b", "a + 1"), constant("c", "2"),
-                 Statement{Declare{"float", "kept", "", false, {}}}};
-    For loop;
-    loop.name = "i";
-    loop.end = "c";
-    loop.body = {constant("row", "i"),
-                 constant("column", "i"),
-                 {Comment{"row", false}},
-                 {Assign{"values[column]", "=", "rows"}}};
-    body.push_back({loop});
-    kernel::drop_unused(body);
-    REQUIRE_EQ(body.size(), 3);
-    CHECK_EQ(std::get<Declare>(body[0].node).name, "c");
-    CHECK_EQ(std::get<Declare>(body[1].node).name, "kept");
-    const Body& inside = std::get<For>(body[2].node).body;
-    REQUIRE_EQ(inside.size(), 3);
-    CHECK_EQ(std::get<Declare>(inside[0].node).name, "column");
 }
 
 }  // namespace napkin

@@ -87,7 +87,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     };
     const auto whole_x = [&](int x0) { return x0 <= q0 + 7105; };
     const auto chunk_x = [&](int x0, int stage, auto tested) NK_INLINE {
-        const bool kTested = decltype(tested)::value;
+        const bool kTested = tested.value;
 
         // S[b, h, g, q, x] = sum(d) Q[b, h, g, q, d] * K[b, h, x, d] * rsqrt(size(d))
         Fragment<2, 8> S;  // x of this warp

@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     NK_SHARED_MEMORY(memory);
     // X_tile: 64 x 32, 4 stages
     const auto X_tile = [&](int stage) {
-        return shared_matrix<bf16, 64, 32>(memory, 0 + stage * 4096, "X_tile");
+        return shared_matrix<bf16, 64, 32>(memory, stage * 4096, "X_tile");
     };
     // W_tile: 32 x 128, 4 stages
     const auto W_tile = [&](int stage) {
@@ -97,11 +97,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 stage = next;
             }
         };
-        for (int s0 = 0; s0 < 3; s0 += 1) {
+        for (int s0 = 0; s0 < 3; ++s0) {
             chunk_s(s0);
         }
     };
-    for (int r_0 = 0; r_0 < 3; r_0 += 1) {
+    for (int r_0 = 0; r_0 < 3; ++r_0) {
         chunk_r(r_0);
     }
 

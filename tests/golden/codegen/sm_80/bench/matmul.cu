@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     NK_SHARED_MEMORY(memory);
     // X_tile: 256 x 64, 4 stages
     const auto X_tile = [&](int stage) {
-        return shared_matrix<bf16, 256, 64>(memory, 0 + stage * 32768, "X_tile");
+        return shared_matrix<bf16, 256, 64>(memory, stage * 32768, "X_tile");
     };
     // W_tile: 128 x 64, 4 stages
     const auto W_tile = [&](int stage) {

@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const int m0 = group_2 * 8;
     const int n0 = group_n * 1024;
     using Rows = RowFragment<1, 1, 8, 32>;
-    const int warp_m = warp_index() * 1;  // first row of this warp
+    const int warp_m = warp_index();  // first row of this warp
 
     // load Y
     RowFragment<1, 4, 8, 32> Y_part;  // n of this warp

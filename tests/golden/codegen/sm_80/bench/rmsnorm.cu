@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     rmsnorm_Y(Global<const bf16> X, Global<const bf16> G, Global<bf16> Y, float eps) {
     const int n0 = int(blockIdx.x) * 4;
     using Rows = RowFragment<1, 1, 8, 32>;
-    const int warp_n = warp_index() * 1;  // first row of this warp
+    const int warp_n = warp_index();  // first row of this warp
 
     // load X
     RowFragment<1, 8, 8, 32> X_part;  // d of this warp

@@ -12,7 +12,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     softmax_Y(Global<const bf16> X, Global<bf16> Y) {
     const int n0 = int(blockIdx.x) * 4;
     using Rows = RowFragment<1, 1, 8, 32>;
-    const int warp_n = warp_index() * 1;  // first row of this warp
+    const int warp_n = warp_index();  // first row of this warp
 
     // load X
     RowFragment<1, 8, 8, 32> X_part;  // d of this warp

@@ -217,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     NK_SHARED_MEMORY(memory);
     // dS_tile: 32 x 32, 4 stages
     const auto dS_tile = [&](int stage) {
-        return shared_matrix<float, 32, 32>(memory, 0 + stage * 4096, "dS_tile");
+        return shared_matrix<float, 32, 32>(memory, stage * 4096, "dS_tile");
     };
     // Q_tile: 32 x 128, 4 stages
     const auto Q_tile = [&](int stage) {

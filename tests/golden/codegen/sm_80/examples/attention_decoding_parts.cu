@@ -256,7 +256,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const int b0 = group_2;
     const int h0 = group_h;
     using Rows = RowFragment<1, 1, 4, 32>;
-    const int warp_q = warp_index() * 1;  // first row of this warp
+    const int warp_q = warp_index();  // first row of this warp
 
     // load P_sum_part
     RowFragment<1, 1, 4, 32> P_sum_part_part;  // x_part of this warp

@@ -102,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const int h0 = group_h;
     const int q0 = group_q * 4;
     using Rows = RowFragment<1, 1, 8, 64>;
-    const int warp_q = warp_index() / 2 * 1;  // first row of this warp
+    const int warp_q = warp_index() / 2;  // first row of this warp
 
     // load S
     RowFragment<1, 8, 8, 64> S_part;  // x of this warp
@@ -176,7 +176,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     NK_SHARED_MEMORY(memory);
     // P_tile: 64 x 64, 4 stages
     const auto P_tile = [&](int stage) {
-        return shared_matrix<bf16, 64, 64>(memory, 0 + stage * 8192, "P_tile");
+        return shared_matrix<bf16, 64, 64>(memory, stage * 8192, "P_tile");
     };
     // V_tile: 64 x 128, 4 stages
     const auto V_tile = [&](int stage) {

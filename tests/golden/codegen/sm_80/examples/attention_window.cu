@@ -84,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     };
     const auto whole_x = [&](int x0) { return x0 + 63 <= q0 && q0 < x0 + 961; };
     const auto chunk_x = [&](int x0, int stage, auto tested) NK_INLINE {
-        const bool kTested = decltype(tested)::value;
+        const bool kTested = tested.value;
 
         // S[b, h, q, x] = sum(d) Q[b, h, q, d] * K[b, h, x, d] * rsqrt(size(d))
         Fragment<1, 8> S;  // x of this warp

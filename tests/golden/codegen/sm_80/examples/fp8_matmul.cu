@@ -137,7 +137,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     NK_SHARED_MEMORY(memory);
     // A_tile: 64 x 64, 4 stages
     const auto A_tile = [&](int stage) {
-        return shared_matrix<e4m3, 64, 64>(memory, 0 + stage * 4096, "A_tile");
+        return shared_matrix<e4m3, 64, 64>(memory, stage * 4096, "A_tile");
     };
     // B_tile: 64 x 64, 4 stages
     const auto B_tile = [&](int stage) {

@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     NK_SHARED_MEMORY(memory);
     // A_tile: 64 x 32, 4 stages
     const auto A_tile = [&](int stage) {
-        return shared_matrix<bf16, 64, 32>(memory, 0 + stage * 4096, "A_tile");
+        return shared_matrix<bf16, 64, 32>(memory, stage * 4096, "A_tile");
     };
     // B_tile: 32 x 64, 4 stages
     const auto B_tile = [&](int stage) {

@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     NK_SHARED_MEMORY(memory);
     // X_tile: 64 x 64, 2 stages
     const auto X_tile = [&](int stage) {
-        return shared_matrix<bf16, 64, 64>(memory, 0 + stage * 8192, "X_tile");
+        return shared_matrix<bf16, 64, 64>(memory, stage * 8192, "X_tile");
     };
     // W_tile: 64 x 64, 2 stages
     const auto W_tile = [&](int stage) {

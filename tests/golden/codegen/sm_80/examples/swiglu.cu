@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     NK_SHARED_MEMORY(memory);
     // X_tile: 64 x 32, 4 stages
     const auto X_tile = [&](int stage) {
-        return shared_matrix<bf16, 64, 32>(memory, 0 + stage * 4096, "X_tile");
+        return shared_matrix<bf16, 64, 32>(memory, stage * 4096, "X_tile");
     };
     // W_tile: 64 x 32, 4 stages
     const auto W_tile = [&](int stage) {

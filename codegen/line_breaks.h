@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "codegen/expression_text.h"
 #include "codegen/source_writer.h"
 
 namespace napkin::kernel {
@@ -19,12 +19,13 @@ void print_comment(SourceWriter& writer, std::string text);
 [[nodiscard]] std::vector<std::string> packed(const std::string& head,
                                               const std::vector<std::string>& parts,
                                               std::size_t indent);
-/// `head` and `text`, the text broken at its operators and aligned with itself.
-[[nodiscard]] std::vector<std::string> filled(const std::string& head, const std::string& text,
-                                              std::size_t indent);
-/// A statement that is a call or a return, broken between arguments or at operators.
-void print_call(SourceWriter& writer, const std::string& text);
-/// `head = value;`, broken where it does not fit.
-void print_assignment(SourceWriter& writer, const std::string& head, const std::string& value);
+/// `head`, an expression and `tail`, the expression broken at its loosest operators and aligned
+/// with itself.
+void print_filled(SourceWriter& writer, const std::string& head, const Text& text,
+                  const std::string& tail);
+/// A statement that is a call, broken between arguments.
+void print_call(SourceWriter& writer, const Text& text);
+/// `head value;`, broken where it does not fit.
+void print_assignment(SourceWriter& writer, const std::string& head, const Text& value);
 
 }  // namespace napkin::kernel
