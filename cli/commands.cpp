@@ -12,7 +12,7 @@ std::span<const Subcommand> all_subcommands() {
         Subcommand{"fmt", "print a diagram's canonical text",
                    Takes{.sets = false, .output = true}, run_fmt},
         Subcommand{"draw", "draw a diagram, its derivation step by step, or its tile program",
-                   Takes{.derivation = true, .output = true, .steps = true, .tile = true, .picture = true},
+                   Takes{.derivation = true, .machine = true, .output = true, .steps = true, .tile = true, .picture = true},
                    run_draw},
         Subcommand{"cost", "memory, transfers and time, symbolic and numeric",
                    Takes{.derivation = true, .machine = true, .json = true}, run_cost},

@@ -11,10 +11,20 @@ namespace {
 
 using drawing::Format;
 
+constexpr double kPageWidth = 760;  // in points
+
+/// A drawing of the command line: what was typed, and the machine where one was.
+struct Drawing {
+    const Context& context;
+    std::optional<Machine> machine;
+};
+
 /// What the arguments ask for, in points.
-Result<PictureOptions> options_of(const Context& context, const State& state, Format format) {
+Result<PictureOptions> options_of(const Drawing& drawing, const State& state, Format format) {
+    const Context& context = drawing.context;
     const Arguments& arguments = context.arguments;
     PictureOptions options;
+    options.machine = drawing.machine ? &*drawing.machine : nullptr;
     options.sources = &context.sources;
     options.title = state.diagram.name;
     if (format == Format::Text) {
@@ -44,28 +54,44 @@ std::optional<Diagnostics> write_picture(const Arguments& arguments, const drawi
 }
 
 /// The state of a diagram; `step` led there.
-std::optional<Diagnostics> draw_state(const Context& context, const State& state,
+std::optional<Diagnostics> draw_state(const Drawing& drawing, const State& state,
                                       const std::string& step, const std::string& path) {
     const Result<Format> format = drawing::format_of(path);
     if (!format) return format.error();
-    Result<PictureOptions> options = options_of(context, state, *format);
+    Result<PictureOptions> options = options_of(drawing, state, *format);
     if (!options) return options.error();
     if (!step.empty()) options->title = options->step = step;
     const Result<Cost> cost = cost_of_state(state);
     if (!cost) return cost.error();
     const Result<drawing::Canvas> canvas = picture_of(state, *cost, *options);
     if (!canvas) return canvas.error();
-    return write_picture(context.arguments, *canvas, path);
+    return write_picture(drawing.context.arguments, *canvas, path);
 }
 
-std::optional<Diagnostics> draw_tiles(const Context& context, const State& state) {
+Result<std::vector<drawing::Listing>> listings_here(const Context& context, const State& state) {
     const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return program.error();
     const Result<Cost> cost = cost_of(*program);
     if (!cost) return cost.error();
-    return write_picture(context.arguments,
-                         drawing::draw_listings(listings_of(*program, *cost, context.sources)),
-                         context.arguments.output);
+    return listings_of(*program, *cost, context.sources);
+}
+
+std::optional<Diagnostics> draw_tiles(const Context& context, const State& state) {
+    const Arguments& arguments = context.arguments;
+    const Result<Format> format = drawing::format_of(arguments.output);
+    if (!format) return format.error();
+    const auto listings = listings_here(context, state);
+    if (!listings) return listings.error();
+    const int width = arguments.width;
+    if (*format != Format::Text) {
+        const double points = width > 0 ? width / drawing::units_in_point(*format) : kPageWidth;
+        return write_picture(arguments, drawing::draw_listings(*listings, points),
+                             arguments.output);
+    }
+    const std::string text =
+        drawing::listing_text(*listings, static_cast<std::size_t>(width > 0 ? width : kColumns));
+    if (const auto failure = write_data(arguments.output, text)) return Diagnostics{{*failure}};
+    return std::nullopt;
 }
 
 /// `out/step.svg` with 3: `out/step-03.svg`.
@@ -75,8 +101,8 @@ std::string numbered(const std::string& path, std::size_t number) {
     return path.substr(0, dot) + "-" + digits + path.substr(dot);
 }
 
-Result<int> draw_steps(const Context& context, const Loaded& loaded) {
-    const std::string& path = context.arguments.output;
+Result<int> draw_steps(const Drawing& drawing, const Loaded& loaded) {
+    const std::string& path = drawing.context.arguments.output;
     if (const Result<Format> format = drawing::format_of(path); !format) return format.error();
     State state = initial_state(loaded.plain);
     std::string step;
@@ -89,15 +115,24 @@ Result<int> draw_steps(const Context& context, const Loaded& loaded) {
             invariant(std::holds_alternative<State>(outcome), "a replayed step applies no more");
             state = std::get<State>(std::move(outcome));
         }
-        if (const auto failure = draw_state(context, state, step, numbered(path, i)))
+        if (const auto failure = draw_state(drawing, state, step, numbered(path, i)))
             return *failure;
     }
     return kOk;
 }
 
 /// Without a file: in the terminal.
-Result<int> draw_here(const Context& context, const State& state) {
-    Result<PictureOptions> options = options_of(context, state, Format::Text);
+Result<int> draw_here(const Drawing& drawing, const State& state) {
+    const Context& context = drawing.context;
+    if (context.arguments.tile) {
+        const auto listings = listings_here(context, state);
+        if (!listings) return listings.error();
+        const int width = context.arguments.width;
+        print_data(drawing::listing_text(
+            *listings, static_cast<std::size_t>(width > 0 ? width : terminal_width())));
+        return kOk;
+    }
+    Result<PictureOptions> options = options_of(drawing, state, Format::Text);
     if (!options) return options.error();
     if (context.arguments.width == 0) options->max_width = columns(terminal_width());
     const Result<Cost> cost = cost_of_state(state);
@@ -108,9 +143,9 @@ Result<int> draw_here(const Context& context, const State& state) {
     return kOk;
 }
 
-std::optional<Diagnostics> draw_file(const Context& context, const Loaded& loaded) {
-    if (context.arguments.tile) return draw_tiles(context, loaded.state);
-    return draw_state(context, loaded.state, "", context.arguments.output);
+std::optional<Diagnostics> draw_file(const Drawing& drawing, const Loaded& loaded) {
+    if (drawing.context.arguments.tile) return draw_tiles(drawing.context, loaded.state);
+    return draw_state(drawing, loaded.state, "", drawing.context.arguments.output);
 }
 
 }  // namespace
@@ -119,9 +154,15 @@ Result<int> run_draw(Context& context) {
     const Arguments& arguments = context.arguments;
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    if (arguments.output.empty()) return draw_here(context, loaded->state);
-    if (arguments.steps && !arguments.tile) return draw_steps(context, *loaded);
-    if (const auto failure = draw_file(context, *loaded)) return *failure;
+    Drawing drawing{context, std::nullopt};
+    if (!arguments.machine.empty()) {
+        Result<Machine> machine = load_machine(context.sources, arguments.machine);
+        if (!machine) return machine.error();
+        drawing.machine = std::move(*machine);
+    }
+    if (arguments.output.empty()) return draw_here(drawing, loaded->state);
+    if (arguments.steps && !arguments.tile) return draw_steps(drawing, *loaded);
+    if (const auto failure = draw_file(drawing, *loaded)) return *failure;
     return kOk;
 }
 

@@ -9,6 +9,7 @@
 #include "diagrams/drawing/layout.h"
 #include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/cost.h"
+#include "perfmodel/machine.h"
 
 namespace napkin::cli {
 
@@ -16,9 +17,11 @@ namespace napkin::cli {
 struct PictureOptions {
     drawing::Medium medium = drawing::Medium::Page;
     std::string title;
-    std::optional<std::size_t> kernel;   ///< the only region that is drawn
-    std::optional<double> max_width;     ///< in points; a terminal's character has six
-    std::string step;                    ///< of the derivation, that the picture is after
+    std::optional<std::size_t> kernel;  ///< the only region that is drawn
+    std::optional<double> max_width;    ///< in points; a terminal's character has six
+    std::string step;                   ///< of the derivation, that the picture is after
+    /// Bytes stand under the formulas, and what is too large for it is told.
+    const Machine* machine = nullptr;
     const SourceMap* sources = nullptr;  ///< that the diagram was written in, where known
 };
 

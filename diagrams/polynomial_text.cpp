@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "diagrams/factor.h"
 #include "diagrams/formula.h"
 #include "diagrams/formula_parts.h"
 #include "diagrams/symbol_names.h"
@@ -95,10 +96,12 @@ std::string product(const std::string& number,
     return text;
 }
 
-std::string term_text(const Factors& factors, Rational size, Manner manner) {
-    const bool shows_number = size.numerator != 1 || factors.above.empty();
+/// A term, with `sums` in brackets as further factors.
+std::string term_text(const Factors& factors, Rational size, Manner manner,
+                      const std::string& sums = "") {
+    const bool shows_number = size.numerator != 1 || (factors.above.empty() && sums.empty());
     std::string text =
-        product(shows_number ? std::to_string(size.numerator) : "", factors.above, manner);
+        product(shows_number ? std::to_string(size.numerator) : "", factors.above, manner) + sums;
     const bool divides = size.denominator != 1;
     const std::string below =
         product(divides ? std::to_string(size.denominator) : "", factors.below, manner);
@@ -116,6 +119,10 @@ std::string text_in(const Polynomial& polynomial, const SymbolNames& names,
         terms.emplace_back(factors_of(powers, order), coefficient);
     std::stable_sort(terms.begin(), terms.end(),
                      [](const auto& a, const auto& b) { return earlier_term(a.first, b.first); });
+    // Never first what is taken away, where something is added: g_y + r - 1.
+    if (!terms.empty() && terms.front().second.numerator < 0)
+        std::stable_partition(terms.begin(), terms.end(),
+                              [](const auto& term) { return term.second.numerator > 0; });
     std::string text;
     for (const auto& [factors, coefficient] : terms) {
         const bool negative = coefficient.numerator < 0;
@@ -256,6 +263,22 @@ private:
 std::string print(const Polynomial& polynomial, const SymbolNames& names,
                   const std::vector<Symbol>& order) {
     return text_in(polynomial, names, order, Manner::Paper);
+}
+
+std::string print_factored(const Polynomial& polynomial, const SymbolNames& names,
+                           const std::vector<Symbol>& order) {
+    const std::vector<Polynomial> factors = factors_of(polynomial);
+    if (!is_product(factors)) return print(polynomial, names, order);
+    std::string sums;
+    for (std::size_t i = 1; i < factors.size(); ++i)
+        sums += "(" + print(factors[i], names, order) + ")";
+    std::vector<std::string> ordered;
+    for (const Symbol symbol : order) ordered.push_back(names(symbol));
+    const auto [powers, coefficient] = *named(factors.front(), names).begin();
+    const bool negative = coefficient.numerator < 0;
+    return (negative ? "-" : "") + term_text(factors_of(powers, ordered),
+                                             negative ? rational(-1) * coefficient : coefficient,
+                                             Manner::Paper, sums);
 }
 
 std::string print_arithmetic(const Polynomial& polynomial, const SymbolNames& names,

@@ -59,6 +59,23 @@ double on_grid(double y, const DrawOptions& options) {
     return options.medium == Medium::Page ? y : kTerminalStep * std::floor(y / kTerminalStep);
 }
 
+/// Makes room for texts whose characters are wider than the type that canvases count with.
+void fit_characters(Canvas& canvas) {
+    double left = 0;
+    for (const Operation& operation : canvas.operations)
+        if (const Text* text = std::get_if<Text>(&operation.shape)) {
+            const double width = label_width(text->text, text->size, Medium::Terminal);
+            const double start = text->anchor == Anchor::Left     ? text->at.x
+                                 : text->anchor == Anchor::Middle ? text->at.x - width / 2
+                                                                  : text->at.x - width;
+            left = std::min(left, start);
+            canvas.width = std::max(canvas.width, start + width);
+        }
+    const double shift = kTerminalCell * std::ceil(-left / kTerminalCell);
+    translate(canvas, shift, 0);
+    canvas.width += shift;
+}
+
 double first_wire(const Canvas& canvas) {
     for (const Operation& operation : canvas.operations)
         if (const Line* line = std::get_if<Line>(&operation.shape);
@@ -172,7 +189,7 @@ Canvas draw_totals(const DrawOptions& options) {
         for (const MathText& line :
              wrap_sum(row.cumulative, options.max_width - indent, kNoteSize, options.medium)) {
             totals.text(line, {indent, y}, Anchor::Left, kNoteSize);
-            y += kLineHeight;
+            y += options.medium == Medium::Page ? kLineHeight : kTerminalStep;
         }
     }
     return totals;
@@ -324,8 +341,13 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
     const Labels labels(diagram, relabelling, options);
     const MathText legend = legend_line(labels.legend());
     const Box2 box = bounds_of(picture);
-    if (options.legend && !legend.runs.empty())
-        picture.text(legend, {box.left, box.bottom + kRowGap}, Anchor::Left, kNoteSize, kGrey);
+    double below = box.bottom + kRowGap;
+    const auto remark = [&](const MathText& line) {
+        picture.text(line, {box.left, below}, Anchor::Left, kNoteSize, kGrey);
+        below += options.medium == Medium::Page ? kLineHeight : kTerminalStep;
+    };
+    if (options.legend && !legend.runs.empty()) remark(legend);
+    for (const std::string& line : options.remarks) remark(plain_text(line));
     if (!options.title.empty())
         picture.text(plain_text(options.title), {box.left, box.top - 14}, Anchor::Left,
                      kDiagramTitleSize);
@@ -333,6 +355,7 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
     picture.title = options.title.empty() ? diagram.name : options.title;
     picture.description = describe(diagram, relabelling, options.kernel);
     if (options.medium == Medium::Terminal) {
+        fit_characters(picture);
         // Wires stand on whole rows again.
         const double wire = first_wire(picture);
         translate(picture, 0, on_grid(wire, options) - wire + kTerminalStep);

@@ -39,10 +39,13 @@ struct Listing {
 };
 
 /// Lines longer than `max_width` points allow are broken.
-[[nodiscard]] Canvas draw_listing(const Listing& listing, double max_width = 760,
-                                  Medium medium = Medium::Page);
+[[nodiscard]] Canvas draw_listing(const Listing& listing, double max_width = 760);
 /// Several programs (the regions of one pipeline), one under the other.
-[[nodiscard]] Canvas draw_listings(const std::vector<Listing>& listings, double max_width = 760,
-                                   Medium medium = Medium::Page);
+[[nodiscard]] Canvas draw_listings(const std::vector<Listing>& listings, double max_width = 760);
+/// The same as text, in at most so many columns where words allow it.
+[[nodiscard]] std::string listing_text(const std::vector<Listing>& listings, std::size_t columns);
+
+/// Lines of at most `columns` characters, broken at spaces; continuations are indented.
+[[nodiscard]] std::vector<std::string> broken_lines(const std::string& text, std::size_t columns);
 
 }  // namespace napkin::drawing

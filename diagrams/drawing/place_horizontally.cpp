@@ -120,15 +120,34 @@ double label_width(const MathText& label, double size, Medium medium) {
     return kTerminalCell * static_cast<double>(columns_in(to_unicode(label)));
 }
 
+namespace {
+
+/// Where the next sign outside brackets stands, or the end.
+std::size_t end_of_term(const std::string& text, std::size_t begin) {
+    int depth = 0;
+    for (std::size_t i = begin; i < text.size(); ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        const bool sign = text.compare(i, 3, " + ") == 0 || text.compare(i, 3, " - ") == 0;
+        if (sign && depth == 0 && i > begin) return i;
+    }
+    return text.size();
+}
+
+}  // namespace
+
 std::vector<MathText> wrap_sum(const std::string& text, double width, double size, Medium medium) {
+    if (const std::size_t end = text.find('\n'); end != std::string::npos) {
+        std::vector<MathText> lines = wrap_sum(text.substr(0, end), width, size, medium);
+        lines.push_back(plain_text(text.substr(end + 1)));
+        return lines;
+    }
     std::vector<MathText> lines;
     std::string line;
     const auto fits = [&](const std::string& longer) {
         return label_width(parse_math(longer), size, medium) <= width;
     };
     for (std::size_t at = 0; at < text.size();) {
-        std::size_t end = text.find(" + ", at + 1);
-        end = std::min({end, text.find(" - ", at + 1), text.size()});
+        const std::size_t end = end_of_term(text, at);
         const std::string term = text.substr(at, end - at);
         if (!line.empty() && !fits(line + term)) {
             lines.push_back(parse_math(line));

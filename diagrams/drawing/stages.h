@@ -119,7 +119,8 @@ void place_vertically(StageList& list);
 void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptions& options);
 
 inline constexpr double kCellSize = 12;
-/// A sum in lines of at most `width`, broken before its signs.
+/// A sum in lines of at most `width`, broken before its signs; what follows a line break is a text
+/// of its own.
 [[nodiscard]] std::vector<MathText> wrap_sum(const std::string& text, double width, double size,
                                              Medium medium);
 /// A cell of the table: its lines, and the width of the widest.

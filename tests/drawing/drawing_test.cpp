@@ -66,8 +66,7 @@ TEST_CASE("hierarchies, the equivalence and listings: golden SVG") {
         check_picture(canvas);
         check_golden("drawing/" + name + ".svg", drawing::render_svg(canvas));
     }
-    check_golden("drawing/listing.txt",
-                 render_text(drawing::draw_listing(attention_listing(), 760, Medium::Terminal)));
+    check_golden("drawing/listing.txt", drawing::listing_text({attention_listing()}, 80));
 }
 
 TEST_CASE("the law of every group that a figure has is drawn from its region") {

@@ -30,7 +30,7 @@ TEST_CASE("polynomials print in the paper's manner") {
         {"2qd + 4xqd^2/M", "2qd + 4xq·d^2/M", "2*q*d + 4*x*q*d^2/M"},
         {"2abc/M^(1/2) + ac", "ac + 2abc/M^(1/2)", "a*c + 2*a*b*c/M^(1/2)"},
         {"2g_q d + 2s_x d", "2d·g_q + 2d·s_x", "2*d*g_q + 2*d*s_x"},
-        {"len*head - 3*len/2", "-3len/2 + head·len", "-3*len/2 + head*len"},
+        {"len*head - 3*len/2", "head·len - 3len/2", "head*len - 3*len/2"},
         {"q*q/q - q", "0", "0"},
         {"1/g_q + 3", "3 + 1/g_q", "3 + 1/g_q"},
         {"d*x/g_q@warps", "xd/g_q@warps", "x*d/g_q@warps"},
