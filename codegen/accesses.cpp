@@ -17,9 +17,10 @@ struct Primitive {
     std::vector<std::size_t> updates;
 };
 
-const std::vector<Primitive>& run_for_effect() {
+/// The primitive of a name, where it is one that kernels run for its effect.
+std::optional<Primitive> find_primitive(const std::string& name) {
     // clang-format off
-    static const std::vector<Primitive> list = {
+    const std::vector<Primitive> list = {
         {"commit_copies",  {},  {}},
         {"copy_async",     {0}, {}},
         {"copy_repeating", {0}, {}},
@@ -36,7 +37,10 @@ const std::vector<Primitive>& run_for_effect() {
         {"wait_copies",    {},  {}},
     };
     // clang-format on
-    return list;
+    const auto found = std::find_if(list.begin(), list.end(), [&](const Primitive& primitive) {
+        return primitive.name == name;
+    });
+    return found == list.end() ? std::nullopt : std::optional(*found);
 }
 
 /// Of those that give a value: they exchange it through their second argument.
@@ -123,11 +127,8 @@ private:
         }
         const Entity* function = std::get_if<Entity>(&callee.node);
         if (function == nullptr) return read(expression);
-        const std::vector<Primitive>& list = run_for_effect();
-        const auto known = std::find_if(list.begin(), list.end(), [&](const Primitive& primitive) {
-            return primitive.name == function->name;
-        });
-        invariant(known != list.end(), "it is not known what `", function->name, "` writes");
+        const std::optional<Primitive> known = find_primitive(function->name);
+        invariant(known.has_value(), "it is not known what `", function->name, "` writes");
         for (std::size_t i = 0; i + 1 < call->parts.size(); ++i) {
             const auto in = [i](const std::vector<std::size_t>& arguments) {
                 return std::find(arguments.begin(), arguments.end(), i) != arguments.end();

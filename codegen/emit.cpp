@@ -12,6 +12,7 @@
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "codegen/verify_kernel.h"
 #include "schedule/idle_folds.h"
 #include "schedule/plan.h"
 #include "schedule/straight_reads.h"
@@ -53,6 +54,7 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
     kernel.region = region.name;
     kernel::fold_constants(program.body);
     kernel::drop_unused(program.body);
+    kernel::verify(program);
     kernel.source = kernel::print(program);
     kernel.parameters = program.parameters;
     kernel.grid = std::move(lowered.grid);

@@ -28,6 +28,15 @@ Entity::Entity(std::string text, std::vector<Expression> given)
 Entity::Entity(std::string text) : Entity(std::move(text), {}) {}
 Entity::Entity(const char* text) : Entity(std::string(text)) {}
 
+Lambda::Lambda(std::vector<Parameter> given, Body inside)
+    : parameters(std::move(given)), body(std::move(inside)) {}
+Lambda::Lambda(const Lambda& other) = default;
+Lambda::Lambda(Lambda&& other) noexcept = default;
+Lambda& Lambda::operator=(const Lambda& other) = default;
+Lambda& Lambda::operator=(Lambda&& other) noexcept = default;
+Lambda::~Lambda() = default;
+bool Lambda::operator==(const Lambda& other) const = default;
+
 bool Real::operator==(const Real& other) const {
     return std::bit_cast<std::uint32_t>(value) == std::bit_cast<std::uint32_t>(other.value);
 }

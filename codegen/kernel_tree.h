@@ -130,10 +130,18 @@ struct Lambda {
         std::string name;
         bool operator==(const Parameter&) const = default;
     };
+    // Where statements are known.
+    Lambda(std::vector<Parameter> given, Body inside);
+    Lambda(const Lambda& other);
+    Lambda(Lambda&& other) noexcept;
+    Lambda& operator=(const Lambda& other);
+    Lambda& operator=(Lambda&& other) noexcept;
+    ~Lambda();
+    bool operator==(const Lambda& other) const;
+
     std::vector<Parameter> parameters;
     Body body;
     bool inlined = false;
-    bool operator==(const Lambda&) const = default;
 };
 
 struct Expression {

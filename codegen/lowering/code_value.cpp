@@ -115,7 +115,7 @@ kernel::Expression stored(const Code& value, ElementType type) {
 
 Code rounded(const Code& value, ElementType type) {
     if (is_floating(type)) {
-        const Code real = as_sort(value, Sort::Real);
+        Code real = as_sort(value, Sort::Real);
         if (type == ElementType::F32 || type == ElementType::F64) return real;
         if (type == ElementType::TF32) return real_code(call("round_tf32", {real.value}));
         return real_code(call(to_element("round_to", type), {real.value}));

@@ -173,7 +173,7 @@ std::optional<IntervalCode> IntervalPrinter::compared(const Apply& call) const {
 }
 
 kernel::Expression IntervalPrinter::decide(const Expression& condition, bool everywhere) const {
-    const kernel::Expression unknown = !everywhere;
+    kernel::Expression unknown = !everywhere;
     if (const Number* number = std::get_if<Number>(&condition.node)) return number->value != 0;
     const Apply* call = std::get_if<Apply>(&condition.node);
     if (call == nullptr) return unknown;

@@ -178,7 +178,7 @@ void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
         array.axes[last] == *tile.column && bits_of(device_type(save.array)) >= 16) {
         const int width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
         const std::optional<std::int64_t> staging =
-            width > 1 ? place_staging(save, staging_bytes(save)) : std::nullopt;
+            width > 1 ? place_staging(staging_bytes(save)) : std::nullopt;
         if (staging) {
             append(body, staged_save(save, width, *staging));
             return;
@@ -223,12 +223,10 @@ std::int64_t TensorLowering::staging_bytes(const Save& save) const {
            kernel::element_bytes(device_type(save.array));
 }
 
-std::optional<std::int64_t> TensorLowering::place_staging(const Save& save, std::int64_t bytes) {
+std::optional<std::int64_t> TensorLowering::place_staging(std::int64_t bytes) {
     constexpr std::int64_t kAlignment = 128;
     const std::int64_t start =
-        final_saves_.contains(&save)
-            ? 0
-            : (program_.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
+        ending_ ? 0 : (program_.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
     if (start + bytes > options_.shared_memory) return std::nullopt;
     program_.shared_bytes = std::max(program_.shared_bytes, start + bytes);
     return start;

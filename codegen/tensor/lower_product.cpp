@@ -68,11 +68,11 @@ void TensorLowering::compute_matrix(const Expression& value, const Compute& comp
 
 void TensorLowering::right_operand(const Compute& compute, const Product& product, Body& body) {
     if (product.right.direct) return;
-    const kernel::Tile& tile = program_.tiles[computed_right_.at(&compute).index()];
+    const kernel::Expression tile = variable(computed_right_.at(right_of(compute, product)));
     wait_for_copies(body);
     body.push_back({kernel::Barrier{}});
-    compute_matrix(product.right.value, compute, variable(tile.name), product.depth, product.column,
-                   product.type, body);
+    compute_matrix(product.right.value, compute, tile, product.depth, product.column, product.type,
+                   body);
     body.push_back({kernel::Barrier{}});
 }
 
@@ -159,9 +159,9 @@ const Compute* TensorLowering::lone_product(const Loop& loop) const {
 kernel::Expression TensorLowering::multiplication(
     const Compute& compute, const Product& product, const kernel::Expression& sum,
     const std::optional<kernel::Expression>& left) const {
-    const kernel::Expression right =
-        product.right.direct ? matrix(*product.right.direct)
-                             : variable(program_.tiles[computed_right_.at(&compute).index()].name);
+    const kernel::Expression right = product.right.direct
+                                         ? matrix(*product.right.direct)
+                                         : variable(computed_right_.at(right_of(compute, product)));
     const kernel::Expression column = first_column(product.column);
     if (left) return call({"multiply", {right_order(product)}}, {sum, *left, right, 0, column});
     return call({"multiply", orders_of(product)},

@@ -46,8 +46,11 @@ LoweredRegion TensorLowering::run() {
     Body body;
     const std::vector<TileStatement>& inner = lower_grid(body);
     declare_warps(body);
-    find_final_saves(inner);
-    lower(inner, body);
+    const std::size_t end = count_before_end(inner);
+    for (std::size_t i = 0; i < inner.size(); ++i) {
+        ending_ = i >= end;
+        lower(inner[i], body);
+    }
     // Of a loop that may visit nothing.
     if (copies_pending_) body.push_back({Run{call({"wait_copies", {0}})}});
     program_.body = std::move(body);
@@ -139,7 +142,7 @@ void TensorLowering::place_matrices() {
     for (const auto& [variable, tile] : plan_.tiles)
         if (tile.streamed) streamed[shared_.at(variable).tile.index()] = true;
     for (const auto& [compute, product] : plan_.products) {
-        if (product.right.direct) continue;
+        if (product.right.direct || computed_right_.contains(right_of(*compute, product))) continue;
         const ArrayId target = compute->statement.targets.front();
         const auto unit = [&](AxisId axis) { return (plan_.extents.at(axis) + 15) / 16 * 16; };
         kernel::Tile entry;
@@ -148,8 +151,7 @@ void TensorLowering::place_matrices() {
         entry.type = product.type;
         entry.matrix = kernel::Tile::Matrix{unit(product.depth), unit(product.column), 1};
         entry.shape = fmt::format("{} x {}", entry.matrix->rows, entry.matrix->columns);
-        computed_right_[compute] =
-            kernel::TileId{static_cast<std::uint32_t>(program_.tiles.size())};
+        computed_right_[right_of(*compute, product)] = entry.name;
         program_.tiles.push_back(std::move(entry));
         streamed.push_back(false);
     }
@@ -233,25 +235,23 @@ void TensorLowering::lower(const TileStatement& statement, Body& body) {
         statement.node);
 }
 
-/// Saves after which nothing in shared memory is used any more.
-void TensorLowering::find_final_saves(const std::vector<TileStatement>& statements) {
+/// How many statements come before those that use nothing in shared memory any more.
+std::size_t TensorLowering::count_before_end(const std::vector<TileStatement>& statements) const {
     const auto in_registers = [&](VariableId variable) {
         const Home home = plan_.tiles.at(variable).home;
         return home != Home::Matrix && home != Home::Shared;
     };
-    for (auto at = statements.rbegin(); at != statements.rend(); ++at) {
-        if (const Save* save = std::get_if<Save>(&at->node)) {
-            final_saves_.insert(save);
-        } else if (const Compute* compute = std::get_if<Compute>(&at->node)) {
-            // A fold may combine what warps hold through shared memory.
-            if (!std::holds_alternative<Map>(compute->statement.body) ||
-                !std::all_of(compute->reads.begin(), compute->reads.end(), in_registers) ||
-                !std::all_of(compute->targets.begin(), compute->targets.end(), in_registers))
-                return;
-        } else {
-            return;
-        }
-    }
+    const auto harmless = [&](const TileStatement& statement) {
+        if (std::holds_alternative<Save>(statement.node)) return true;
+        // A fold may combine what warps hold through shared memory.
+        const Compute* compute = std::get_if<Compute>(&statement.node);
+        return compute != nullptr && std::holds_alternative<Map>(compute->statement.body) &&
+               std::all_of(compute->reads.begin(), compute->reads.end(), in_registers) &&
+               std::all_of(compute->targets.begin(), compute->targets.end(), in_registers);
+    };
+    std::size_t count = statements.size();
+    while (count > 0 && harmless(statements[count - 1])) --count;
+    return count;
 }
 
 void TensorLowering::wait_for_copies(Body& body) {

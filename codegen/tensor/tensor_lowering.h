@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "codegen/lowering/region_frame.h"
@@ -66,7 +67,7 @@ private:
     void lower(const std::vector<TileStatement>& statements, Body& body);
     void lower(const TileStatement& statement, Body& body);
     void wait_for_copies(Body& body);
-    void find_final_saves(const std::vector<TileStatement>& statements);
+    [[nodiscard]] std::size_t count_before_end(const std::vector<TileStatement>& statements) const;
 
     // lower_loop.cpp
     void lower_loop(const Loop& loop, Body& body);
@@ -108,7 +109,7 @@ private:
     [[nodiscard]] Code device_element(ArrayId array, const std::vector<IndexForm>& at);
     void lower_save(const Save& save, Span span, Body& body);
     /// Where results wait for their save: where other tiles were, if nothing uses them any more.
-    [[nodiscard]] std::optional<std::int64_t> place_staging(const Save& save, std::int64_t bytes);
+    [[nodiscard]] std::optional<std::int64_t> place_staging(std::int64_t bytes);
     [[nodiscard]] Body staged_save(const Save& save, int width, std::int64_t offset);
     [[nodiscard]] std::int64_t staging_bytes(const Save& save) const;
     [[nodiscard]] kernel::Statement row_save(const Save& save);
@@ -190,6 +191,13 @@ private:
     [[nodiscard]] kernel::Expression first_column(AxisId axis) const;
     [[nodiscard]] AxisId axis_along(VariableId matrix, std::size_t dimension) const;
 
+    /// A right operand that is computed: of which result, its rows and columns, its elements.
+    using RightOperand = std::tuple<VariableId, AxisId, AxisId, ElementType>;
+    [[nodiscard]] static RightOperand right_of(const Compute& compute,
+                                               const tensor::Product& product) {
+        return {compute.targets.front(), product.depth, product.column, product.type};
+    }
+
     /// A matrix or vector in shared memory.
     struct Shared {
         std::string name;
@@ -204,7 +212,7 @@ private:
     std::map<VariableId, std::string> names_of_;  // registers
     std::map<AxisId, std::string> warp_parts_;    // `warp_q`
     std::map<VariableId, Shared> shared_;
-    std::map<const Compute*, kernel::TileId> computed_right_;
+    std::map<RightOperand, std::string> computed_right_;  // names of tiles
     std::map<VariableId, const Load*> loads_;
     std::map<VariableId, Span> deferred_;  // loads that are made where they are first used
     std::set<VariableId> declared_;
@@ -216,7 +224,7 @@ private:
     int temporaries_ = 0;
     bool copies_pending_ = false;
     std::int64_t stages_ = 1;
-    std::set<const Save*> final_saves_;
+    bool ending_ = false;  // whether nothing in shared memory is used any more
     std::string scratch_;  // the tile through which warps combine values
 };
 

@@ -10,6 +10,7 @@
 #include "codegen/expression_text.h"
 #include "codegen/fold_constants.h"
 #include "codegen/line_breaks.h"
+#include "codegen/verify_kernel.h"
 #include "diagrams/result.h"
 
 namespace napkin::kernel {
@@ -166,8 +167,34 @@ TEST_CASE("kernel tree: reads and writes") {
     touches({fill, {Run{invoke(variable("fill"), {c})}}}, {"b", "c"}, {"tile"});
     touches({fill, {Run{call({"multiply_on", {}}, {a, c, variable("fill")})}}}, {"a", "b", "c"},
             {"a", "c", "tile"});
-    CHECK_THROWS_AS(static_cast<void>(accesses_of({{Run{call("unheard_of", {a})}}})),
-                    InternalError);
+}
+
+TEST_CASE("kernel tree: a kernel that uses what is not its own is refused") {
+    Program program;
+    program.name = "k";
+    KernelParameter input;
+    input.name = "a";
+    KernelParameter output;
+    output.name = "b";
+    output.written = true;
+    program.parameters = {input, output};
+    Tile tile;
+    tile.name = "tile";
+    program.tiles = {tile};
+    const auto check = [&](Body body) {
+        program.body = std::move(body);
+        verify(program);
+    };
+    check({assign(subscript(variable("tile"), thread_index()), subscript(a, 0)),
+           assign(subscript(b, 0), subscript(variable("tile"), 0))});
+    CHECK_THROWS_AS(check({assign(subscript(b, 0), c)}), InternalError);
+    CHECK_THROWS_AS(check({assign(subscript(a, 0), 1)}), InternalError);
+    CHECK_THROWS_AS(check({{Run{call("unheard_of", {a})}}}), InternalError);
+    // What is declared in a loop is not there after it.
+    For loop;
+    loop.name = "i";
+    loop.body = {define("int", "c", 1)};
+    CHECK_THROWS_AS(check({{loop}, assign(subscript(b, 0), c)}), InternalError);
 }
 
 TEST_CASE("kernel tree: lines end where a reader would end them") {
