@@ -13,6 +13,7 @@ constexpr double kNoteSize = 12;
 constexpr double kNoteGap = 24;
 constexpr double kLineHeight = 19;
 constexpr double kMarkSize = 11;
+constexpr std::size_t kMostCrossed = 1;  // by one wire, in a picture of several kernels
 constexpr double kTerminalStep = 10;
 
 MathText legend_line(const std::vector<MathText>& parts) {
@@ -198,6 +199,7 @@ Canvas draw_totals(const DrawOptions& options) {
 struct Rows {
     Canvas picture;
     std::size_t count = 0;
+    bool clear = true;  ///< no wire plunges through many others
 };
 
 /// A diagram, or one kernel of it, in as many rows as its width asks for.
@@ -208,6 +210,7 @@ Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling, DrawOptio
     place_horizontally(list, diagram, options);
     const std::vector<Column> columns = columns_of(diagram, relabelling);
     Rows rows;
+    rows.clear = most_crossed(list) <= kMostCrossed;
     double y = 0;
     const Margins margins = margins_of(diagram, list, options);
     const double width = options.max_width - margins.each;
@@ -328,7 +331,7 @@ Canvas draw_parts(const Diagram& diagram, const Relabelling& relabelling, DrawOp
     if (options.kernel) return draw_kernel(diagram, relabelling, options, *options.kernel);
     Rows whole = draw_rows(diagram, relabelling, options, std::nullopt);
     const Box2 box = bounds_of(whole.picture);
-    const bool fits = whole.count == 1 && box.right - box.left <= options.max_width;
+    const bool fits = whole.count == 1 && whole.clear && box.right - box.left <= options.max_width;
     if (fits || relabelling.regions.size() == 1) return std::move(whole.picture);
     return draw_kernels(diagram, relabelling, options);
 }

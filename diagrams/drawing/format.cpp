@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kPointsPerInch = 72;
 constexpr double kCssPixelsPerInch = 96;
-constexpr double kPngPixelsPerInch = 144;  // crisp where a page shows it smaller
+constexpr double kPngPixelsPerInch = 120;  // crisp where a page shows it smaller
 
 }  // namespace
 

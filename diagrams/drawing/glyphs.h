@@ -16,8 +16,9 @@ struct Contraction {
 [[nodiscard]] std::optional<Contraction> as_contraction(const Diagram& diagram,
                                                         const Statement& statement);
 
-/// What is written in a unit's box: the operation's name, a fold's sign, or a short formula.
-[[nodiscard]] MathText box_label(const Diagram& diagram, const Unit& unit);
+/// What is written in a unit's box, line by line: the operation's name, a formula, or where that is
+/// too long a fold's sign or the name of what comes out.
+[[nodiscard]] std::vector<MathText> box_label(const Diagram& diagram, const Unit& unit);
 
 /// The levels at which a region works, from far to near; `block` where nothing is said.
 [[nodiscard]] std::vector<Level> levels_of(const Region& region);

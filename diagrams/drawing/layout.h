@@ -54,12 +54,13 @@ struct DrawOptions {
     std::optional<std::size_t> kernel;       ///< the only region to be drawn
     /// Of the kernels: above them, where each has a picture of its own.
     std::optional<Canvas> overview;
-    double max_width = 760;  ///< with its margin
+    double max_width = 900;  ///< with its margin
     Medium medium = Medium::Page;
 };
 
 /// The picture; every diagram and every relabelling of it can be drawn. Kernels that do not fit in
-/// one row of `max_width` get a picture each, and a kernel that does not is broken into rows.
+/// one row of `max_width`, or whose wires would plunge through others, get a picture each, and a
+/// kernel that does not is broken into rows.
 [[nodiscard]] Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
                                   const DrawOptions& options = {});
 

@@ -81,9 +81,13 @@ void SystemPainter::paint_box(std::size_t s) {
     const Color color = unit.place ? color_of(*unit.place) : kBlack;
     glyphs_.rectangle(frame, kWhite, {color, 1.2, Dash::Solid}, Part::Glyph);
     const double size = kLabelSize + 1;
-    texts_.text(unit.label,
-                {(frame.left + frame.right) / 2, (frame.top + frame.bottom) / 2 + size * 0.3},
-                Anchor::Middle, size);
+    const double step = box_line(options_.medium);
+    double y = (frame.top + frame.bottom) / 2 + size * 0.3 -
+               step * (static_cast<double>(unit.label.size()) - 1) / 2;
+    for (const MathText& line : unit.label) {
+        texts_.text(line, {(frame.left + frame.right) / 2, y}, Anchor::Middle, size);
+        y += step;
+    }
     add_handle(unit, frame);
 }
 

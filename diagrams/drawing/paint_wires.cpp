@@ -141,14 +141,15 @@ void SystemPainter::paint_separators() {
             const Separator* line = &start;
             for (std::size_t t = s; line != nullptr; ++t) {
                 points.push_back({left_of(t), line->y});
-                points.push_back({stage(t).x + stage(t).right, line->y});
                 const Separator* next = nullptr;
                 if (t + 1 < list_.stages.size())
                     for (const Separator& candidate : stage(t + 1).separators)
                         if (linked(*line, candidate)) next = &candidate;
                 const bool joins = next == nullptr && stage(t).kind == StageKind::Enter &&
                                    list_.units[*stage(t).unit].glyph == GlyphKind::Contraction;
-                if (joins) points.push_back({stage(t).x + kSeparatorTail, line->y});
+                const double tail =
+                    joins ? std::min(kSeparatorTail, stage(t).right) : stage(t).right;
+                points.push_back({stage(t).x + tail, line->y});
                 line = next;
             }
             lines_.operations.push_back(

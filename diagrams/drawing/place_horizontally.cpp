@@ -80,8 +80,10 @@ double names_width(const Stage& stage, const Diagram& diagram, const DrawOptions
 
 double glyph_width(const Unit& unit, const DrawOptions& options) {
     if (unit.glyph == GlyphKind::Triangle) return kTriangleWidth;
-    return std::max(kLeastBox,
-                    label_width(unit.label, kLabelSize + 1, options.medium) + 2 * kBoxPadding);
+    double widest = 0;
+    for (const MathText& line : unit.label)
+        widest = std::max(widest, label_width(line, kLabelSize + 1, options.medium));
+    return std::max(kLeastBox, widest + 2 * kBoxPadding);
 }
 
 /// Where cells of the table end in each row so far.

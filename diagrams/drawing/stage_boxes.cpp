@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "diagrams/drawing/stage_builder.h"
 #include "diagrams/drawing/tracks.h"
@@ -114,7 +115,9 @@ void StageBuilder::enter_ports(Stage& stage, const std::vector<const Slot*>& ite
     }
     // The box is as high as its fuller side; the other side's ports stand in its middle.
     const std::vector<Track> leaving = outgoing_ports(*stage.unit, outputs, 0);
-    box.height = std::max(offset, leaving.empty() ? 0 : leaving.back().offset);
+    const double lines = static_cast<double>(list_.units[*stage.unit].label.size());
+    box.height = std::max({offset, leaving.empty() ? 0 : leaving.back().offset,
+                           kPitch * std::ceil(box_line(options_.medium) * (lines - 1) / kPitch)});
     for (std::size_t i = box.first; i < stage.tracks.size(); ++i)
         stage.tracks[i].offset += (box.height - offset) / 2;
     close_block(stage, box);

@@ -19,8 +19,12 @@ namespace napkin::drawing {
 
 inline constexpr Place kDevice{Level::Device, false};
 
-inline constexpr double kPitch = 20;       // between wires of one array
-inline constexpr double kArrayGap = 30;    // between arrays, a dashed line in it
+inline constexpr double kPitch = 20;     // between wires of one array
+inline constexpr double kArrayGap = 30;  // between arrays, a dashed line in it
+/// Between the lines of a formula in a box.
+inline double box_line(Medium medium) {
+    return medium == Medium::Page ? 18 : 10;
+}
 inline constexpr double kGlyphReach = 12;  // of a glyph over its outer wires
 inline constexpr double kLabelSize = 13;
 inline constexpr double kLabelRise = 4.5;  // of a label's baseline over its wire
@@ -115,6 +119,8 @@ inline constexpr double kDeepestCup = 26;
 
 /// Gives every block and track its height on the page.
 void place_vertically(StageList& list);
+/// The most wires that one wire crosses between two stages.
+[[nodiscard]] std::size_t most_crossed(const StageList& list);
 /// Gives every stage its x, wide enough for labels, curves and the cells of the table.
 void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptions& options);
 

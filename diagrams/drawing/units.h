@@ -23,7 +23,7 @@ struct Unit {
     std::vector<StatementId> statements;
     std::optional<Place> place;  ///< where `recolour` put it
     GlyphKind glyph = GlyphKind::Box;
-    MathText label;               ///< inside a Box
+    std::vector<MathText> label;  ///< inside a Box, line by line
     std::vector<AxisId> marked;   ///< folded by a Contraction, entered by a Triangle
     std::vector<AxisId> passing;  ///< pass around a Box or a Triangle
     std::vector<UnitInput> inputs;

@@ -24,9 +24,41 @@ inline std::vector<std::string> overlapping_labels(const drawing::Canvas& canvas
     return found;
 }
 
-/// No two labels overlap, nothing lies outside.
+/// Labels that stand half on a box or a triangle: inside or outside is either.
+inline std::vector<std::string> labels_on_glyphs(const drawing::Canvas& canvas) {
+    std::vector<std::string> found;
+    for (const drawing::Operation& operation : canvas.operations) {
+        const drawing::Polygon* glyph = std::get_if<drawing::Polygon>(&operation.shape);
+        if (glyph == nullptr || glyph->part != drawing::Part::Glyph) continue;
+        const drawing::Box2 box = bounds_of(operation);
+        for (const drawing::Operation& other : canvas.operations) {
+            const drawing::Text* text = std::get_if<drawing::Text>(&other.shape);
+            if (text == nullptr || !overlap(bounds_of(*text), box)) continue;
+            if (united(bounds_of(*text), box) != box)
+                found.push_back(to_unicode(text->text) + " on a glyph");
+        }
+    }
+    return found;
+}
+
+/// Wires and dashed lines that double back; cups alone may.
+inline std::size_t lines_going_back(const drawing::Canvas& canvas) {
+    std::size_t found = 0;
+    for (const drawing::Operation& operation : canvas.operations) {
+        const drawing::Line* line = std::get_if<drawing::Line>(&operation.shape);
+        if (line == nullptr) continue;
+        if (line->part != drawing::Part::Wire && line->part != drawing::Part::Separator) continue;
+        for (std::size_t i = 1; i < line->points.size(); ++i)
+            found += line->points[i].x < line->points[i - 1].x - 1e-6 ? 1 : 0;
+    }
+    return found;
+}
+
+/// No two labels overlap, none stands on a glyph, no line doubles back, nothing lies outside.
 inline void check_picture(const drawing::Canvas& canvas) {
     for (const std::string& pair : overlapping_labels(canvas)) FAIL_CHECK(pair);
+    for (const std::string& label : labels_on_glyphs(canvas)) FAIL_CHECK(label);
+    CHECK_EQ(lines_going_back(canvas), 0);
     const drawing::Box2 box = bounds_of(canvas);
     CHECK_GE(box.left, 0);
     CHECK_GE(box.top, 0);
