@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "diagrams/interval.h"
+#include "diagrams/masks.h"
 
 namespace napkin {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diagrams/interval.h"
+#include "diagrams/index/interval.h"
 
 namespace napkin {
 namespace {

@@ -12,7 +12,7 @@
 //   * a loop whose chunks a mask skips sums over the other axes' tiles, with the visited chunks of
 //     its own axis in closed form where the mask bounds them from above and below;
 //   * anything else is counted by enumerating the component's tiles with the same interval
-//     reasoning (diagrams/interval.h) that decides which chunks a kernel visits.
+//     reasoning (diagrams/index/mask.h) that decides which chunks a kernel visits.
 //
 // Formulas that are no closed forms are compared with that enumeration before they are given out.
 #pragma once

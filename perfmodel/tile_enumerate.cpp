@@ -2,17 +2,34 @@
 #include <algorithm>
 
 #include "diagrams/checked.h"
-#include "diagrams/interval.h"
+#include "diagrams/index/mask.h"
 #include "perfmodel/tile_component.h"
 
 namespace napkin {
 
 namespace {
 
+/// Chunks of an axis past which those that a mask leaves are found in closed form.
+constexpr std::int64_t kManyChunks = 64;
+
 class Enumeration {
 public:
     Enumeration(const std::vector<Axis>& axes, const Component& component)
-        : axes_(axes), component_(component) {}
+        : axes_(axes), component_(component) {
+        for (std::size_t depth = 0; depth <= component.path.size(); ++depth) {
+            std::vector<Expression> conditions;
+            for (const VisibleWhen& mask : component.masks)
+                if (mask.depth == depth) conditions.push_back(*mask.condition);
+            if (conditions.empty()) continue;
+            const index::Mask& mask =
+                masks_.emplace(depth, index::Mask(axes, conditions)).first->second;
+            if (depth == 0) continue;
+            const Partition& partition = *component.path[depth - 1];
+            if (axes[partition.axis.index()].extent / partition.size < kManyChunks) continue;
+            if (auto chunks = mask.chunks_met(partition.axis, partition.size, true))
+                chunks_.emplace(depth - 1, std::move(*chunks));
+        }
+    }
 
     std::optional<std::int64_t> total() {
         if (!visible(0)) return 0;
@@ -27,10 +44,19 @@ private:
         const bool nested = outer != ranges_.end();
         const Interval whole =
             nested ? outer->second : Interval{0, axes_[partition.axis.index()].extent - 1};
+        const auto known = nested ? chunks_.end() : chunks_.find(k);
+        const auto next = [&](std::int64_t number) -> std::int64_t {
+            if (known == chunks_.end()) return number;
+            ranges_.erase(partition.axis);
+            return index::next_chunk(known->second, masks_.at(k + 1).box(ranges_), number)
+                .value_or(whole.high / partition.size + 1);
+        };
         CheckedInt sum = 0;
-        for (std::int64_t low = whole.low; low <= whole.high; low += partition.size) {
+        for (std::int64_t number = next(0); whole.low + number * partition.size <= whole.high;
+             number = next(number + 1)) {
+            const std::int64_t low = whole.low + number * partition.size;
             ranges_[partition.axis] = {low, std::min(whole.high, low + partition.size - 1)};
-            if (!visible(k + 1)) continue;
+            if (known == chunks_.end() && !visible(k + 1)) continue;
             sum = sum + from(k + 1);
             if (!sum) return std::nullopt;
         }
@@ -41,11 +67,8 @@ private:
         return sum.value;
     }
     [[nodiscard]] bool visible(std::size_t depth) const {
-        return std::all_of(component_.masks.begin(), component_.masks.end(),
-                           [&](const VisibleWhen& mask) {
-                               return mask.depth != depth ||
-                                      coverage(axes_, *mask.condition, ranges_) != Coverage::Empty;
-                           });
+        const auto mask = masks_.find(depth);
+        return mask == masks_.end() || mask->second.meets(ranges_);
     }
     [[nodiscard]] std::optional<std::int64_t> tile() const {
         CheckedInt product = 1;
@@ -72,6 +95,8 @@ private:
 
     const std::vector<Axis>& axes_;
     const Component& component_;
+    std::map<std::size_t, index::Mask> masks_;     // by the number of partitions in force
+    std::map<std::size_t, index::Chunks> chunks_;  // of partitions of a whole axis
     Ranges ranges_;
 };
 

@@ -1,14 +1,18 @@
 #include "codegen/lowering/interval_code.h"
 
-#include "codegen/fold_constants.h"
-#include "diagrams/overloaded.h"
+#include <algorithm>
+
+#include "codegen/expression_text.h"
 
 namespace napkin::lowering {
 namespace {
 
-/// `low < 0` and the like, folded where it is known.
+/// `a <= 0` or `a == 0`, folded where it is known.
 kernel::Expression compare(const IndexForm& a, kernel::Operator relation) {
-    if (a.is_constant()) return folded(binary(relation, a.constant, 0));
+    const Interval range = range_of(a);
+    const bool equal = relation == kernel::Operator::Equal;
+    if (range.low > 0 || (equal && range.high < 0)) return false;
+    if (range.high < 0 || (range.high == 0 && (!equal || range.low == 0))) return true;
     // A sum with one subtracted side reads better as a comparison of two sides.
     IndexForm left;
     IndexForm right;
@@ -26,18 +30,106 @@ kernel::Expression compare(const IndexForm& a, kernel::Operator relation) {
         right = right - a.constant;
     return binary(relation, expression_of(left), expression_of(right));
 }
-kernel::Expression below(const IndexForm& a) {
-    return compare(a, kernel::Operator::Less);
-}
-kernel::Expression at_most(const IndexForm& a) {
-    return compare(a, kernel::Operator::LessEqual);
-}
-kernel::Expression above(const IndexForm& a) {
-    return compare(a, kernel::Operator::Greater);
-}
-kernel::Expression at_least(const IndexForm& a) {
-    return compare(a, kernel::Operator::GreaterEqual);
-}
+
+/// Closed forms of a mask over the ends of its coordinates. Quotients, and long alternatives where
+/// there are several, are declared before.
+class ClosedFormPrinter {
+public:
+    ClosedFormPrinter(std::vector<IntervalCode> ends, Names& names, kernel::Body& body)
+        : ends_(std::move(ends)), names_(names), body_(body) {}
+
+    kernel::Expression print(const index::BoxCondition& condition) {
+        kernel::Expression all = true;
+        for (const index::Choice& choice : condition) {
+            kernel::Expression any = choice.inverted;
+            for (const index::Clause& clause : choice.clauses) {
+                kernel::Expression each = print(clause, choice.inverted);
+                if (choice.clauses.size() > 1) each = named(std::move(each));
+                any = choice.inverted ? std::move(any) && std::move(each)
+                                      : std::move(any) || std::move(each);
+            }
+            all = std::move(all) && (condition.size() > 1 ? named(std::move(any)) : std::move(any));
+        }
+        return all;
+    }
+    /// Where a clause holds, or, `inverted`, where it does not.
+    kernel::Expression print(const index::Clause& clause, bool inverted) {
+        read_quotients(clause);
+        kernel::Expression result = !inverted;
+        const auto add = [&](kernel::Expression part) {
+            result = inverted ? std::move(result) || std::move(part)
+                              : std::move(result) && std::move(part);
+        };
+        for (const index::Linear& each : clause.zero) {
+            kernel::Expression zero = compare(form(each), kernel::Operator::Equal);
+            add(inverted ? !std::move(zero) : std::move(zero));
+        }
+        for (const index::Linear& each : clause.not_negative)
+            add(compare(inverted ? form(each) + 1 : form(each) * -1, kernel::Operator::LessEqual));
+        return result;
+    }
+    /// Chunks of `size` that begin at `start` and end before `end`.
+    ChunkProgression progression(const index::ChunkRun& run, const IndexForm& start,
+                                 const IndexForm& end, std::int64_t size) {
+        ChunkProgression result{start, end, run.step * size, print(run.when, false), {}};
+        for (const index::Quotient& least : run.least) {
+            const IndexForm above = form(least.dividend) + (least.divisor - 1);
+            const IndexForm first = start + floor_divide(maximum(above, 0), least.divisor) * size;
+            result.first = result.first == start ? first : maximum(result.first, first);
+        }
+        for (const index::Quotient& most : run.most) {
+            const IndexForm dividend = form(most.dividend);
+            const IndexForm last = size % most.divisor == 0
+                                       ? dividend * (size / most.divisor)
+                                       : floor_divide(dividend, most.divisor) * size;
+            result.end = minimum(result.end, start + last + 1);
+        }
+        if (run.step > 1) result.origin = start + form(run.residue) * size;
+        return result;
+    }
+
+private:
+    void read_quotients(const index::Clause& clause) {
+        quotients_.clear();
+        for (const index::Quotient& quotient : clause.quotients)
+            quotients_.push_back(named(floor_divide(form(quotient.dividend), quotient.divisor)));
+    }
+    [[nodiscard]] IndexForm named(const IndexForm& quotient) {
+        if (quotient.is_constant()) return quotient;
+        const auto known = std::find_if(declared_.begin(), declared_.end(),
+                                        [&](const auto& entry) { return entry.first == quotient; });
+        if (known != declared_.end()) return known->second;
+        const std::string name = names_.fresh("part");
+        body_.push_back(kernel::define(type_of(quotient), name, expression_of(quotient)));
+        declared_.emplace_back(quotient, index_atom(name, range_of(quotient), is_wide(quotient)));
+        return declared_.back().second;
+    }
+    [[nodiscard]] kernel::Expression named(kernel::Expression condition) {
+        constexpr std::size_t kShort = 40;
+        if (width_of(condition) < kShort) return condition;
+        const std::string name = names_.fresh("part");
+        body_.push_back(kernel::define("bool", name, std::move(condition)));
+        return kernel::variable(name);
+    }
+    [[nodiscard]] IndexForm form(const index::Linear& linear) const {
+        IndexForm sum = linear.constant;
+        for (const auto& [variable, coefficient] : linear.terms)
+            sum = sum + value(variable) * coefficient;
+        return sum;
+    }
+    [[nodiscard]] IndexForm value(std::size_t variable) const {
+        const std::size_t coordinate = variable / 2;
+        if (coordinate == ends_.size()) return 0;  // of a quotient that only a chunk's number uses
+        if (coordinate > ends_.size()) return quotients_[variable - 2 * (ends_.size() + 1)];
+        return variable % 2 == 0 ? ends_[coordinate].low : ends_[coordinate].high;
+    }
+
+    std::vector<IntervalCode> ends_;
+    std::vector<IndexForm> quotients_;
+    std::vector<std::pair<IndexForm, IndexForm>> declared_;  // quotients and their names
+    Names& names_;
+    kernel::Body& body_;
+};
 
 }  // namespace
 
@@ -167,47 +259,44 @@ std::optional<IntervalCode> IntervalPrinter::nonlinear(const Expression& express
     }
 }
 
-/// Bounds of the difference of a comparison's sides.
-std::optional<IntervalCode> IntervalPrinter::compared(const Apply& call) const {
-    return bounds(apply(Function::Subtract, call.arguments));
+/// Coordinates that nothing is known of are in no condition.
+std::vector<IntervalCode> IntervalPrinter::ends_of(const index::Mask& mask) const {
+    std::vector<IntervalCode> ends;
+    for (const Expression& coordinate : mask.coordinates())
+        ends.push_back(bounds(coordinate).value_or(IntervalCode{}));
+    return ends;
 }
 
-kernel::Expression IntervalPrinter::decide(const Expression& condition, bool everywhere) const {
-    kernel::Expression unknown = !everywhere;
-    if (const Number* number = std::get_if<Number>(&condition.node)) return number->value != 0;
-    const Apply* call = std::get_if<Apply>(&condition.node);
-    if (call == nullptr) return unknown;
-    const auto part = [&](std::size_t at) { return decide(call->arguments[at], everywhere); };
-    switch (call->function) {
-    case Function::And: return part(0) && part(1);
-    case Function::Or: return part(0) || part(1);
-    case Function::Not: return !decide(call->arguments[0], !everywhere);
-    default: break;
+kernel::Expression IntervalPrinter::may_hold(const std::vector<Expression>& conditions,
+                                             Names& names, kernel::Body& body) const {
+    const index::Mask mask(axes_, conditions);
+    return ClosedFormPrinter(ends_of(mask), names, body).print(mask.where_met());
+}
+
+kernel::Expression IntervalPrinter::must_hold(const Expression& condition, Names& names,
+                                              kernel::Body& body) const {
+    const index::Mask mask(axes_, {condition});
+    return ClosedFormPrinter(ends_of(mask), names, body).print(mask.where_covered());
+}
+
+std::optional<std::vector<ChunkProgression>> IntervalPrinter::chunks(
+    const std::vector<Expression>& conditions, AxisId axis, std::int64_t size, Names& names,
+    kernel::Body& body) const {
+    const index::Mask mask(axes_, conditions);
+    const std::optional<index::Chunks> chunks =
+        mask.chunks_met(axis, size, ranges_.at(axis).start.is_constant(0));
+    if (!chunks) return std::nullopt;
+    ClosedFormPrinter printer(ends_of(mask), names, body);
+    const kernel::Expression when = printer.print(chunks->when);
+    const AxisRange& range = ranges_.at(axis);
+    std::vector<ChunkProgression> result;
+    for (const index::ChunkRun& run : chunks->runs) {
+        ChunkProgression next =
+            printer.progression(run, range.start, range.start + range.count, size);
+        next.when = when && std::move(next.when);
+        if (!is(next.when, false)) result.push_back(std::move(next));
     }
-    if (!is_comparison_or_logic(call->function)) return unknown;
-    const std::optional<IntervalCode> difference = compared(*call);
-    if (!difference) return unknown;
-    const IndexForm& low = difference->low;
-    const IndexForm& high = difference->high;
-    switch (call->function) {
-    case Function::Less: return below(everywhere ? high : low);
-    case Function::LessEqual: return at_most(everywhere ? high : low);
-    case Function::Greater: return above(everywhere ? low : high);
-    case Function::GreaterEqual: return at_least(everywhere ? low : high);
-    case Function::Equal:
-        return everywhere ? at_least(low) && at_most(high) : at_most(low) && at_least(high);
-    case Function::NotEqual:
-        return everywhere ? above(low) || below(high) : !(at_least(low) && at_most(high));
-    default: return unknown;
-    }
-}
-
-kernel::Expression IntervalPrinter::may_hold(const Expression& condition) const {
-    return decide(condition, false);
-}
-
-kernel::Expression IntervalPrinter::must_hold(const Expression& condition) const {
-    return decide(condition, true);
+    return result;
 }
 
 }  // namespace napkin::lowering

@@ -96,6 +96,8 @@ void RegionFrame::find_run_time_sizes() {
     for (std::size_t i = 0; i < region_.axes.size(); ++i)
         for (const Symbol symbol : symbols_of(region_.axes[i].size))
             if (symbols.contains(symbol)) run_time_[i] = true;
+    axes_ = region_.axes;
+    for (std::size_t i = 0; i < axes_.size(); ++i) axes_[i].dynamic = run_time_[i];
     limits_ = size_limits(region_, run_time_);
     for (std::size_t i = 0; i < region_.axes.size(); ++i) {
         sizes_.push_back(run_time_[i] ? index_atom(axis_names_[i].size, {1, limits_[i]})

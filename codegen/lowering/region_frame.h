@@ -93,6 +93,7 @@ protected:
     std::vector<IndexForm> sizes_;  // by axis: a constant or a parameter
     Limits limits_;                 // the largest that sizes may be
     std::vector<bool> run_time_;    // by axis
+    std::vector<Axis> axes_;        // of the region; dynamic are those of run-time size
     AxisRanges ranges_;
     std::vector<GridAxis> grid_;
     BlockOrder order_;

@@ -58,7 +58,7 @@ std::optional<std::int64_t> spread(const Expression& expression, const AxisRange
 /// indices, clipped to the array.
 std::vector<AxisRange> SimtLowering::footprint(const Load& load, Body& body) {
     const Array& array = region_.arrays[load.array.index()];
-    const IntervalPrinter intervals(ranges_, sizes_);
+    const IntervalPrinter intervals(axes_, ranges_, sizes_);
     std::vector<AxisRange> dims;
     for (std::size_t d = 0; d < array.axes.size(); ++d) {
         const AxisId axis = array.axes[d];

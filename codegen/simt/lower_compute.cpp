@@ -42,13 +42,13 @@ ExpressionScope SimtLowering::scope_for(const Compute& compute) {
 }
 
 void SimtLowering::declare_known(const std::vector<const Expression*>& expressions,
-                                 ExpressionScope& scope, Body& body) const {
+                                 ExpressionScope& scope, Body& body) {
     std::vector<Expression> conditions;
     for (const Expression* expression : expressions) collect_conditions(*expression, conditions);
-    const IntervalPrinter intervals(ranges_, sizes_);
+    const IntervalPrinter intervals(axes_, ranges_, sizes_);
     int number = 0;
     for (const Expression& condition : conditions) {
-        kernel::Expression everywhere = intervals.must_hold(condition);
+        kernel::Expression everywhere = intervals.must_hold(condition, names_, body);
         if (is(everywhere, false)) continue;
         const std::string flag = fmt::format("all{}", number++);
         body.push_back(kernel::define("bool", flag, std::move(everywhere),

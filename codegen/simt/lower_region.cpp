@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "codegen/fold_constants.h"
 #include "codegen/simt/simt_lowering.h"
 #include "diagrams/overloaded.h"
 
@@ -90,6 +91,27 @@ void SimtLowering::lower(const std::vector<TileStatement>& statements, Body& bod
             statement.node);
 }
 
+/// Leaves out chunks that no mask lets through, where those that one does are neighbours; whether
+/// nothing is left to ask.
+bool SimtLowering::limit_to_visible(const Loop& loop, kernel::For& code, Body& body) {
+    if (loop.visible.empty()) return true;
+    const std::optional<std::vector<ChunkProgression>> chunks =
+        IntervalPrinter(axes_, ranges_, sizes_)
+            .chunks(loop.visible, loop.axis, loop.size, names_, body);
+    if (!chunks || chunks->size() != 1 || chunks->front().origin) return false;
+    const ChunkProgression& only = chunks->front();
+    std::string text = "where";
+    for (std::size_t i = 0; i < loop.visible.size(); ++i)
+        text += (i == 0 ? " " : " and ") + napkin::print(scope_, loop.visible[i]);
+    code.begin = expression_of(only.first);
+    const std::string end = names_.fresh("end");
+    body.push_back(kernel::define("int", end,
+                                  folded(choose(only.when, expression_of(only.end), code.begin)),
+                                  std::move(text)));
+    code.end = kernel::variable(end);
+    return true;
+}
+
 void SimtLowering::lower_loop(const Loop& loop, Body& body) {
     const AxisRange outer = ranges_[loop.axis];
     const std::string start = next_name(axis_names_[loop.axis.index()].start);
@@ -100,14 +122,13 @@ void SimtLowering::lower_loop(const Loop& loop, Body& body) {
     loop_code.step = loop.size;
     multiples_[start] = std::gcd(divisor_of(outer.start), loop.size);
     loop_code.remark = fmt::format("chunks of {}", region_.axes[loop.axis.index()].name);
+    const bool all_visited = limit_to_visible(loop, loop_code, body);
     narrow(loop.axis, loop.size, index_along(loop.axis, start), loop_code.body);
-    const IntervalPrinter intervals(ranges_, sizes_);
-    for (const Expression& condition : loop.visible) {
-        kernel::Expression somewhere = intervals.may_hold(condition);
-        if (is(somewhere, true)) continue;
+    if (!all_visited) {
+        kernel::Expression somewhere =
+            IntervalPrinter(axes_, ranges_, sizes_).may_hold(loop.visible, names_, loop_code.body);
         const std::string name = names_.fresh("visible");
-        loop_code.body.push_back(
-            kernel::define("bool", name, std::move(somewhere), napkin::print(scope_, condition)));
+        loop_code.body.push_back(kernel::define("bool", name, std::move(somewhere)));
         loop_code.body.push_back({kernel::SkipUnless{kernel::variable(name)}});
     }
     lower(loop.body, loop_code.body);

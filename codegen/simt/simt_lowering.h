@@ -27,6 +27,7 @@ private:
     // lower_region.cpp: structure
     void choose_threads();
     void lower(const std::vector<TileStatement>& statements, Body& body);
+    [[nodiscard]] bool limit_to_visible(const Loop& loop, kernel::For& code, Body& body);
     void lower_loop(const Loop& loop, Body& body);
     void collect_aliases(const std::vector<TileStatement>& statements);
     [[nodiscard]] VariableId storage(VariableId variable) const;
@@ -50,7 +51,7 @@ private:
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
     /// Flags for conditions that hold everywhere in the block's part.
     void declare_known(const std::vector<const Expression*>& expressions, ExpressionScope& scope,
-                       Body& body) const;
+                       Body& body);
     /// Declares the local indices of a flat element number and returns them.
     [[nodiscard]] std::vector<LocalIndex> decompose(const std::string& flat,
                                                     const std::vector<AxisId>& axes, Body& body,

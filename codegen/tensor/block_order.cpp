@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "diagrams/interval.h"
+#include "diagrams/index/mask.h"
 
 namespace napkin::tensor {
 namespace {
@@ -24,15 +24,13 @@ void collect(const std::vector<TileStatement>& body, std::vector<const Parallel*
 }
 
 /// Chunks that are visited where the axes have the given ranges.
-std::int64_t visited(const RegionProgram& region, const Loop& loop, Ranges ranges) {
+std::int64_t visited(const RegionProgram& region, const Loop& loop, const index::Mask& mask,
+                     Ranges ranges) {
     const std::int64_t extent = region.axes[loop.axis.index()].extent;
     std::int64_t count = 0;
     for (std::int64_t start = 0; start < extent; start += loop.size) {
         ranges[loop.axis] = {start, std::min(start + loop.size, extent) - 1};
-        if (std::all_of(loop.visible.begin(), loop.visible.end(), [&](const Expression& mask) {
-                return coverage(region.axes, mask, ranges) != Coverage::Empty;
-            }))
-            ++count;
+        if (mask.meets(ranges)) ++count;
     }
     return count;
 }
@@ -46,10 +44,12 @@ lowering::BlockOrder order_of(const RegionProgram& region, const Plan& plan) {
     lowering::BlockOrder order;
     for (const Loop* loop : loops) {
         if (loop->visible.empty()) continue;
+        const index::Mask mask(region.axes, loop->visible);
         for (const Parallel* group : groups) {
-            const bool matters = std::any_of(
-                loop->visible.begin(), loop->visible.end(),
-                [&](const Expression& mask) { return axes_used(mask).contains(group->axis); });
+            const bool matters = std::any_of(loop->visible.begin(), loop->visible.end(),
+                                             [&](const Expression& condition) {
+                                                 return axes_used(condition).contains(group->axis);
+                                             });
             if (!matters) continue;
             const std::int64_t extent = region.axes[group->axis.index()].extent;
             const std::int64_t last = (extent - 1) / group->size * group->size;
@@ -59,7 +59,7 @@ lowering::BlockOrder order_of(const RegionProgram& region, const Plan& plan) {
                     0, std::min(other->size, region.axes[other->axis.index()].extent) - 1};
             Ranges end = start;
             end[group->axis] = {last, extent - 1};
-            if (visited(region, *loop, end) > visited(region, *loop, start))
+            if (visited(region, *loop, mask, end) > visited(region, *loop, mask, start))
                 order.reversed.insert(group->axis);
         }
     }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
+#include "codegen/fold_constants.h"
 #include "codegen/tensor/tensor_lowering.h"
 
 namespace napkin::lowering {
@@ -38,7 +40,7 @@ kernel::Expression TensorLowering::ChunkLoop::after(const std::string& from) con
     return next.empty() ? variable(from) + loop.size : invoke(variable(next), {variable(from)});
 }
 
-kernel::Expression TensorLowering::untested(const Loop& loop) {
+kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
     const AxisRange& range = ranges_.at(loop.axis);
     std::vector<Expression> conditions;
     for (const TileStatement& statement : loop.body)
@@ -48,10 +50,10 @@ kernel::Expression TensorLowering::untested(const Loop& loop) {
     if (range.capacity != columns_of(loop.axis).padded) return false;
     kernel::Expression whole = true;
     if (!range.exact()) whole = equal(expression_of(range.count), range.capacity);
-    const IntervalPrinter intervals(ranges_, sizes_);
+    const IntervalPrinter intervals(axes_, ranges_, sizes_);
     known_.clear();
     for (const Expression& condition : conditions) {
-        const kernel::Expression holds = intervals.must_hold(condition);
+        const kernel::Expression holds = intervals.must_hold(condition, names_, body);
         if (is(holds, true)) continue;
         const kernel::Expression tested = variable("kTested");
         if (!is(holds, false)) {
@@ -59,7 +61,8 @@ kernel::Expression TensorLowering::untested(const Loop& loop) {
             known_.push_back({condition, !tested, false});
             continue;
         }
-        const kernel::Expression never = intervals.must_hold(apply(Function::Not, {condition}));
+        const kernel::Expression never =
+            intervals.must_hold(apply(Function::Not, {condition}), names_, body);
         if (is(never, false) || is(never, true)) continue;
         whole = std::move(whole) && never;
         known_.push_back({condition, tested, true});
@@ -134,14 +137,68 @@ void TensorLowering::enter_chunk(const ChunkLoop& code, Body& body) {
     narrow(code.loop.axis, code.loop.size, index_along(code.loop.axis, code.start), body);
 }
 
-/// Which chunks are visited, where masks may skip some, and the first of them.
+/// Which chunks are visited, where masks may skip some: those of a progression, or those that a
+/// function finds.
 void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
     code.first = expression_of(code.outer.start);
+    if (code.loop.visible.empty()) return;
+    const std::optional<std::vector<ChunkProgression>> chunks =
+        IntervalPrinter(axes_, ranges_, sizes_)
+            .chunks(code.loop.visible, code.loop.axis, code.loop.size, names_, body);
+    if (!chunks) return search_visible(code, body);
+    if (chunks->size() == 1 && !chunks->front().origin)
+        std::tie(code.first, code.end) = declare_ends(code, chunks->front(), body);
+    else
+        find_nearest(code, *chunks, body);
+}
+
+/// Declares where a progression begins and ends.
+std::pair<kernel::Expression, kernel::Expression> TensorLowering::declare_ends(
+    const ChunkLoop& code, const ChunkProgression& chunks, Body& body) {
+    const auto declared = [&](const char* name, kernel::Expression value) {
+        if (parts_of(value) == nullptr) return value;
+        const std::string fresh = names_.fresh(name + code.axis);
+        body.push_back(define("int", fresh, std::move(value)));
+        return variable(fresh);
+    };
+    kernel::Expression first = declared("first_", expression_of(chunks.first));
+    kernel::Expression end =
+        declared("end_", folded(choose(chunks.when, expression_of(chunks.end), first)));
+    return {std::move(first), std::move(end)};
+}
+
+/// Declares what gives the next chunk of all progressions.
+void TensorLowering::find_nearest(ChunkLoop& code, const std::vector<ChunkProgression>& all,
+                                  Body& body) {
+    const std::string after = names_.fresh("after_" + code.axis);
+    const std::string nearest_name = names_.fresh("nearest_" + code.axis);
+    const kernel::Expression nearest = variable(nearest_name);
+    Body search = {define("int", after, variable(code.start) + code.loop.size),
+                   kernel::declare("int", nearest_name, code.end)};
+    for (const ChunkProgression& each : all) {
+        const auto [first, end] = declare_ends(code, each, body);
+        IndexForm place = index_along(code.loop.axis, after);
+        if (first != kernel::Expression(0))
+            place = index_atom(call("maximum", {variable(after), first}), range_of(place));
+        if (each.origin) place = place + modulo(*each.origin - place, each.step);
+        const std::string at = names_.fresh("at");
+        search.push_back(define("int", at, expression_of(place)));
+        append(search, only_if(variable(at) < end,
+                               {assign(nearest, call("minimum", {nearest, variable(at)}))}));
+    }
+    search.push_back({kernel::Return{nearest}});
+    code.next = names_.fresh("next_" + code.axis);
+    body.push_back(kernel::define_function(code.next, code.function(std::move(search))));
+    code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
+}
+
+/// Where no closed form says which chunks are visited, they are tried one after another.
+void TensorLowering::search_visible(ChunkLoop& code, Body& body) {
     Body visible;
     enter_chunk(code, visible);
-    kernel::Expression test = true;
-    for (const Expression& condition : code.loop.visible)
-        test = std::move(test) && IntervalPrinter(ranges_, sizes_).may_hold(condition);
+    kernel::Expression test =
+        IntervalPrinter(axes_, ranges_, sizes_).may_hold(code.loop.visible, names_, visible);
+    ranges_[code.loop.axis] = code.outer;
     if (is(test, true)) return;
     code.next = names_.fresh("next_" + code.axis);
     const std::string seen = names_.fresh("visible_" + code.axis);
@@ -182,7 +239,7 @@ Body TensorLowering::declare_chunk(const ChunkLoop& code, const std::vector<Vari
     enter_chunk(code, whole);
     const std::vector<ExpressionScope::Known> outer_known = known_;
     const kernel::Expression outer_tested = tested_;
-    const kernel::Expression without_tests = untested(code.loop);
+    const kernel::Expression without_tests = untested(code.loop, whole);
     const bool two_versions = !is(without_tests, true) && !is(without_tests, false);
     const std::string is_whole = two_versions ? names_.fresh("whole_" + code.axis) : std::string();
     if (two_versions) {

@@ -73,6 +73,10 @@ private:
     void lower_loop(const Loop& loop, Body& body);
     void enter_chunk(const ChunkLoop& code, Body& body);
     void find_visible(ChunkLoop& code, Body& body);
+    [[nodiscard]] std::pair<kernel::Expression, kernel::Expression> declare_ends(
+        const ChunkLoop& code, const ChunkProgression& chunks, Body& body);
+    void find_nearest(ChunkLoop& code, const std::vector<ChunkProgression>& all, Body& body);
+    void search_visible(ChunkLoop& code, Body& body);
     [[nodiscard]] std::vector<VariableId> fill_matrices(ChunkLoop& code, Body& body);
     [[nodiscard]] Body declare_chunk(const ChunkLoop& code, const std::vector<VariableId>& own,
                                      Body& body);
@@ -87,7 +91,7 @@ private:
     /// The product that a loop is made of, if it holds nothing else that would have to wait for it.
     [[nodiscard]] const Compute* lone_product(const Loop& loop) const;
     /// What tells chunks with nothing to test from others; `false` where all have.
-    [[nodiscard]] kernel::Expression untested(const Loop& loop);
+    [[nodiscard]] kernel::Expression untested(const Loop& loop, Body& body);
 
     // lower_memory.cpp
     [[nodiscard]] bool has_loops() const;

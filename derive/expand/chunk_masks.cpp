@@ -6,7 +6,7 @@
 
 #include "derive/streams.h"
 #include "diagrams/contains.h"
-#include "diagrams/interval.h"
+#include "diagrams/masks.h"
 
 namespace napkin {
 

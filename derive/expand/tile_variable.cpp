@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "derive/widths.h"
-#include "diagrams/interval.h"
+#include "diagrams/index/interval.h"
 
 namespace napkin {
 

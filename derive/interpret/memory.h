@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "derive/tile_program.h"
-#include "diagrams/interval.h"
+#include "diagrams/index/interval.h"
 
 namespace napkin {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "derive/operations.h"
+#include "diagrams/index/mask.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin {
@@ -34,9 +35,9 @@ private:
     void note_positions(const Expression& expression);
     void walk(const std::vector<TileStatement>& body);
     void visit_ranges(const std::vector<TileStatement>& body, AxisId axis, std::int64_t size,
-                      Level level, const std::vector<Expression>& visible, bool is_chunk);
+                      Level level, const index::Mask* mask, bool is_chunk);
     bool visit_one(const std::vector<TileStatement>& body, AxisId axis, Interval range, Level level,
-                   const std::vector<Expression>& visible, bool is_chunk);
+                   const index::Mask* mask, bool is_chunk);
     void load(const Load& load);
     void compute(const Compute& compute);
     void save(const Save& save);
@@ -51,6 +52,7 @@ private:
     Executor* executor_;
     LevelRanges ranges_;
     Lifetimes lifetimes_;
+    std::map<const Loop*, index::Mask> masks_;
     std::set<AxisId> positional_;  // axes whose position, not only width, matters to counts
     std::map<Level, std::int64_t> held_;
     std::map<Level, std::int64_t> held_bits_;
@@ -75,6 +77,8 @@ void Walker::collect(const std::vector<TileStatement>& body) {
                        [&](const Loop& loop) {
                            for (const Expression& mask : loop.visible)
                                for (AxisId axis : axes_used(mask)) positional_.insert(axis);
+                           if (!loop.visible.empty())
+                               masks_.emplace(&loop, index::Mask(region_.axes, loop.visible));
                            collect(loop.body);
                        },
                        [&](const Load& load) {
@@ -99,11 +103,13 @@ void Walker::walk(const std::vector<TileStatement>& body) {
             for (VariableId id : born->second) hold(id);
         std::visit(overloaded{
                        [&](const Parallel& node) {
-                           visit_ranges(node.body, node.axis, node.size, node.level, {}, false);
+                           visit_ranges(node.body, node.axis, node.size, node.level, nullptr,
+                                        false);
                        },
                        [&](const Loop& node) {
-                           visit_ranges(node.body, node.axis, node.size, node.level, node.visible,
-                                        true);
+                           const auto mask = masks_.find(&node);
+                           visit_ranges(node.body, node.axis, node.size, node.level,
+                                        mask == masks_.end() ? nullptr : &mask->second, true);
                        },
                        [&](const Load& node) { load(node); },
                        [&](const Compute& node) { compute(node); },
@@ -116,7 +122,7 @@ void Walker::walk(const std::vector<TileStatement>& body) {
 }
 
 void Walker::visit_ranges(const std::vector<TileStatement>& body, AxisId axis, std::int64_t size,
-                          Level level, const std::vector<Expression>& visible, bool is_chunk) {
+                          Level level, const index::Mask* mask, bool is_chunk) {
     const Interval whole = ranges_.at(level, axis);
     const std::int64_t width = whole.high - whole.low + 1;
     const std::int64_t full = width / size;
@@ -124,7 +130,7 @@ void Walker::visit_ranges(const std::vector<TileStatement>& body, AxisId axis, s
     const auto one = [&](std::int64_t start, std::int64_t count) {
         const Interval range{start, std::min(start + size - 1, whole.high)};
         weight_ *= count;
-        const bool visited = visit_one(body, axis, range, level, visible, is_chunk);
+        const bool visited = visit_one(body, axis, range, level, mask, is_chunk);
         if (is_chunk) (visited ? counters_.chunks_visited : counters_.chunks_skipped) += weight_;
         weight_ /= count;
     };
@@ -137,15 +143,9 @@ void Walker::visit_ranges(const std::vector<TileStatement>& body, AxisId axis, s
 }
 
 bool Walker::visit_one(const std::vector<TileStatement>& body, AxisId axis, Interval range,
-                       Level level, const std::vector<Expression>& visible, bool is_chunk) {
+                       Level level, const index::Mask* mask, bool is_chunk) {
     const std::vector<Interval> saved = ranges_.narrow(level, axis, range);
-    bool visited = true;
-    if (!visible.empty()) {
-        Expression together = visible.front();
-        for (std::size_t i = 1; i < visible.size(); ++i)
-            together = apply(Function::And, {together, visible[i]});
-        visited = coverage(region_.axes, together, ranges_.ranges(level)) != Coverage::Empty;
-    }
+    const bool visited = mask == nullptr || mask->meets(ranges_.ranges(level));
     const bool processor = executor_ != nullptr && !is_chunk && level != Level::Block;
     if (processor) executor_->enter(level, range.low);
     if (visited) walk(body);

@@ -10,7 +10,7 @@
 
 #include "derive/interpret/device.h"
 #include "derive/interpret/domain.h"
-#include "diagrams/interval.h"
+#include "diagrams/index/interval.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::proof {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "diagrams/interval.h"
+#include "diagrams/index/mask.h"
 
 namespace napkin {
 namespace {
@@ -43,21 +43,20 @@ std::vector<Expression> index_conditions(const Diagram& diagram) {
 }
 
 /// Adds both sides of the changes of a condition along an axis within `range`.
-void add_changes(const Diagram& diagram, const Expression& condition, AxisId axis, Ranges ranges,
-                 Interval range, std::size_t most, std::set<std::int64_t>& found) {
-    if (found.size() >= most) return;
+void add_changes(const index::Mask& mask, AxisId axis, Ranges ranges, Interval range,
+                 std::size_t most, std::set<std::int64_t>& found) {
+    if (found.size() >= most || range.high == range.low) return;
     ranges[axis] = range;
-    if (coverage(diagram.axes, condition, ranges) != Coverage::Partial) return;
-    if (range.high == range.low) return;
+    if (!mask.meets(ranges) || mask.covers(ranges)) return;
     const std::int64_t middle = range.low + (range.high - range.low) / 2;
     const auto holds = [&](std::int64_t at) {
         ranges[axis] = {at, at};
-        return coverage(diagram.axes, condition, ranges);
+        return mask.meets(ranges);
     };
-    add_changes(diagram, condition, axis, ranges, {range.low, middle}, most, found);
+    add_changes(mask, axis, ranges, {range.low, middle}, most, found);
     if (holds(middle) != holds(middle + 1) && found.size() < most)
         found.insert({middle, middle + 1});
-    add_changes(diagram, condition, axis, ranges, {middle + 1, range.high}, most, found);
+    add_changes(mask, axis, ranges, {middle + 1, range.high}, most, found);
 }
 
 }  // namespace
@@ -67,6 +66,7 @@ std::set<std::int64_t> corners_of(const Diagram& diagram, AxisId axis, const Til
     for (const Expression& condition : index_conditions(diagram)) {
         const std::set<AxisId> used = axes_used(condition);
         if (used.count(axis) == 0) continue;
+        const index::Mask mask(diagram.axes, {condition});
         Ranges others;
         for (const AxisId other : used) others[other] = {0, 0};
         for (const AxisId other : used) {
@@ -75,8 +75,8 @@ std::set<std::int64_t> corners_of(const Diagram& diagram, AxisId axis, const Til
                 Ranges ranges = others;
                 ranges[other] = {corner, corner};
                 std::set<std::int64_t> changes;
-                add_changes(diagram, condition, axis, ranges, {0, diagram[axis].extent - 1},
-                            kMostChanges, changes);
+                add_changes(mask, axis, ranges, {0, diagram[axis].extent - 1}, kMostChanges,
+                            changes);
                 corners.merge(changes);
             }
         }

@@ -11,6 +11,8 @@ namespace {
 
 /// Alternatives of a domain, beyond which conditions are left out.
 constexpr int kMostAlternatives = 64;
+/// Of a question, some 10 ms.
+constexpr unsigned long kMostOperations = 30'000;
 
 std::optional<std::int64_t> finite(const Value& value) {
     constexpr long kLeast = std::numeric_limits<long>::min();
@@ -30,7 +32,9 @@ struct Domain::Parts {
     bool complete = true;  ///< no condition has been left out
 
     Parts(const std::vector<Axis>& axes, Elements elements)
-        : translator(context, axes, std::move(elements)), conditions(translator.everything()) {}
+        : context(kMostOperations),
+          translator(context, axes, std::move(elements)),
+          conditions(translator.everything()) {}
 
     /// The points, of all that has been translated.
     [[nodiscard]] Set points() const { return both(conditions, translator.ranges()); }

@@ -50,9 +50,11 @@ using Piecewise = Owned<isl_pw_aff, isl_pw_aff_copy, isl_pw_aff_free>;
 /// What all objects of one question belong to, and outlived by none of them.
 class Context {
 public:
-    Context() : context_(isl_ctx_alloc()) {
+    /// A question that needs more operations ends without an answer. Ordinary ones need fewer than
+    /// 5000; what many minima and choices nest into would need millions.
+    explicit Context(unsigned long most_operations) : context_(isl_ctx_alloc()) {
         isl_options_set_on_error(context_, ISL_ON_ERROR_CONTINUE);
-        isl_ctx_set_max_operations(context_, kMostOperations);
+        isl_ctx_set_max_operations(context_, most_operations);
     }
     Context(const Context&) = delete;
     Context& operator=(const Context&) = delete;
@@ -65,9 +67,6 @@ public:
     [[nodiscard]] isl_ctx* get() const { return context_; }
 
 private:
-    /// A question that needs more ends without an answer, after some 10 ms. Ordinary ones need
-    /// fewer than 5000; what many minima and choices nest into would need millions.
-    static constexpr unsigned long kMostOperations = 30'000;
     isl_ctx* context_;
 };
 
@@ -76,6 +75,15 @@ inline Set both(Set a, Set b) {
 }
 inline Set either(Set a, Set b) {
     return Set(isl_set_union(a.release(), b.release()));
+}
+inline Piecewise sum(const Piecewise& a, const Piecewise& b) {
+    return Piecewise(isl_pw_aff_add(a.copy(), b.copy()));
+}
+inline Set at_most(const Piecewise& a, const Piecewise& b) {
+    return Set(isl_pw_aff_le_set(a.copy(), b.copy()));
+}
+inline Set below(const Piecewise& a, const Piecewise& b) {
+    return Set(isl_pw_aff_lt_set(a.copy(), b.copy()));
 }
 inline bool certainly_empty(const Set& set) {
     return isl_set_is_empty(set.get()) == isl_bool_true;

@@ -23,6 +23,8 @@ public:
     [[nodiscard]] Set everything() const;
     /// What is known of all parameters met so far.
     [[nodiscard]] const Set& ranges() const { return ranges_; }
+    /// What the parameters stand for, which are called p0, p1 and so on.
+    [[nodiscard]] const std::vector<Expression>& parameters() const { return parameters_; }
     /// Whether the sets say all there is: what it met was affine in indices and numbers.
     [[nodiscard]] bool is_exact() const;
 
@@ -51,7 +53,7 @@ private:
     isl_ctx* context_;
     const std::vector<Axis>& axes_;
     Elements elements_;
-    std::vector<Expression> parameters_;  ///< what they stand for
+    std::vector<Expression> parameters_;
     Set ranges_;
     bool complete_ = true;  ///< nothing that is known is missing in the ranges
     std::size_t steps_ = 0;

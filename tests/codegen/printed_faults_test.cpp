@@ -62,7 +62,7 @@ Subject attention() {
     const std::string wait = "wait_copies<0>();\n        ";
     const std::string barrier = "block_barrier();\n        ";
     const std::string load =
-        "if (x_ahead < 75) {\n            load_x(x_ahead, (stage + 1) % 2);\n"
+        "if (x_ahead < end_x) {\n            load_x(x_ahead, (stage + 1) % 2);\n"
         "        }\n        ";
     const std::string commit = "commit_copies();\n        ";
     return {
@@ -96,7 +96,7 @@ Subject attention() {
                "column(j) + 1;\n                const bool t0"}}},
             {"the mask off by one", {{"q0 + iq + 19;", "q0 + iq + 18;"}}},
             {"a masked chunk taken as a whole one", {{"x0 + nx <= q0 + 20", "x0 + nx <= q0 + 52"}}},
-            {"a visible chunk left out", {{"q0 + nq + 18", "q0 + nq + 2"}}},
+            {"a visible chunk left out", {{"q0 + nq + 19", "q0 + nq + 2"}}},
             {"weights not repaired", {{"P_sum[i] * P_repair[i]", "P_sum[i]"}}},
             {"results not repaired", {{"O_sum(i, j) * P_repair[i]", "O_sum(i, j)"}}},
             {"no normalisation at the end", {{"multiply(O_sum(i, j), r0)", "O_sum(i, j)"}}},

@@ -6,35 +6,15 @@
 #include <algorithm>
 #include <set>
 
+#include "tests/index/two_axes.h"
 #include "tests/support/random_index.h"
 
 namespace napkin::index {
 
 namespace {
 
-const AxisId kQ{0};
-const AxisId kX{1};
 const ArrayId kTable{0};
 
-std::vector<Axis> two_axes(std::int64_t q, std::int64_t x, bool dynamic = false) {
-    std::vector<Axis> axes(2);
-    axes[0].name = "q";
-    axes[0].extent = q;
-    axes[1].name = "x";
-    axes[1].extent = x;
-    for (const AxisId id : {kQ, kX}) {
-        axes[id.index()].size = axis_size(id);
-        axes[id.index()].dynamic = dynamic;
-    }
-    return axes;
-}
-
-Expression q() {
-    return axis_index(kQ);
-}
-Expression x() {
-    return axis_index(kX);
-}
 Expression at_most(Expression a, Expression b) {
     return apply(Function::LessEqual, {std::move(a), std::move(b)});
 }

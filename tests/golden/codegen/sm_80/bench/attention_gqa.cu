@@ -72,13 +72,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of x
-    const auto visible_x = [&](int x0) { return x0 <= q0 + 7295; };
-    const auto next_x = [&](int x0) {
-        do {
-            x0 += 64;
-        } while (x0 < 8192 && !visible_x(x0));
-        return x0;
-    };
+    const int end_x = minimum(8192, q0 + 7296);
     const auto load_x = [&](int x0, int stage) {
         copy_async<8>(K_tile(stage), K, b0 * K_stride_b + h0 * K_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
@@ -169,24 +163,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             P_max[i] = P_max_new[i];
         }
     };
-    const int first_x = next_x(-64);
-    int x_ahead = first_x;  // the next chunk to load
+    int x_ahead = 0;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
-        if (x_ahead < 8192) {
+        if (x_ahead < end_x) {
             load_x(x_ahead, stage);
         }
         commit_copies();
-        x_ahead = next_x(x_ahead);
+        x_ahead += 64;
     }
     int stage = 0;
-    for (int x0 = first_x; x0 < 8192; x0 = next_x(x0)) {
+    for (int x0 = 0; x0 < end_x; x0 += 64) {
         wait_copies<0>();
         block_barrier();
-        if (x_ahead < 8192) {
+        if (x_ahead < end_x) {
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_ahead = next_x(x_ahead);
+        x_ahead += 64;
         if (whole_x(x0)) {
             chunk_x(x0, stage, Flag<false>());
         } else {

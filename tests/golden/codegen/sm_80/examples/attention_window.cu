@@ -69,20 +69,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of x
-    const auto visible_x = [&](int x0) { return x0 <= q0 + 63 && q0 < x0 + 1087; };
-    const auto next_x = [&](int x0) {
-        do {
-            x0 += 64;
-        } while (x0 < 8192 && !visible_x(x0));
-        return x0;
-    };
+    const int first_x = floor_divide(maximum(q0 - 1023, 0), 64) * 64;
+    const int end_x = minimum(8192, q0 + 64);
     const auto load_x = [&](int x0, int stage) {
         copy_async<8>(K_tile(stage), K, b0 * K_stride_b + h0 * K_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
         copy_async<8>(V_tile(stage), V, b0 * V_stride_b + h0 * V_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
     };
-    const auto whole_x = [&](int x0) { return x0 + 63 <= q0 && q0 < x0 + 961; };
+    const auto whole_x = [&](int x0) { return x0 + 63 <= q0 && q0 <= x0 + 960; };
     const auto chunk_x = [&](int x0, int stage, auto tested) NK_INLINE {
         const bool kTested = tested.value;
 
@@ -166,24 +161,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             P_max[i] = P_max_new[i];
         }
     };
-    const int first_x = next_x(-64);
     int x_ahead = first_x;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
-        if (x_ahead < 8192) {
+        if (x_ahead < end_x) {
             load_x(x_ahead, stage);
         }
         commit_copies();
-        x_ahead = next_x(x_ahead);
+        x_ahead += 64;
     }
     int stage = 0;
-    for (int x0 = first_x; x0 < 8192; x0 = next_x(x0)) {
+    for (int x0 = first_x; x0 < end_x; x0 += 64) {
         wait_copies<0>();
         block_barrier();
-        if (x_ahead < 8192) {
+        if (x_ahead < end_x) {
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_ahead = next_x(x_ahead);
+        x_ahead += 64;
         if (whole_x(x0)) {
             chunk_x(x0, stage, Flag<false>());
         } else {

@@ -1,0 +1,145 @@
+// Interval reasoning. An integer expression is brought to a linear form: a constant, integer
+// factors of axis indices, and opaque atoms (min, max, floor-div, mod, products) that only have an
+// interval. Distinct axes vary independently over a tile, so the bounds of a linear form without
+// atoms are attained.
+#include "diagrams/index/interval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "diagrams/checked.h"
+#include "diagrams/overloaded.h"
+
+namespace napkin {
+
+namespace {
+
+/// constant + sum of factor * axis + an interval of everything else.
+struct Linear {
+    std::map<AxisId, std::int64_t> factors;
+    Interval rest;  ///< the constant and the atoms together
+    bool operator==(const Linear&) const = default;
+};
+
+Linear scaled(Linear form, std::int64_t factor) {
+    for (auto& [axis, value] : form.factors) value = saturating_multiply(value, factor);
+    form.rest = form.rest * Interval{factor, factor};
+    if (factor == 0) form.factors.clear();
+    return form;
+}
+
+Linear sum(Linear a, const Linear& b) {
+    for (const auto& [axis, value] : b.factors) {
+        std::int64_t& factor = a.factors[axis];
+        factor = saturating_add(factor, value);
+        if (factor == 0) a.factors.erase(axis);
+    }
+    a.rest = a.rest + b.rest;
+    return a;
+}
+
+class Reasoner {
+public:
+    Reasoner(const std::vector<Axis>& axes, const Ranges& ranges) : axes_(axes), ranges_(ranges) {}
+
+    std::optional<Linear> linear(const Expression& expression) const {
+        return std::visit(
+            overloaded{
+                [&](const Number& value) { return literal(value.value); },
+                [&](const AxisIndex& index) {
+                    return std::optional<Linear>(Linear{{{index.axis, 1}}, {0, 0}});
+                },
+                [&](const SizeOf& size) { return constant(axes_[size.axis.index()].extent); },
+                [&](const Read&) { return std::optional<Linear>(); },
+                [&](const Apply& call) { return linear_call(call); },
+                [&](const Convert& convert) {
+                    return is_floating(convert.type) ? std::optional<Linear>()
+                                                     : linear(convert.argument.front());
+                },
+                [&](const Operand&) { return std::optional<Linear>(); },
+            },
+            expression.node);
+    }
+
+    Interval range(const Linear& form) const {
+        Interval total = form.rest;
+        for (const auto& [axis, factor] : form.factors)
+            total = total + range_of(axis) * Interval{factor, factor};
+        return total;
+    }
+
+private:
+    Interval range_of(AxisId axis) const {
+        const auto found = ranges_.find(axis);
+        return found != ranges_.end() ? found->second : Interval{0, axes_[axis.index()].extent - 1};
+    }
+    static std::optional<Linear> constant(std::int64_t value) { return Linear{{}, {value, value}}; }
+    static std::optional<Linear> literal(double value) {
+        if (std::floor(value) != value || std::abs(value) > 1e15) return std::nullopt;
+        return constant(static_cast<std::int64_t>(value));
+    }
+    static std::optional<Linear> atom(Interval interval) { return Linear{{}, interval}; }
+
+    std::optional<Linear> linear_call(const Apply& call) const {
+        std::vector<Linear> parts;
+        for (const Expression& argument : call.arguments) {
+            if (call.function == Function::Select && parts.empty() &&
+                &argument == &call.arguments.front()) {
+                parts.push_back(Linear{});  // a condition has no linear form and needs none
+                continue;
+            }
+            const std::optional<Linear> part = linear(argument);
+            if (!part) return std::nullopt;
+            parts.push_back(*part);
+        }
+        switch (call.function) {
+        case Function::Negate: return scaled(parts[0], -1);
+        case Function::Add: return sum(parts[0], parts[1]);
+        case Function::Subtract: return sum(parts[0], scaled(parts[1], -1));
+        case Function::Multiply: return product(parts[0], parts[1]);
+        case Function::FloorDivide: return quotient(parts[0], parts[1]);
+        case Function::Modulo: return remainder(parts[0], parts[1]);
+        case Function::Abs: return atom(magnitude(range(parts[0])));
+        case Function::Min: return atom(smaller(range(parts[0]), range(parts[1])));
+        case Function::Max: return atom(larger(range(parts[0]), range(parts[1])));
+        case Function::Select: return atom(hull(range(parts[1]), range(parts[2])));
+        default: return std::nullopt;
+        }
+    }
+
+    std::optional<Linear> product(const Linear& a, const Linear& b) const {
+        if (a.factors.empty() && a.rest.low == a.rest.high) return scaled(b, a.rest.low);
+        if (b.factors.empty() && b.rest.low == b.rest.high) return scaled(a, b.rest.low);
+        return atom(range(a) * range(b));
+    }
+    std::optional<Linear> quotient(const Linear& a, const Linear& b) const {
+        const Interval divisor = range(b);
+        if (divisor.low <= 0) return std::nullopt;
+        return atom(floor_quotient(range(a), divisor));
+    }
+    std::optional<Linear> remainder(const Linear& a, const Linear& b) const {
+        const Interval u = range(a);
+        const Interval v = range(b);
+        if (v.low <= 0) return std::nullopt;
+        if (!v.is_one() || floor_quotient(u.low, v.low) != floor_quotient(u.high, v.low))
+            return atom(napkin::remainder(u, v));
+        const std::int64_t start = v.low * floor_quotient(u.low, v.low);
+        return sum(a, *constant(-start));
+    }
+
+    const std::vector<Axis>& axes_;
+    const Ranges& ranges_;
+};
+
+}  // namespace
+
+std::optional<Interval> bounds(const std::vector<Axis>& axes, const Expression& expression,
+                               const Ranges& ranges) {
+    const Reasoner reasoner(axes, ranges);
+    const std::optional<Linear> form = reasoner.linear(expression);
+    if (!form) return std::nullopt;
+    return reasoner.range(*form);
+}
+
+}  // namespace napkin
