@@ -55,12 +55,67 @@ struct Obligation {
     bool operator==(const Obligation&) const = default;
 };
 
-/// What is said of one state variable besides the statements that make it.
+/// When a gauge takes in what a chunk brings. Every choice is exact in real arithmetic: they trade
+/// repairs for range.
+enum class GaugePolicy {
+    Running,  ///< with every chunk
+    Held,     ///< with the first chunk that has an element, and never again
+};
+
+/// A value that states are kept relative to, so that they stay in range and do not cancel.
+struct Gauge {
+    enum class Of { Maximum, Mean };
+    Of of = Of::Maximum;
+    GaugePolicy policy = GaugePolicy::Running;
+    ArrayId state = {};     ///< its value so far
+    ArrayId next = {};      ///< that with the chunk taken in; `state` itself where it is held
+    Expression value = {};  ///< what it is the maximum or the mean of, along the axes `over`
+    std::vector<AxisId> over = {};
+    /// Of a mean: the state that sums what its elements weigh, and that weight; each counts alike
+    /// where it is held, or where there is no weight.
+    std::optional<ArrayId> total = {};
+    std::optional<Expression> weight = {};
+    bool may_lack = false;  ///< a chunk may have no element of it
+    bool operator==(const Gauge&) const = default;
+};
+
+/// How a state follows when its gauges change from g to g':
+///
+///     s' = exp(G - G') * (s + sum_j ways_j * prod_i (g_i - g_i')^steps_ji * s_j)
+///
+/// where it sums products of exp(E - G), G made of gauges, and of powers of differences to g_i.
+struct GaugeAction {
+    struct Shift {
+        ArrayId gauge = {};
+        int power = 1;  ///< of the difference to it
+        bool operator==(const Shift&) const = default;
+    };
+    struct Lower {
+        ArrayId state = {};           ///< of lower powers of the differences
+        double ways = 1;              ///< a product of binomial coefficients
+        std::vector<int> steps = {};  ///< for each shift, how much lower
+        bool operator==(const Lower&) const = default;
+    };
+    std::optional<ArrayId> scale = {};  ///< the array of the body that is exp(G - G')
+    std::vector<Shift> shifts = {};
+    std::vector<Lower> lower = {};  ///< none where all gauges of the shifts are held
+    bool operator==(const GaugeAction&) const = default;
+};
+
+/// What is kept from chunk to chunk.
 struct AccumulatorState {
-    ArrayId state;
-    std::string repair;  ///< as a formula in the user's names, `exp(m_old - m_new)`; empty where
-                         ///< none is needed
-    std::string why;     ///< one sentence: which fold it serves, what makes the repair necessary
+    enum class Keeps {
+        Fold,     ///< a fold, or a part of one
+        Element,  ///< an element at an index that is known or was selected
+        List,     ///< the largest elements, sorted
+        Prefix,   ///< the last prefix of a scan
+        Gauge,    ///< a mean that others are relative to
+    };
+    ArrayId state = {};
+    Keeps keeps = Keeps::Fold;
+    std::optional<ArrayId> serves = {};  ///< the array whose fold it is
+    MonoidId monoid = {};                ///< by which it takes in elements
+    GaugeAction action = {};
     bool operator==(const AccumulatorState&) const = default;
 };
 
@@ -90,6 +145,7 @@ struct Accumulator {
     /// used beyond the body.
     std::vector<Statement> tail;
     std::vector<AccumulatorState> states;
+    std::vector<Gauge> gauges;
     std::vector<AccumulatorSelection> selections;
     /// What finite arithmetic could spoil, and why it does not or when it does.
     std::vector<Obligation> obligations;
@@ -97,6 +153,9 @@ struct Accumulator {
     std::vector<std::string> conditions;
     bool operator==(const Accumulator&) const = default;
 };
+
+/// The gauge with this state; null where the state is none.
+[[nodiscard]] const Gauge* gauge_of(const Accumulator& accumulator, ArrayId state);
 
 /// Derives the accumulator of `region` for streaming `axes`, or says why there is none. Statements
 /// of the region that neither carry one of them nor depend on folds over them are left out: they

@@ -58,7 +58,10 @@ struct Array {
     std::vector<AxisId> axes;  ///< the order in which the language indexes it, woven axes first
     std::vector<std::uint32_t> layout;  ///< memory order, slowest first, as positions in `axes`
     ElementType type = ElementType::F32;
-    bool rounds = false;          ///< a type the user wrote: the reference rounds to it
+    bool rounds = false;    ///< a type the user wrote: the reference rounds to it
+    bool is_gauge = false;  ///< a mean that a rule made for others to be relative to
+    /// Elements are means of that array's, by weights of at least 1: a rule made them so.
+    std::optional<ArrayId> mean_of;
     std::optional<double> value;  ///< the default of a Parameter
     /// Index values (an integer input that indexes another array) must lie below this axis' size,
     /// by contract.

@@ -66,6 +66,13 @@ void Phases::rewrite_reads() {
             if (phase == &body_)
                 chunked_.insert(statement.targets.begin(), statement.targets.end());
         }
+    const std::size_t read = views_.views().size();
+    if (out_.accumulator)
+        for (Gauge& gauge : out_.accumulator->gauges) {
+            gauge.value = views_.rewrite_expression(std::move(gauge.value));
+            if (gauge.weight) gauge.weight = views_.rewrite_expression(std::move(*gauge.weight));
+        }
+    invariant(views_.views().size() == read, "a gauge reads what no statement does");
     // What a gather is indexed by is read when the gather is; outer gathers come after inner ones.
     for (std::size_t i = views_.views().size(); i-- > 0;)
         if (const View& view = views_.views()[i]; is_read_early(view))

@@ -35,12 +35,12 @@ public:
     void set_defined(std::set<ArrayId> defined) { defined_ = std::move(defined); }
 
     [[nodiscard]] Statement rewrite_reads(Statement statement);
+    [[nodiscard]] Expression rewrite_expression(Expression expression);
     [[nodiscard]] const std::vector<View>& views() const { return views_; }
     [[nodiscard]] const View* find(ArrayId view) const;
 
 private:
     [[nodiscard]] Expression inside(Expression index) const;
-    [[nodiscard]] Expression rewrite_expression(Expression expression);
     [[nodiscard]] Expression view_read(const Read& element);
     [[nodiscard]] std::optional<AxisId> whole_axis(const Expression& index) const;
     [[nodiscard]] bool runs_alike(const Expression& a, const Expression& b) const;

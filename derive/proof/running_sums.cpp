@@ -27,12 +27,6 @@ bool is_zero(const Expression& expression) {
     return number != nullptr && number->value == 0;
 }
 
-/// `if c then value else 0`.
-const Apply* where_visible(const Expression& expression) {
-    const Apply* choice = call_of(expression, Function::Select);
-    return choice != nullptr && is_zero(choice->arguments[2]) ? choice : nullptr;
-}
-
 }  // namespace
 
 /// One draw of elements, and of every state that is no sum, before and after a chunk.
@@ -151,7 +145,8 @@ private:
     int maps_within_ = 0;
 };
 
-RunningSums::RunningSums(const RegionProgram& region) : arrays_(region.arrays) {
+RunningSums::RunningSums(const RegionProgram& region)
+    : arrays_(region.arrays), accumulator_(region.accumulator) {
     collect(region.body);
     for (std::size_t at = 0; at < statements_.size(); ++at)
         for (const ArrayId target : statements_[at]->targets) definitions_[target] = at;
@@ -247,65 +242,15 @@ bool RunningSums::moves_as_its_terms(ArrayId target, std::uint64_t seed) const {
     return true;
 }
 
-/// The sum behind a read, begun from something or not.
-const Fold* RunningSums::sum_of(const Expression& read) const {
-    const std::optional<ArrayId> array = array_read(read);
-    const auto definition = array ? definitions_.find(*array) : definitions_.end();
-    if (definition == definitions_.end()) return nullptr;
-    const Fold* fold = std::get_if<Fold>(&statements_[definition->second]->body);
-    return fold != nullptr && fold->monoid == kSum && fold_value(*fold) != nullptr ? fold : nullptr;
-}
-
-/// Of what the sums of such terms are the mean: `w * a` and `w`, both where something is visible.
-std::optional<RunningSums::Mean> RunningSums::averaged(const Expression& terms,
-                                                       const Expression& weights) {
-    const Expression* of = &terms;
-    const Expression* weight = &weights;
-    const Apply* visible = where_visible(*of);
-    const Apply* counted = where_visible(*weight);
-    if (visible != nullptr && counted != nullptr &&
-        visible->arguments[0] == counted->arguments[0]) {
-        of = &visible->arguments[1];
-        weight = &counted->arguments[1];
+const Gauge* RunningSums::mean(const Statement& statement) const {
+    if (!accumulator_) return nullptr;
+    for (const Gauge& each : accumulator_->gauges) {
+        const bool moves = each.of == Gauge::Of::Mean && each.policy == GaugePolicy::Running;
+        if (!moves || each.next != statement.targets.front()) continue;
+        const auto total = copied_.find(*each.total);
+        return total != copied_.end() && is_sum(total->second) ? &each : nullptr;
     }
-    const Number* one = std::get_if<Number>(&weight->node);
-    if (one != nullptr && one->value == 1) return Mean{*of, {}, {}};
-    const Apply* product = call_of(*of, Function::Multiply);
-    if (product == nullptr) return std::nullopt;
-    const bool first = product->arguments[0] == *weight;
-    if (!first && product->arguments[1] != *weight) return std::nullopt;
-    return Mean{product->arguments[first ? 1 : 0], *weight, {}};
-}
-
-std::optional<RunningSums::Mean> RunningSums::mean(const Statement& statement) const {
-    const Map* map = std::get_if<Map>(&statement.body);
-    if (map == nullptr) return std::nullopt;
-    const Expression* value = &map->value;
-    const Apply* choice = call_of(*value, Function::Select);
-    if (choice != nullptr) value = &choice->arguments[1];
-    const Apply* quotient = call_of(unguarded(*value), Function::Divide);
-    if (quotient == nullptr) return std::nullopt;
-    const Fold* sum = sum_of(quotient->arguments[0]);
-    const Fold* total = sum_of(quotient->arguments[1]);
-    if (sum == nullptr || total == nullptr || sum->over != total->over ||
-        sum->seed.size() != total->seed.size())
-        return std::nullopt;
-    std::optional<ArrayId> before;
-    if (!sum->seed.empty()) {  // from the mean before, by the weight before
-        const Apply* product = call_of(sum->seed.front(), Function::Multiply);
-        if (product != nullptr) before = array_read(product->arguments[0]);
-        const auto copy = before ? copied_.find(*before) : copied_.end();
-        if (copy == copied_.end() || copy->second != statement.targets.front() ||
-            product->arguments[1] != total->seed.front() ||
-            !is_sum(*array_read(quotient->arguments[1])))
-            return std::nullopt;
-    }
-    const bool stays = choice == nullptr || is_zero(choice->arguments[2]) ||
-                       (before && array_read(choice->arguments[2]) == before);
-    if (!stays) return std::nullopt;
-    std::optional<Mean> terms = averaged(sum->values.front(), total->values.front());
-    if (terms) terms->before = before;
-    return terms;
+    return nullptr;
 }
 
 }  // namespace napkin::proof

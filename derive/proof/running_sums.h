@@ -1,4 +1,4 @@
-// Sums and means of everything so far, known by the shape of their updates.
+// Which states are sums of everything so far, found by computing with their updates.
 //
 // A state that is relative to a mean that moves takes in states of lower powers with every chunk.
 // Intervals alone would let it grow without end. But where its seed is, for any elements x, what
@@ -26,17 +26,12 @@ public:
 
     /// Whether what this array is folded to is the sum of the fold's terms over all so far.
     [[nodiscard]] bool is_sum(ArrayId target) const { return sums_.contains(target); }
-    /// A mean of values, and of the mean before if there is one; or 0 where there is nothing.
-    struct Mean {
-        Expression of;
-        std::optional<Expression> weight;  ///< where elements do not count alike
-        std::optional<ArrayId> before;
-    };
-    /// The mean that a statement forms; nullopt where it is none.
-    [[nodiscard]] std::optional<Mean> mean(const Statement& statement) const;
+    /// The mean of all so far whose value a statement forms; null where it forms none.
+    [[nodiscard]] const Gauge* mean(const Statement& statement) const;
 
 private:
     const std::vector<Array>& arrays_;
+    const std::optional<Accumulator>& accumulator_;
     std::vector<const Statement*> statements_;    ///< of all levels, in order
     std::map<ArrayId, std::size_t> definitions_;  ///< the last of every array
     std::set<ArrayId> redefined_;                 ///< more than once
@@ -47,9 +42,6 @@ private:
     void collect(const std::vector<TileStatement>& body);
     [[nodiscard]] bool is_state(ArrayId array) const;
     [[nodiscard]] const Fold* seeded_sum(ArrayId array) const;
-    [[nodiscard]] const Fold* sum_of(const Expression& read) const;
-    [[nodiscard]] static std::optional<Mean> averaged(const Expression& terms,
-                                                      const Expression& weights);
     [[nodiscard]] bool begins_with_nothing(ArrayId target) const;
     [[nodiscard]] bool varies_by_chunk(const Expression& expression, int depth = 0) const;
     [[nodiscard]] bool moves_as_its_terms(ArrayId target, std::uint64_t seed) const;

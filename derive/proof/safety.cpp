@@ -194,11 +194,14 @@ private:
 
     /// A mean lies among what it is the mean of, where no weight may vanish.
     std::optional<ValueRange> mean_range(const Statement& statement) {
-        const std::optional<RunningSums::Mean> mean = sums_.mean(statement);
-        if (!mean || (mean->weight && !(values_.range(*mean->weight).low >= 1)))
+        if (const auto of = region_.arrays[statement.targets[0].index()].mean_of)
+            if (const auto saved = device_.find(*of); saved != device_.end())
+                return hull(saved->second, range_of(0));
+        const Gauge* mean = sums_.mean(statement);
+        if (mean == nullptr || (mean->weight && !(values_.range(*mean->weight).low >= 1)))
             return std::nullopt;
-        ValueRange among = hull(values_.range(mean->of), range_of(0));
-        if (mean->before) among = hull(among, values_.arrays.at(*mean->before));
+        const ValueRange chunk = hull(values_.range(mean->value), range_of(0));
+        const ValueRange among = hull(chunk, values_.arrays.at(mean->state));
         const bool finite = !among.minus_infinity && !among.plus_infinity && fits_f32(among);
         return finite && !values_.take_overflow() ? std::optional(among) : std::nullopt;
     }

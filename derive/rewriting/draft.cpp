@@ -246,6 +246,10 @@ void Draft::number_arrays(State& state) const {
         numbers[ArrayId{i}] = ArrayId{static_cast<std::uint32_t>(result.arrays.size())};
         result.arrays.push_back(array);
     }
+    for (Array& array : result.arrays) {
+        const auto among = array.mean_of ? numbers.find(*array.mean_of) : numbers.end();
+        array.mean_of = among == numbers.end() ? std::nullopt : std::optional(among->second);
+    }
     for (Statement& statement : result.statements) {
         for (ArrayId& target : statement.targets) target = numbers.at(target);
         statement = rewrite_statement(std::move(statement), [&](Expression node) {

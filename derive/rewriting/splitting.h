@@ -133,6 +133,7 @@ private:
     void combine_centre(ArrayId state, std::size_t line);
     void combine_pick(const Pick& pick);
     [[nodiscard]] ArrayId combine_helper(ArrayId old);
+    void note_mean(ArrayId made, ArrayId of, bool alike);
     [[nodiscard]] Expression combining(const Expression& expression,
                                        const std::set<ArrayId>& updated);
     [[nodiscard]] std::optional<Expression> moved_state(const Read& element);
@@ -142,9 +143,8 @@ private:
                                         std::variant<Map, Fold> body, const Statement& like);
 
     // splitting_centre.cpp: states relative to a centre
-    [[nodiscard]] bool is_centre(ArrayId state) const;
-    [[nodiscard]] bool is_moving_centre(const Statement& statement) const;
-    [[nodiscard]] static bool may_lack(const Statement& update);
+    [[nodiscard]] const Gauge* held(ArrayId state) const;
+    [[nodiscard]] const Gauge* running_mean(ArrayId next) const;
     [[nodiscard]] bool mentions_centre(const Expression& expression) const;
     [[nodiscard]] Expression inlined(const Expression& expression, bool all = false) const;
     [[nodiscard]] Expression moved(const Line& line, std::size_t component);

@@ -43,37 +43,18 @@ const Apply* guarded_value(const Expression& expression) {
 
 }  // namespace
 
-/// `if c < inf then c else mean`: the first chunk sets it, later ones keep it.
-bool Splitting::is_centre(ArrayId state) const {
-    if (!is_state(state) || !std::isinf(*literal(initial_.at(state)))) return false;
-    for (const Statement& statement : accumulator_.body) {
-        const Map* map = std::get_if<Map>(&statement.body);
-        if (map == nullptr || statement.targets.front() != state) continue;
-        const Apply* choice = std::get_if<Apply>(&map->value.node);
-        return choice != nullptr && choice->function == Function::Select &&
-               choice->arguments[1] == read_axes(state, array(state).axes);
-    }
-    return false;
+/// The mean of a first chunk that the state keeps; null where it is none.
+const Gauge* Splitting::held(ArrayId state) const {
+    const Gauge* gauge = gauge_of(accumulator_, state);
+    return gauge != nullptr && gauge->policy == GaugePolicy::Held ? gauge : nullptr;
 }
 
-/// The next place of a centre that moves: `sum / count`, or `if total != 0 then sum / total else
-/// c`.
-bool Splitting::is_moving_centre(const Statement& statement) const {
-    const Map* map = std::get_if<Map>(&statement.body);
-    const Apply* value = map != nullptr ? std::get_if<Apply>(&map->value.node) : nullptr;
-    if (value == nullptr) return false;
-    const bool chooses = value->function == Function::Select;
-    if (!chooses && value->function != Function::Guard) return false;
-    const Apply* mean = std::get_if<Apply>(&value->arguments[chooses ? 1 : 0].node);
-    if (mean == nullptr || mean->function != Function::Divide) return false;
-    const ArrayId next = statement.targets.front();
-    return std::any_of(accumulator_.body.begin(), accumulator_.body.end(), [&](const auto& each) {
-        const Map* update = std::get_if<Map>(&each.body);
-        const ArrayId centre = each.targets.front();
-        return update != nullptr && is_state(centre) &&
-               update->value == read_axes(next, array(next).axes) &&
-               (!chooses || value->arguments[2] == read_axes(centre, array(centre).axes));
-    });
+/// The mean of all chunks whose next value the array is.
+const Gauge* Splitting::running_mean(ArrayId next) const {
+    for (const Gauge& each : accumulator_.gauges)
+        if (each.of == Gauge::Of::Mean && each.policy == GaugePolicy::Running && each.next == next)
+            return &each;
+    return nullptr;
 }
 
 /// Maps of the body put in where they are read, as far as they mention a centre or, of those that
@@ -102,7 +83,7 @@ bool Splitting::mentions_centre(const Expression& expression) const {
         const Read* element = std::get_if<Read>(&node.node);
         if (element == nullptr || found) return;
         if (is_state(element->array)) {
-            found = is_centre(element->array);
+            found = held(element->array) != nullptr;
             return;
         }
         for (const Statement& statement : accumulator_.body)
@@ -128,7 +109,7 @@ void Splitting::combine_centre(ArrayId state, std::size_t line) {
     };
     Expression weighted = napkin::apply(Function::Multiply, {centre, width()});
     Expression size = size_of(axis_);
-    if (may_lack(source)) {  // parts without an element count for nothing
+    if (held(state)->may_lack) {  // parts without an element count for nothing
         const Expression has = napkin::apply(Function::Less, {centre, number(kInfinity)});
         weighted = napkin::apply(Function::Select, {has, std::move(weighted), number(0, true)});
         size = read_axes(
@@ -138,14 +119,7 @@ void Splitting::combine_centre(ArrayId state, std::size_t line) {
     combined_[state] = add_combining(
         array(state).name, axes,
         Map{napkin::apply(Function::Divide, {read_axes(sum, axes), std::move(size)})}, source);
-}
-
-/// Whether a chunk may have no element to take the mean of: `if c < inf then c else if any then
-/// mean else inf`.
-bool Splitting::may_lack(const Statement& update) {
-    const Apply& choice = std::get<Apply>(std::get<Map>(update.body).value.node);
-    const Apply* mean = std::get_if<Apply>(&choice.arguments[2].node);
-    return mean != nullptr && mean->function == Function::Select;
+    note_mean(combined_[state], part(newest_.at(state)), !held(state)->may_lack);
 }
 
 /// The part's sum of these factors: a state's, or one more that is kept.
@@ -224,7 +198,7 @@ Expression Splitting::moved(const Line& line, std::size_t component) {
         if (guard != nullptr && guard->function == Function::Guard)
             subtracted = &guard->arguments.front();
         const Read* centre = subtracted != nullptr ? std::get_if<Read>(&subtracted->node) : nullptr;
-        if (centre == nullptr || !is_centre(centre->array) || factor.power < 1 ||
+        if (centre == nullptr || held(centre->array) == nullptr || factor.power < 1 ||
             mentions_centre(difference->arguments[0])) {
             refuse("`" + array(line.statement.targets[component]).name +
                    "` depends on the mean of its first chunk otherwise than by powers of a "

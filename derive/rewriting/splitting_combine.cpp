@@ -92,6 +92,13 @@ ArrayId Splitting::add_combining(const std::string& name, std::vector<AxisId> ax
     return target;
 }
 
+/// The gauge of all parts, made of theirs.
+void Splitting::note_mean(ArrayId made, ArrayId of, bool alike) {
+    Array& array = draft_.diagram.arrays[made.index()];
+    array.is_gauge = true;
+    if (alike) array.mean_of = of;
+}
+
 /// A value that follows from the states alone, such as a repair: one a part where it differs.
 ArrayId Splitting::combine_helper(ArrayId old) {
     const auto found = combined_.find(old);
@@ -103,14 +110,15 @@ ArrayId Splitting::combine_helper(ArrayId old) {
         return combined_[old] = draft_.add_array(array(old));
     }
     Expression own = std::get<Map>(source.body).value;
-    if (Apply* mean = std::get_if<Apply>(&own.node);
-        is_moving_centre(source) && mean->function == Function::Select)
-        mean->arguments[2] = number(0, true);  // where nothing counts in any part, any will do
+    const Gauge* mean = running_mean(old);
+    if (mean != nullptr && mean->may_lack)  // where nothing counts in any part, any will do
+        std::get<Apply>(own.node).arguments[2] = number(0, true);
     Expression value = combining(own, line.updated);
     std::vector<AxisId> axes = array(old).axes;
     if (axes_used(value).count(part_) != 0) axes.insert(axes.begin(), part_);
     const ArrayId made =
         add_combining(array(old).name, std::move(axes), Map{std::move(value)}, source);
+    if (mean != nullptr) note_mean(made, part(old), !mean->weight);
     return combined_[old] = made;
 }
 
@@ -127,9 +135,9 @@ ArrayId Splitting::combined(ArrayId old) {
     const std::size_t line = producer_.at(newest);
     if (std::holds_alternative<Fold>(lines_[line].statement.body)) {
         if (combined_.count(newest) == 0) combine_fold(line);
-    } else if (is_centre(old)) {
+    } else if (held(old) != nullptr) {
         combine_centre(old, line);
-    } else if (is_moving_centre(accumulator_.body[lines_[line].body])) {
+    } else if (running_mean(newest) != nullptr) {
         (void)combine_helper(newest);
     } else {
         refuse("the state `" + array(old).name + "` is no fold, so parts of it do not combine",

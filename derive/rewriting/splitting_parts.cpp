@@ -124,6 +124,7 @@ void Splitting::write_part(std::size_t index) {
         Array& copy = draft_.diagram.arrays[id.index()];
         copy.named = old.named;
         copy.rounds = old.rounds;
+        copy.is_gauge = held(target) != nullptr || running_mean(target) != nullptr;
         if (is_floating(old.type) && !old.rounds && old.type != ElementType::F32) {
             copy.type = ElementType::F32;
             draft_.store(id, old.type);

@@ -147,7 +147,7 @@ private:
     void find_anchors(PolynomialId polynomial);
     void build_anchor(std::uint32_t anchor);
     void build_moving_anchor(std::uint32_t anchor);
-    void describe_anchor(std::uint32_t anchor, const std::string& mean);
+    void keep_mean(std::uint32_t anchor, Gauge gauge);
     void provide(std::string condition);
     void build_early(std::uint32_t state);
     void build_state(std::uint32_t state);
@@ -155,7 +155,7 @@ private:
     void build_pick(std::uint32_t first);
     [[nodiscard]] Expression merged_part(const Lists& lists, bool earlier, ArrayId payload) const;
     ArrayId chunk_payload(const StateVariable& variable, ArrayId chunk_at);
-    void describe_list(ArrayId state, std::uint32_t first);
+    void keep_list(ArrayId state, std::uint32_t first);
     void merge_lists(const Lists& lists, std::uint32_t first);
     void keep_larger(const Lists& lists, std::uint32_t first);
     void build_carry(std::size_t index, const std::vector<Expression>& values);
@@ -176,11 +176,11 @@ private:
     ArrayId repair(PolynomialId gauge);
     [[nodiscard]] Expression moved(std::uint32_t state);
     ArrayId moves(TermId origin);
-    [[nodiscard]] std::string origin_names(const StateVariable& state);
+    [[nodiscard]] ArrayId gauge_array(TermId origin);
     ArrayId weight(PolynomialId varying, PolynomialId gauge);
     [[nodiscard]] Expression seed(std::uint32_t state, const StateVariable& variable);
     void initialise(ArrayId target, Expression value);
-    void describe(std::uint32_t state);
+    void keep_state(std::uint32_t state);
 
     // hazards.cpp, hazards_differences.cpp: what finite arithmetic could spoil
     void oblige(Obligation obligation);

@@ -73,27 +73,13 @@ PolynomialId Plan::without_masks(PolynomialId bound) {
     return algebra_.make(std::move(bare));
 }
 
-/// `if total != 0 then sum / total else other`.
-bool Plan::is_mean_of_any(const Term& term) const {
-    if (term.function != Function::Select) return false;
-    const Term& any = algebra_[term.parts[0]];
-    const Term& mean = algebra_[term.parts[1]];
-    return any.kind == Kind::Apply && any.function == Function::NotEqual &&
-           mean.kind == Kind::Apply && mean.function == Function::Divide &&
-           any.parts[0] == mean.parts[1];
-}
-
-/// A mean as a part of a stream keeps it: what is left of sum(x) (X - mean) is its rounding alone,
+/// The gauge of a part of a stream: what is left of sum(x) (X - mean) is the mean's rounding alone,
 /// and counts.
-bool Plan::is_rounded_mean(PolynomialId folded) const {
+bool Plan::is_gauge_of_part(PolynomialId folded) const {
     const auto& terms = algebra_[folded].terms;
     if (terms.size() != 1 || terms.front().first.powers.size() != 1) return false;
-    const Term& term = algebra_[terms.front().first.powers.front().first];
-    const std::set<std::uint32_t> folds = folds_in(folded);
-    return term.kind == Kind::Apply && (term.function == Function::Guard || is_mean_of_any(term)) &&
-           !folds.empty() && std::all_of(folds.begin(), folds.end(), [&](std::uint32_t fold) {
-               return folds_[fold].monoid == kSum && !folds_[fold].picks;
-           });
+    const auto array = cascade_.arrays_by_term().find(terms.front().first.powers.front().first);
+    return array != cascade_.arrays_by_term().end() && cascade_.diagram()[array->second].is_gauge;
 }
 
 PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
@@ -111,7 +97,7 @@ PolynomialId Plan::centre(PolynomialId streamed, PolynomialId folded,
         return algebra_.add(relative, others ? centre(maximum->others, folded, guards, multiplied)
                                              : maximum->others);
     }
-    if (!multiplied && !is_rounded_mean(folded)) return streamed;
+    if (!multiplied && !is_gauge_of_part(folded)) return streamed;
     std::set<AxisId> own = algebra_.class_of(streamed).axes;
     const std::set<AxisId>& others = algebra_.class_of(folded).axes;
     AnchorVariable wanted{
@@ -314,7 +300,7 @@ void Plan::add_lower(StateVariable& wanted) {
     std::vector<std::pair<TermId, double>> factors;
     for (const auto& factor : others.powers)
         if (const std::optional<TermId> origin = moving_origin(factor.first, factor.second)) {
-            wanted.origins.push_back(*origin);
+            wanted.origins.emplace_back(*origin, static_cast<int>(factor.second));
             factors.push_back(factor);
         }
     if (factors.empty()) return;

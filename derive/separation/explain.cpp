@@ -18,7 +18,72 @@ std::string section(const std::string& heading, const std::vector<std::string>& 
     return text;
 }
 
+/// What a state keeps, as a person would say it.
+class StateText {
+public:
+    StateText(const Diagram& scope, const Accumulator& accumulator)
+        : scope_(scope), accumulator_(accumulator) {}
+
+    /// How it is repaired; empty where it never needs to be.
+    [[nodiscard]] std::string repair(const AccumulatorState& state) const {
+        std::string text;
+        for (const Statement& each : accumulator_.body)
+            if (each.targets.front() == state.action.scale)
+                text = separation::value_text(scope_, each, 0);
+        if (state.action.lower.empty()) return text;
+        return text + (text.empty() ? "the binomial theorem" : " and the binomial theorem");
+    }
+    /// What it is kept for, and relative to what.
+    [[nodiscard]] std::string reason(const AccumulatorState& state) const {
+        std::string text = kept(state);
+        if (state.action.scale) text += ", relative to a gauge that may still grow";
+        if (state.action.lower.empty()) return text;
+        text += "; moves with ";
+        for (std::size_t i = 0; i < state.action.shifts.size(); ++i)
+            text += (i == 0 ? "" : " and ") + name(state.action.shifts[i].gauge);
+        return text;
+    }
+
+private:
+    const Diagram& scope_;
+    const Accumulator& accumulator_;
+
+    [[nodiscard]] std::string name(ArrayId id) const { return "`" + scope_[id].name + "`"; }
+    [[nodiscard]] std::string kept(const AccumulatorState& state) const {
+        using Keeps = AccumulatorState::Keeps;
+        const Gauge* gauge = gauge_of(accumulator_, state.state);
+        const std::string fold = state.serves ? "fold " + name(*state.serves) : "";
+        switch (state.keeps) {
+        case Keeps::Gauge: return mean(*gauge);
+        case Keeps::List: return fold + ", a sorted list";
+        case Keeps::Prefix:
+            return "carries the last prefix of " + name(*state.serves) + " to the next chunk";
+        case Keeps::Element: return fold.empty() ? "an element at a known index" : fold;
+        case Keeps::Fold: break;
+        }
+        if (gauge != nullptr)
+            return fold + (fold.empty() ? "" : ", ") +
+                   "running gauge, relative to which exponents are taken";
+        if (!fold.empty()) return fold;
+        return state.monoid == kMax ? "a largest value" : "a smallest value";
+    }
+    [[nodiscard]] std::string mean(const Gauge& gauge) const {
+        const std::string which =
+            gauge.policy == GaugePolicy::Running
+                ? "running mean by " + name(*gauge.total) + ", which moves"
+                : std::string("mean of the first chunk") + (gauge.may_lack ? " that has any" : "");
+        return which +
+               "; differences are formed relative to it, since multiplied out they would cancel";
+    }
+};
+
 }  // namespace
+
+const Gauge* gauge_of(const Accumulator& accumulator, ArrayId state) {
+    for (const Gauge& each : accumulator.gauges)
+        if (each.state == state) return &each;
+    return nullptr;
+}
 
 std::string_view name_of(Hazard hazard) {
     switch (hazard) {
@@ -64,12 +129,14 @@ std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
     std::map<std::string, std::string> repaired;
     std::vector<std::string> repairs;
     std::vector<std::string> reasons;
+    const StateText texts(scope, accumulator);
     for (const AccumulatorState& state : accumulator.states) {
         const std::string& name = scope[state.state].name;
-        reasons.push_back(name + ": " + state.why);
-        if (state.repair.empty()) continue;
-        std::string& names = repaired[state.repair];
-        if (names.empty()) repairs.push_back(state.repair);
+        reasons.push_back(name + ": " + texts.reason(state));
+        const std::string repair = texts.repair(state);
+        if (repair.empty()) continue;
+        std::string& names = repaired[repair];
+        if (names.empty()) repairs.push_back(repair);
         names += (names.empty() ? "" : ", ") + name;
     }
     for (std::string& repair : repairs) repair.insert(0, repaired[repair] + " by ");

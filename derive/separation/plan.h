@@ -36,7 +36,7 @@ struct StateVariable {
     std::optional<std::uint32_t> first = {};  ///< the state of component 0, where there are several
     /// What factors of `form` are relative to and moves, maxima and centres, and the states with
     /// lower powers of those factors, which a move brings in.
-    std::vector<TermId> origins = {};
+    std::vector<std::pair<TermId, int>> origins = {};  ///< with the factor's power
     struct Lower {
         std::uint32_t state = 0;
         double ways = 1;         ///< a product of binomial coefficients
@@ -246,8 +246,7 @@ private:
     [[nodiscard]] Form term_of_sum(std::uint32_t fold, const Monomial& mono, double coefficient);
     [[nodiscard]] bool holds_own_maxima(PolynomialId exponent, PolynomialId subtracted);
     [[nodiscard]] bool is_bare_difference(TermId term);
-    [[nodiscard]] bool is_mean_of_any(const Term& term) const;
-    [[nodiscard]] bool is_rounded_mean(PolynomialId folded) const;
+    [[nodiscard]] bool is_gauge_of_part(PolynomialId folded) const;
     [[nodiscard]] bool sums_twice(PolynomialId form) const;
     Form refuse(Why why, std::uint32_t fold);
 };

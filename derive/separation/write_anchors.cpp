@@ -51,8 +51,7 @@ void Builder::build_anchor(std::uint32_t anchor) {
     Expression known = apply(Function::Less, {read_array(target), number(kInfinity)});
     body_.push_back(statement(
         target, apply(Function::Select, {std::move(known), read_array(target), std::move(mean)})));
-    describe_anchor(anchor,
-                    std::string("mean of the first chunk") + (everywhere ? "" : " that has any"));
+    keep_mean(anchor, {.policy = GaugePolicy::Held, .next = target, .may_lack = !everywhere});
 }
 
 /// The mean by weight of everything so far.
@@ -88,8 +87,13 @@ void Builder::build_moving_anchor(std::uint32_t anchor) {
                                         std::move(mean), read_array(target)});
     const ArrayId next = make_array(name + "_new", variable.axes, ElementType::F32);
     body_.push_back(statement(next, std::move(mean)));
-    describe_anchor(anchor,
-                    "running mean by `" + array(state_array(weight)).name + "`, which moves");
+    const bool alike = *variable.weight == Monomial{};
+    Gauge gauge{.next = next, .total = state_array(weight), .may_lack = !alike};
+    if (!alike)
+        for (const Statement& each : body_)
+            if (each.targets.front() == total)
+                gauge.weight = std::get<Fold>(each.body).values.front();
+    keep_mean(anchor, std::move(gauge));
     const TermId origin = algebra_.reference(Kind::Anchor, anchor, variable.axes);
     moves_.emplace(origin, helper("_move", axes,
                                   apply(Function::Subtract, {read_array(target), read_array(next)}),
@@ -97,12 +101,15 @@ void Builder::build_moving_anchor(std::uint32_t anchor) {
     body_.push_back(statement(target, read_array(next)));
 }
 
-void Builder::describe_anchor(std::uint32_t anchor, const std::string& mean) {
-    AccumulatorState text;
-    text.state = anchor_array(anchor);
-    text.why =
-        mean + "; differences are formed relative to it, since multiplied out they would cancel";
-    result_.states.push_back(std::move(text));
+void Builder::keep_mean(std::uint32_t anchor, Gauge gauge) {
+    const AnchorVariable& variable = plan_.anchors()[anchor];
+    gauge.of = Gauge::Of::Mean;
+    gauge.state = anchor_array(anchor);
+    gauge.value = expression(variable.value, Where::Chunk);
+    gauge.over = variable.over;
+    result_.states.push_back(
+        {.state = gauge.state, .keeps = AccumulatorState::Keeps::Gauge, .monoid = kSum});
+    result_.gauges.push_back(std::move(gauge));
 }
 
 }  // namespace napkin::separation

@@ -89,11 +89,12 @@ ArrayId Builder::chunk_payload(const StateVariable& variable, ArrayId chunk_at) 
     return helper("_chunk_payload", {axes.begin(), axes.end()}, std::move(picked));
 }
 
-void Builder::describe_list(ArrayId state, std::uint32_t first) {
-    AccumulatorState text;
-    text.state = state;
-    text.why = "fold `" + base_name(plan_.states()[first].serves) + "`, a sorted list";
-    result_.states.push_back(std::move(text));
+void Builder::keep_list(ArrayId state, std::uint32_t first) {
+    const FoldOver& fold = plan_.folds()[plan_.states()[first].serves];
+    result_.states.push_back({.state = state,
+                              .keeps = AccumulatorState::Keeps::List,
+                              .serves = diagram_[*fold.statement].targets.front(),
+                              .monoid = kMax});
 }
 
 void Builder::merge_lists(const Lists& lists, std::uint32_t first) {
@@ -106,11 +107,11 @@ void Builder::merge_lists(const Lists& lists, std::uint32_t first) {
     };
     merged(lists.best, lists.chunk_best);
     merged(lists.at, lists.chunk_at);
-    describe_list(lists.best, first);
-    describe_list(lists.at, first);
+    keep_list(lists.best, first);
+    keep_list(lists.at, first);
     for (const auto& [payload, chunk] : lists.payloads) {
         merged(payload, chunk);
-        describe_list(payload, first);
+        keep_list(payload, first);
     }
 }
 
@@ -159,7 +160,7 @@ void Builder::keep_larger(const Lists& lists, std::uint32_t first) {
     const auto keep = [&](std::uint32_t of, ArrayId state, ArrayId chunk) {
         body_.push_back(
             statement(state, choose(read_array(takes), read_array(chunk), read_array(state))));
-        describe(of);
+        keep_state(of);
     };
     keep(first, lists.best, lists.chunk_best);
     keep(first + 1, lists.at, lists.chunk_at);

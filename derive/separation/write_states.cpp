@@ -19,7 +19,7 @@ void Builder::mark_gauges() {
     for (std::size_t i = 0; i < plan_.states().size(); ++i) {
         for (const std::uint32_t fold : plan_.folds_in(plan_.states()[i].gauge))
             (void)plan_.gauge_state(fold);
-        for (const TermId origin : plan_.states()[i].origins)
+        for (const auto& [origin, power] : plan_.states()[i].origins)
             if (algebra_[origin].kind == Kind::Fold) (void)plan_.gauge_state(algebra_[origin].ref);
     }
 }
@@ -55,9 +55,12 @@ void Builder::build_early(std::uint32_t state) {
     initialise(current, identity_of(diagram_, variable.monoid, 0));
     Expression value = state_value(variable);
     Expression before = seed(state, variable);
+    if (variable.is_gauge)
+        result_.gauges.push_back(
+            {.state = current, .next = next, .value = value, .over = variable.over});
     body_.push_back(fold_statement(next, variable, std::move(value), std::move(before)));
     updates_.push_back(statement(current, read_array(next)));
-    describe(state);
+    keep_state(state);
 }
 
 Expression Builder::state_value(const StateVariable& state) {
@@ -186,7 +189,7 @@ Expression Builder::moved(std::uint32_t state) {
         for (std::size_t i = 0; i < variable.origins.size(); ++i)
             for (int k = 0; k < lower.steps[i]; ++k)
                 part = apply(Function::Multiply,
-                             {std::move(part), read_array(moves(variable.origins[i]))});
+                             {std::move(part), read_array(moves(variable.origins[i].first))});
         if (lower.ways != 1)
             part = apply(Function::Multiply, {number(lower.ways, true), std::move(part)});
         sum = apply(Function::Add, {std::move(sum), std::move(part)});
@@ -232,7 +235,7 @@ void Builder::build_state(std::uint32_t state) {
     Expression value = state_value(variable);
     Expression before = seed(state, variable);
     body_.push_back(fold_statement(target, variable, std::move(value), std::move(before)));
-    describe(state);
+    keep_state(state);
 }
 
 /// A fold of several components: as the user wrote it, begun from the state.
@@ -256,7 +259,7 @@ void Builder::build_tuple(std::uint32_t first) {
     }
     update.body = std::move(fold);
     body_.push_back(std::move(update));
-    for (std::uint32_t i = 0; i < count; ++i) describe(first + i);
+    for (std::uint32_t i = 0; i < count; ++i) keep_state(first + i);
 }
 
 /// A scan: the chunk's prefixes begin from the fold of all earlier chunks.
@@ -290,53 +293,36 @@ void Builder::build_carry(std::size_t index, const std::vector<Expression>& valu
     update.body = std::move(carry);
     for (std::size_t i = 0; i < update.targets.size(); ++i)
         result_.states.push_back({.state = update.targets[i],
-                                  .repair = "",
-                                  .why = "carries the last prefix of `" +
-                                         diagram_[source.targets[i]].name + "` to the next chunk"});
+                                  .keeps = AccumulatorState::Keeps::Prefix,
+                                  .serves = source.targets[i],
+                                  .monoid = fold.monoid});
     updates_.push_back(std::move(update));
 }
 
-std::string Builder::origin_names(const StateVariable& state) {
-    std::string names;
-    for (const TermId origin : state.origins) {
-        const Term term = algebra_[origin];
-        const ArrayId moving = term.kind == Kind::Anchor ? anchor_array(term.ref)
-                                                         : state_array(plan_.gauge_state(term.ref));
-        names += (names.empty() ? "`" : " and `") + array(moving).name + "`";
-    }
-    return names;
+/// The array of what a state moves with.
+ArrayId Builder::gauge_array(TermId origin) {
+    const Term& term = algebra_[origin];
+    return term.kind == Kind::Anchor ? anchor_array(term.ref)
+                                     : state_array(plan_.gauge_state(term.ref));
 }
 
-void Builder::describe(std::uint32_t state) {
+/// Notes what a state that was written keeps, and how it follows its gauges.
+void Builder::keep_state(std::uint32_t state) {
     const StateVariable& variable = plan_.states()[state];
-    AccumulatorState text;
-    text.state = state_array(state);
     const FoldOver& fold = plan_.folds()[variable.serves];
-    const std::string served = fold.target ? diagram_[*fold.target].name : "";
-    if (variable.is_gauge) {
-        text.why = "running gauge, relative to which exponents are taken";
-        if (!served.empty()) text.why = "fold `" + served + "`, " + text.why;
-    } else if (!served.empty()) {
-        text.why = "fold `" + served + "`";
-    } else if (!variable.carried && (variable.monoid == kMax || variable.monoid == kMin)) {
-        text.why = variable.monoid == kMax ? "a largest value" : "a smallest value";
-    } else {
-        text.why = "an element at a known index";
-    }
-    if (variable.gauge != kZero) {
-        const ArrayId change = repair(variable.gauge);
-        for (const Statement& each : body_)
-            if (each.targets.front() == change)
-                text.repair = text_of(std::get<Map>(each.body).value);
-        text.why += ", relative to a gauge that may still grow";
-    }
-    if (!variable.origins.empty()) {
-        text.repair += text.repair.empty() ? "the binomial theorem" : " and the binomial theorem";
-        text.why += "; moves with " + origin_names(variable);
-    }
+    AccumulatorState kept{
+        .state = state_array(state), .serves = fold.target, .monoid = variable.monoid};
+    const bool extreme = variable.monoid == kMax || variable.monoid == kMin;
+    if (!fold.target && !variable.is_gauge && (variable.carried || !extreme))
+        kept.keeps = AccumulatorState::Keeps::Element;
+    if (variable.gauge != kZero) kept.action.scale = repair(variable.gauge);
+    for (const auto& [origin, power] : variable.origins)
+        kept.action.shifts.push_back({gauge_array(origin), power});
+    for (const StateVariable::Lower& lower : variable.lower)
+        kept.action.lower.push_back({state_array(lower.state), lower.ways, lower.steps});
     oblige_divisor(state);
     oblige_exponents(state);
-    result_.states.push_back(std::move(text));
+    result_.states.push_back(std::move(kept));
 }
 
 }  // namespace napkin::separation

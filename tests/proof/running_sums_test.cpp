@@ -78,10 +78,10 @@ TEST_CASE("running sums: states that move with their mean are sums of all so far
     RegionProgram copy = region;
     each_statement(copy.body, [&](Statement& statement) {
         if (statement.targets.front() != id_of(region, "X_centre_new")) return;
-        const auto mean = sums.mean(statement);
-        REQUIRE(mean.has_value());
+        const Gauge* mean = sums.mean(statement);
+        REQUIRE(mean != nullptr);
         found = true;
-        CHECK(mean->before == id_of(region, "X_centre"));
+        CHECK(mean->state == id_of(region, "X_centre"));
         CHECK_FALSE(mean->weight.has_value());
     });
     CHECK(found);
