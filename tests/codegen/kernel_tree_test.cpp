@@ -138,7 +138,8 @@ TEST_CASE("kernel tree: an alias is used where a type or a scope names it") {
 }
 
 TEST_CASE("kernel tree: reads and writes") {
-    const auto touches = [](Body body, std::set<std::string> reads, std::set<std::string> writes) {
+    const auto touches = [](const Body& body, const std::set<std::string>& reads,
+                            const std::set<std::string>& writes) {
         const Accesses found = accesses_of(body);
         CHECK_EQ(found.reads, reads);
         CHECK_EQ(found.writes, writes);
