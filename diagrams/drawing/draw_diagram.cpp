@@ -16,13 +16,21 @@ constexpr double kMarkSize = 11;
 constexpr std::size_t kMostCrossed = 1;  // by one wire, in a picture of several kernels
 constexpr double kTerminalStep = 10;
 
-MathText legend_line(const std::vector<MathText>& parts) {
-    MathText line;
+/// Sizes one after another, in lines of the picture's width.
+std::vector<MathText> legend_lines(const std::vector<MathText>& parts, const DrawOptions& options) {
+    std::vector<MathText> lines;
     for (const MathText& part : parts) {
-        if (!line.runs.empty()) line = line + plain_text(",  ");
-        line = line + part;
+        if (!lines.empty()) {
+            const MathText longer = lines.back() + plain_text(",  ") + part;
+            if (label_width(longer, kNoteSize, options.medium) <= options.max_width - 2 * kMargin) {
+                lines.back() = longer;
+                continue;
+            }
+            lines.back() = lines.back() + plain_text(",");
+        }
+        lines.push_back(part);
     }
-    return line;
+    return lines;
 }
 
 /// Room that does not belong to the stages: names on both sides and titles at the left of each row,
@@ -36,8 +44,8 @@ Margins margins_of(const Diagram& diagram, const StageList& list, const DrawOpti
     double names = 0;
     for (const Stage& stage : list.stages)
         for (const NameTag& tag : stage.names)
-            names = std::max(names, label_width(plain_text(diagram[tag.array].name), kLabelSize,
-                                                options.medium));
+            names = std::max(
+                names, label_width(name_beside(diagram, tag.array), kLabelSize, options.medium));
     double rows = 0;
     for (const TableRow& row : options.rows)
         rows = std::max(rows, cell_width(row.cumulative, options.medium));
@@ -202,9 +210,9 @@ struct Rows {
     bool clear = true;  ///< no wire plunges through many others
 };
 
-/// A diagram, or one kernel of it, in as many rows as its width asks for.
-Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options,
-               std::optional<std::size_t> kernel) {
+/// A diagram, or one kernel of it, in as many rows as `width` asks for, with `totals` above.
+Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
+              std::optional<std::size_t> kernel, const Canvas& totals, double width) {
     StageList list = build_stages(diagram, relabelling, options, kernel);
     place_vertically(list);
     place_horizontally(list, diagram, options);
@@ -213,17 +221,8 @@ Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling, DrawOptio
     rows.clear = most_crossed(list) <= kMostCrossed;
     double y = 0;
     const Margins margins = margins_of(diagram, list, options);
-    const double width = options.max_width - margins.each;
-    std::vector<System> systems = break_into_systems(list, width, margins.last, options.names);
-    Canvas totals;
-    // Totals that would take a row more stand above instead.
-    if (std::vector<System> bare = break_into_systems(list, width, 0, options.names);
-        bare.size() < systems.size()) {
-        systems = std::move(bare);
-        totals = draw_totals(options);
-        for (TableRow& row : options.rows) row.cumulative.clear();
-    }
-    for (System& system : systems) {
+    for (System& system :
+         break_into_systems(list, width - margins.each, margins.last, options.names)) {
         place_vertically(system.list);
         place_horizontally(system.list, diagram, options);
         Canvas row = SystemPainter(diagram, system, options).paint();
@@ -244,6 +243,35 @@ Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling, DrawOptio
         ++rows.count;
     }
     return rows;
+}
+
+double width_of(const Canvas& canvas) {
+    const Box2 box = bounds_of(canvas);
+    return box.right - box.left;
+}
+
+/// Rows are set anew once they are broken, and may come out wider: then they are broken earlier.
+Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
+              std::optional<std::size_t> kernel, const Canvas& totals = {}) {
+    Rows rows;
+    for (double share = 1; share > 0.75; share -= 0.08) {
+        rows = set_rows(diagram, relabelling, options, kernel, totals, share * options.max_width);
+        if (rows.count == 1 || width_of(rows.picture) <= options.max_width) break;
+    }
+    return rows;
+}
+
+/// Totals stand beside the table, or above where they would take a row more or too much width.
+Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options,
+               std::optional<std::size_t> kernel) {
+    Rows beside = set_rows(diagram, relabelling, options, kernel);
+    const bool wide = width_of(beside.picture) > options.max_width;
+    if (beside.count == 1 && !wide) return beside;
+    const Canvas totals = draw_totals(options);
+    if (totals.operations.empty()) return beside;
+    for (TableRow& row : options.rows) row.cumulative.clear();
+    Rows above = set_rows(diagram, relabelling, options, kernel, totals);
+    return wide || above.count < beside.count ? above : beside;
 }
 
 /// The picture of one kernel under its name.
@@ -330,8 +358,8 @@ Canvas draw_parts(const Diagram& diagram, const Relabelling& relabelling, DrawOp
     options.max_width -= 2 * kMargin;
     if (options.kernel) return draw_kernel(diagram, relabelling, options, *options.kernel);
     Rows whole = draw_rows(diagram, relabelling, options, std::nullopt);
-    const Box2 box = bounds_of(whole.picture);
-    const bool fits = whole.count == 1 && whole.clear && box.right - box.left <= options.max_width;
+    const bool fits =
+        whole.count == 1 && whole.clear && width_of(whole.picture) <= options.max_width;
     if (fits || relabelling.regions.size() == 1) return std::move(whole.picture);
     return draw_kernels(diagram, relabelling, options);
 }
@@ -342,14 +370,14 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
                     const DrawOptions& options) {
     Canvas picture = draw_parts(diagram, relabelling, options);
     const Labels labels(diagram, relabelling, options);
-    const MathText legend = legend_line(labels.legend());
     const Box2 box = bounds_of(picture);
     double below = box.bottom + kRowGap;
     const auto remark = [&](const MathText& line) {
         picture.text(line, {box.left, below}, Anchor::Left, kNoteSize, kGrey);
         below += options.medium == Medium::Page ? kLineHeight : kTerminalStep;
     };
-    if (options.legend && !legend.runs.empty()) remark(legend);
+    if (options.legend)
+        for (const MathText& line : legend_lines(labels.legend(), options)) remark(line);
     for (const std::string& line : options.remarks) remark(plain_text(line));
     if (!options.title.empty())
         picture.text(plain_text(options.title), {box.left, box.top - 14}, Anchor::Left,

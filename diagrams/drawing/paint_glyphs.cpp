@@ -189,8 +189,8 @@ void SystemPainter::paint_names(std::size_t s) {
         const std::string& name = diagram_[tag.array].name;
         const Point place{tag.at_left ? left_of(s) - kTagGap : at.x + at.right + kTagGap,
                           middle + kLabelSize * 0.3};
-        texts_.text(plain_text(name), place, tag.at_left ? Anchor::Right : Anchor::Left, kLabelSize,
-                    kNameColor);
+        texts_.text(name_beside(diagram_, tag.array), place,
+                    tag.at_left ? Anchor::Right : Anchor::Left, kLabelSize, kNameColor);
         std::string axes;
         for (AxisId axis : diagram_[tag.array].axes) {
             if (!axes.empty()) axes += ", ";

@@ -12,6 +12,8 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kWidestCell = 168;
+constexpr std::size_t kLongestName = 19;
+constexpr double kMostColumns = 12;  // between two stages in a terminal
 constexpr double kLabelPadding = 4;
 constexpr double kCellGap = 12;
 constexpr double kTriangleWidth = 20;
@@ -25,20 +27,26 @@ double widest_label(const Stage& stage, const DrawOptions& options) {
     return widest;
 }
 
-/// The steepest curve between two stages decides how far apart they are.
-double distance_between(const Stage& from, const Stage& to) {
+/// The steepest curve between two stages decides how far apart they are; in a terminal each wire
+/// that goes up or down has a column of its own.
+double distance_between(const Stage& from, const Stage& to, Medium medium) {
     std::map<Key, std::pair<double, int>> sources;
     for (const Track& track : from.tracks) sources[track.key] = {track.y, 0};
     double steepest = 0;
+    double moving = 0;
     bool joint = false;
     for (const Track& track : to.tracks)
         for (const Key& key : track.sources)
             if (const auto found = sources.find(key); found != sources.end()) {
                 steepest = std::max(steepest, std::abs(found->second.first - track.y));
+                moving += found->second.first != track.y ? 1 : 0;
                 joint = joint || ++found->second.second > 1 || track.sources.size() > 1;
             }
     const double distance = steepest > 0 ? std::min(16 + steepest * 0.4, 52.0) : 6;
-    return joint ? std::max(distance, 16.0) : distance;
+    const double columns = medium == Medium::Terminal && moving > 0
+                               ? kTerminalCell * std::min(moving + 2, kMostColumns)
+                               : 0;
+    return std::max({distance, columns, joint ? 16.0 : 0.0});
 }
 
 /// How far the cups of a contraction reach; wires that go on bend only beyond them.
@@ -74,7 +82,7 @@ double names_width(const Stage& stage, const Diagram& diagram, const DrawOptions
         if (tag.at_left)
             widest = std::max(
                 widest,
-                label_width(plain_text(diagram[tag.array].name), kLabelSize, options.medium) + 8);
+                label_width(name_beside(diagram, tag.array), kLabelSize, options.medium) + 8);
     return widest;
 }
 
@@ -116,6 +124,13 @@ private:
 };
 
 }  // namespace
+
+MathText name_beside(const Diagram& diagram, ArrayId array) {
+    const std::string& name = diagram[array].name;
+    if (name.size() <= kLongestName) return plain_text(name);
+    const std::size_t half = (kLongestName - 1) / 2;
+    return plain_text(name.substr(0, half) + "…" + name.substr(name.size() - half));
+}
 
 double label_width(const MathText& label, double size, Medium medium) {
     if (medium == Medium::Page) return width_of(label, size);
@@ -184,7 +199,8 @@ void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptio
             continue;
         }
         const Stage& before = list.stages[s - 1];
-        stage.x = before.x + before.right + stage.left + distance_between(before, stage);
+        stage.x =
+            before.x + before.right + stage.left + distance_between(before, stage, options.medium);
         stage.x += names_width(stage, diagram, options);
         if (stage.kind == StageKind::Leave)
             stage.x = before.x + glyph_width(list.units[*stage.unit], options);

@@ -206,10 +206,32 @@ private:
         const int y1 = Grid::row(to.y);
         const int x0 = Grid::column(from.x);
         const int x1 = Grid::column(to.x);
-        const int turn = y0 == y1 ? x1 : (x0 + x1) / 2;
+        const int turn = y0 == y1 ? x1 : free_column(x0, x1, y0, y1);
         grid_.horizontal(y0, x0, turn, line.stroke.color);
         grid_.vertical(turn, y0, y1, line.stroke.color);
         grid_.horizontal(y1, turn, x1, line.stroke.color);
+    }
+    /// Where a wire may go up or down without touching one that does, and without lying on one that
+    /// is level where that can be had: nearest to the middle.
+    int free_column(int x0, int x1, int y0, int y1) {
+        const auto upright = [&](int x) {
+            bool free = true;
+            for (int y = std::min(y0, y1); y <= std::max(y0, y1); ++y)
+                free = free && (grid_.at(x, y).ways & (kUp | kDown)) == 0;
+            return free;
+        };
+        const auto level = [&](int x) {
+            bool free = true;
+            for (int at = x0 + 1; at < x1; ++at)
+                free = free && grid_.at(at, at < x ? y0 : y1).ways == 0;
+            return free;
+        };
+        const int middle = (x0 + x1) / 2;
+        for (const bool clear : {true, false})
+            for (int off = 0; off <= (x1 - x0) / 2; ++off)
+                for (const int x : {middle - off, middle + off})
+                    if (x > x0 && x < x1 && upright(x) && (!clear || level(x))) return x;
+        return middle;
     }
     void cup(const Line& line) {
         const Box2 box = bounds_of({line, {}});

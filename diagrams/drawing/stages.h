@@ -133,6 +133,9 @@ inline constexpr double kCellSize = 12;
 [[nodiscard]] std::vector<MathText> cell_lines(const std::string& text, Medium medium);
 [[nodiscard]] double cell_width(const std::string& text, Medium medium);
 
+/// What is written beside an array's wires: its name, its middle left out where it is very long.
+[[nodiscard]] MathText name_beside(const Diagram& diagram, ArrayId array);
+
 /// Width of a label on the medium.
 [[nodiscard]] double label_width(const MathText& label, double size, Medium medium);
 

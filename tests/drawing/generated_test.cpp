@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <random>
 #include <set>
+#include <sstream>
 
 #include "derive/state.h"
 #include "diagrams/check.h"
@@ -29,6 +30,15 @@ drawing::DrawOptions with_table(const Diagram& diagram, const Relabelling& relab
     return options;
 }
 
+/// Of the longest line.
+std::size_t columns_of_text(const std::string& text) {
+    std::istringstream lines(text);
+    std::size_t most = 0;
+    for (std::string line; std::getline(lines, line);)
+        most = std::max(most, drawing::columns_in(line));
+    return most;
+}
+
 void check_drawing(const Diagram& diagram, const Relabelling& relabelling) {
     for (const double width : {420.0, 760.0}) {
         drawing::DrawOptions options = with_table(diagram, relabelling);
@@ -39,9 +49,12 @@ void check_drawing(const Diagram& diagram, const Relabelling& relabelling) {
         CHECK(canvas == draw_diagram(diagram, relabelling, options));
         check_order(diagram, relabelling, options);
     }
-    drawing::DrawOptions options;
+    drawing::DrawOptions options = with_table(diagram, relabelling);
     options.medium = drawing::Medium::Terminal;
+    options.max_width = drawing::kTerminalCell * 80;
     const std::string text = render_text(draw_diagram(diagram, relabelling, options));
+    INFO(text);
+    CHECK_LE(columns_of_text(text), 80);
     for (ArrayId output : outputs_of(diagram)) {
         INFO(text);
         CHECK_NE(text.find(diagram[output].name), std::string::npos);
