@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
 
 #include "diagrams/drawing/painter.h"
 
@@ -204,6 +206,30 @@ Canvas draw_totals(const DrawOptions& options) {
     return totals;
 }
 
+/// Under a row of several kernels, how far each goes and what it is called.
+void bracket_kernels(Canvas& row, const Diagram& diagram, const Relabelling& relabelling,
+                     const System& system, const std::vector<Column>& columns) {
+    std::map<std::size_t, std::pair<double, double>> spans;
+    for (const Stage& stage : system.list.stages) {
+        if (!stage.column) continue;
+        const double left = stage.x - stage.left;
+        const double right = stage.x + stage.right;
+        const auto [span, fresh] =
+            spans.try_emplace(columns[*stage.column].region, std::pair(left, right));
+        span->second = {std::min(span->second.first, left), std::max(span->second.second, right)};
+    }
+    if (spans.size() < 2) return;
+    const double y = bounds_of(row).bottom + 10;
+    const Stroke stroke{kGrey, 0.9, Dash::Solid};
+    for (const auto& [region, span] : spans) {
+        const auto [left, right] = span;
+        row.line({left, y}, {right, y}, stroke, Part::Rule);
+        for (const double x : {left, right}) row.line({x, y - 4}, {x, y}, stroke, Part::Rule);
+        row.text(plain_text(region_name(diagram, relabelling.regions[region])),
+                 {(left + right) / 2, y + 13}, Anchor::Middle, kMarkSize, kGrey);
+    }
+}
+
 struct Rows {
     Canvas picture;
     std::size_t count = 0;
@@ -235,6 +261,8 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
         if (system.is_first && !totals.operations.empty())
             add(row, totals, bounds_of(row).left - bounds_of(totals).left,
                 on_grid(bounds_of(row).top - 10 - bounds_of(totals).bottom, options));
+        if (options.names && options.medium == Medium::Page)
+            bracket_kernels(row, diagram, relabelling, system, columns);
         mark_break(row, system, wires);
         if (system.is_last) add_notes(row, options);
         const Box2 box = bounds_of(row);
@@ -330,6 +358,36 @@ Canvas draw_kernels(const Diagram& diagram, const Relabelling& relabelling,
     return page;
 }
 
+/// The levels that wires are drawn at, from far to near, each with its colour.
+Canvas draw_levels(const Canvas& picture) {
+    constexpr std::array kLevels = {std::pair("device", "device memory"),
+                                    std::pair("cache", "cache"),
+                                    std::pair("cluster", "cluster"),
+                                    std::pair("block", "block"),
+                                    std::pair("warps", "warps"),
+                                    std::pair("thread", "thread"),
+                                    std::pair("tensor-core", "tensor core")};
+    constexpr double kSample = 20;
+    Canvas legend;
+    double x = 0;
+    for (const auto& [level, name] : kLevels) {
+        const auto shows = [&, wanted = std::string(level)](const Operation& operation) {
+            return std::holds_alternative<Line>(operation.shape) &&
+                   operation.meaning.level == wanted;
+        };
+        const auto found =
+            std::find_if(picture.operations.begin(), picture.operations.end(), shows);
+        if (found == picture.operations.end()) continue;
+        const Color color = std::get<Line>(found->shape).stroke.color;
+        legend.line({x, -kMarkSize / 3}, {x + kSample, -kMarkSize / 3}, {color, 2, Dash::Solid},
+                    Part::Rule);
+        const MathText label = plain_text(name);
+        legend.text(label, {x + kSample + 5, 0}, Anchor::Left, kMarkSize, kGrey);
+        x += kSample + width_of(label, kMarkSize) + 22;
+    }
+    return legend;
+}
+
 /// What is drawn, for those who do not see it.
 std::string describe(const Diagram& diagram, const Relabelling& relabelling,
                      std::optional<std::size_t> kernel) {
@@ -379,6 +437,8 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
     if (options.legend)
         for (const MathText& line : legend_lines(labels.legend(), options)) remark(line);
     for (const std::string& line : options.remarks) remark(plain_text(line));
+    if (options.legend && options.medium == Medium::Page)
+        add(picture, draw_levels(picture), box.left, below);
     if (!options.title.empty())
         picture.text(plain_text(options.title), {box.left, box.top - 14}, Anchor::Left,
                      kDiagramTitleSize);
