@@ -47,6 +47,8 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
                "no wider than this, where it can be broken: pixels of SVG and PNG, points of "
                "PDF and TeX, columns of text")
             ->check(CLI::Range(1, 100000));
+        app.add_flag("--per-group", out.per_group,
+                     "say below what one group transfers, and how many groups there are");
         app.add_option("--theme", out.theme, "the colours, and how bold the lines are")
             ->capture_default_str()
             ->check(CLI::IsMember({"paper", "slides", "contrast", "dark"}));

@@ -39,7 +39,8 @@ struct Arguments {
     bool tile = false;
     std::string region;  ///< `draw --region`; empty for all
     std::string theme = "paper";
-    int width = 0;  ///< of a picture, as its format counts; the usual one when 0
+    bool per_group = false;  ///< `draw --per-group`
+    int width = 0;           ///< of a picture, as its format counts; the usual one when 0
     bool interactive = false;
     std::string topic;  ///< the free word of `machines` and `explain`
 };

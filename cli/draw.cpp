@@ -26,6 +26,7 @@ Result<PictureOptions> options_of(const Drawing& drawing, const State& state, Fo
     PictureOptions options;
     options.machine = drawing.machine ? &*drawing.machine : nullptr;
     options.sources = &context.sources;
+    options.per_group = arguments.per_group;
     options.title = state.diagram.name;
     if (format == Format::Text) {
         options.medium = drawing::Medium::Terminal;

@@ -14,6 +14,7 @@ namespace {
 
 using drawing::Column;
 using drawing::ColumnKind;
+using drawing::MathText;
 using drawing::TableRow;
 
 /// Two-level titles for two-level relabellings, `M_block` and the like where there are more.
@@ -176,6 +177,41 @@ Result<Cost> CostOfSteps::operator()(const State& state) {
 
 namespace {
 
+/// How many groups there are, where that is one term.
+std::optional<Polynomial> groups_of(const State& state, const RegionCost& region) {
+    Polynomial groups = constant_polynomial(rational(1));
+    for (const SizeInUse& group : region.groups) {
+        if (group.level != Level::Block) continue;
+        const Axis& axis = state.diagram[group.symbol.axis];
+        const std::optional<Polynomial> size = idealise(axis.size);
+        if (!size || size->terms.size() != 1) return std::nullopt;
+        groups = groups * *size;
+        if (group.size != 1 || !axis.woven)
+            groups = groups * symbol_polynomial(group.symbol, rational(-1));
+    }
+    return groups;
+}
+
+/// What one group transfers, how many groups there are, and what follows for all, as the paper
+/// writes it beside its figures of groups.
+std::vector<MathText> per_group(const State& state, const RegionCost& region) {
+    const auto block = region.levels.find(Level::Block);
+    const std::optional<Polynomial> groups = groups_of(state, region);
+    if (!groups || block == region.levels.end() || !block->second.transferred.ideal)
+        return {drawing::plain_text(region.name + ": a group has no closed form")};
+    const Polynomial& all = *block->second.transferred.ideal;
+    const std::optional<Polynomial> inverse = power(*groups, rational(-1));
+    invariant(inverse.has_value(), "a single term has an inverse");
+    const auto text = [&](const Polynomial& polynomial) {
+        return print_factored(polynomial, region.names, region.order);
+    };
+    return {drawing::plain_text(region.name + ": ") +
+                drawing::parse_math("H_{l1,g} = " + text(all * *inverse)),
+            drawing::parse_math("N_{l1,g} = " + text(*groups)),
+            drawing::parse_math("∴ H_l1 = N_{l1,g}·H_{l1,g} = " +
+                                print(all, region.names, region.order))};
+}
+
 drawing::DrawOptions options_of(const State& state, const Cost& cost,
                                 const PictureOptions& wanted) {
     drawing::DrawOptions options;
@@ -187,7 +223,12 @@ drawing::DrawOptions options_of(const State& state, const Cost& cost,
     if (wanted.machine != nullptr)
         for (const RegionCost& region : cost.regions)
             for (const Excess& excess : excesses_of(region, *wanted.machine))
-                options.remarks.push_back("too large: " + describe(excess));
+                options.remarks.push_back(drawing::plain_text("too large: " + describe(excess)));
+    if (wanted.per_group)
+        for (std::size_t r = 0; r < cost.regions.size(); ++r)
+            if (!wanted.kernel || r == *wanted.kernel)
+                for (const MathText& line : per_group(state, cost.regions[r]))
+                    options.remarks.push_back(line);
     if (wanted.sources != nullptr)
         options.where = [&sources = *wanted.sources](Span span) { return sources.describe(span); };
     return options;

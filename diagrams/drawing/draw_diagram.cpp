@@ -436,7 +436,7 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
     };
     if (options.legend)
         for (const MathText& line : legend_lines(labels.legend(), options)) remark(line);
-    for (const std::string& line : options.remarks) remark(plain_text(line));
+    for (const MathText& line : options.remarks) remark(line);
     if (options.legend && options.medium == Medium::Page)
         add(picture, draw_levels(picture), box.left, below);
     if (!options.title.empty())

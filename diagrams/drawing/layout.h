@@ -49,7 +49,7 @@ struct DrawOptions {
     std::vector<std::string> notes;          ///< formulas beside the diagram
     std::function<std::string(Span)> where;  ///< a place in the source in words, where known
     bool names = true;                       ///< names of arrays where they enter and leave
-    std::vector<std::string> remarks;        ///< lines of text below
+    std::vector<MathText> remarks;           ///< lines below
     bool legend = true;                      ///< the sizes of groups and streams below
     std::optional<std::size_t> kernel;       ///< the only region to be drawn
     /// Of the kernels: above them, where each has a picture of its own.
