@@ -196,7 +196,7 @@ std::string SvgWriter::style() const {
     std::string text =
         "text{font-family:\"Times New Roman\",Times,\"Liberation Serif\",serif}"
         ".i{font-style:italic}.m{font-family:\"Courier New\",Courier,monospace}"
-        ".handle rect{fill:none;pointer-events:all}";
+        ".wire{stroke-linecap:round}.handle rect{fill:none;pointer-events:all}";
     const auto rule = [&](char kind, const char* property, Color color) {
         text += fmt::format(".{}-{}{{{}:var(--napkin-{},{})}}", kind, ink_name(color), property,
                             ink_name(color), hex(color));
