@@ -7,8 +7,7 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kPointsPerInch = 72;
-constexpr double kCssPixelsPerInch = 96;
-constexpr double kPngPixelsPerInch = 120;  // crisp where a page shows it smaller
+constexpr double kPixelsPerInch = 96;  // as browsers count
 
 }  // namespace
 
@@ -30,8 +29,8 @@ Result<Format> format_of(std::string_view file_name) {
 
 double units_in_point(Format format) {
     switch (format) {
-    case Format::Svg: return kCssPixelsPerInch / kPointsPerInch;
-    case Format::Png: return kPngPixelsPerInch / kPointsPerInch;
+    case Format::Svg:
+    case Format::Png: return kPixelsPerInch / kPointsPerInch;
     case Format::Pdf:
     case Format::Tikz: return 1;
     case Format::Text: return 1 / kTerminalCell;
