@@ -57,7 +57,9 @@ Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_j
     json["flops"] = region.arithmetic.operations;
     json["exps"] = region.arithmetic.exponentials;
     json["blocks"] = region.blocks;
-    json["chunks"] = Json{{"visited", region.chunks_visited}, {"all", region.chunks}};
+    json["chunks"] = Json{{"visited", region.chunks_visited},
+                          {"all", region.chunks},
+                          {"data_decides", region.data_decides}};
     if (costed.machine != nullptr) {
         const TimeEstimate time = time_of(region, *costed.machine);
         json["time_us"] = json_of(time);

@@ -26,6 +26,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"copy_repeating", {0}, {}},
         {"copy_vector",    {0}, {}},
         {"load_rows",      {0}, {}},
+        {"mark_chunks",    {0}, {}},
         {"multiply",       {},  {0}},
         {"multiply_on",    {},  {0, 1}},
         {"outer_product",  {},  {0}},

@@ -50,6 +50,9 @@ private:
                 text += (i == 0 ? " " : " and ") + napkin::print(scope_, node.visible[i]);
             text += " may hold";
         }
+        for (std::size_t i = 0; i < node.data_masks.size(); ++i)
+            text += (i == 0 ? ", but for those where data has nowhere " : " or nowhere ") +
+                    napkin::print(scope_, node.data_masks[i]);
         plain(depth, text + ":");
         print_body(node.body, depth + 1);
     }

@@ -61,6 +61,9 @@ struct Loop {
     /// somewhere in the tile.
     std::vector<Expression> visible;
     std::vector<TileStatement> body;
+    /// Masks that read integer arrays in device memory: a chunk in which one holds nowhere adds
+    /// nothing, and a kernel that sees so at run time may leave it out. Visits and counts do not.
+    std::vector<Expression> data_masks;
     bool operator==(const Loop&) const = default;
 };
 /// Copies the footprint of `target` from the same array at an outer level (device memory when

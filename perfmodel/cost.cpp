@@ -130,7 +130,10 @@ void RegionCoster::walk(const std::vector<TileStatement>& body) {
         std::visit(
             overloaded{
                 [&](const Parallel& parallel) { enter(partition_of(parallel), parallel.body); },
-                [&](const Loop& loop) { enter(partition_of(loop), loop.body); },
+                [&](const Loop& loop) {
+                    cost_.data_decides = cost_.data_decides || !loop.data_masks.empty();
+                    enter(partition_of(loop), loop.body);
+                },
                 [&](const Load& node) { load(node); },
                 [&](const Compute& node) { compute(node); },
                 [&](const Save& node) { save(node); },

@@ -101,6 +101,7 @@ struct RegionCost {
     std::int64_t chunks_visited = 0;   ///< of block-level loops with a mask, over all blocks
     std::int64_t chunks = 0;           ///< visited or not
     std::int64_t compulsory_bits = 0;  ///< every array that it touches, once
+    bool data_decides = false;         ///< kernels may visit fewer chunks, as integers say
 };
 
 struct Cost {

@@ -107,9 +107,10 @@ std::string arithmetic_text(const RegionCost& cost) {
     std::string text = "  " + text_of(Operations{static_cast<double>(cost.arithmetic.operations)}) +
                        " and " + std::to_string(cost.arithmetic.exponentials) +
                        " exponentials in " + std::to_string(cost.blocks) + " blocks";
-    if (cost.chunks_visited < cost.chunks)
-        text += ", " + std::to_string(cost.chunks_visited) + " of " + std::to_string(cost.chunks) +
-                " chunks visited";
+    if (cost.chunks_visited < cost.chunks || cost.data_decides)
+        text += ", " + std::string(cost.data_decides ? "at most " : "") +
+                std::to_string(cost.chunks_visited) + " of " + std::to_string(cost.chunks) +
+                " chunks visited" + (cost.data_decides ? ", data decides" : "");
     return text + "\n";
 }
 

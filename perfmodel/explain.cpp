@@ -88,6 +88,8 @@ std::vector<std::string> explain_transfers(const RegionCost& cost, const std::ve
     if (!gathers.empty())
         sentences.push_back(listed(gathers) + (gathers.size() > 1 ? " are" : " is") +
                             " read at indices from data, one element at a time");
+    if (cost.data_decides)
+        sentences.emplace_back("data decides which of the chunks counted here a kernel visits");
     if (cost.chunks_visited < cost.chunks)
         sentences.push_back("the mask leaves " + std::to_string(cost.chunks_visited) + " of " +
                             std::to_string(cost.chunks) + " chunks to visit");

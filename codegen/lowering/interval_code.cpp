@@ -181,6 +181,8 @@ bool IntervalPrinter::add_linear(const Expression& expression, std::int64_t fact
 }
 
 std::optional<IntervalCode> IntervalPrinter::bounds(const Expression& expression) const {
+    if (const Read* element = std::get_if<Read>(&expression.node))
+        return elements_ ? elements_(*element) : std::nullopt;
     Linear sum;
     if (!add_linear(expression, 1, sum)) return std::nullopt;
     IntervalCode result{sum.fixed, sum.fixed};
@@ -269,7 +271,9 @@ std::vector<IntervalCode> IntervalPrinter::ends_of(const index::Mask& mask) cons
 
 kernel::Expression IntervalPrinter::may_hold(const std::vector<Expression>& conditions,
                                              Names& names, kernel::Body& body) const {
-    const index::Mask mask(axes_, conditions);
+    index::Elements known;
+    if (elements_) known = [](ArrayId) { return index::ElementRange{}; };
+    const index::Mask mask(axes_, conditions, known);
     return ClosedFormPrinter(ends_of(mask), names, body).print(mask.where_met());
 }
 

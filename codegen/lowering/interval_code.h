@@ -2,7 +2,9 @@
 // and what index/mask.h knows of masks in closed form.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "codegen/lowering/scope.h"
 #include "diagrams/index/mask.h"
@@ -26,10 +28,13 @@ struct ChunkProgression {
 
 class IntervalPrinter {
 public:
+    /// The least and the greatest of the elements that a read means in the block's part.
+    using Elements = std::function<std::optional<IntervalCode>(const Read&)>;
+
     /// `sizes` gives the size of every axis, by axis.
     IntervalPrinter(const std::vector<Axis>& axes, const AxisRanges& ranges,
-                    const std::vector<IndexForm>& sizes)
-        : axes_(axes), ranges_(ranges), sizes_(sizes) {}
+                    const std::vector<IndexForm>& sizes, Elements elements = {})
+        : axes_(axes), ranges_(ranges), sizes_(sizes), elements_(std::move(elements)) {}
 
     /// Bounds of an integer expression; nullopt where it depends on data.
     [[nodiscard]] std::optional<IntervalCode> bounds(const Expression& expression) const;
@@ -56,6 +61,7 @@ private:
     const std::vector<Axis>& axes_;
     const AxisRanges& ranges_;
     const std::vector<IndexForm>& sizes_;
+    Elements elements_;
 };
 
 }  // namespace napkin::lowering

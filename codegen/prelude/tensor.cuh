@@ -1,6 +1,7 @@
 // The device primitives of kernels that use the tensor core.
 #pragma once
 
+#include "chunks.cuh"
 #include "control.cuh"
 #include "fragment.cuh"
 #include "matrix.cuh"

@@ -141,6 +141,11 @@ void TensorLowering::enter_chunk(const ChunkLoop& code, Body& body) {
 /// function finds.
 void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
     code.first = expression_of(code.outer.start);
+    find_by_index(code, body);
+    if (!code.loop.data_masks.empty()) find_by_data(code, body);
+}
+
+void TensorLowering::find_by_index(ChunkLoop& code, Body& body) {
     if (code.loop.visible.empty()) return;
     const std::optional<std::vector<ChunkProgression>> chunks =
         IntervalPrinter(axes_, ranges_, sizes_)
@@ -210,6 +215,87 @@ void TensorLowering::search_visible(ChunkLoop& code, Body& body) {
                    {kernel::Return{start}}};
     body.push_back(kernel::define_function(code.next, code.function(std::move(search))));
     code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
+}
+
+/// The least and the greatest of the elements that a read means in the part that the block works
+/// on, where that is along one axis; the warp declares them.
+std::optional<IntervalCode> TensorLowering::element_ends(const Read& read, Body& body) {
+    const IntervalPrinter intervals(axes_, ranges_, sizes_);
+    const std::string at = names_.fresh("i");
+    std::vector<IndexForm> place;
+    IndexForm count = 1;
+    for (const Expression& index : read.index) {
+        const AxisRange& range = ranges_.at(std::get<AxisIndex>(index.node).axis);
+        place.push_back(range.start);
+        if (range.capacity == 1) continue;
+        if (!count.is_constant(1)) return std::nullopt;
+        count = range.count;
+        place.back() = place.back() + counted(at, range.capacity - 1);
+    }
+    const std::string& array = region_.arrays[read.array.index()].name;
+    const std::string name = names_.fresh(Names::identifier(array) + "_ends");
+    const std::string element = names_.fresh(Names::identifier(array) + "_at");
+    body.push_back(kernel::define_function(
+        element, {{{"int", at}}, {{kernel::Return{device_element(read.array, place).value}}}}));
+    body.push_back(
+        define("Ends", name, call("ends_of", {expression_of(count), variable(element)})));
+    const auto end = [&](const char* which) {
+        return index_atom(member(variable(name), which), range_of(ElementType::I32));
+    };
+    return IntervalCode{end("least"), end("greatest")};
+}
+
+/// The block's warps mark the chunks in which data may let something through, which a function then
+/// finds; those past the marks are visited.
+void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
+    std::vector<Expression> conditions = code.loop.data_masks;
+    const bool by_function = !code.next.empty();
+    if (by_function) {
+        conditions.insert(conditions.end(), code.loop.visible.begin(), code.loop.visible.end());
+        code.first = expression_of(code.outer.start);
+        code.next.clear();
+    }
+    std::vector<std::pair<Read, IntervalCode>> known;
+    const auto declare = [&](bool along_chunks, Body& where) {
+        for (const Expression& condition : conditions)
+            walk(condition, [&](const Expression& part) {
+                const Read* element = std::get_if<Read>(&part.node);
+                if (element == nullptr || axes_used(part).contains(code.loop.axis) != along_chunks)
+                    return;
+                for (const auto& [read, ends] : known)
+                    if (read == *element) return;
+                if (const std::optional<IntervalCode> ends = element_ends(*element, where))
+                    known.emplace_back(*element, *ends);
+            });
+    };
+    declare(false, body);
+    Body test;
+    enter_chunk(code, test);
+    declare(true, test);
+    const auto ends_of = [&](const Read& element) -> std::optional<IntervalCode> {
+        for (const auto& [read, ends] : known)
+            if (read == element) return ends;
+        return std::nullopt;
+    };
+    kernel::Expression seen =
+        IntervalPrinter(axes_, ranges_, sizes_, ends_of).may_hold(conditions, names_, test);
+    ranges_[code.loop.axis] = code.outer;
+    test.push_back({kernel::Return{std::move(seen)}});
+    const auto& [marks, most] = marks_.at({code.loop.axis, code.loop.level});
+    if (chunked_) body.push_back({kernel::Barrier{}});
+    body.push_back({Run{call({"mark_chunks", {most, program_.threads / 32}},
+                             {variable(marks), code.first, code.end, code.loop.size,
+                              kernel::Expression(code.function(std::move(test)))})}});
+    body.push_back({kernel::Barrier{}});
+    const kernel::Expression start = variable(code.start);
+    const auto next_from = [&](kernel::Expression from) {
+        return call({"next_marked", {most}},
+                    {variable(marks), code.first, code.end, code.loop.size, std::move(from)});
+    };
+    code.next = names_.fresh("next_" + code.axis);
+    body.push_back(kernel::define_function(
+        code.next, code.function({{kernel::Return{next_from(start + code.loop.size)}}})));
+    code.first = next_from(code.first);
 }
 
 /// Declares what loads a chunk's matrices; which they are.

@@ -125,7 +125,7 @@ kernel::Expression TensorLowering::first_column(AxisId axis) const {
 }
 
 const Compute* TensorLowering::lone_product(const Loop& loop) const {
-    if (stages_ < 2 || !loop.visible.empty()) return nullptr;
+    if (stages_ < 2 || !loop.visible.empty() || !loop.data_masks.empty()) return nullptr;
     const Compute* found = nullptr;
     for (const TileStatement& statement : loop.body) {
         if (const Load* load = std::get_if<Load>(&statement.node)) {

@@ -135,6 +135,26 @@ void TensorLowering::name_tiles() {
     }
 }
 
+/// A mark for each chunk that data may leave out.
+void TensorLowering::place_marks() {
+    constexpr std::int64_t kMostMarks = 4096;
+    const auto place = [&](const Loop& loop) {
+        if (loop.data_masks.empty() || marks_.contains({loop.axis, loop.level})) return;
+        kernel::Tile entry;
+        entry.name =
+            names_.fresh(Names::identifier(region_.axes[loop.axis.index()].name) + "_marks");
+        entry.type = ElementType::I8;
+        entry.elements =
+            std::min((limits_[loop.axis.index()] + loop.size - 1) / loop.size, kMostMarks);
+        entry.shape = "a mark of every chunk";
+        marks_[{loop.axis, loop.level}] = {entry.name, entry.elements};
+        program_.tiles.push_back(std::move(entry));
+    };
+    tensor::for_statements(region_.body, [&](const TileStatement&, const Loop* loop) {
+        if (loop != nullptr) place(*loop);
+    });
+}
+
 /// As many stages as fit, up to what hides a copy's latency; what is saved through shared memory
 /// takes the place of everything else.
 void TensorLowering::place_matrices() {
@@ -163,6 +183,8 @@ void TensorLowering::place_matrices() {
         program_.tiles.push_back(std::move(entry));
         streamed.push_back(false);
     }
+    place_marks();
+    streamed.resize(program_.tiles.size(), false);
     std::int64_t fixed = 0;
     std::int64_t ring = 0;
     for (std::size_t i = 0; i < program_.tiles.size(); ++i) {

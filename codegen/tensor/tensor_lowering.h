@@ -62,6 +62,7 @@ private:
     void limit_whole_axes();
     void name_tiles();
     [[nodiscard]] bool rounds_operand(const tensor::Product& product) const;
+    void place_marks();
     void place_matrices();
     void declare_warps(Body& body);
     void lower(const std::vector<TileStatement>& statements, Body& body);
@@ -77,6 +78,9 @@ private:
         const ChunkLoop& code, const ChunkProgression& chunks, Body& body);
     void find_nearest(ChunkLoop& code, const std::vector<ChunkProgression>& all, Body& body);
     void search_visible(ChunkLoop& code, Body& body);
+    void find_by_index(ChunkLoop& code, Body& body);
+    void find_by_data(ChunkLoop& code, Body& body);
+    [[nodiscard]] std::optional<IntervalCode> element_ends(const Read& read, Body& body);
     [[nodiscard]] std::vector<VariableId> fill_matrices(ChunkLoop& code, Body& body);
     [[nodiscard]] Body declare_chunk(const ChunkLoop& code, const std::vector<VariableId>& own,
                                      Body& body);
@@ -216,6 +220,8 @@ private:
     std::map<VariableId, std::string> names_of_;  // registers
     std::map<AxisId, std::string> warp_parts_;    // `warp_q`
     std::map<VariableId, Shared> shared_;
+    /// Marks of a loop's chunks: their tile, and how many it holds.
+    std::map<std::pair<AxisId, Level>, std::pair<std::string, std::int64_t>> marks_;
     std::map<RightOperand, std::string> computed_right_;  // names of tiles
     std::map<VariableId, const Load*> loads_;
     std::map<VariableId, Span> deferred_;  // loads that are made where they are first used

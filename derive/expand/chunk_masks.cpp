@@ -21,14 +21,29 @@ std::vector<Expression> conjuncts(const Expression& condition) {
     return parts;
 }
 
-/// The conjuncts over indices alone of what masks a statement's fold.
-std::vector<Expression> index_masks(const Diagram& diagram, const Statement& statement) {
+/// Whether it reads 32-bit integers of inputs, at indices of axes.
+bool reads_inputs(const Diagram& diagram, const Expression& condition) {
+    bool plain = true;
+    walk(condition, [&](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        if (element == nullptr) return;
+        plain = plain && diagram[element->array].type == ElementType::I32 &&
+                !producer(diagram, element->array) &&
+                std::all_of(element->index.begin(), element->index.end(), [](const Expression& at) {
+                    return std::holds_alternative<AxisIndex>(at.node);
+                });
+    });
+    return plain;
+}
+
+/// The conjuncts of what masks a statement's fold.
+std::vector<Expression> masks_of_fold(const Diagram& diagram, const Statement& statement) {
     std::vector<Expression> masks;
     const Fold* fold = std::get_if<Fold>(&statement.body);
     if (fold == nullptr || fold->values.size() != 1) return masks;
     for (const Expression& mask : masks_of(diagram, fold->values.front(), fold->monoid))
         for (Expression& part : conjuncts(mask))
-            if (arrays_read(part).empty() &&
+            if (reads_inputs(diagram, part) &&
                 std::find(masks.begin(), masks.end(), part) == masks.end())
                 masks.push_back(std::move(part));
     return masks;
@@ -36,8 +51,8 @@ std::vector<Expression> index_masks(const Diagram& diagram, const Statement& sta
 
 }  // namespace
 
-std::vector<Expression> chunk_masks(const Diagram& diagram, const Region& region,
-                                    const std::vector<ArrayId>& saves) {
+ChunkMasks chunk_masks(const Diagram& diagram, const Region& region,
+                       const std::vector<ArrayId>& saves) {
     if (region.streams.empty()) return {};
     const std::vector<AxisId> axes = streamed_axes(region);
     for (ArrayId array : saves)
@@ -46,7 +61,7 @@ std::vector<Expression> chunk_masks(const Diagram& diagram, const Region& region
     std::optional<std::vector<Expression>> shared;
     for (StatementId id : region.statements) {
         if (!contains(folded_axes(diagram[id]), axes.front())) continue;
-        std::vector<Expression> masks = index_masks(diagram, diagram[id]);
+        std::vector<Expression> masks = masks_of_fold(diagram, diagram[id]);
         if (!shared) {
             shared = std::move(masks);
             continue;
@@ -55,7 +70,10 @@ std::vector<Expression> chunk_masks(const Diagram& diagram, const Region& region
             return std::find(masks.begin(), masks.end(), mask) == masks.end();
         });
     }
-    return shared.value_or(std::vector<Expression>{});
+    ChunkMasks result;
+    for (Expression& mask : shared.value_or(std::vector<Expression>{}))
+        (arrays_read(mask).empty() ? result.index : result.data).push_back(std::move(mask));
+    return result;
 }
 
 }  // namespace napkin

@@ -48,8 +48,9 @@ private:
     Body level_part(std::size_t k, Phase phase);
     Body inside_groups(std::size_t k, Phase phase);
     Body chunks(std::size_t k);
-    [[nodiscard]] std::vector<Expression> masks_of_loop(const std::vector<Stream>& loops,
-                                                        std::size_t i) const;
+    [[nodiscard]] static std::vector<Expression> masks_of_loop(const std::vector<Expression>& all,
+                                                               const std::vector<Stream>& loops,
+                                                               std::size_t i);
     Body operations(Phase phase);
     void add_loads(Body& body, std::size_t k, Phase phase,
                    std::optional<std::size_t> loop = std::nullopt);
@@ -69,7 +70,7 @@ private:
     RegionProgram out_;
     Phases phases_;
     std::vector<Level> levels_;
-    std::vector<Expression> visible_;
+    ChunkMasks visible_;
     std::vector<ArrayId> saves_;
 };
 
@@ -159,8 +160,9 @@ Body Expander::chunks(std::size_t k) {
                     std::make_move_iterator(loads[i].end()));
         if (loops.empty()) break;
         Body loop;
-        loop.push_back({Loop{loops[i].axis, loops[i].size, loops[i].level, masks_of_loop(loops, i),
-                             std::move(body)},
+        loop.push_back({Loop{loops[i].axis, loops[i].size, loops[i].level,
+                             masks_of_loop(visible_.index, loops, i), std::move(body),
+                             masks_of_loop(visible_.data, loops, i)},
                         {}});
         body = std::move(loop);
     }
@@ -168,10 +170,10 @@ Body Expander::chunks(std::size_t k) {
 }
 
 /// Masks that vary along the loop's axis; those that vary along none of the axes stand outermost.
-std::vector<Expression> Expander::masks_of_loop(const std::vector<Stream>& loops,
-                                                std::size_t i) const {
+std::vector<Expression> Expander::masks_of_loop(const std::vector<Expression>& all,
+                                                const std::vector<Stream>& loops, std::size_t i) {
     std::vector<Expression> masks;
-    for (const Expression& mask : visible_) {
+    for (const Expression& mask : all) {
         const std::set<AxisId> used = axes_used(mask);
         const bool none = std::none_of(loops.begin(), loops.end(), [&](const Stream& stream) {
             return used.count(stream.axis) != 0;

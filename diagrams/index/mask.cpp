@@ -32,16 +32,19 @@ bool is_small(const Set& set) {
 struct Mask::Parts {
     enum class Kind { Free, Fixed, Ranged };
 
-    Parts(const std::vector<Axis>& known, const std::vector<Expression>& conditions)
-        : axes(known), context(kMostMaskOperations), translator(context, known, {}) {
+    Parts(const std::vector<Axis>& known, const std::vector<Expression>& conditions,
+          const Elements& elements)
+        : axes(known), context(kMostMaskOperations), translator(context, known, elements) {
         for (const Expression& condition : conditions) collect_conjuncts(condition, conjuncts);
         for (const Expression& conjunct : conjuncts) {
             held.push_back(translator.condition(conjunct, true));
             failed.push_back(translator.condition(conjunct, false));
         }
         for (const Expression& parameter : translator.parameters()) {
-            kinds.push_back(kind_of(parameter));
-            whole.push_back(kinds.back() == Kind::Free ? Interval{} : *bounds(axes, parameter, {}));
+            const Read* element = std::get_if<Read>(&parameter.node);
+            const bool known_element = element != nullptr && elements && elements(element->array);
+            kinds.push_back(known_element ? Kind::Ranged : kind_of(parameter));
+            whole.push_back(bounds(axes, parameter, {}).value_or(kAny64));
         }
         assume_ends();
     }
@@ -71,7 +74,7 @@ struct Mask::Parts {
             const Expression& what = coordinates()[c];
             const AxisIndex* index = std::get_if<AxisIndex>(&what.node);
             if (index == nullptr)
-                box[c] = *bounds(axes, what, ranges);
+                box[c] = bounds(axes, what, ranges).value_or(kAny64);
             else if (const auto range = ranges.find(index->axis); range != ranges.end())
                 box[c] = range->second;
         }
@@ -227,8 +230,9 @@ std::optional<Chunks> Mask::Parts::chunks(std::size_t streamed, std::int64_t siz
     return result;
 }
 
-Mask::Mask(const std::vector<Axis>& axes, const std::vector<Expression>& conditions)
-    : parts_(std::make_unique<Parts>(axes, conditions)) {}
+Mask::Mask(const std::vector<Axis>& axes, const std::vector<Expression>& conditions,
+           Elements elements)
+    : parts_(std::make_unique<Parts>(axes, conditions, elements)) {}
 Mask::Mask(Mask&&) noexcept = default;
 Mask::~Mask() = default;
 

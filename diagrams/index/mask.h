@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "diagrams/diagram.h"
+#include "diagrams/index/domain.h"
 #include "diagrams/index/interval.h"
 
 namespace napkin::index {
@@ -64,8 +65,10 @@ struct Chunks {
 
 class Mask {
 public:
-    /// Of the points where all conditions hold; `axes` have to live as long.
-    Mask(const std::vector<Axis>& axes, const std::vector<Expression>& conditions);
+    /// Of the points where all conditions hold; `axes` have to live as long. Elements of arrays
+    /// that `elements` knows are coordinates, whose ends only a closed form can be given.
+    Mask(const std::vector<Axis>& axes, const std::vector<Expression>& conditions,
+         Elements elements = {});
     Mask(Mask&&) noexcept;
     ~Mask();
 

@@ -57,6 +57,23 @@ std::string wrong_with_inputs(const Run& run, const Tensors& given, Unjudged& un
     return wrong;
 }
 
+std::string wrong_at_some_scale(const Run& run, const std::function<void(Tensors&)>& arrange) {
+    const std::vector<ArrayId> outputs = outputs_of(run.plain);
+    Unjudged unjudged{outputs, {outputs.begin(), outputs.end()}};
+    for (const double scale : kInputScales) {
+        Tensors given = random_inputs(run.plain, run.seed, scale);
+        if (arrange) arrange(given);
+        try {
+            std::string wrong = wrong_with_inputs(run, given, unjudged);
+            if (!wrong.empty() || unjudged.mostly.empty()) return wrong;
+        } catch (const InternalError& error) {
+            return error.what();
+        }
+    }
+    if (unjudged.wholly.empty()) return {};
+    return "nothing of `" + run.plain[*unjudged.wholly.begin()].name + "` is judged at any scale";
+}
+
 }  // namespace
 
 std::filesystem::path emulator_folder() {
@@ -86,20 +103,12 @@ std::string wrong_with(const State& state, const EmittedProgram& program, std::u
 
 std::string wrong_with(const Diagram& plain, const State& state, const EmittedProgram& program,
                        std::uint64_t seed, RunOn where) {
-    const std::vector<ArrayId> outputs = outputs_of(plain);
-    Unjudged unjudged{outputs, {outputs.begin(), outputs.end()}};
-    for (const double scale : kInputScales) {
-        const Tensors given = random_inputs(plain, seed, scale);
-        try {
-            std::string wrong =
-                wrong_with_inputs({plain, state, program, seed, where}, given, unjudged);
-            if (!wrong.empty() || unjudged.mostly.empty()) return wrong;
-        } catch (const InternalError& error) {
-            return error.what();
-        }
-    }
-    if (unjudged.wholly.empty()) return {};
-    return "nothing of `" + plain[*unjudged.wholly.begin()].name + "` is judged at any scale";
+    return wrong_at_some_scale({plain, state, program, seed, where}, {});
+}
+
+std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,
+                       const std::function<void(Tensors&)>& arrange) {
+    return wrong_at_some_scale({state.diagram, state, program, seed, RunOn::Emulator}, arrange);
 }
 
 }  // namespace napkin::test

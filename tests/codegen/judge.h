@@ -3,11 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "codegen/emit.h"
 #include "derive/state.h"
+#include "diagrams/evaluate.h"
 
 namespace napkin::test {
 
@@ -28,5 +30,9 @@ std::string compile_together(const std::vector<EmittedKernel>& kernels);
 [[nodiscard]] std::string wrong_with(const Diagram& plain, const State& state,
                                      const EmittedProgram& program, std::uint64_t seed,
                                      RunOn where = RunOn::Emulator);
+/// The same in the emulator, of random inputs that `arrange` changes.
+[[nodiscard]] std::string wrong_with(const State& state, const EmittedProgram& program,
+                                     std::uint64_t seed,
+                                     const std::function<void(Tensors&)>& arrange);
 
 }  // namespace napkin::test

@@ -24,6 +24,7 @@ struct Subject {
     State state;
     EmittedProgram program;
     std::vector<Fault> faults;
+    std::function<void(Tensors&)> arrange = {};  ///< of random inputs
 };
 
 EmittedProgram emitted_with_threads(const State& state, int threads) {
@@ -103,6 +104,38 @@ Subject attention() {
             {"rows past the end written",
              {{"O_stride_h + q0 * 32, 32, nq", "O_stride_h + q0 * 32, 32, 32"}}},
         }};
+}
+
+/// Documents of 20 positions.
+void pack(Tensors& inputs) {
+    for (auto& [array, tensor] : inputs)
+        if (tensor.extents.size() == 1)
+            for (std::size_t at = 0; at < tensor.values.size(); ++at)
+                tensor.values[at] = static_cast<double>(at / 20);
+}
+
+Subject documents() {
+    const State state = test::derive(
+        test::load("diagram documents { axis q = 75, x = q, d = 32\n"
+                   "input Q[q, d], K[x, d], V[x, d] : bf16\n input document[x] : i32\n"
+                   "S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
+                   "P[q, x] = softmax[x](if x <= q and document[q] == document[x] then S[q, x] "
+                   "else -inf)\n"
+                   "output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d] }"),
+        "fuse all\ngroup q by 32\nstream x by 16");
+    return {
+        "documents",
+        state,
+        emitted_with_threads(state, 64),
+        {
+            {"a chunk of the same document left out",
+             {{"document_ends.least <= document_ends_2.greatest",
+               "document_ends.least < document_ends_2.greatest"}}},
+            {"marks that are not there yet",
+             {{"});\n    block_barrier();\n    const auto next_x", "});\n    const auto next_x"}}},
+            {"a marked chunk passed by", {{"end_x, 16, x0 + 16)", "end_x, 16, x0 + 32)"}}},
+        },
+        pack};
 }
 
 Subject product() {
@@ -186,8 +219,8 @@ std::string finder_of(const std::string& said) {
 TEST_CASE("sm_80: faults planted in printed kernels are found") {
     std::string table;
     std::size_t planted_faults = 0;
-    for (const Subject& subject : {attention(), product(), norm()}) {
-        CHECK_EQ(test::wrong_with(subject.state, subject.program, 1), "");
+    for (const Subject& subject : {attention(), documents(), product(), norm()}) {
+        CHECK_EQ(test::wrong_with(subject.state, subject.program, 1, subject.arrange), "");
         std::vector<EmittedProgram> programs;
         std::vector<EmittedKernel> kernels;
         for (const Fault& fault : subject.faults) {
@@ -196,7 +229,8 @@ TEST_CASE("sm_80: faults planted in printed kernels are found") {
         }
         CHECK_EQ(test::compile_together(kernels), "");
         for (std::size_t i = 0; i < programs.size(); ++i) {
-            const std::string said = test::wrong_with(subject.state, programs[i], 1);
+            const std::string said =
+                test::wrong_with(subject.state, programs[i], 1, subject.arrange);
             const std::string finder = finder_of(said);
             const std::string& name = subject.faults[i].name;
             table += fmt::format("{:10} {:40} {}\n", subject.name, name, finder);

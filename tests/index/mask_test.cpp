@@ -209,3 +209,21 @@ TEST_CASE("bounds of an index are never too narrow") {
 }
 
 }  // namespace napkin::index
+
+namespace napkin::index {
+
+TEST_CASE("elements of integer arrays are coordinates where they are known") {
+    const std::vector<Axis> axes = two_axes(20, 20);
+    const Expression own = read(ArrayId{0}, {q()});
+    const Expression other = read(ArrayId{0}, {x()});
+    const Elements known = [](ArrayId) { return ElementRange{}; };
+    const Mask equal(axes, {call(Function::Equal, own, other)}, known);
+    REQUIRE_EQ(equal.coordinates(), std::vector<Expression>{own, other});
+    REQUIRE_EQ(equal.where_met().size(), 1);
+    const std::vector<Clause>& clauses = equal.where_met().front().clauses;
+    REQUIRE_EQ(clauses.size(), 1);
+    CHECK_EQ(clauses.front().not_negative.size(), 2);
+    CHECK(Mask(axes, {call(Function::Equal, own, other)}).where_met().front().clauses.size() == 1);
+}
+
+}  // namespace napkin::index

@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                           Global<bf16> O, i64 Q_stride_b, i64 Q_stride_h, i64 document_stride_b,
                           i64 K_stride_b, i64 K_stride_h, i64 V_stride_b, i64 V_stride_h,
                           i64 O_stride_b, i64 O_stride_h) {
-    // Shared memory: 98304 bytes.
+    // Shared memory: 98432 bytes.
     NK_SHARED_MEMORY(memory);
     // Q_tile: 128 x 128
     const auto Q_tile = shared_matrix<bf16, 128, 128>(memory, 0, "Q_tile");
@@ -28,6 +28,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto V_tile = [&](int stage) {
         return shared_matrix<bf16, 64, 128>(memory, 65536 + stage * 16384, "V_tile");
     };
+    // x_marks: a mark of every chunk
+    const auto x_marks = shared_tile<i8>(memory, 98304, 64, "x_marks");
     // O_staging: 128 x 128, after everything else
     const auto O_staging = shared_matrix<bf16, 128, 128>(memory, 0, "O_staging");
     const int group_q = int(blockIdx.x) % 32;
@@ -71,6 +73,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
     // chunks of x
     const int end_x = minimum(4096, q0 + 128);
+    const auto length_at = [&](int i_2) { return int(length[b0]); };
+    const Ends length_ends = ends_of(1, length_at);
+    const auto document_at = [&](int i_3) {
+        return int(document[b0 * document_stride_b + q0 + i_3]);
+    };
+    const Ends document_ends = ends_of(128, document_at);
+    mark_chunks<64, 4>(x_marks, 0, end_x, 64, [&](int x0) {
+        const auto document_at_2 = [&](int i_4) {
+            return int(document[b0 * document_stride_b + x0 + i_4]);
+        };
+        const Ends document_ends_2 = ends_of(64, document_at_2);
+        const bool part = document_ends_2.least <= document_ends.greatest &&
+                          document_ends.least <= document_ends_2.greatest;
+        return x0 + 1 <= length_ends.greatest && part;
+    });
+    block_barrier();
+    const auto next_x = [&](int x0) { return next_marked<64>(x_marks, 0, end_x, 64, x0 + 64); };
     const auto load_x = [&](int x0, int stage) {
         copy_async<8>(K_tile(stage), K, b0 * K_stride_b + h0 * K_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
@@ -162,23 +181,24 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             P_max[i] = P_max_new[i];
         }
     };
-    int x_ahead = 0;  // the next chunk to load
+    const int first_x = next_marked<64>(x_marks, 0, end_x, 64, 0);
+    int x_ahead = first_x;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
         if (x_ahead < end_x) {
             load_x(x_ahead, stage);
         }
         commit_copies();
-        x_ahead += 64;
+        x_ahead = next_x(x_ahead);
     }
     int stage = 0;
-    for (int x0 = 0; x0 < end_x; x0 += 64) {
+    for (int x0 = first_x; x0 < end_x; x0 = next_x(x0)) {
         wait_copies<0>();
         block_barrier();
         if (x_ahead < end_x) {
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_ahead += 64;
+        x_ahead = next_x(x_ahead);
         chunk_x(x0, stage);
         stage = (stage + 1) % 2;
     }
