@@ -5,7 +5,7 @@
 // Side condition: none in exact arithmetic, since the rounding is the kernel's: the reference does
 // not round, and the tolerance of a validation includes it. Inputs and wires whose type the user
 // wrote keep theirs; a wire between folds of a stream needs a streamed part that can be stored
-// (derive/separation/stored.cpp). Citation: arXiv 2412.03317, section 4 (quantisation).
+// (derive/separation/place/stored.cpp). Citation: arXiv 2412.03317, section 4 (quantisation).
 #include <algorithm>
 
 #include "derive/rules/rule_support.h"

@@ -1,16 +1,26 @@
-// The order of work: read the region as a cascade, bring every fold to normal form, place every
-// factor in the state, the repair or the tail, and write the statements.
+// The order of work, a room each:
+//
+//   read/         the region as a cascade of folds, no name hiding structure
+//   normal_form/  every fold's body as sums of products u(x) * w(r)
+//   place/        u into states, w into the tail
+//   stabilise/    gauges, so that exponentials stay in range (maxima) and differences do not cancel
+//                 (means)
+//   write/        states, repairs and tail as statements, and the accumulator in formulas
+//   judge/        what finite arithmetic could spoil, and why there is no accumulator
+//
+// Terms and polynomials are those of algebra/. A gauge is any value that a state is kept relative
+// to.
 #include "derive/accumulator.h"
 
 #include <algorithm>
 #include <set>
 
-#include "derive/separation/accumulator_builder.h"
-#include "derive/separation/cascade.h"
-#include "derive/separation/normal_form.h"
-#include "derive/separation/plan.h"
-#include "derive/separation/refusal.h"
-#include "derive/separation/unsafe_differences.h"
+#include "derive/separation/judge/refusal.h"
+#include "derive/separation/judge/unsafe_differences.h"
+#include "derive/separation/normal_form/normal_form.h"
+#include "derive/separation/place/plan.h"
+#include "derive/separation/read/cascade.h"
+#include "derive/separation/write/builder.h"
 
 namespace napkin {
 namespace {
@@ -82,7 +92,7 @@ bool is_relative_to_maximum(const Algebra& algebra, PolynomialId form) {
         const auto& powers = term.first.powers;
         return std::any_of(powers.begin(), powers.end(), [&](const auto& factor) {
             const Term& value = algebra[factor.first];
-            return value.kind == Kind::Centred && algebra[value.parts[1]].kind == Kind::Fold;
+            return value.kind == Kind::Relative && algebra[value.parts[1]].kind == Kind::Fold;
         });
     });
 }
@@ -122,11 +132,11 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
                              "stream an axis that the region maps or folds"};
 
     NormalForm normal(cascade.algebra(), cascade.signs());
-    NormalForm centred(cascade.algebra(), cascade.signs());
-    Plan plan(cascade, normal, centred);
+    NormalForm relative(cascade.algebra(), cascade.signs());
+    Plan plan(cascade, normal, relative);
     if (const std::optional<Obstacle> obstacle = plan.prepare()) return refusal(cascade, *obstacle);
     plan.store(stored);
-    plan.weigh_anchors();
+    plan.weigh_means();
     if (const std::optional<ArrayId> output = output_in_the_way(cascade))
         return separation::output_refusal(cascade, *output);
     if (const std::optional<ArrayId> output = saved_repeatedly(cascade))
@@ -140,10 +150,10 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
     for (const separation::Invariance& each : plan.invariances())
         differences.insert(each.difference);
     for (const separation::MultipliedOut& each : plan.multiplied_out())
-        if (each.centred && is_relative_to_maximum(cascade.algebra(), plan.form(each.fold)))
+        if (each.relative && is_relative_to_maximum(cascade.algebra(), plan.form(each.fold)))
             differences.insert(
                 cascade.algebra().reference(Kind::Fold, each.fold, plan.folds()[each.fold].axes));
-    tail.multiply_out([&](TermId id) { return plan.is_origin(id); }, std::move(differences));
+    tail.multiply_out([&](TermId id) { return plan.is_gauge(id); }, std::move(differences));
     tail.know({.at_most = [&](TermId a, TermId b) { return plan.is_at_most(a, b); },
                .at_least_one = [&](TermId id) { return plan.is_at_least_one(id); },
                .unrounded = [&](TermId id) -> std::optional<TermId> {

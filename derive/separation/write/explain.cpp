@@ -1,0 +1,163 @@
+// The accumulator as formulas, for people.
+#include <algorithm>
+#include <map>
+
+#include "derive/accumulator.h"
+#include "derive/separation/write/formula_text.h"
+
+namespace napkin {
+namespace {
+
+/// Lines under one heading, which stands before the first.
+std::string section(const std::string& heading, const std::vector<std::string>& lines) {
+    std::string text;
+    for (const std::string& line : lines) {
+        const std::string left = text.empty() ? heading : "";
+        text.append("  ").append(left).append(10 - left.size(), ' ').append(line).append("\n");
+    }
+    return text;
+}
+
+/// What a state keeps, as a person would say it.
+class StateText {
+public:
+    StateText(const Diagram& scope, const Accumulator& accumulator)
+        : scope_(scope), accumulator_(accumulator) {}
+
+    /// How it is repaired; empty where it never needs to be.
+    [[nodiscard]] std::string repair(const AccumulatorState& state) const {
+        std::string text;
+        for (const Statement& each : accumulator_.body)
+            if (each.targets.front() == state.action.scale)
+                text = separation::value_text(scope_, each, 0);
+        if (state.action.lower.empty()) return text;
+        return text + (text.empty() ? "the binomial theorem" : " and the binomial theorem");
+    }
+    /// What it is kept for, and relative to what.
+    [[nodiscard]] std::string reason(const AccumulatorState& state) const {
+        std::string text = kept(state);
+        if (state.action.scale) text += ", relative to a gauge that may still grow";
+        if (state.action.lower.empty()) return text;
+        text += "; moves with ";
+        for (std::size_t i = 0; i < state.action.shifts.size(); ++i)
+            text += (i == 0 ? "" : " and ") + name(state.action.shifts[i].gauge);
+        return text;
+    }
+
+private:
+    const Diagram& scope_;
+    const Accumulator& accumulator_;
+
+    [[nodiscard]] std::string name(ArrayId id) const { return "`" + scope_[id].name + "`"; }
+    [[nodiscard]] std::string kept(const AccumulatorState& state) const {
+        using Keeps = AccumulatorState::Keeps;
+        const Gauge* gauge = gauge_of(accumulator_, state.state);
+        const std::string fold = state.serves ? "fold " + name(*state.serves) : "";
+        switch (state.keeps) {
+        case Keeps::Gauge: return mean(*gauge);
+        case Keeps::List: return fold + ", a sorted list";
+        case Keeps::Prefix:
+            return "carries the last prefix of " + name(*state.serves) + " to the next chunk";
+        case Keeps::Element: return fold.empty() ? "an element at a known index" : fold;
+        case Keeps::Fold: break;
+        }
+        if (gauge != nullptr)
+            return fold + (fold.empty() ? "" : ", ") +
+                   "running gauge, relative to which exponents are taken";
+        if (!fold.empty()) return fold;
+        return state.monoid == kMax ? "a largest value" : "a smallest value";
+    }
+    [[nodiscard]] std::string mean(const Gauge& gauge) const {
+        const std::string which =
+            gauge.policy == GaugePolicy::Running
+                ? "running mean by " + name(*gauge.total) + ", which moves"
+                : std::string("mean of the first chunk") + (gauge.may_lack ? " that has any" : "");
+        return which +
+               "; differences are formed relative to it, since multiplied out they would cancel";
+    }
+};
+
+}  // namespace
+
+const Gauge* gauge_of(const Accumulator& accumulator, ArrayId state) {
+    for (const Gauge& each : accumulator.gauges)
+        if (each.state == state) return &each;
+    return nullptr;
+}
+
+std::string_view name_of(Hazard hazard) {
+    switch (hazard) {
+    case Hazard::Overflow: return "overflow";
+    case Hazard::Underflow: return "underflow";
+    case Hazard::Cancellation: return "cancellation";
+    case Hazard::Tail: return "overflow in the tail";
+    case Hazard::Scale: return "lost scale";
+    case Hazard::Operand: return "other operand";
+    }
+    return "?";
+}
+
+std::string print(const Obligation& obligation) {
+    const std::string name(name_of(obligation.hazard));
+    std::string text =
+        (obligation.met ? "no " + name : name + " possible") + ": " + obligation.text;
+    if (obligation.hazard == Hazard::Operand)
+        text = (obligation.met ? "same operand: " : "another operand: ") + obligation.text;
+    if (obligation.hazard == Hazard::Scale) text = "scale lost: " + obligation.text;
+    if (!obligation.example.empty()) text += "; " + obligation.example;
+    if (!obligation.safer.empty()) text += "; safe: " + obligation.safer;
+    return text;
+}
+
+std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
+    Diagram scope = diagram;
+    scope.arrays.insert(scope.arrays.end(), accumulator.arrays.begin(), accumulator.arrays.end());
+    const auto name_and_type = [&](ArrayId id) {
+        const Array& array = scope[id];
+        const bool narrow = id.index() >= diagram.arrays.size() && is_floating(array.type) &&
+                            array.type != ElementType::F32;
+        return array.name + (narrow ? " : " + std::string(name_of(array.type)) : "");
+    };
+    const auto lines_of = [&](const std::vector<Statement>& statements) {
+        std::vector<std::string> lines;
+        for (const Statement& statement : statements)
+            for (std::size_t i = 0; i < statement.targets.size(); ++i)
+                lines.push_back(name_and_type(statement.targets[i]) + " = " +
+                                separation::value_text(scope, statement, i));
+        return lines;
+    };
+    std::map<std::string, std::string> repaired;
+    std::vector<std::string> repairs;
+    std::vector<std::string> reasons;
+    const StateText texts(scope, accumulator);
+    for (const AccumulatorState& state : accumulator.states) {
+        const std::string& name = scope[state.state].name;
+        reasons.push_back(name + ": " + texts.reason(state));
+        const std::string repair = texts.repair(state);
+        if (repair.empty()) continue;
+        std::string& names = repaired[repair];
+        if (names.empty()) repairs.push_back(repair);
+        names += (names.empty() ? "" : ", ") + name;
+    }
+    for (std::string& repair : repairs) repair.insert(0, repaired[repair] + " by ");
+    std::string axes;
+    for (const AxisId axis : accumulator.axes)
+        axes += (axes.empty() ? "" : ", ") + diagram[axis].name;
+    std::string text = "accumulator over " + axes + "\n";
+    if (accumulator.states.empty()) text += "  no state: every chunk stands for itself\n";
+    text += section("initial", lines_of(accumulator.initial));
+    text += section("body", lines_of(accumulator.body));
+    text += section("repair", repairs);
+    text += section("tail", lines_of(accumulator.tail));
+    text += section("states", reasons);
+    std::vector<std::string> provided;
+    std::vector<std::string> unsafe;
+    for (const Obligation& each : accumulator.obligations)
+        (each.met ? provided : unsafe).push_back(print(each));
+    provided.insert(provided.end(), accumulator.conditions.begin(), accumulator.conditions.end());
+    text += section("provided", provided);
+    text += section("unsafe", unsafe);
+    return text;
+}
+
+}  // namespace napkin
