@@ -81,7 +81,7 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.as)
         app.add_option("--as", out.as, "what to write")
             ->required()
-            ->check(CLI::IsMember({"tile", "cuda", "ptx", "cubin"}));
+            ->check(CLI::IsMember({"tile", "schedule", "cuda", "ptx", "cubin"}));
     if (takes.only_target) {
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
         app.add_option("--seconds", out.seconds, "stop after so many, with what was found")

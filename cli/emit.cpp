@@ -1,5 +1,7 @@
 #include "codegen/emit.h"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/clearance.h"
@@ -109,6 +111,36 @@ Result<std::vector<Artefact>> make(const Arguments& arguments, const State& stat
     return artefacts;
 }
 
+/// The scheduled programs of the kernels, as they would be lowered.
+Result<int> emit_schedules(Context& context, const Loaded& loaded, const TileProgram& tiles) {
+    const Arguments& arguments = context.arguments;
+    const Result<EmitOptions> options = emit_options(context, loaded.hash);
+    if (!options) return options.error();
+    const Result<BestEmission> emission = emit_chosen(context, loaded.state, tiles, *options);
+    if (!emission) return emission.error();
+    tell_target(context, *emission);
+    Json json{{"ok", true}, {"as", arguments.as}};
+    json.update(to_json(*emission));
+    std::string text;
+    for (const EmittedKernel& kernel : emission->program.kernels) {
+        const std::string schedule =
+            kernel.schedule.empty()
+                ? fmt::format("region {}: {} has no schedule, it does everything in order\n",
+                              kernel.region, emission->program.target)
+                : kernel.schedule;
+        text += (text.empty() ? "" : "\n") + schedule;
+        json["kernels"].push_back(Json{{"region", kernel.region},
+                                       {"threads", kernel.threads},
+                                       {"shared_bytes", kernel.shared_bytes},
+                                       {"schedule", schedule}});
+    }
+    const bool to_standard_output = arguments.output.empty() || arguments.output == "-";
+    if (!arguments.json || !to_standard_output)
+        if (const auto failure = write_data(arguments.output, text)) return *failure;
+    if (arguments.json) print_data(text_of(json));
+    return kOk;
+}
+
 Result<int> emit_kernels(Context& context, const Loaded& loaded, const TileProgram& tiles) {
     const Arguments& arguments = context.arguments;
     Result<EmitOptions> options = emit_options(context, loaded.hash);
@@ -143,6 +175,7 @@ Result<int> run_emit(Context& context) {
     if (!loaded) return loaded.error();
     const Result<TileProgram> tiles = expand(loaded->state);
     if (!tiles) return tiles.error();
+    if (arguments.as == "schedule") return emit_schedules(context, *loaded, *tiles);
     if (arguments.as != "tile") return emit_kernels(context, *loaded, *tiles);
     const std::string text = print(*tiles, context.sources);
     const bool to_standard_output = arguments.output.empty() || arguments.output == "-";

@@ -56,7 +56,7 @@ std::optional<Arguments> emit_arguments(const Arguments& session, const std::str
     Arguments arguments = arguments_of("emit", session);
     arguments.as = words.empty() ? "cuda" : words[0];
     if (words.size() > 1) arguments.output = words[1];
-    static constexpr std::array kForms{"tile", "cuda", "ptx", "cubin"};
+    static constexpr std::array kForms{"tile", "schedule", "cuda", "ptx", "cubin"};
     if (words.size() < 3 && std::find(kForms.begin(), kForms.end(), arguments.as) != kForms.end())
         return arguments;
     print_data("  write `emit tile`, `emit cuda`, `emit ptx FILE` or `emit cubin FILE`\n");

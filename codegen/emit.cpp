@@ -15,6 +15,7 @@
 #include "codegen/verify_kernel.h"
 #include "schedule/idle_folds.h"
 #include "schedule/plan.h"
+#include "schedule/schedule.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin {
@@ -56,6 +57,7 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
     kernel::drop_unused(program.body);
     kernel::verify(program);
     kernel.source = kernel::print(program);
+    kernel.schedule = std::move(lowered.schedule);
     kernel.parameters = program.parameters;
     kernel.grid = std::move(lowered.grid);
     kernel.threads = program.threads;
@@ -76,9 +78,16 @@ Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& r
     if (const NotApplicable* why = std::get_if<NotApplicable>(&plan))
         return messages::unfit_region(region.name, options.target, *why,
                                       helpful_moves(state, region.name, options));
-    return lowering::TensorLowering(state, simpler, options,
-                                    std::get<tensor::Plan>(std::move(plan)))
-        .run();
+    tensor::Plan made = std::get<tensor::Plan>(std::move(plan));
+    schedule::Program program = schedule::schedule(simpler, made, options.limits());
+    std::string text = schedule::print(program, simpler.axes);
+    std::vector<std::string> summary = schedule::summary(program, simpler.axes);
+    lowering::LoweredRegion lowered =
+        lowering::TensorLowering(state, simpler, options, std::move(made), std::move(program))
+            .run();
+    lowered.schedule = std::move(text);
+    lowered.summary = std::move(summary);
+    return lowered;
 }
 
 /// What makes a region's tiles smaller.
@@ -149,6 +158,8 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         if (!made) return made.error();
         lowering::LoweredRegion lowered = std::move(made).value();
         lowered.program.header = header_of(state, region, options);
+        lowered.program.header.insert(lowered.program.header.end(), lowered.summary.begin(),
+                                      lowered.summary.end());
         for (const DeviceArray& array : lowered.arrays) {
             const auto known =
                 std::find_if(result.arrays.begin(), result.arrays.end(),

@@ -89,9 +89,10 @@ struct SharedTile {
 };
 
 struct EmittedKernel {
-    std::string name;    ///< the function's, a C identifier
-    std::string region;  ///< as derivations name it
-    std::string source;  ///< CUDA C++, which includes "napkin.cuh" (codegen/prelude)
+    std::string name;      ///< the function's, a C identifier
+    std::string region;    ///< as derivations name it
+    std::string source;    ///< CUDA C++, which includes "napkin.cuh" (codegen/prelude)
+    std::string schedule;  ///< the scheduled program that it was lowered from; empty for simt
     std::vector<KernelParameter> parameters;
     std::vector<GridAxis> grid;  ///< the number of blocks is the product of their counts
     int threads = 256;

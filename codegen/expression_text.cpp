@@ -191,7 +191,7 @@ private:
         for (std::size_t i = 0; i < e.parameters.size(); ++i) {
             result.text += i > 0 ? ", " : "(";
             add_entity(e.parameters[i].type);
-            result.text += " " + e.parameters[i].name;
+            result.text += (e.parameters[i].reference ? "& " : " ") + e.parameters[i].name;
         }
         if (!e.parameters.empty()) result.text += ")";
         result.text += e.inlined ? " NK_INLINE {" : " {";

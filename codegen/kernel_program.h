@@ -21,14 +21,14 @@ namespace napkin::kernel {
 struct Tile {
     std::string name;
     ElementType type = ElementType::F32;
-    std::int64_t elements = 0;  ///< padding included
+    std::int64_t elements = 0;  ///< padding and all stages included
+    std::int64_t stages = 1;    ///< copies that stand behind each other
     std::string shape;          ///< for its comment: `(q: 128, d: 64), rows of 65`
     std::int64_t offset = 0;    ///< bytes; place_tiles decides
-    /// Of a swizzled matrix (prelude/matrix.cuh), which `stages` copies stand behind each other.
+    /// Of a swizzled matrix (prelude/matrix.cuh).
     struct Matrix {
         std::int64_t rows = 0;
         std::int64_t columns = 0;
-        std::int64_t stages = 1;
         bool operator==(const Matrix&) const = default;
     };
     std::optional<Matrix> matrix;

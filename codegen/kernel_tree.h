@@ -128,6 +128,7 @@ struct Lambda {
     struct Parameter {
         Type type;
         std::string name;
+        bool reference = false;  ///< `auto& name`: what the caller has is written
         bool operator==(const Parameter&) const = default;
     };
     // Where statements are known.

@@ -50,6 +50,17 @@ void print_list(SourceWriter& writer, const std::string& head, const Text& call)
     const std::vector<Break> commas = inside(Break::Kind::Argument);
     std::vector<std::string> parts = cut(call, call.arguments, call.text.size(), commas);
     parts.back() += ";";
+    // Under the head, where that saves a line.
+    const std::vector<std::string> below = packed("", parts, writer.columns() + 4);
+    const bool fits = std::all_of(below.begin(), below.end(), [&](const std::string& line) {
+        return writer.columns() + 4 + line.size() <= kColumns;
+    });
+    if (fits && packed(open, parts, writer.columns()).size() > below.size() + 1) {
+        writer.line(open);
+        const auto deeper = writer.indent();
+        for (const std::string& line : below) writer.line(line);
+        return;
+    }
     const std::string margin(open.size(), ' ');
     std::size_t begin = call.arguments;  // of the line in the call's text
     for (const std::string& line : packed(open, parts, writer.columns())) {

@@ -10,6 +10,7 @@
 #include "codegen/line_breaks.h"
 #include "codegen/source_writer.h"
 #include "diagrams/overloaded.h"
+#include "schedule/rounding.h"
 
 namespace napkin::kernel {
 namespace {
@@ -227,22 +228,26 @@ void print_signature(SourceWriter& writer, const Program& program) {
 Expression tile_at(const Tile& tile, Expression offset) {
     const Type element = element_name(tile.type);
     std::vector<Expression> arguments = {variable("memory"), std::move(offset)};
-    if (!tile.matrix) arguments.emplace_back(tile.elements);
+    if (!tile.matrix) arguments.emplace_back(tile.elements / tile.stages);
     arguments.emplace_back(Quoted{tile.name});
     if (!tile.matrix) return call({"shared_tile", {element}}, std::move(arguments));
     return call({"shared_matrix", {element, tile.matrix->rows, tile.matrix->columns}},
                 std::move(arguments));
 }
 
+/// Of the copies that a tile has behind each other, in bytes.
+constexpr std::int64_t kStageAlignment = 128;
+
 Body tiles_of(const Program& program) {
     Body body;
     for (const Tile& tile : program.tiles) {
         body.push_back({Comment{fmt::format("{}: {}", tile.name, tile.shape)}});
-        if (!tile.matrix || tile.matrix->stages == 1) {
+        if (tile.stages == 1) {
             body.push_back(define("auto", tile.name, tile_at(tile, tile.offset)));
             continue;
         }
-        const std::int64_t bytes = tile.elements * element_bytes(tile.type) / tile.matrix->stages;
+        const std::int64_t bytes =
+            padded(tile.elements / tile.stages * element_bytes(tile.type), kStageAlignment);
         Expression offset = folded(Expression(tile.offset) + variable("stage") * bytes);
         body.push_back(define_function(
             tile.name, {{{"int", "stage"}}, {{Return{tile_at(tile, std::move(offset))}}}}));

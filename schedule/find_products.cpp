@@ -174,11 +174,10 @@ void Planner::settle(const Compute& compute, Product& product) {
         if (!variable) continue;
         const Tile& tile = plan_.tiles.at(*variable);
         if (!loads_.contains(*variable)) {
-            const bool left = side == &product.left && tile.home == Home::Fragment &&
+            const bool held = side == &product.left && tile.home == Home::Fragment &&
                               tile.column == product.depth;
-            const bool right = side == &product.right && tile.home == Home::Matrix &&
-                               feeds_only(*variable, compute);
-            if (left || right) side->direct = *variable;
+            const bool published = tile.home == Home::Matrix && feeds_products(*variable);
+            if (held || published) side->direct = *variable;
             continue;
         }
         const ElementType type = region_.variables[variable->index()].type;
@@ -204,8 +203,14 @@ void Planner::settle(const Compute& compute, Product& product) {
         if (side->direct && loads_.contains(*side->direct) &&
             plan_.tiles.at(*side->direct).type != product.type)
             side->direct.reset();
-    if (product.right.direct && !loads_.contains(*product.right.direct))
-        plan_.tiles.at(*product.right.direct).type = product.type;
+    for (Operand* side : {&product.left, &product.right}) {
+        if (!side->direct) {
+            place_panel(compute, product, *side);
+            continue;
+        }
+        Tile& tile = plan_.tiles.at(*side->direct);
+        if (tile.home == Home::Matrix && !loads_.contains(*side->direct)) tile.type = product.type;
+    }
 }
 
 /// `if e < size(b) then B[e] else 0` is the element of a tile that is zero past the end.
@@ -249,15 +254,6 @@ bool Planner::always_guarded(VariableId variable) const {
                     ++guarded;
             });
     return reads == guarded;
-}
-
-/// Whether nothing but one product reads a computed matrix, so that it may be rounded for it.
-bool Planner::feeds_only(VariableId variable, const Compute& compute) const {
-    if (region_.stored.contains(region_.variables[variable.index()].array)) return false;
-    return std::all_of(computes_.begin(), computes_.end(), [&](const Compute* other) {
-        return other == &compute ||
-               std::find(other->reads.begin(), other->reads.end(), variable) == other->reads.end();
-    });
 }
 
 /// The variable whose element an operand is.

@@ -43,12 +43,12 @@ std::int64_t shared_bytes(const Plan& plan) {
     for (const auto& [variable, tile] : plan.tiles)
         if (tile.home == Home::Matrix)
             bytes += tile.rows * tile.columns * static_cast<std::int64_t>(bits_of(tile.type)) / 8;
-    for (const auto& [compute, product] : plan.products) {
-        if (product.right.direct) continue;
-        bytes += padded(plan.extents.at(product.depth), kTile) *
-                 padded(plan.extents.at(product.column), kTile) *
-                 static_cast<std::int64_t>(bits_of(product.type)) / 8;
-    }
+    for (const auto& [compute, product] : plan.products)
+        for (const Operand* side : {&product.left, &product.right})
+            if (side->panel)
+                bytes += panel_extent(plan, side->panel->rows) *
+                         panel_extent(plan, side->panel->columns) *
+                         static_cast<std::int64_t>(bits_of(product.type)) / 8;
     return bytes;
 }
 

@@ -207,6 +207,7 @@ void Planner::spread(std::optional<AxisId> row) {
     find_serial();
     if (refused_) return;
     for (const auto& [variable, load] : loads_) place_loaded(variable);
+    publish_operands();
     for (auto& [compute, product] : plan_.products) settle(*compute, product);
     if (refused_) return;
     check_folds();
@@ -215,7 +216,26 @@ void Planner::spread(std::optional<AxisId> row) {
     if (plan_.products.empty()) choose_vector();
     if (std::optional<std::string> reason = arrange(region_, limits_, plan_))
         refuse(*reason, "choose smaller groups or chunks, or use `--target simt`", shrinking());
-    if (!refused_) extend_rows();
+    if (refused_) return;
+    extend_rows();
+    choose_staged();
+}
+
+/// Fragments whose columns are neighbours in device memory are saved in whole vectors.
+void Planner::choose_staged() {
+    if (!plan_.has_products()) return;
+    for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+        const Save* save = std::get_if<Save>(&statement.node);
+        if (save == nullptr) return;
+        const Tile& tile = plan_.tiles.at(save->source);
+        const Array& array = region_.arrays[save->array.index()];
+        if (tile.home != Home::Fragment || !tile.column || array.axes.empty()) return;
+        const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+        constexpr std::int64_t kLeastBits = 16;
+        if (array.axes[last] == *tile.column &&
+            bits_of(region_.stored.at(save->array)) >= kLeastBits)
+            plan_.staged.insert(save->array);
+    });
 }
 
 /// Matrices along the row axis hold the rows of all warps.
@@ -233,6 +253,31 @@ void Planner::extend_rows() {
         if (axis(tile.row_dimension) == *plan_.row) tile.rows = rows;
         if (axis(tile.column_dimension) == *plan_.row) tile.columns = rows;
     }
+}
+
+ColumnShare columns_of(const Plan& plan, AxisId axis) {
+    const std::int64_t extent = plan.extents.at(axis);
+    if (!plan.has_products()) {
+        const std::int64_t columns = padded(extent, plan.lanes_per_row * plan.vector);
+        return {columns, columns, columns / plan.lanes_per_row, false};
+    }
+    constexpr std::int64_t kLanesOfRow = 4;
+    ColumnShare share;
+    share.padded = padded(extent, kTile);
+    share.split = plan.split == axis;
+    share.of_warp = share.padded / (share.split ? plan.warps_across : 1);
+    share.of_thread = share.of_warp / kLanesOfRow;
+    return share;
+}
+
+std::int64_t panel_extent(const Plan& plan, AxisId axis) {
+    if (axis == plan.row) return plan.rows_of_warp * plan.warps_down;
+    return padded(plan.extents.at(axis), kTile);
+}
+
+std::int64_t rows_of_thread(const Plan& plan) {
+    constexpr std::int64_t kRowsAtOnce = 8;
+    return plan.has_products() ? plan.rows_of_warp / kRowsAtOnce : plan.rows_of_thread();
 }
 
 std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,

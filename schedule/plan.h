@@ -58,12 +58,22 @@ struct Tile {
     bool operator==(const Tile&) const = default;
 };
 
+/// A matrix in shared memory that the block computes: the axes along which it runs.
+struct Panel {
+    AxisId rows;
+    AxisId columns;
+    bool operator==(const Panel&) const = default;
+};
+
 /// One side of a product.
 struct Operand {
     Expression value;
     /// The array, where the value is one of its elements and the tensor core can take it from
     /// there.
     std::optional<VariableId> direct;
+    /// Where the block publishes the value otherwise; of a left operand that has neither, every
+    /// warp computes its own rows in registers.
+    std::optional<Panel> panel;
     bool operator==(const Operand&) const = default;
 };
 
@@ -99,9 +109,9 @@ struct Plan {
     std::int64_t warps_across = 1;  ///< warps along the columns of results
     std::optional<AxisId> split;    ///< the column axis that warps_across share
     std::int64_t rows_of_warp = 16;
-    std::int64_t stages = 2;         ///< of matrices that a loop fills
     std::int64_t lanes_per_row = 4;  ///< threads of a row where no product is; warps where > 32
     std::int64_t vector = 8;         ///< neighbouring columns of a thread there
+    std::set<ArrayId> staged;        ///< arrays that are saved through shared memory
     std::set<ArrayId> infinite;      ///< arrays that masks may make infinite
     bool across_warps = false;       ///< whether folds combine what several warps hold
     [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
@@ -111,6 +121,19 @@ struct Plan {
         return lanes_per_row > 32 ? rows_of_warp : rows_of_warp * lanes_per_row / 32;
     }
 };
+
+/// How the columns along an axis are shared by warps and their threads.
+struct ColumnShare {
+    std::int64_t padded = 0;     ///< of the block's tile
+    std::int64_t of_warp = 0;    ///< of one warp
+    std::int64_t of_thread = 0;  ///< that one thread holds
+    bool split = false;          ///< whether several warps share them
+};
+[[nodiscard]] ColumnShare columns_of(const Plan& plan, AxisId axis);
+/// Indices along an axis of a panel: those of the block, padded; along the rows, of all warps.
+[[nodiscard]] std::int64_t panel_extent(const Plan& plan, AxisId axis);
+/// Rows of which a thread holds elements.
+[[nodiscard]] std::int64_t rows_of_thread(const Plan& plan);
 
 /// Whether every value of one type is one of another, which is floating.
 [[nodiscard]] bool converts_exactly(ElementType from, ElementType to);

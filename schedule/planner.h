@@ -42,6 +42,7 @@ private:
     [[nodiscard]] std::vector<std::optional<AxisId>> row_candidates() const;
     void spread(std::optional<AxisId> row);
     void extend_rows();
+    void choose_staged();
     /// Axes of one index in a block that nothing folds: rows where no other axis can be.
     [[nodiscard]] std::vector<AxisId> single_axes() const;
     [[nodiscard]] const Array& array_of(VariableId variable) const;
@@ -71,6 +72,14 @@ private:
     void check_folds();
     void check_reads();
 
+    // publish_operands.cpp
+    void publish_operands();
+    [[nodiscard]] bool publishable(VariableId variable) const;
+    [[nodiscard]] bool of_the_block(const std::vector<VariableId>& reads,
+                                    const Expression& value) const;
+    void place_panel(const Compute& compute, const Product& product, Operand& side) const;
+    [[nodiscard]] std::optional<AxisId> memory_axis(const Compute& compute, const Read& read) const;
+
     // find_products.cpp
     [[nodiscard]] bool is_product(const Candidate& candidate, const std::vector<AxisId>& depth);
     void take_guarded(Operand& side);
@@ -78,7 +87,7 @@ private:
     void find_products();
     void orient(const Candidate& candidate);
     void settle(const Compute& compute, Product& product);
-    [[nodiscard]] bool feeds_only(VariableId variable, const Compute& compute) const;
+    [[nodiscard]] bool feeds_products(VariableId variable) const;
     [[nodiscard]] std::optional<VariableId> operand_of(const Compute& compute,
                                                        const Operand& side) const;
     [[nodiscard]] ElementType operand_type(const Compute& compute) const;

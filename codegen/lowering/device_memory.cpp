@@ -96,9 +96,11 @@ int RegionFrame::vector_elements(ArrayId array, std::int64_t origin) {
     const ElementType type = device_type(array);
     if (info.axes.empty() || type == ElementType::I4) return 1;
     const std::size_t last = info.layout.empty() ? info.axes.size() - 1 : info.layout.back();
-    const std::int64_t bytes = kernel::element_bytes(type);
+    // Eight of 4 bits are a word.
+    const std::int64_t bytes = type == ElementType::I4 ? 2 : kernel::element_bytes(type);
+    const std::int64_t least = type == ElementType::I4 ? 8 : 4 / bytes;
     for (std::int64_t width = kBytes / bytes; width > 1; width /= 2) {
-        if (origin % width != 0 || width * bytes < 4) continue;
+        if (origin % width != 0 || width < least) continue;
         // Every other stride is a product of sizes from the contiguous dimension on.
         const AxisId inner = info.axes[last];
         const bool divides =

@@ -28,6 +28,8 @@ struct LoweredRegion {
     Sizes at_most;
     std::vector<DeviceArray> arrays;
     std::map<BoxId, ElementType> operands;  ///< as EmittedProgram has them
+    std::string schedule;                   ///< as EmittedKernel has it
+    std::vector<std::string> summary;       ///< of it, for the header
 };
 
 /// In which order blocks take their groups; plain: the last axis varies fastest.

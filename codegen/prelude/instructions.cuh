@@ -81,6 +81,11 @@ NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
     read_words(word, tile, bytes);
     return word[0];
 }
+/// The same, which the compiler may do once for several readers.
+template <class T>
+NK_DEVICE u32 shared_word(Shared<T> tile, int bytes) {
+    return *reinterpret_cast<const u32*>(reinterpret_cast<const unsigned char*>(tile) + bytes);
+}
 /// Words of device memory from an element on, at a multiple of their size; zero where they are not
 /// `there`. What is only read does not change during a kernel.
 template <int kWords, class T>

@@ -66,6 +66,16 @@ NK_DEVICE Matrix<T, kRows, kColumns> shared_matrix(unsigned char* memory, int of
     return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
 }
 
+/// An element of two bytes, by the word that it shares with its neighbour: threads that read both
+/// read it once.
+template <class T, int kRows, int kColumns>
+NK_DEVICE float element_of(Matrix<T, kRows, kColumns> tile, int row, int column) {
+    static_assert(sizeof(T) == 2);
+    check_element(tile.data, row, kRows, column, kColumns);
+    const u32 word = shared_word(tile.data, tile.place(row, column / 2 * 2) * 2);
+    return to_f32(T{u16(column % 2 == 0 ? word & 0xffffu : word >> 16)});
+}
+
 /// Calls body(own, base, column, bytes) for this thread's share of the vectors of kVector elements
 /// in rows [first, first + count) of a tile: row own + base, of which `base` is the same for all
 /// threads, and where the vector is in the tile. Neighbouring threads take neighbouring vectors.

@@ -67,6 +67,21 @@ NK_DEVICE float minimum_or_nan(float a, float b) {
 }
 #endif
 
+#if __CUDA_ARCH__ >= 890
+/// These widen two 8-bit floating-point numbers, the first in the lower half, to two f16.
+#define NK_WIDENS_FP8
+NK_DEVICE u32 widen_e4m3(u16 pair) {
+    u32 both;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(both) : "h"(pair));
+    return both;
+}
+NK_DEVICE u32 widen_e5m2(u16 pair) {
+    u32 both;
+    asm("cvt.rn.f16x2.e5m2x2 %0, %1;" : "=r"(both) : "h"(pair));
+    return both;
+}
+#endif
+
 NK_DEVICE u32 bits_of(float value) {
     return __float_as_uint(value);
 }

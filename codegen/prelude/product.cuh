@@ -250,41 +250,48 @@ struct StepOperands {
     }
 };
 
+/// What a product over several chunks keeps between two of them: the operands of a chunk's first
+/// step, and of its last.
+template <class T, int kDown, int kAcross>
+struct Operands {
+    StepOperands<T, kDown, kAcross> first;
+    StepOperands<T, kDown, kAcross> last;
+};
+
 /// Reads the operands of the first step of a chunk of kDepth.
 template <Order kLeft, Order kRight, int kDepth, class T, int kDown, int kAcross, class LeftTile,
           class RightTile>
-NK_DEVICE void read_first(StepOperands<T, kDown, kAcross>& operands, LeftTile left, int row,
-                          RightTile right, int column) {
+NK_DEVICE void fetch_first(Operands<T, kDown, kAcross>& operands, LeftTile left, int row,
+                           RightTile right, int column) {
     constexpr int kSteps = kDepth / kStepOf<T>;
-    operands.read(LeftReader<kLeft, LeftTile, kDown, kSteps>(left, row, 0),
-                  RightReader<kRight, RightTile, kAcross, kSteps>(right, 0, column), 0);
+    operands.first.read(LeftReader<kLeft, LeftTile, kDown, kSteps>(left, row, 0),
+                        RightReader<kRight, RightTile, kAcross, kSteps>(right, 0, column), 0);
 }
 
-/// acc += left right over a chunk, as `multiply` does, where `first` holds the operands of the
-/// first step. Before the last step is multiplied, turn() waits until the next chunk can be read
-/// and says whether there is one; then `first` gets its first operands. So no product waits for
-/// them.
+/// acc += left right over a chunk but for its last step, whose operands it leaves in
+/// `operands.last`; those of the first step are in `operands.first`.
 template <Order kLeft, Order kRight, int kDepth, class T, int kDown, int kAcross, class LeftTile,
-          class RightTile, class Turn>
-NK_DEVICE void multiply_on(Fragment<kDown, kAcross>& acc, StepOperands<T, kDown, kAcross>& first,
-                           LeftTile left, int row, RightTile right, int column, LeftTile next_left,
-                           RightTile next_right, const Turn& turn) {
+          class RightTile>
+NK_DEVICE void multiply_head(Fragment<kDown, kAcross>& acc, Operands<T, kDown, kAcross>& operands,
+                             LeftTile left, int row, RightTile right, int column) {
     static_assert(kDepth % kStepOf<T> == 0, "whole steps along k");
     constexpr int kSteps = kDepth / kStepOf<T>;
     const LeftReader<kLeft, LeftTile, kDown, kSteps> left_reader(left, row, 0);
     const RightReader<kRight, RightTile, kAcross, kSteps> right_reader(right, 0, column);
-    StepOperands<T, kDown, kAcross> operands[2];
-    operands[0] = first;
+    StepOperands<T, kDown, kAcross> step_operands[2];
+    step_operands[0] = operands.first;
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-        if (step + 1 < kSteps)
-            operands[(step + 1) % 2].read(left_reader, right_reader, step + 1);
-        else if (turn())
-            read_first<kLeft, kRight, kDepth>(operands[(step + 1) % 2], next_left, row, next_right,
-                                              column);
-        operands[step % 2].multiply_into(acc);
+    for (int step = 0; step + 1 < kSteps; ++step) {
+        step_operands[(step + 1) % 2].read(left_reader, right_reader, step + 1);
+        step_operands[step % 2].multiply_into(acc);
     }
-    first = operands[kSteps % 2];
+    operands.last = step_operands[(kSteps - 1) % 2];
+}
+/// acc += left right over the last step of a chunk.
+template <class T, int kDown, int kAcross>
+NK_DEVICE void multiply_tail(Fragment<kDown, kAcross>& acc,
+                             const Operands<T, kDown, kAcross>& operands) {
+    operands.last.multiply_into(acc);
 }
 
 /// Stores a warp's results in a tile, rounded to T, the first at (row, column).

@@ -7,4 +7,5 @@
 #include "matrix.cuh"
 #include "napkin.cuh"
 #include "product.cuh"
+#include "publish.cuh"
 #include "rows.cuh"

@@ -53,35 +53,22 @@ kernel::Expression combined(MonoidId monoid, kernel::Expression a, kernel::Expre
     return sum ? std::move(a) + std::move(b) : std::move(a) * std::move(b);
 }
 
-void TensorLowering::lower_compute(const Compute& compute, Span span, Body& body) {
-    temporaries_ = 0;
+void TensorLowering::make_deferred_loads(const Compute& compute, Body& body) {
     for (const VariableId variable : compute.reads)
         if (const auto later = deferred_.find(variable);
             later != deferred_.end() && !declared_.contains(variable))
             lower_load(*loads_.at(variable), later->second, body);
-    bool first = true;
-    for (std::string& line : comments(text_of(compute.statement), span, compute.via)) {
-        body.push_back({kernel::Comment{std::move(line), first}});
-        first = false;
-    }
-    const Fold* fold = std::get_if<Fold>(&compute.statement.body);
-    const auto product = plan_.products.find(&compute);
-    if (product != plan_.products.end())
-        return lower_product(compute, *fold, product->second, body);
-    const tensor::Tile& tile = plan_.tiles.at(compute.targets.front());
-    if (tile.home == Home::Shared || tile.home == Home::Matrix) return lower_shared(compute, body);
-    for (const VariableId variable : compute.reads)
-        if (const Home home = plan_.tiles.at(variable).home;
-            home == Home::Matrix || home == Home::Shared) {
-            wait_for_copies(body);
-            break;
-        }
+}
+
+void TensorLowering::lower_elements(const Compute& compute, Span span, Body& body) {
+    make_deferred_loads(compute, body);
+    add_comments(text_of(compute.statement), span, compute.via, body);
     if (const std::optional<Expression> value = map_of(compute))
-        lower_map(compute, *value, body);
-    else if (const auto serial = plan_.serial.find(&compute); serial != plan_.serial.end())
-        lower_serial(compute, *fold, serial->second, body);
-    else
-        lower_fold(compute, *fold, body);
+        return lower_map(compute, *value, body);
+    const Fold& fold = std::get<Fold>(compute.statement.body);
+    if (const auto serial = plan_.serial.find(&compute); serial != plan_.serial.end())
+        return lower_serial(compute, fold, serial->second, body);
+    lower_fold(compute, fold, body);
 }
 
 /// What a computation without a fold gives every element. A fold over one index is none.
@@ -278,30 +265,11 @@ kernel::Expression TensorLowering::folded_across(MonoidId monoid) const {
                 {acc, variable(scratch_)});
 }
 
-/// Vectors and matrices in shared memory are computed by all threads together, an element each.
-void TensorLowering::lower_shared(const Compute& compute, Body& body) {
+/// Vectors in shared memory are computed by all threads together, an element each.
+void TensorLowering::lower_shared_vector(const Compute& compute, Body& body) {
     const VariableId target = compute.targets.front();
     const tensor::Tile& tile = plan_.tiles.at(target);
-    Shared& shared = shared_.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
-    shared.axes = info.axes;
-    shared.origin.clear();
-    shared.count.clear();
-    for (const AxisId axis : info.axes) {
-        shared.origin.push_back(ranges_.at(axis).start);
-        shared.count.push_back(ranges_.at(axis).count);
-    }
-    wait_for_copies(body);
-    body.push_back({kernel::Barrier{}});
-    if (tile.home == Home::Matrix) {
-        Expression value = map_of(compute).value();
-        if (info.rounds && info.type != ElementType::F32)
-            value = {Convert{info.type, {std::move(value)}}, {}};
-        compute_matrix(value, compute, variable(shared.name), info.axes[tile.row_dimension],
-                       info.axes[tile.column_dimension], tile.type, body);
-        body.push_back({kernel::Barrier{}});
-        return;
-    }
     ExpressionScope scope = scope_for(compute);
     const AxisId axis = *tile.column;
     const AxisRange& range = ranges_.at(axis);
@@ -344,9 +312,8 @@ void TensorLowering::lower_shared(const Compute& compute, Body& body) {
     const std::int64_t columns = columns_of(axis).padded;
     if (!range.count.is_constant(columns))
         value.value = choose(index < expression_of(range.count), value.value, kernel::real(0));
-    each.push_back(assign(subscript(variable(shared.name), index), value.value));
+    each.push_back(assign(subscript(matrix(target), index), value.value));
     body.push_back(kernel::shared_loop(axis_names_[axis.index()].local, columns, std::move(each)));
-    body.push_back({kernel::Barrier{}});
 }
 
 }  // namespace napkin::lowering

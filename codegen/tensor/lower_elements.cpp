@@ -65,11 +65,8 @@ IndexForm TensorLowering::warp_index(AxisId axis) const {
     return index_atom(warp_part(axis), {0, range_of(local_index(axis)).high});
 }
 
-/// `K_tile(stage)`.
 kernel::Expression TensorLowering::matrix(VariableId id) const {
-    const kernel::Expression tile = variable(shared_.at(id).name);
-    const auto stage = stage_of_.find(id);
-    return stage == stage_of_.end() ? tile : element(tile, {variable(stage->second)});
+    return shared_buffer(schedule_.buffer_of.at(id));
 }
 
 kernel::Expression TensorLowering::place(VariableId id) const {
@@ -186,8 +183,7 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
             IndexForm local;
             for (std::size_t d = 0; d < info.axes.size(); ++d)
                 if (info.axes[d] == *tile.column) local = at[d] - ranges_.at(*tile.column).start;
-            Code code =
-                real_code(subscript(variable(shared_.at(id).name), expression_of(local)), finite);
+            Code code = real_code(subscript(matrix(id), expression_of(local)), finite);
             code.place = local;
             return code;
         };
@@ -198,34 +194,42 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
             const auto local = [&](std::size_t d) {
                 return expression_of(at[d] - shared.origin[d]);
             };
-            Code code = loaded(
-                element(matrix(id), {local(tile.row_dimension), local(tile.column_dimension)}),
-                tile.type);
+            const std::vector<kernel::Expression> place = {local(tile.row_dimension),
+                                                           local(tile.column_dimension)};
+            const bool pairs = tile.type == ElementType::BF16 || tile.type == ElementType::F16;
+            Code code = pairs ? real_code(call("element_of", {matrix(id), place[0], place[1]}))
+                              : loaded(element(matrix(id), place), tile.type);
             code.finite = finite;
             return code;
         };
         return;
     case Home::Device: break;
     }
-    const Load* load = loads_.at(id);
-    scope.elements[array] = [=, this](std::vector<IndexForm> at) {
-        const ArrayId source = load->array;
-        const std::vector<AxisId>& axes = region_.arrays[source.index()].axes;
-        // What gathers read is inside by contract.
-        if (tensor::is_view(*load)) {
-            ElementScope here;
-            const std::vector<AxisId>& own = region_.arrays[array.index()].axes;
-            for (std::size_t d = 0; d < own.size(); ++d) here.index[own[d]] = at[d];
-            at = inside_view(*load, std::move(here));
-        } else if (!load->gather.empty()) {
-            at = gathered(*load, array, at);
-        } else {
-            for (std::size_t d = 0; d < at.size(); ++d) at[d] = kept_inside(at[d], axes[d]);
-        }
-        Code code = device_element(source, at);
+    scope.elements[array] = [=, this](const std::vector<IndexForm>& at) {
+        Code code = device_element(loads_.at(id)->array, device_indices(id, at, std::nullopt));
         code.finite = true;
         return code;
     };
+}
+
+/// Where an element of a variable that stays in device memory is in its array. Along `inside`, no
+/// index is past the end.
+std::vector<IndexForm> TensorLowering::device_indices(VariableId id, std::vector<IndexForm> at,
+                                                      std::optional<std::size_t> inside) {
+    const Load& load = *loads_.at(id);
+    const ArrayId array = region_.variables[id.index()].array;
+    const std::vector<AxisId>& axes = region_.arrays[load.array.index()].axes;
+    // What gathers read is inside by contract.
+    if (tensor::is_view(load)) {
+        ElementScope element;
+        const std::vector<AxisId>& own = region_.arrays[array.index()].axes;
+        for (std::size_t d = 0; d < own.size(); ++d) element.index[own[d]] = at[d];
+        return inside_view(load, std::move(element), inside);
+    }
+    if (!load.gather.empty()) return gathered(load, array, at, inside);
+    for (std::size_t d = 0; d < at.size(); ++d)
+        if (d != inside) at[d] = kept_inside(at[d], axes[d]);
+    return at;
 }
 
 /// An index that is read although what stands past an edge, or where a condition does not hold, is
@@ -250,7 +254,8 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
 
 /// Where a gathered element stands in its array.
 std::vector<IndexForm> TensorLowering::gathered(const Load& load, ArrayId target,
-                                                const std::vector<IndexForm>& at) {
+                                                const std::vector<IndexForm>& at,
+                                                std::optional<std::size_t> inside) {
     ExpressionScope scope;
     scope.sizes = &sizes_;
     scope.arrays = &region_.arrays;
@@ -264,7 +269,11 @@ std::vector<IndexForm> TensorLowering::gathered(const Load& load, ArrayId target
     ElementScope element;
     const std::vector<AxisId>& axes = region_.arrays[target.index()].axes;
     for (std::size_t d = 0; d < axes.size(); ++d) {
-        const bool last = axes[d] == plan_.row
+        // Along the dimension that is read in vectors the gather is the axis itself.
+        const bool whole = inside && std::holds_alternative<AxisIndex>(load.gather[*inside].node) &&
+                           std::get<AxisIndex>(load.gather[*inside].node).axis == axes[d];
+        const bool last = whole ? false
+                          : axes[d] == plan_.row
                               ? !is(row_test(), true)
                               : plan_.extents.at(axes[d]) > 1 && !is(column_test(axes[d]), true);
         element.index[axes[d]] = last ? minimum(at[d], sizes_[axes[d].index()] - 1) : at[d];

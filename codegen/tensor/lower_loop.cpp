@@ -1,4 +1,9 @@
-// Loops over chunks, with their rings of stages and versions with and without tests.
+// Loops over chunks: functions of what is done to one chunk, and turns that call them, each for the
+// chunk that its operations have come to.
+//
+// What works on the chunk whose turn it is stands in one function, with and without the tests of
+// masks and edges; copies, and each operation that runs ahead, in functions of their own. A turn is
+// the scheduled body in its order. Turns before the first chunk do what leads the loop.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +12,7 @@
 
 #include "codegen/fold_constants.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "schedule/trace.h"
 
 namespace napkin::lowering {
 namespace {
@@ -17,24 +23,12 @@ using kernel::define;
 using kernel::only_if;
 using kernel::Run;
 using kernel::variable;
-using tensor::Home;
-
-kernel::Statement wait_copies(std::int64_t pending) {
-    return {Run{call({"wait_copies", {pending}})}};
-}
-
-/// The stage so many after another in a ring.
-kernel::Expression stage_after(const std::string& stage, std::int64_t count, std::int64_t stages) {
-    return (variable(stage) + count) % stages;
-}
+using schedule::Commit;
+using schedule::Item;
+using schedule::OpId;
+using schedule::Sync;
 
 }  // namespace
-
-kernel::Lambda TensorLowering::ChunkLoop::function(Body body) const {
-    kernel::Lambda lambda{{{"int", start}}, std::move(body)};
-    if (!stage.empty()) lambda.parameters.push_back({"int", stage});
-    return lambda;
-}
 
 kernel::Expression TensorLowering::ChunkLoop::after(const std::string& from) const {
     return next.empty() ? variable(from) + loop.size : invoke(variable(next), {variable(from)});
@@ -70,67 +64,6 @@ kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
     return whole;
 }
 
-/// A loop of one product: a warp reads the first operands of a chunk before it is through with the
-/// one before.
-void TensorLowering::lower_product_loop(const ChunkLoop& code, const Compute& compute, Body& body) {
-    const std::string& stage = code.stage;
-    const tensor::Product& product = plan_.products.at(&compute);
-    const std::string ahead = names_.fresh(code.axis + "_ahead");
-    body.push_back({kernel::Barrier{}});
-    body.push_back(kernel::declare("int", ahead, code.first, "the next chunk to load"));
-    kernel::For prime;
-    prime.name = stage;
-    prime.end = stages_ - 1;
-    prime.body = fill_ahead(code, ahead, variable(stage));
-    body.push_back({std::move(prime)});
-    body.push_back(wait_copies(stages_ - 2));
-    body.push_back({kernel::Barrier{}});
-
-    const kernel::Expression row = warp_part(*plan_.row);
-    const kernel::Expression column = first_column(product.column);
-    const auto left = [&](kernel::Expression at) {
-        return element(variable(shared_.at(*product.left.direct).name), {std::move(at)});
-    };
-    const auto right = [&](kernel::Expression at) {
-        return element(variable(shared_.at(*product.right.direct).name), {std::move(at)});
-    };
-    const std::vector<kernel::Expression> orders = orders_of(product);
-    const std::string operands = names_.fresh("operands");
-    std::vector<kernel::Expression> shape = columns_of(product.column).type.arguments;
-    shape.insert(shape.begin(), kernel::Type(kernel::element_name(product.type)));
-    body.push_back(kernel::declare({"StepOperands", std::move(shape)}, operands));
-    body.push_back(
-        {Run{call({"read_first", orders}, {variable(operands), left(0), row, right(0), column})}});
-    body.push_back(kernel::declare("int", stage, 0));
-
-    Body steps = fill_ahead(code, ahead, stage_after(stage, stages_ - 1, stages_));
-    steps.push_back(define("int", "next", stage_after(stage, 1, stages_)));
-    bool apart = true;
-    for (std::string& line : comments(text_of(compute.statement), {}, compute.via)) {
-        steps.push_back({kernel::Comment{std::move(line), apart}});
-        apart = false;
-    }
-    Body turn = {wait_copies(stages_ - 2),
-                 {kernel::Barrier{}},
-                 {kernel::Return{code.after(code.start) < code.end}}};
-    steps.push_back(kernel::define_function("turn", {{}, std::move(turn)}));
-    const kernel::Expression next = variable("next");
-    steps.push_back(
-        {Run{call({"multiply_on", orders},
-                  {place(compute.targets.front()), variable(operands), left(variable(stage)), row,
-                   right(variable(stage)), column, left(next), right(next), variable("turn")})}});
-    steps.push_back(assign(variable(stage), next));
-    loop_over(code, code.first, std::move(steps), body);
-    copies_pending_ = false;
-}
-
-bool TensorLowering::fills_matrices(const Loop& loop) const {
-    return std::any_of(loop.body.begin(), loop.body.end(), [&](const TileStatement& statement) {
-        const Load* load = std::get_if<Load>(&statement.node);
-        return load != nullptr && plan_.tiles.at(load->target).home == Home::Matrix;
-    });
-}
-
 void TensorLowering::enter_chunk(const ChunkLoop& code, Body& body) {
     used_.erase(axis_names_[code.loop.axis.index()].count);
     ranges_[code.loop.axis] = code.outer;
@@ -142,14 +75,14 @@ void TensorLowering::enter_chunk(const ChunkLoop& code, Body& body) {
 void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
     code.first = expression_of(code.outer.start);
     find_by_index(code, body);
-    if (!code.loop.data_masks.empty()) find_by_data(code, body);
+    if (!code.statement.data_masks.empty()) find_by_data(code, body);
 }
 
 void TensorLowering::find_by_index(ChunkLoop& code, Body& body) {
-    if (code.loop.visible.empty()) return;
+    if (code.statement.visible.empty()) return;
     const std::optional<std::vector<ChunkProgression>> chunks =
         IntervalPrinter(axes_, ranges_, sizes_)
-            .chunks(code.loop.visible, code.loop.axis, code.loop.size, names_, body);
+            .chunks(code.statement.visible, code.loop.axis, code.loop.size, names_, body);
     if (!chunks) return search_visible(code, body);
     if (chunks->size() == 1 && !chunks->front().origin)
         std::tie(code.first, code.end) = declare_ends(code, chunks->front(), body);
@@ -193,7 +126,8 @@ void TensorLowering::find_nearest(ChunkLoop& code, const std::vector<ChunkProgre
     }
     search.push_back({kernel::Return{nearest}});
     code.next = names_.fresh("next_" + code.axis);
-    body.push_back(kernel::define_function(code.next, code.function(std::move(search))));
+    body.push_back(kernel::define_function(
+        code.next, kernel::Lambda{{{"int", code.start}}, std::move(search)}));
     code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
 }
 
@@ -202,18 +136,20 @@ void TensorLowering::search_visible(ChunkLoop& code, Body& body) {
     Body visible;
     enter_chunk(code, visible);
     kernel::Expression test =
-        IntervalPrinter(axes_, ranges_, sizes_).may_hold(code.loop.visible, names_, visible);
+        IntervalPrinter(axes_, ranges_, sizes_).may_hold(code.statement.visible, names_, visible);
     ranges_[code.loop.axis] = code.outer;
     if (is(test, true)) return;
     code.next = names_.fresh("next_" + code.axis);
     const std::string seen = names_.fresh("visible_" + code.axis);
     visible.push_back({kernel::Return{std::move(test)}});
-    body.push_back(kernel::define_function(seen, code.function(std::move(visible))));
+    body.push_back(
+        kernel::define_function(seen, kernel::Lambda{{{"int", code.start}}, std::move(visible)}));
     const kernel::Expression start = variable(code.start);
     Body search = {{kernel::Repeat{{add_to(start, code.loop.size)},
                                    start < code.end && !invoke(variable(seen), {start})}},
                    {kernel::Return{start}}};
-    body.push_back(kernel::define_function(code.next, code.function(std::move(search))));
+    body.push_back(kernel::define_function(
+        code.next, kernel::Lambda{{{"int", code.start}}, std::move(search)}));
     code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
 }
 
@@ -248,10 +184,11 @@ std::optional<IntervalCode> TensorLowering::element_ends(const Read& read, Body&
 /// The block's warps mark the chunks in which data may let something through, which a function then
 /// finds; those past the marks are visited.
 void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
-    std::vector<Expression> conditions = code.loop.data_masks;
+    std::vector<Expression> conditions = code.statement.data_masks;
     const bool by_function = !code.next.empty();
     if (by_function) {
-        conditions.insert(conditions.end(), code.loop.visible.begin(), code.loop.visible.end());
+        conditions.insert(conditions.end(), code.statement.visible.begin(),
+                          code.statement.visible.end());
         code.first = expression_of(code.outer.start);
         code.next.clear();
     }
@@ -281,11 +218,14 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
         IntervalPrinter(axes_, ranges_, sizes_, ends_of).may_hold(conditions, names_, test);
     ranges_[code.loop.axis] = code.outer;
     test.push_back({kernel::Return{std::move(seen)}});
-    const auto& [marks, most] = marks_.at({code.loop.axis, code.loop.level});
+    const schedule::BufferId buffer = schedule_.marks.at(code.loop.source);
+    const std::string& marks = buffer_names_.at(buffer);
+    const std::int64_t most = schedule_[buffer].bytes;
     if (chunked_) body.push_back({kernel::Barrier{}});
-    body.push_back({Run{call({"mark_chunks", {most, program_.threads / 32}},
-                             {variable(marks), code.first, code.end, code.loop.size,
-                              kernel::Expression(code.function(std::move(test)))})}});
+    body.push_back(
+        {Run{call({"mark_chunks", {most, program_.threads / 32}},
+                  {variable(marks), code.first, code.end, code.loop.size,
+                   kernel::Expression(kernel::Lambda{{{"int", code.start}}, std::move(test)})})}});
     body.push_back({kernel::Barrier{}});
     const kernel::Expression start = variable(code.start);
     const auto next_from = [&](kernel::Expression from) {
@@ -294,172 +234,283 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
     };
     code.next = names_.fresh("next_" + code.axis);
     body.push_back(kernel::define_function(
-        code.next, code.function({{kernel::Return{next_from(start + code.loop.size)}}})));
+        code.next, kernel::Lambda{{{"int", code.start}},
+                                  {{kernel::Return{next_from(start + code.loop.size)}}}}));
     code.first = next_from(code.first);
 }
 
-/// Declares what loads a chunk's matrices; which they are.
-std::vector<VariableId> TensorLowering::fill_matrices(ChunkLoop& code, Body& body) {
-    Body loads;
-    enter_chunk(code, loads);
-    if (!fills_matrices(code.loop)) return {};
-    if (stages_ > 1) code.stage = names_.fresh("stage");
-    std::vector<VariableId> own;
-    for (const TileStatement& statement : code.loop.body) {
-        const Load* load = std::get_if<Load>(&statement.node);
-        if (load == nullptr || plan_.tiles.at(load->target).home != Home::Matrix) continue;
-        own.push_back(load->target);
-        kernel::Expression tile = variable(shared_.at(load->target).name);
-        if (stages_ > 1) tile = element(std::move(tile), {variable(code.stage)});
-        append(loads, copy_matrix(*load, tile));
+bool TensorLowering::is_copy(const Item& item) const {
+    const OpId* op = std::get_if<OpId>(&item.node);
+    return op != nullptr && schedule_[*op].completion == schedule::Completion::CopyGroup;
+}
+
+std::optional<TensorLowering::Own> TensorLowering::own_of(const schedule::ChunkLoop& loop) const {
+    std::optional<Own> own;
+    for (std::size_t i = 0; i < loop.body.size(); ++i) {
+        const Item& item = loop.body[i];
+        const OpId* op = std::get_if<OpId>(&item.node);
+        const bool inner = std::holds_alternative<schedule::ChunkLoop>(item.node);
+        if (!inner && (op == nullptr || is_copy(item) || schedule_[*op].lead > 0)) continue;
+        if (!own) own = Own{i, i};
+        own->last = i;
     }
-    code.filling = names_.fresh("load_" + code.axis);
-    body.push_back(kernel::define_function(code.filling, code.function(std::move(loads))));
     return own;
 }
 
-/// Declares what a chunk does, with and without the tests of masks and edges; the call of it.
-Body TensorLowering::declare_chunk(const ChunkLoop& code, const std::vector<VariableId>& own,
-                                   Body& body) {
+/// The variables that leads and rings take.
+void TensorLowering::find_leads(ChunkLoop& code) {
+    const schedule::Leads leads = schedule::leads_of(schedule_, code.loop.body);
+    code.copy_lead = leads.copies;
+    code.most_lead = leads.others;
+    if (leads.copies > 0) code.starts[leads.copies] = names_.fresh(code.axis + "_ahead");
+    for (const Item& item : code.loop.body) {
+        const OpId* id = std::get_if<OpId>(&item.node);
+        if (id == nullptr) continue;
+        const schedule::Op& op = schedule_[*id];
+        if (op.lead > 0 && !code.starts.contains(op.lead))
+            code.starts[op.lead] = names_.fresh(code.axis + "_next");
+        for (const schedule::BufferId written : op.writes) {
+            const schedule::Buffer& buffer = schedule_[written];
+            if (buffer.place != schedule::Buffer::Place::Shared || buffer.stages == 1) continue;
+            if (!code.slots.contains(buffer.stages))
+                code.slots[buffer.stages] = names_.fresh(code.slots.empty() ? "stage" : "slot");
+        }
+    }
+}
+
+/// A function of a chunk's start, and of its slots in rings.
+kernel::Lambda TensorLowering::function(const ChunkLoop& code, Body body) const {
+    kernel::Lambda lambda{{{"int", code.start}}, std::move(body)};
+    for (const auto& [stages, slot] : code.slots) lambda.parameters.push_back({"int", slot});
+    return lambda;
+}
+
+/// The slot of the chunk that is so many ahead of a turn's own.
+kernel::Expression TensorLowering::slot_of(const ChunkLoop& code, std::int64_t stages,
+                                           std::int64_t lead, const Turn& turn) const {
+    if (turn.before) return (turn.number + lead) % stages;
+    const kernel::Expression slot = variable(code.slots.at(stages));
+    return lead % stages == 0 ? slot : (slot + lead % stages) % stages;
+}
+
+/// In a function of a chunk, rings are used in the slots that it is given.
+void TensorLowering::use_slots(const ChunkLoop& code, std::int64_t lead) {
+    for (const Item& item : code.loop.body) {
+        const OpId* id = std::get_if<OpId>(&item.node);
+        if (id == nullptr) continue;
+        for (const schedule::BufferId written : schedule_[*id].writes)
+            if (const auto slot = code.slots.find(schedule_[written].stages);
+                slot != code.slots.end())
+                slot_now_.insert_or_assign(written, slot_of(code, slot->first, lead, {}));
+    }
+}
+
+kernel::Statement TensorLowering::call_of(const ChunkLoop& code, const std::string& function,
+                                          std::int64_t lead, const Turn& turn,
+                                          std::optional<bool> tested) const {
+    std::vector<kernel::Expression> arguments = {
+        variable(lead == 0 ? code.start : code.starts.at(lead))};
+    for (const auto& [stages, slot] : code.slots)
+        arguments.push_back(slot_of(code, stages, lead, turn));
+    if (tested) arguments.push_back(call({"Flag", {*tested}}));
+    return {Run{invoke(variable(function), std::move(arguments))}};
+}
+
+/// What items do to a chunk, as the body of a function of it.
+Body TensorLowering::inside_chunk(const ChunkLoop& code, const std::vector<Item>& items, bool led) {
+    Body inside;
+    enter_chunk(code, inside);
+    use_slots(code, 0);
+    const std::optional<AxisId> outer_chunked = chunked_;
+    chunked_ = code.loop.axis;
+    const std::set<VariableId> declared = declared_;
+    for (const Item& item : items) {
+        const OpId* op = std::get_if<OpId>(&item.node);
+        if (op != nullptr && schedule_[*op].lead > 0 && !led)
+            append(inside, lead_call(code, *op, {}));
+        else
+            lower(schedule::Body{item}, inside);
+    }
+    declared_ = declared;
+    chunked_ = outer_chunked;
+    return inside;
+}
+
+/// Copies, and what runs ahead, with all tests.
+void TensorLowering::declare_functions(ChunkLoop& code, Body& body) {
+    const std::vector<ExpressionScope::Known> outer_known = known_;
+    const kernel::Expression outer_tested = tested_;
+    known_.clear();
+    tested_ = true;
+    std::vector<Item> copies;
+    for (const Item& item : code.loop.body)
+        if (is_copy(item)) copies.push_back(item);
+    if (!copies.empty()) {
+        code.copies = names_.fresh("load_" + code.axis);
+        body.push_back(
+            kernel::define_function(code.copies, function(code, inside_chunk(code, copies, true))));
+    }
+    for (const Item& item : code.loop.body) {
+        const OpId* op = std::get_if<OpId>(&item.node);
+        if (op == nullptr || is_copy(item) || schedule_[*op].lead == 0) continue;
+        const bool fetch = schedule_[*op].kind == schedule::Op::Kind::Fetch;
+        code.ahead[*op] = names_.fresh((fetch ? "fetch_" : "publish_") + code.axis);
+        Body inside;
+        if (fetch)
+            static_cast<void>(
+                operands_of(std::get<Compute>(leaves_[schedule_[*op].leaf]->node), body));
+        inside = inside_chunk(code, {item}, true);
+        kernel::Lambda made = function(code, std::move(inside));
+        made.inlined = true;
+        body.push_back(kernel::define_function(code.ahead[*op], std::move(made)));
+    }
+    known_ = outer_known;
+    tested_ = outer_tested;
+}
+
+/// What a chunk does in its own turn, with and without the tests of masks and edges.
+void TensorLowering::declare_chunk(ChunkLoop& code, Body& body) {
+    const std::optional<Own> own = own_of(code.loop);
+    if (!own) return;
     Body whole;
     enter_chunk(code, whole);
     const std::vector<ExpressionScope::Known> outer_known = known_;
     const kernel::Expression outer_tested = tested_;
-    const kernel::Expression without_tests = untested(code.loop, whole);
+    const kernel::Expression without_tests = untested(code.statement, whole);
     const bool two_versions = !is(without_tests, true) && !is(without_tests, false);
-    const std::string is_whole = two_versions ? names_.fresh("whole_" + code.axis) : std::string();
     if (two_versions) {
+        code.is_whole = names_.fresh("whole_" + code.axis);
         whole.push_back({kernel::Return{without_tests}});
         body.push_back(
-            kernel::define_function(is_whole, {{{"int", code.start}}, std::move(whole)}));
+            kernel::define_function(code.is_whole, {{{"int", code.start}}, std::move(whole)}));
     } else {
         known_.clear();
     }
-    const std::optional<AxisId> outer_chunked = chunked_;
-    chunked_ = code.loop.axis;
     tested_ = two_versions ? variable("kTested") : !without_tests;
-    const std::string chunk = names_.fresh("chunk_" + code.axis);
+    code.chunk = names_.fresh("chunk_" + code.axis);
+    const auto begin = code.loop.body.begin();
     Body inside;
     if (two_versions)
         inside.push_back(define("bool", "kTested", member(variable("tested"), "value")));
-    enter_chunk(code, inside);
-    const std::set<VariableId> declared = declared_;
-    for (const VariableId matrix : own)
-        if (!code.stage.empty()) stage_of_[matrix] = code.stage;
-    for (const TileStatement& statement : code.loop.body) {
-        const Load* load = std::get_if<Load>(&statement.node);
-        if (load != nullptr && plan_.tiles.at(load->target).home == Home::Matrix) continue;
-        lower(statement, inside);
-    }
-    declared_ = declared;
+    append(inside, inside_chunk(code,
+                                {begin + static_cast<std::ptrdiff_t>(own->first),
+                                 begin + static_cast<std::ptrdiff_t>(own->last) + 1},
+                                false));
     known_ = outer_known;
     tested_ = outer_tested;
-    chunked_ = outer_chunked;
-    kernel::Lambda function = code.function(std::move(inside));
-    function.inlined = true;
-    if (two_versions) function.parameters.push_back({"auto", "tested"});
-    body.push_back(kernel::define_function(chunk, std::move(function)));
-
-    std::vector<kernel::Expression> arguments = {variable(code.start)};
-    if (!code.stage.empty()) arguments.push_back(variable(code.stage));
-    const auto run = [&](std::optional<bool> tested) -> Body {
-        std::vector<kernel::Expression> all = arguments;
-        if (tested) all.push_back(call({"Flag", {*tested}}));
-        return {{Run{invoke(variable(chunk), std::move(all))}}};
-    };
-    if (!two_versions) return run(std::nullopt);
-    return {
-        {kernel::If{invoke(variable(is_whole), {variable(code.start)}), run(false), run(true)}}};
+    kernel::Lambda lambda = function(code, std::move(inside));
+    lambda.inlined = true;
+    if (two_versions) lambda.parameters.push_back({"auto", "tested"});
+    body.push_back(kernel::define_function(code.chunk, std::move(lambda)));
 }
 
-void TensorLowering::loop_over(const ChunkLoop& code, kernel::Expression from, Body steps,
-                               Body& body) {
-    kernel::For loop;
-    loop.name = code.start;
-    loop.begin = std::move(from);
-    loop.end = code.end;
-    loop.step = code.loop.size;
-    if (!code.next.empty()) loop.next = code.after(code.start);
-    loop.body = std::move(steps);
-    body.push_back({std::move(loop)});
+/// An operation that runs ahead, where there is a chunk for it.
+Body TensorLowering::lead_call(const ChunkLoop& code, OpId op, const Turn& turn) {
+    const std::int64_t lead = schedule_[op].lead;
+    return only_if(variable(code.starts.at(lead)) < code.end,
+                   {call_of(code, code.ahead.at(op), lead, turn)});
 }
 
-/// A chunk is loaded, then used.
-void TensorLowering::loop_in_turns(const ChunkLoop& code, Body run, Body& body) {
+Body TensorLowering::turn_of(const ChunkLoop& code, const Turn& turn) {
     Body steps;
-    steps.push_back({kernel::Barrier{}});
-    steps.push_back({Run{invoke(variable(code.filling), {variable(code.start)})}});
-    steps.push_back({Run{call("commit_copies")}});
-    steps.push_back(wait_copies(0));
-    steps.push_back({kernel::Barrier{}});
-    append(steps, std::move(run));
-    loop_over(code, code.first, std::move(steps), body);
-}
-
-/// Loads the chunk ahead into a stage, and goes on to the next.
-Body TensorLowering::fill_ahead(const ChunkLoop& code, const std::string& ahead,
-                                const kernel::Expression& stage) {
-    const kernel::Expression chunk = variable(ahead);
-    Body steps = only_if(chunk < code.end, {{Run{invoke(variable(code.filling), {chunk, stage})}}});
-    steps.push_back({Run{call("commit_copies")}});
-    steps.push_back(code.next.empty() ? add_to(chunk, code.loop.size)
-                                      : assign(chunk, code.after(ahead)));
+    const std::optional<Own> own = own_of(code.loop);
+    const std::vector<Item>& items = code.loop.body;
+    bool copied = false;
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        const OpId* op = std::get_if<OpId>(&items[i].node);
+        if (own && i >= own->first && i <= own->last && !turn.before) {
+            if (i > own->first) continue;
+            if (code.is_whole.empty())
+                steps.push_back(call_of(code, code.chunk, 0, turn));
+            else
+                steps.push_back({kernel::If{invoke(variable(code.is_whole), {variable(code.start)}),
+                                            {call_of(code, code.chunk, 0, turn, false)},
+                                            {call_of(code, code.chunk, 0, turn, true)}}});
+        } else if (is_copy(items[i])) {
+            if (copied) continue;
+            copied = true;
+            const kernel::Statement filled = call_of(code, code.copies, code.copy_lead, turn);
+            if (code.copy_lead == 0)
+                steps.push_back(filled);
+            else
+                append(steps,
+                       only_if(variable(code.starts.at(code.copy_lead)) < code.end, {filled}));
+        } else if (op != nullptr) {
+            if (schedule_[*op].lead + (turn.before ? turn.number : 0) >= 0 &&
+                schedule_[*op].lead > 0)
+                append(steps, lead_call(code, *op, turn));
+        } else if (std::holds_alternative<Commit>(items[i].node)) {
+            steps.push_back({Run{call("commit_copies")}});
+        } else if (const Sync* sync = std::get_if<Sync>(&items[i].node)) {
+            lower(*sync, steps);
+        }
+    }
+    for (const auto& [lead, start] : code.starts)
+        if (!turn.before || lead + turn.number >= 0)
+            steps.push_back(code.next.empty() ? add_to(variable(start), code.loop.size)
+                                              : assign(variable(start), code.after(start)));
     return steps;
 }
 
-/// Copies of later chunks are on their way while one is used: a ring of stages.
-void TensorLowering::loop_ahead(const ChunkLoop& code, Body run, Body& body) {
-    const std::string ahead = names_.fresh(code.axis + "_ahead");
-    const std::string from = names_.fresh("first_" + code.axis);
-    // The loop around it may still read what the last turn brought.
-    if (chunked_) body.push_back({kernel::Barrier{}});
-    if (!code.next.empty()) body.push_back(define("int", from, code.first));
-    const kernel::Expression begin = code.next.empty() ? code.first : variable(from);
-    body.push_back(kernel::declare("int", ahead, begin, "the next chunk to load"));
-    kernel::For prime;
-    prime.name = code.stage;
-    prime.end = stages_ - 1;
-    prime.body = fill_ahead(code, ahead, variable(code.stage));
-    body.push_back({std::move(prime)});
-    body.push_back(kernel::declare("int", code.stage, 0));
-    Body steps = {wait_copies(stages_ - 2), {kernel::Barrier{}}};
-    append(steps, fill_ahead(code, ahead, stage_after(code.stage, stages_ - 1, stages_)));
-    append(steps, std::move(run));
-    steps.push_back(assign(variable(code.stage), stage_after(code.stage, 1, stages_)));
-    loop_over(code, begin, std::move(steps), body);
+/// What is done before the first chunk's turn.
+void TensorLowering::declare_ahead(const ChunkLoop& code, Body& body) {
+    const std::int64_t alone = code.copy_lead - code.most_lead;
+    if (alone > 0) {
+        // Turns of copies alone.
+        const std::string count =
+            code.slots.empty() ? names_.fresh("turn") : code.slots.rbegin()->second;
+        kernel::For prime;
+        prime.name = count;
+        prime.end = alone;
+        std::vector<kernel::Expression> arguments = {variable(code.starts.at(code.copy_lead))};
+        for (const auto& [stages, slot] : code.slots)
+            arguments.push_back(stages >= alone ? variable(count) : variable(count) % stages);
+        prime.body = only_if(variable(code.starts.at(code.copy_lead)) < code.end,
+                             {{Run{invoke(variable(code.copies), std::move(arguments))}}});
+        prime.body.push_back({Run{call("commit_copies")}});
+        const std::string& start = code.starts.at(code.copy_lead);
+        prime.body.push_back(code.next.empty() ? add_to(variable(start), code.loop.size)
+                                               : assign(variable(start), code.after(start)));
+        body.push_back({std::move(prime)});
+    }
+    for (std::int64_t number = -code.most_lead; number < 0; ++number)
+        append(body, turn_of(code, {number, true}));
 }
 
-void TensorLowering::lower_loop(const Loop& loop, Body& body) {
-    ChunkLoop code{loop, ranges_[loop.axis]};
+void TensorLowering::lower_loop(const schedule::ChunkLoop& loop, Body& body) {
+    const std::map<schedule::BufferId, kernel::Expression> outer_slots = slot_now_;
+    ChunkLoop code{loop, *loops_.at(loop.source), ranges_[loop.axis]};
     code.axis = Names::identifier(region_.axes[loop.axis.index()].name);
     code.start = next_name(axis_names_[loop.axis.index()].start);
     code.end = expression_of(code.outer.start + code.outer.count);
     multiples_[code.start] = std::gcd(divisor_of(code.outer.start), loop.size);
     body.push_back({kernel::Comment{fmt::format("chunks of {}", code.axis), true}});
     find_visible(code, body);
-    const std::vector<VariableId> own = fill_matrices(code, body);
-    const bool streams = !code.filling.empty();
-    if (const Compute* product = streams ? lone_product(loop) : nullptr) {
-        lower_product_loop(code, *product, body);
-        ranges_[loop.axis] = code.outer;
-        return;
+    find_leads(code);
+    if (!code.next.empty() && !code.starts.empty()) {
+        const std::string from = names_.fresh("first_" + code.axis);
+        body.push_back(define("int", from, code.first));
+        code.first = variable(from);
     }
-    const bool pending = copies_pending_;
-    copies_pending_ = false;
-    Body run = declare_chunk(code, own, body);
-    if (!streams) {
-        copies_pending_ = pending;
-        wait_for_copies(body);
-        loop_over(code, code.first, std::move(run), body);
-    } else {
-        if (stages_ == 1)
-            loop_in_turns(code, std::move(run), body);
-        else
-            loop_ahead(code, std::move(run), body);
-        // Nothing may be visited: then the copies before the loop are still on their way.
-        copies_pending_ = pending;
-    }
+    for (const auto& [lead, start] : code.starts)
+        body.push_back(kernel::declare("int", start, code.first,
+                                       lead == code.copy_lead ? "the next chunk to load" : ""));
+    declare_functions(code, body);
+    declare_chunk(code, body);
+    declare_ahead(code, body);
+    for (const auto& [stages, slot] : code.slots) body.push_back(kernel::declare("int", slot, 0));
+    kernel::For turns;
+    turns.name = code.start;
+    turns.begin = code.first;
+    turns.end = code.end;
+    turns.step = loop.size;
+    if (!code.next.empty()) turns.next = code.after(code.start);
+    turns.body = turn_of(code, {});
+    for (const auto& [stages, slot] : code.slots)
+        turns.body.push_back(assign(variable(slot), (variable(slot) + 1) % stages));
+    body.push_back({std::move(turns)});
     ranges_[loop.axis] = code.outer;
+    slot_now_ = outer_slots;
 }
 
 }  // namespace napkin::lowering

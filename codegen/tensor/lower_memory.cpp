@@ -24,7 +24,7 @@ using tensor::Home;
 
 /// The copy of a load's part of its array into a matrix.
 kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Expression& tile) {
-    Shared& shared = shared_.at(load.target);
+    Shared& shared = shared_[load.target];
     const tensor::Tile& plan = plan_.tiles.at(load.target);
     const std::size_t dimensions = load.index.size();
     shared.axes.clear();
@@ -77,16 +77,12 @@ void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
         deferred_[load.target] = span;
         return;
     }
-    bool first = true;
-    for (std::string& line :
-         comments(fmt::format("load {}", region_.arrays[load.array.index()].name), span, "")) {
-        body.push_back({kernel::Comment{std::move(line), first}});
-        first = false;
-    }
+    // Copies of a loop stand in a function of their own.
+    if (!chunked_ || tile.home == Home::Fragment)
+        add_comments(fmt::format("load {}", region_.arrays[load.array.index()].name), span, "",
+                     body);
     if (tile.home == Home::Fragment) return lower_fragment_load(load, span, body);
-    append(body, copy_matrix(load, variable(shared_.at(load.target).name)));
-    body.push_back({Run{call("commit_copies")}});
-    copies_pending_ = true;
+    append(body, copy_matrix(load, matrix(load.target)));
 }
 
 void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
@@ -162,28 +158,23 @@ Code TensorLowering::device_element(ArrayId array, const std::vector<IndexForm>&
     return code;
 }
 
-void TensorLowering::lower_save(const Save& save, Span span, Body& body) {
-    bool first = true;
-    for (std::string& line :
-         comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "")) {
-        body.push_back({kernel::Comment{std::move(line), first}});
-        first = false;
+void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span span, Body& body) {
+    if (op.kind == schedule::Op::Kind::Publish) {
+        add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "",
+                     body);
+        body.push_back(staged_result(op, save));
+        return;
     }
+    for (const schedule::BufferId read : op.reads)
+        if (schedule_[read].place == schedule::Buffer::Place::Shared &&
+            schedule_.buffer_of.at(save.source) != read)
+            return append(body, staged_save(save, read));
+    add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "", body);
     const tensor::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
     const std::size_t last = array.axes.empty()     ? 0
                              : array.layout.empty() ? array.axes.size() - 1
                                                     : array.layout.back();
-    if (tile.home == Home::Fragment && plan_.has_products() && tile.column &&
-        array.axes[last] == *tile.column && bits_of(device_type(save.array)) >= 16) {
-        const int width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
-        const std::optional<std::int64_t> staging =
-            width > 1 ? place_staging(staging_bytes(save)) : std::nullopt;
-        if (staging) {
-            append(body, staged_save(save, width, *staging));
-            return;
-        }
-    }
     if (tile.home == Home::Fragment && !plan_.has_products() && tile.column &&
         array.axes[last] == *tile.column &&
         vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start)) % plan_.vector ==
@@ -217,48 +208,19 @@ kernel::Statement TensorLowering::row_save(const Save& save) {
                                    expression_of(ranges_.at(*tile.column).count)})}};
 }
 
-std::int64_t TensorLowering::staging_bytes(const Save& save) const {
-    return plan_.rows_of_warp * plan_.warps_down *
-           columns_of(*plan_.tiles.at(save.source).column).padded *
-           kernel::element_bytes(device_type(save.array));
+/// Every warp stores its results in shared memory.
+kernel::Statement TensorLowering::staged_result(const schedule::Op& op, const Save& save) {
+    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    return {Run{call("store", {place(save.source), shared_buffer(op.writes.front()),
+                               warp_part(*plan_.row), first_column(*tile.column)})}};
 }
 
-std::optional<std::int64_t> TensorLowering::place_staging(std::int64_t bytes) {
-    constexpr std::int64_t kAlignment = 128;
-    const std::int64_t start =
-        ending_ ? 0 : (program_.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
-    if (start + bytes > options_.shared_memory) return std::nullopt;
-    program_.shared_bytes = std::max(program_.shared_bytes, start + bytes);
-    return start;
-}
-
-/// Through shared memory.
-kernel::Body TensorLowering::staged_save(const Save& save, int width, std::int64_t offset) {
+/// From there all of them save it in whole vectors.
+kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId staging) {
     Body body;
     const tensor::Tile& tile = plan_.tiles.at(save.source);
-    const ElementType type = device_type(save.array);
-    const Columns columns = columns_of(*tile.column);
-    const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
-    kernel::Tile entry;
     const Array& array = region_.arrays[save.array.index()];
-    entry.name = names_.fresh(Names::identifier(array.name) + "_staging");
-    entry.type = type;
-    entry.matrix = kernel::Tile::Matrix{rows, columns.padded, 1};
-    entry.shape = fmt::format("{} x {}{}", rows, columns.padded,
-                              offset == 0 ? ", after everything else" : "");
-    entry.elements = rows * columns.padded;
-    entry.offset = offset;
-    const kernel::Expression staging = variable(entry.name);
-    program_.tiles.push_back(std::move(entry));
-
-    if (offset == 0 && copies_pending_) {
-        body.push_back({Run{call({"wait_copies", {0}})}});
-        copies_pending_ = false;
-    }
-    body.push_back({kernel::Barrier{}});
-    body.push_back({Run{call("store", {place(save.source), staging, warp_part(*plan_.row),
-                                       first_column(*tile.column)})}});
-    body.push_back({kernel::Barrier{}});
+    const int width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
     std::vector<IndexForm> origin;
     std::size_t row_dimension = 0;
     for (std::size_t d = 0; d < array.axes.size(); ++d) {
@@ -270,9 +232,10 @@ kernel::Body TensorLowering::staged_save(const Save& save, int width, std::int64
     if (width_of(to) > kLong) to = device_place(save.array, origin, body);
     body.push_back({Run{call(
         {"save_matrix", {width}},
-        {staging, 0, rows, variable(buffer_name(save.array, true)), to,
-         device_stride(save.array, row_dimension), expression_of(ranges_.at(*plan_.row).count),
-         expression_of(ranges_.at(*tile.column).count), thread_index(), variable("kThreads")})}});
+        {shared_buffer(staging), 0, plan_.rows_of_warp * plan_.warps_down,
+         variable(buffer_name(save.array, true)), to, device_stride(save.array, row_dimension),
+         expression_of(ranges_.at(*plan_.row).count), expression_of(ranges_.at(*tile.column).count),
+         thread_index(), variable("kThreads")})}});
     return body;
 }
 
@@ -300,7 +263,7 @@ Body TensorLowering::direct_save(const Save& save) {
     case Home::Thread: return store(place(save.source), equal(thread_index(), 0));
     case Home::Shared: {
         const std::string& name = axis_names_[tile.column->index()].local;
-        const kernel::Expression shared = variable(shared_.at(save.source).name);
+        const kernel::Expression shared = matrix(save.source);
         return {kernel::shared_loop(name, expression_of(ranges_.at(*tile.column).count),
                                     store(subscript(shared, variable(name))))};
     }
@@ -314,9 +277,9 @@ Body TensorLowering::direct_save(const Save& save) {
         const kernel::Expression across = expression_of(ranges_.at(columns).count);
         Body each = {define("int", axis_names_[rows.index()].local, variable("e") / across),
                      define("int", axis_names_[columns.index()].local, variable("e") % across)};
-        const Code value = loaded(kernel::element(variable(shared_.at(save.source).name),
-                                                  {expression_of(row), expression_of(column)}),
-                                  tile.type);
+        const Code value = loaded(
+            kernel::element(matrix(save.source), {expression_of(row), expression_of(column)}),
+            tile.type);
         append(each, store(value.value));
         return {kernel::shared_loop(
             "e", expression_of(ranges_.at(rows).count * ranges_.at(columns).count),

@@ -32,53 +32,10 @@ AxisId TensorLowering::axis_along(VariableId matrix, std::size_t dimension) cons
     return region_.arrays[region_.variables[matrix.index()].array.index()].axes[dimension];
 }
 
-/// A matrix of which every element is an expression; 0 beyond the edges.
-void TensorLowering::compute_matrix(const Expression& value, const Compute& compute,
-                                    const kernel::Expression& tile, AxisId rows, AxisId columns,
-                                    ElementType type, Body& body) {
-    ExpressionScope scope = scope_for(compute);
-    const std::string& row = axis_names_[rows.index()].local;
-    const std::string& column = axis_names_[columns.index()].local;
-    const std::int64_t down = padded(plan_.extents.at(rows), tensor::kTile);
-    const std::int64_t across = padded(plan_.extents.at(columns), tensor::kTile);
-    ElementScope element = element_of({});
-    element.index[rows] = ranges_.at(rows).start + local_index(rows);
-    element.index[columns] = ranges_.at(columns).start + local_index(columns);
-    Body each = {define("int", row, variable("e") / across),
-                 define("int", column, variable("e") % across)};
-    Body inside;
-    element.temporaries = &inside;
-    element.next_temporary = &temporaries_;
-    const tensor::Scaler scaler(region_, scales_);
-    const Code code =
-        as_sort(ExpressionPrinter(scope).print(scaler.expand(value), element), Sort::Real);
-    const kernel::Expression result = variable("value");
-    inside.push_back(assign(result, code.value));
-    kernel::Expression tests = true;
-    for (const auto& [axis, local, extent] :
-         {std::tuple(rows, row, down), std::tuple(columns, column, across)})
-        if (!ranges_.at(axis).count.is_constant(extent))
-            tests = std::move(tests) && (variable(local) < expression_of(ranges_.at(axis).count));
-    each.push_back(kernel::declare("float", "value", kernel::real(0)));
-    append(each, kernel::only_if(std::move(tests), std::move(inside)));
-    each.push_back(assign(kernel::element(tile, {variable(row), variable(column)}),
-                          stored(real_code(result), type)));
-    body.push_back(kernel::shared_loop("e", down * across, std::move(each)));
-}
-
-void TensorLowering::right_operand(const Compute& compute, const Product& product, Body& body) {
-    if (product.right.direct) return;
-    const kernel::Expression tile = variable(computed_right_.at(right_of(compute, product)));
-    wait_for_copies(body);
-    body.push_back({kernel::Barrier{}});
-    compute_matrix(product.right.value, compute, tile, product.depth, product.column, product.type,
-                   body);
-    body.push_back({kernel::Barrier{}});
-}
-
-/// A left operand in registers; nothing where it is a matrix in shared memory.
+/// A left operand in registers; nothing where it is in shared memory.
 std::optional<kernel::Expression> TensorLowering::left_operand(const Compute& compute,
                                                                const Product& product, Body& body) {
+    if (matrix_of(compute, product, true)) return std::nullopt;
     const std::string type = kernel::element_name(product.type);
     const auto rounded_from = [&](const kernel::Expression& fragment, const std::string& wanted) {
         const std::string name = names_.fresh(wanted);
@@ -87,7 +44,6 @@ std::optional<kernel::Expression> TensorLowering::left_operand(const Compute& co
         return variable(name);
     };
     if (product.left.direct) {
-        if (plan_.tiles.at(*product.left.direct).home == Home::Matrix) return std::nullopt;
         return rounded_from(place(*product.left.direct),
                             names_of_.at(*product.left.direct) + "_left");
     }
@@ -96,7 +52,6 @@ std::optional<kernel::Expression> TensorLowering::left_operand(const Compute& co
     const std::string fragment = names_.fresh("left");
     ExpressionScope scope = scope_for(compute);
     const Domain domain{true, product.depth};
-    wait_for_copies(body);
     Body before;
     Body inside;
     Code value = print_hoisted(product.left.value, domain, scope, before, inside);
@@ -108,76 +63,99 @@ std::optional<kernel::Expression> TensorLowering::left_operand(const Compute& co
     return rounded_from(variable(fragment), "left_operand");
 }
 
-kernel::Expression TensorLowering::right_order(const Product& product) const {
-    if (!product.right.direct) return order(true);
-    const tensor::Tile& tile = plan_.tiles.at(*product.right.direct);
-    return order(axis_along(*product.right.direct, tile.row_dimension) == product.depth);
+std::optional<kernel::Expression> TensorLowering::matrix_of(const Compute& compute,
+                                                            const Product& product,
+                                                            bool left) const {
+    const Operand& side = left ? product.left : product.right;
+    if (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix)
+        return matrix(*side.direct);
+    if (!side.panel) return std::nullopt;
+    const schedule::Op::Side wanted = left ? schedule::Op::Side::Left : schedule::Op::Side::Right;
+    for (const schedule::Op& op : schedule_.ops)
+        if (op.side == wanted && std::get_if<Compute>(&leaves_[op.leaf]->node) == &compute)
+            return shared_buffer(op.writes.front());
+    return std::nullopt;
+}
+
+kernel::Expression TensorLowering::order_of(const Product& product, bool left) const {
+    const Operand& side = left ? product.left : product.right;
+    const AxisId rows = side.panel
+                            ? side.panel->rows
+                            : axis_along(*side.direct, plan_.tiles.at(*side.direct).row_dimension);
+    return order(rows == (left ? *plan_.row : product.depth));
 }
 
 std::vector<kernel::Expression> TensorLowering::orders_of(const Product& product) const {
-    const tensor::Tile& tile = plan_.tiles.at(*product.left.direct);
-    return {order(axis_along(*product.left.direct, tile.row_dimension) == *plan_.row),
-            right_order(product), padded(plan_.extents.at(product.depth), tensor::kTile)};
+    return {order_of(product, true), order_of(product, false),
+            padded(plan_.extents.at(product.depth), tensor::kTile)};
 }
 
 kernel::Expression TensorLowering::first_column(AxisId axis) const {
     return columns_of(axis).split ? warp_part(axis) : 0;
 }
 
-const Compute* TensorLowering::lone_product(const Loop& loop) const {
-    if (stages_ < 2 || !loop.visible.empty() || !loop.data_masks.empty()) return nullptr;
-    const Compute* found = nullptr;
-    for (const TileStatement& statement : loop.body) {
-        if (const Load* load = std::get_if<Load>(&statement.node)) {
-            if (plan_.tiles.at(load->target).home != Home::Matrix) return nullptr;
-            continue;
-        }
-        const Compute* compute = std::get_if<Compute>(&statement.node);
-        if (compute == nullptr || found != nullptr) return nullptr;
-        found = compute;
-    }
-    const auto product = found == nullptr ? plan_.products.end() : plan_.products.find(found);
-    if (product == plan_.products.end()) return nullptr;
-    const auto streamed = [&](const Operand& side) {
-        return side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix &&
-               std::any_of(loop.body.begin(), loop.body.end(), [&](const TileStatement& statement) {
-                   const Load* load = std::get_if<Load>(&statement.node);
-                   return load != nullptr && load->target == *side.direct;
-               });
-    };
-    const Fold& fold = std::get<Fold>(found->statement.body);
-    const ArrayId target = found->statement.targets.front();
-    const Read* seed = fold.seed.empty() ? nullptr : std::get_if<Read>(&fold.seed.front().node);
-    const bool plain = seed != nullptr && seed->array == target && product->second.scale == 1 &&
-                       product->second.outside.empty() && !region_.arrays[target.index()].rounds;
-    return plain && streamed(product->second.left) && streamed(product->second.right) ? found
-                                                                                      : nullptr;
+/// What a product that fetches its operands keeps them in, declared where it is first asked for.
+const std::string& TensorLowering::operands_of(const Compute& compute, Body& body) {
+    const auto [known, added] = operands_.try_emplace(compute.statement.targets.front());
+    if (!added) return known->second;
+    known->second = names_.fresh("operands");
+    const Product& product = plan_.products.at(&compute);
+    std::vector<kernel::Expression> shape = columns_of(product.column).type.arguments;
+    shape.insert(shape.begin(), kernel::Type(kernel::element_name(product.type)));
+    body.push_back(kernel::declare({"Operands", std::move(shape)}, known->second));
+    return known->second;
 }
 
-/// Adds a product to `sum`; `left` is the fragment of its left operand, nothing where that is read
-/// from shared memory.
-kernel::Expression TensorLowering::multiplication(
-    const Compute& compute, const Product& product, const kernel::Expression& sum,
+void TensorLowering::fetch_first(const Compute& compute, Body& body) {
+    const Product& product = plan_.products.at(&compute);
+    const std::string& operands = operands_of(compute, body);
+    body.push_back(
+        {Run{call({"fetch_first", orders_of(product)},
+                  {variable(operands), *matrix_of(compute, product, true), warp_part(*plan_.row),
+                   *matrix_of(compute, product, false), first_column(product.column)})}});
+}
+
+/// Adds a product, or a part of it, to `sum`.
+kernel::Statement TensorLowering::multiplication(
+    schedule::Op::Portion portion, const Compute& compute, const kernel::Expression& sum,
     const std::optional<kernel::Expression>& left) const {
-    const kernel::Expression right = product.right.direct
-                                         ? matrix(*product.right.direct)
-                                         : variable(computed_right_.at(right_of(compute, product)));
+    using Portion = schedule::Op::Portion;
+    const Product& product = plan_.products.at(&compute);
     const kernel::Expression column = first_column(product.column);
-    if (left) return call({"multiply", {right_order(product)}}, {sum, *left, right, 0, column});
-    return call({"multiply", orders_of(product)},
-                {sum, matrix(*product.left.direct), warp_part(*plan_.row), right, column});
+    if (portion == Portion::Tail) {
+        const std::string& operands = operands_.at(compute.statement.targets.front());
+        return {Run{call("multiply_tail", {sum, variable(operands)})}};
+    }
+    const kernel::Expression right = *matrix_of(compute, product, false);
+    if (left)
+        return {
+            Run{call({"multiply", {order_of(product, false)}}, {sum, *left, right, 0, column})}};
+    const kernel::Expression in_matrix = *matrix_of(compute, product, true);
+    if (portion == Portion::Whole)
+        return {Run{call({"multiply", orders_of(product)},
+                         {sum, in_matrix, warp_part(*plan_.row), right, column})}};
+    return {Run{call({"multiply_head", orders_of(product)},
+                     {sum, variable(operands_.at(compute.statement.targets.front())), in_matrix,
+                      warp_part(*plan_.row), right, column})}};
 }
 
-void TensorLowering::lower_product(const Compute& compute, const Fold& fold, const Product& product,
+void TensorLowering::lower_product(const schedule::Op& op, const Compute& compute, Span span,
                                    Body& body) {
+    const Product& product = plan_.products.at(&compute);
+    const Fold& fold = std::get<Fold>(compute.statement.body);
     const VariableId target = compute.targets.front();
     const ArrayId array = compute.statement.targets.front();
     const Array& info = region_.arrays[array.index()];
     const Columns columns = columns_of(product.column);
     const bool seeded = !fold.seed.empty();
+    if (op.portion == schedule::Op::Portion::Tail) {
+        body.push_back(multiplication(op.portion, compute, place(target), std::nullopt));
+        return;
+    }
+    make_deferred_loads(compute, body);
+    add_comments(text_of(compute.statement), span, compute.via, body);
     scales_.erase(array);
 
-    right_operand(compute, product, body);
     const std::optional<kernel::Expression> left = left_operand(compute, product, body);
     double factor = product.scale;
     if (product.left.direct) {
@@ -191,7 +169,6 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
         (seeded && (factor != 1 || !product.outside.empty())) ||
         (!seeded && !keeps_factor && (factor != 1 || !product.outside.empty())) ||
         (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute));
-    wait_for_copies(body);
 
     // The state is brought to what the products are added to.
     const bool plain_seed = seeded && std::holds_alternative<Read>(fold.seed.front().node) &&
@@ -217,7 +194,7 @@ void TensorLowering::lower_product(const Compute& compute, const Fold& fold, con
         append(body, row_loop(std::move(before)));
     }
 
-    body.push_back({Run{multiplication(compute, product, sum, left)}});
+    body.push_back(multiplication(op.portion, compute, sum, left));
     if (keeps_factor && factor != 1) scales_[array] = factor;
     if (!apart) return;
 

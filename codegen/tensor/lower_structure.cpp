@@ -1,15 +1,13 @@
 // The kernel's skeleton: shared memory, warps, and the statements in order.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <set>
 
 #include "codegen/fold_constants.h"
 #include "codegen/tensor/block_order.h"
-#include "codegen/tensor/matrix_layout.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "diagrams/overloaded.h"
-#include "schedule/statements.h"
+#include "schedule/form.h"
 
 namespace napkin::lowering {
 namespace {
@@ -18,41 +16,28 @@ using kernel::Body;
 using kernel::call;
 using kernel::Run;
 
-constexpr std::int64_t kAlignment = 128;
-
-std::int64_t aligned(std::int64_t bytes) {
-    return (bytes + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-/// Of what nothing reads, a loop may be left with nothing in it.
-bool does_something(const std::vector<TileStatement>& statements) {
-    bool found = false;
-    tensor::for_statements(statements, [&](const TileStatement&, const Loop*) { found = true; });
-    return found;
-}
-
 }  // namespace
 
 TensorLowering::TensorLowering(const State& state, const RegionProgram& region,
-                               const EmitOptions& options, tensor::Plan plan)
-    : RegionFrame(state, region, options), plan_(std::move(plan)) {}
+                               const EmitOptions& options, tensor::Plan plan,
+                               schedule::Program schedule)
+    : RegionFrame(state, region, options),
+      plan_(std::move(plan)),
+      schedule_(std::move(schedule)),
+      leaves_(schedule::leaves_of(region)),
+      loops_(schedule::loops_of(region)) {}
 
 LoweredRegion TensorLowering::run() {
     program_.threads = plan_.threads();
     program_.include = "tensor.cuh";
+    program_.shared_bytes = schedule_.shared_bytes;
     name_tiles();
-    place_matrices();
+    name_buffers();
     order_ = tensor::order_of(region_, plan_);
     Body body;
-    const std::vector<TileStatement>& inner = lower_grid(body);
+    static_cast<void>(lower_grid(body));
     declare_warps(body);
-    const std::size_t end = count_before_end(inner);
-    for (std::size_t i = 0; i < inner.size(); ++i) {
-        ending_ = i >= end;
-        lower(inner[i], body);
-    }
-    // Of a loop that may visit nothing.
-    if (copies_pending_) body.push_back({Run{call({"wait_copies", {0}})}});
+    lower(schedule_.body, body);
     program_.body = std::move(body);
     limit_whole_axes();
     LoweredRegion result = finish();
@@ -94,133 +79,89 @@ bool TensorLowering::rounds_operand(const tensor::Product& product) const {
     return rounds(product.left) || rounds(product.right);
 }
 
-/// Device arrays keep their names; tiles get others where these are taken.
+/// Device arrays keep their names; registers get others where these are taken.
 void TensorLowering::name_tiles() {
-    tensor::for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
-        if (const Load* load = std::get_if<Load>(&statement.node)) {
+    for (const TileStatement* leaf : leaves_)
+        if (const Load* load = std::get_if<Load>(&leaf->node)) {
             static_cast<void>(buffer_name(load->array, false));
             loads_[load->target] = load;
         }
-    });
-    tensor::for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
-        if (const Save* save = std::get_if<Save>(&statement.node))
+    for (const TileStatement* leaf : leaves_)
+        if (const Save* save = std::get_if<Save>(&leaf->node))
             static_cast<void>(buffer_name(save->array, true));
-    });
-    for (const auto& [variable, tile] : plan_.tiles) {
-        if (tile.home == Home::Device) continue;
+    for (const auto& [variable, buffer] : schedule_.buffer_of) {
+        if (schedule_[buffer].place != schedule::Buffer::Place::Registers) continue;
         const std::string plain = Names::identifier(region_.variables[variable.index()].name);
-        const bool shared = tile.home == Home::Matrix || tile.home == Home::Shared;
-        const std::string wanted = shared                     ? plain + "_tile"
-                                   : names_.are_free({plain}) ? plain
-                                                              : plain + "_part";
-        const std::string name = names_.fresh(wanted);
-        if (!shared) {
-            names_of_[variable] = name;
-            continue;
-        }
-        shared_[variable].name = name;
-        shared_[variable].tile = kernel::TileId{static_cast<std::uint32_t>(program_.tiles.size())};
-        kernel::Tile entry;
-        entry.name = name;
-        entry.type = tile.type;
-        if (tile.home == Home::Matrix) {
-            entry.matrix = kernel::Tile::Matrix{tile.rows, tile.columns, 1};
-            entry.shape = fmt::format("{} x {}", tile.rows, tile.columns);
-        } else {
-            entry.elements = columns_of(*tile.column).padded;
-            entry.shape =
-                fmt::format("{} of {}", entry.elements, region_.axes[tile.column->index()].name);
-        }
-        program_.tiles.push_back(std::move(entry));
+        names_of_[variable] = names_.fresh(names_.are_free({plain}) ? plain : plain + "_part");
     }
 }
 
-/// A mark for each chunk that data may leave out.
-void TensorLowering::place_marks() {
-    constexpr std::int64_t kMostMarks = 4096;
-    const auto place = [&](const Loop& loop) {
-        if (loop.data_masks.empty() || marks_.contains({loop.axis, loop.level})) return;
-        kernel::Tile entry;
-        entry.name =
-            names_.fresh(Names::identifier(region_.axes[loop.axis.index()].name) + "_marks");
-        entry.type = ElementType::I8;
-        entry.elements =
-            std::min((limits_[loop.axis.index()] + loop.size - 1) / loop.size, kMostMarks);
-        entry.shape = "a mark of every chunk";
-        marks_[{loop.axis, loop.level}] = {entry.name, entry.elements};
-        program_.tiles.push_back(std::move(entry));
+/// Tiles in shared memory, in the order of the schedule's buffers.
+void TensorLowering::name_buffers() {
+    std::vector<kernel::Tile> tiles(schedule_.buffers.size());
+    const auto matrix = [&](schedule::BufferId buffer, ElementType type, std::int64_t rows,
+                            std::int64_t columns) {
+        kernel::Tile& tile = tiles[buffer.index()];
+        tile.type = type;
+        tile.matrix = kernel::Tile::Matrix{rows, columns};
+        tile.elements = rows * columns;
+        tile.shape = fmt::format("{} x {}", rows, columns);
     };
-    tensor::for_statements(region_.body, [&](const TileStatement&, const Loop* loop) {
-        if (loop != nullptr) place(*loop);
-    });
-}
-
-/// As many stages as fit, up to what hides a copy's latency; what is saved through shared memory
-/// takes the place of everything else.
-void TensorLowering::place_matrices() {
-    std::vector<bool> streamed(program_.tiles.size(), false);
-    for (const auto& [variable, tile] : plan_.tiles)
-        if (tile.streamed) streamed[shared_.at(variable).tile.index()] = true;
-    for (const auto& [compute, product] : plan_.products) {
-        if (product.right.direct || computed_right_.contains(right_of(*compute, product))) continue;
-        const ArrayId target = compute->statement.targets.front();
-        const auto unit = [&](AxisId axis) { return (plan_.extents.at(axis) + 15) / 16 * 16; };
-        kernel::Tile entry;
-        entry.name =
-            names_.fresh(Names::identifier(region_.arrays[target.index()].name) + "_right_tile");
-        entry.type = product.type;
-        entry.matrix = kernel::Tile::Matrix{unit(product.depth), unit(product.column), 1};
-        entry.shape = fmt::format("{} x {}", entry.matrix->rows, entry.matrix->columns);
-        computed_right_[right_of(*compute, product)] = entry.name;
-        program_.tiles.push_back(std::move(entry));
-        streamed.push_back(false);
+    const auto vector = [&](schedule::BufferId buffer, std::int64_t elements, std::string shape) {
+        tiles[buffer.index()].elements = elements;
+        tiles[buffer.index()].shape = std::move(shape);
+    };
+    for (const auto& [variable, buffer] : schedule_.buffer_of) {
+        const tensor::Tile& tile = plan_.tiles.at(variable);
+        if (tile.home == Home::Matrix) matrix(buffer, tile.type, tile.rows, tile.columns);
+        if (tile.home != Home::Shared) continue;
+        const std::int64_t elements = columns_of(*tile.column).padded;
+        vector(buffer, elements,
+               fmt::format("{} of {}", elements, region_.axes[tile.column->index()].name));
+        tiles[buffer.index()].type = tile.type;
     }
-    if (plan_.across_warps) {
-        kernel::Tile entry;
-        entry.name = scratch_ = names_.fresh("scratch");
-        entry.elements = plan_.threads() / 32;
-        entry.shape = "a value of every warp";
-        program_.tiles.push_back(std::move(entry));
-        streamed.push_back(false);
+    if (schedule_.scratch)
+        vector(*schedule_.scratch, plan_.threads() / 32, "a value of every warp");
+    for (const auto& [loop, buffer] : schedule_.marks) {
+        vector(buffer, schedule_[buffer].bytes, "a mark of every chunk");
+        tiles[buffer.index()].type = ElementType::I8;
     }
-    place_marks();
-    streamed.resize(program_.tiles.size(), false);
-    std::int64_t fixed = 0;
-    std::int64_t ring = 0;
-    for (std::size_t i = 0; i < program_.tiles.size(); ++i) {
-        kernel::Tile& tile = program_.tiles[i];
-        const std::int64_t element = kernel::element_bytes(tile.type);
-        if (tile.matrix) tile.elements = tile.matrix->rows * tile.matrix->columns;
-        (streamed[i] ? ring : fixed) += aligned(tile.elements * element);
-    }
-    const bool chained =
-        std::any_of(plan_.products.begin(), plan_.products.end(), [&](const auto& entry) {
-            const auto& left = entry.second.left.direct;
-            return left && plan_.tiles.at(*left).home == Home::Fragment;
-        });
-    stages_ = chained ? 2 : 4;
-    // Two blocks of few warps hide each other's latencies.
-    constexpr int kFewThreads = 128;
-    constexpr std::int64_t kReserved = 1024;  // of every block, by the hardware
-    const std::int64_t half = options_.shared_memory / 2 - kReserved;
-    while (stages_ > 2 && program_.threads <= kFewThreads && fixed + ring * stages_ > half)
-        --stages_;
-    while (stages_ > 1 && fixed + ring * stages_ > options_.shared_memory) --stages_;
-    std::int64_t offset = 0;
-    for (std::size_t i = 0; i < program_.tiles.size(); ++i) {
-        kernel::Tile& tile = program_.tiles[i];
-        const std::int64_t bytes = aligned(tile.elements * kernel::element_bytes(tile.type));
-        tile.offset = offset;
-        if (streamed[i]) {
-            tile.matrix->stages = stages_;
-            tile.elements *= stages_;
-            if (stages_ > 1) tile.shape += fmt::format(", {} stages", stages_);
-            offset += bytes * stages_;
-        } else {
-            offset += bytes;
+    for (const schedule::Op& op : schedule_.ops) {
+        if (op.kind != schedule::Op::Kind::Publish) continue;
+        const TileStatement& leaf = *leaves_[op.leaf];
+        if (const Save* save = std::get_if<Save>(&leaf.node)) {
+            const tensor::Tile& tile = plan_.tiles.at(save->source);
+            matrix(op.writes.front(), device_type(save->array),
+                   plan_.rows_of_warp * plan_.warps_down, columns_of(*tile.column).padded);
+        } else if (op.side != schedule::Op::Side::None) {
+            const tensor::Product& product = plan_.products.at(&std::get<Compute>(leaf.node));
+            const bool left = op.side == schedule::Op::Side::Left;
+            const tensor::Panel& panel = *(left ? product.left : product.right).panel;
+            matrix(op.writes.front(), product.type, tensor::panel_extent(plan_, panel.rows),
+                   tensor::panel_extent(plan_, panel.columns));
         }
     }
-    program_.shared_bytes = offset;
+    for (std::size_t b = 0; b < tiles.size(); ++b) {
+        const schedule::Buffer& buffer = schedule_.buffers[b];
+        if (buffer.place != schedule::Buffer::Place::Shared) continue;
+        kernel::Tile& tile = tiles[b];
+        const std::string name = Names::identifier(buffer.name);
+        const bool plain = buffer.guarded || name.ends_with("_staging");
+        tile.name = names_.fresh(plain ? name : name + "_tile");
+        tile.stages = buffer.stages;
+        tile.elements *= tile.stages;
+        if (buffer.stages > 1) tile.shape += fmt::format(", {} stages", buffer.stages);
+        tile.offset = buffer.offset;
+        buffer_names_[{static_cast<std::uint32_t>(b)}] = tile.name;
+        program_.tiles.push_back(std::move(tile));
+    }
+    if (schedule_.scratch) scratch_ = buffer_names_.at(*schedule_.scratch);
+}
+
+kernel::Expression TensorLowering::shared_buffer(schedule::BufferId buffer) const {
+    const kernel::Expression tile = kernel::variable(buffer_names_.at(buffer));
+    if (schedule_[buffer].stages == 1) return tile;
+    return kernel::element(tile, {slot_now_.at(buffer)});
 }
 
 void TensorLowering::declare_warps(Body& body) {
@@ -241,46 +182,46 @@ void TensorLowering::declare_warps(Body& body) {
     }
 }
 
-void TensorLowering::lower(const std::vector<TileStatement>& statements, Body& body) {
-    for (const TileStatement& statement : statements) lower(statement, body);
+void TensorLowering::lower(const schedule::Body& items, Body& body) {
+    for (const schedule::Item& item : items)
+        std::visit(overloaded{[&](schedule::OpId op) { lower(op, body); },
+                              [&](const schedule::Sync& sync) { lower(sync, body); },
+                              [&](const schedule::Commit&) {
+                                  body.push_back({Run{call("commit_copies")}});
+                              },
+                              [&](const schedule::ChunkLoop& loop) { lower_loop(loop, body); }},
+                   item.node);
 }
 
-void TensorLowering::lower(const TileStatement& statement, Body& body) {
-    std::visit(
-        overloaded{[&](const Parallel& parallel) { lower(parallel.body, body); },
-                   [&](const Loop& loop) {
-                       if (does_something(loop.body)) lower_loop(loop, body);
-                   },
-                   [&](const Load& load) { lower_load(load, statement.span, body); },
-                   [&](const Compute& compute) { lower_compute(compute, statement.span, body); },
-                   [&](const Save& save) { lower_save(save, statement.span, body); }},
-        statement.node);
+void TensorLowering::lower(const schedule::Sync& sync, Body& body) {
+    if (sync.pending) body.push_back({Run{call({"wait_copies", {*sync.pending}})}});
+    if (sync.barrier) body.push_back({kernel::Barrier{}});
 }
 
-/// How many statements come before those that use nothing in shared memory any more.
-std::size_t TensorLowering::count_before_end(const std::vector<TileStatement>& statements) const {
-    const auto in_registers = [&](VariableId variable) {
-        const Home home = plan_.tiles.at(variable).home;
-        return home != Home::Matrix && home != Home::Shared;
-    };
-    const auto harmless = [&](const TileStatement& statement) {
-        if (std::holds_alternative<Save>(statement.node)) return true;
-        // A fold may combine what warps hold through shared memory.
-        const Compute* compute = std::get_if<Compute>(&statement.node);
-        return compute != nullptr && std::holds_alternative<Map>(compute->statement.body) &&
-               std::all_of(compute->reads.begin(), compute->reads.end(), in_registers) &&
-               std::all_of(compute->targets.begin(), compute->targets.end(), in_registers);
-    };
-    std::size_t count = statements.size();
-    while (count > 0 && harmless(statements[count - 1])) --count;
-    return count;
+void TensorLowering::lower(schedule::OpId id, Body& body) {
+    using Kind = schedule::Op::Kind;
+    const schedule::Op& op = schedule_[id];
+    const TileStatement& leaf = *leaves_[op.leaf];
+    temporaries_ = 0;
+    if (const Load* load = std::get_if<Load>(&leaf.node)) return lower_load(*load, leaf.span, body);
+    if (const Save* save = std::get_if<Save>(&leaf.node))
+        return lower_save(op, *save, leaf.span, body);
+    const Compute& compute = std::get<Compute>(leaf.node);
+    switch (op.kind) {
+    case Kind::Fetch: return fetch_first(compute, body);
+    case Kind::Multiply: return lower_product(op, compute, leaf.span, body);
+    case Kind::Publish: return lower_publish(op, compute, leaf.span, body);
+    default: return lower_elements(compute, leaf.span, body);
+    }
 }
 
-void TensorLowering::wait_for_copies(Body& body) {
-    if (!copies_pending_) return;
-    body.push_back({Run{call({"wait_copies", {0}})}});
-    body.push_back({kernel::Barrier{}});
-    copies_pending_ = false;
+void TensorLowering::add_comments(const std::string& what, Span span, const std::string& via,
+                                  Body& body) const {
+    bool first = true;
+    for (std::string& line : comments(what, span, via)) {
+        body.push_back({kernel::Comment{std::move(line), first}});
+        first = false;
+    }
 }
 
 }  // namespace napkin::lowering

@@ -33,11 +33,12 @@ std::vector<IndexForm> TensorLowering::indices_in_view(const Load& load, Element
     return indices;
 }
 
-std::vector<IndexForm> TensorLowering::inside_view(const Load& load, ElementScope element) {
+std::vector<IndexForm> TensorLowering::inside_view(const Load& load, ElementScope element,
+                                                   std::optional<std::size_t> inside) {
     std::vector<IndexForm> indices = indices_in_view(load, std::move(element));
     const std::vector<AxisId>& dimensions = region_.arrays[load.array.index()].axes;
     for (std::size_t d = 0; d < indices.size(); ++d)
-        if (!tensor::clamped(load.gather[d], dimensions[d]))
+        if (d != inside && !tensor::clamped(load.gather[d], dimensions[d]))
             indices[d] = kept_inside(indices[d], dimensions[d]);
     return indices;
 }

@@ -1,20 +1,21 @@
-// Lowering of one region's tile program to a kernel for the tensor core's targets, by a plan
-// (schedule/plan.h).
+// Lowering of one region's scheduled program (schedule/program.h) to a kernel for the tensor core's
+// targets.
 //
-// The kernel's body follows the tile program statement by statement. Loads that a product reads are
-// asynchronous copies into swizzled matrices, and those inside a loop go through a ring of stages,
-// filled ahead. Computations are loops over the elements that a thread holds, unrolled. A chunk of
-// a loop whose masks hold everywhere runs a version of the body without tests.
+// The kernel's body follows the scheduled program item by item: what an operation computes comes
+// from the statement of the region that it carries out, where its buffers lie, which chunk it works
+// on and what it waits for from the program. Computations are loops over the elements that a thread
+// holds, unrolled. A chunk of a loop whose masks hold everywhere runs a version of the body without
+// tests.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "codegen/lowering/region_frame.h"
 #include "schedule/plan.h"
+#include "schedule/program.h"
 #include "schedule/scales.h"
 
 namespace napkin::lowering {
@@ -22,7 +23,7 @@ namespace napkin::lowering {
 class TensorLowering : private RegionFrame {
 public:
     TensorLowering(const State& state, const RegionProgram& region, const EmitOptions& options,
-                   tensor::Plan plan);
+                   tensor::Plan plan, schedule::Program schedule);
     [[nodiscard]] LoweredRegion run();
 
 private:
@@ -43,35 +44,51 @@ private:
 
     /// The names and bounds of a loop over chunks.
     struct ChunkLoop {
-        const Loop& loop;
+        const schedule::ChunkLoop& loop;
+        const Loop& statement;
         AxisRange outer;               ///< of its axis, around the loop
         std::string axis{};            ///< as an identifier
         std::string start{};           ///< the variable: where a chunk starts
         kernel::Expression end = 0;    ///< of the axis' range
         kernel::Expression first = 0;  ///< where the first visited chunk starts
-        std::string next{};     ///< a function to the next visible chunk; empty without masks
-        std::string filling{};  ///< a function that loads a chunk's matrices, where it has some
-        std::string stage{};    ///< of the ring, where it has several
-        /// A function of a chunk's start, and of its stage where it has one.
-        [[nodiscard]] kernel::Lambda function(Body body) const;
+        std::string next{};  ///< a function to the next visible chunk; empty without masks
+        /// A function that tells chunks without tests from others, where there are both.
+        std::string is_whole{};
+        std::string copies{};  ///< a function that starts a chunk's copies
+        std::string chunk{};   ///< a function: what a chunk does in its own turn
+        /// Functions of operations that run ahead, by operation.
+        std::map<schedule::OpId, std::string> ahead{};
+        /// By how many chunks operations lead, the variable where that chunk starts.
+        std::map<std::int64_t, std::string> starts{};
+        /// By the stages of a ring, the variable that counts them.
+        std::map<std::int64_t, std::string> slots{};
+        std::int64_t copy_lead = 0;
+        std::int64_t most_lead = 0;  ///< of other operations
         /// Where the chunk after the one at `from` starts.
         [[nodiscard]] kernel::Expression after(const std::string& from) const;
+    };
+    /// One turn of a loop: the slot of the chunk whose turn it is, by the stages of a ring. Before
+    /// the first turn, `number` is negative and nothing but what leads by more runs.
+    struct Turn {
+        std::int64_t number = 0;
+        bool before = false;
     };
 
     // lower_structure.cpp
     void limit_whole_axes();
     void name_tiles();
+    void name_buffers();
     [[nodiscard]] bool rounds_operand(const tensor::Product& product) const;
-    void place_marks();
-    void place_matrices();
     void declare_warps(Body& body);
-    void lower(const std::vector<TileStatement>& statements, Body& body);
-    void lower(const TileStatement& statement, Body& body);
-    void wait_for_copies(Body& body);
-    [[nodiscard]] std::size_t count_before_end(const std::vector<TileStatement>& statements) const;
+    void lower(const schedule::Body& items, Body& body);
+    void lower(schedule::OpId op, Body& body);
+    static void lower(const schedule::Sync& sync, Body& body);
+    /// A buffer in shared memory, in the slot that is used now.
+    [[nodiscard]] kernel::Expression shared_buffer(schedule::BufferId buffer) const;
+    void add_comments(const std::string& what, Span span, const std::string& via, Body& body) const;
 
     // lower_loop.cpp
-    void lower_loop(const Loop& loop, Body& body);
+    void lower_loop(const schedule::ChunkLoop& loop, Body& body);
     void enter_chunk(const ChunkLoop& code, Body& body);
     void find_visible(ChunkLoop& code, Body& body);
     [[nodiscard]] std::pair<kernel::Expression, kernel::Expression> declare_ends(
@@ -81,19 +98,28 @@ private:
     void find_by_index(ChunkLoop& code, Body& body);
     void find_by_data(ChunkLoop& code, Body& body);
     [[nodiscard]] std::optional<IntervalCode> element_ends(const Read& read, Body& body);
-    [[nodiscard]] std::vector<VariableId> fill_matrices(ChunkLoop& code, Body& body);
-    [[nodiscard]] Body declare_chunk(const ChunkLoop& code, const std::vector<VariableId>& own,
-                                     Body& body);
-    static Body fill_ahead(const ChunkLoop& code, const std::string& ahead,
-                           const kernel::Expression& stage);
-    static void loop_over(const ChunkLoop& code, kernel::Expression from, Body steps, Body& body);
-    static void loop_in_turns(const ChunkLoop& code, Body run, Body& body);
-    void loop_ahead(const ChunkLoop& code, Body run, Body& body);
-    void lower_product_loop(const ChunkLoop& code, const Compute& compute, Body& body);
-    /// Whether chunks bring matrices.
-    [[nodiscard]] bool fills_matrices(const Loop& loop) const;
-    /// The product that a loop is made of, if it holds nothing else that would have to wait for it.
-    [[nodiscard]] const Compute* lone_product(const Loop& loop) const;
+    void find_leads(ChunkLoop& code);
+    [[nodiscard]] kernel::Lambda function(const ChunkLoop& code, Body body) const;
+    [[nodiscard]] kernel::Statement call_of(const ChunkLoop& code, const std::string& function,
+                                            std::int64_t lead, const Turn& turn,
+                                            std::optional<bool> tested = std::nullopt) const;
+    [[nodiscard]] kernel::Expression slot_of(const ChunkLoop& code, std::int64_t stages,
+                                             std::int64_t lead, const Turn& turn) const;
+    void use_slots(const ChunkLoop& code, std::int64_t lead);
+    void declare_functions(ChunkLoop& code, Body& body);
+    [[nodiscard]] Body inside_chunk(const ChunkLoop& code, const std::vector<schedule::Item>& items,
+                                    bool led);
+    void declare_chunk(ChunkLoop& code, Body& body);
+    [[nodiscard]] Body lead_call(const ChunkLoop& code, schedule::OpId op, const Turn& turn);
+    [[nodiscard]] Body turn_of(const ChunkLoop& code, const Turn& turn);
+    void declare_ahead(const ChunkLoop& code, Body& body);
+    /// Items of a body from the first to the last that work on the chunk whose turn it is.
+    struct Own {
+        std::size_t first = 0;
+        std::size_t last = 0;
+    };
+    [[nodiscard]] std::optional<Own> own_of(const schedule::ChunkLoop& loop) const;
+    [[nodiscard]] bool is_copy(const schedule::Item& item) const;
     /// What tells chunks with nothing to test from others; `false` where all have.
     [[nodiscard]] kernel::Expression untested(const Loop& loop, Body& body);
 
@@ -110,21 +136,22 @@ private:
     [[nodiscard]] Source source_of(const Load& load);
     [[nodiscard]] std::vector<IndexForm> indices_in_view(const Load& load, ElementScope element);
     /// The same, kept inside the array.
-    [[nodiscard]] std::vector<IndexForm> inside_view(const Load& load, ElementScope element);
+    [[nodiscard]] std::vector<IndexForm> inside_view(
+        const Load& load, ElementScope element, std::optional<std::size_t> inside = std::nullopt);
     [[nodiscard]] Body copy_matrix(const Load& load, const kernel::Expression& tile);
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void load_elements(const Load& load, Body& body);
     [[nodiscard]] Code device_element(ArrayId array, const std::vector<IndexForm>& at);
-    void lower_save(const Save& save, Span span, Body& body);
-    /// Where results wait for their save: where other tiles were, if nothing uses them any more.
-    [[nodiscard]] std::optional<std::int64_t> place_staging(std::int64_t bytes);
-    [[nodiscard]] Body staged_save(const Save& save, int width, std::int64_t offset);
-    [[nodiscard]] std::int64_t staging_bytes(const Save& save) const;
+    void lower_save(const schedule::Op& op, const Save& save, Span span, Body& body);
+    [[nodiscard]] kernel::Statement staged_result(const schedule::Op& op, const Save& save);
+    [[nodiscard]] Body staged_save(const Save& save, schedule::BufferId staging);
     [[nodiscard]] kernel::Statement row_save(const Save& save);
     [[nodiscard]] Body direct_save(const Save& save);
 
     // lower_compute.cpp
-    void lower_compute(const Compute& compute, Span span, Body& body);
+    void lower_elements(const Compute& compute, Span span, Body& body);
+    /// Loads that waited until they are used.
+    void make_deferred_loads(const Compute& compute, Body& body);
     [[nodiscard]] std::optional<Expression> map_of(const Compute& compute) const;
     void lower_map(const Compute& compute, const Expression& value, Body& body);
     void finish_map(const Compute& compute, const Domain& domain, Code value, Body before,
@@ -134,7 +161,7 @@ private:
     /// `rows`.
     [[nodiscard]] Code folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
                                        const Domain& outer, ExpressionScope& scope, Body& before);
-    void lower_shared(const Compute& compute, Body& body);
+    void lower_shared_vector(const Compute& compute, Body& body);
 
     // lower_serial.cpp
     void lower_serial(const Compute& compute, const Fold& fold, const tensor::Serial& serial,
@@ -149,7 +176,10 @@ private:
     // lower_elements.cpp
     [[nodiscard]] ExpressionScope scope_for(const Compute& compute);
     [[nodiscard]] std::vector<IndexForm> gathered(const Load& load, ArrayId target,
-                                                  const std::vector<IndexForm>& at);
+                                                  const std::vector<IndexForm>& at,
+                                                  std::optional<std::size_t> inside);
+    [[nodiscard]] std::vector<IndexForm> device_indices(VariableId id, std::vector<IndexForm> at,
+                                                        std::optional<std::size_t> inside);
     [[nodiscard]] IndexForm kept_inside(const IndexForm& at, AxisId dimension) const;
     void add_element(ExpressionScope& scope, VariableId variable);
     void declare(VariableId variable, Body& body);
@@ -180,61 +210,66 @@ private:
     [[nodiscard]] kernel::Expression row_leader() const;
 
     // lower_product.cpp
-    [[nodiscard]] kernel::Expression multiplication(
-        const Compute& compute, const tensor::Product& product, const kernel::Expression& sum,
+    void lower_product(const schedule::Op& op, const Compute& compute, Span span, Body& body);
+    void fetch_first(const Compute& compute, Body& body);
+    [[nodiscard]] kernel::Statement multiplication(
+        schedule::Op::Portion portion, const Compute& compute, const kernel::Expression& sum,
         const std::optional<kernel::Expression>& left) const;
-    void lower_product(const Compute& compute, const Fold& fold, const tensor::Product& product,
-                       Body& body);
     [[nodiscard]] std::optional<kernel::Expression> left_operand(const Compute& compute,
                                                                  const tensor::Product& product,
                                                                  Body& body);
-    void right_operand(const Compute& compute, const tensor::Product& product, Body& body);
-    void compute_matrix(const Expression& value, const Compute& compute,
-                        const kernel::Expression& tile, AxisId rows, AxisId columns,
-                        ElementType type, Body& body);
-    /// `Order::AsStored, Order::Transposed, 64`: how the matrices of a product lie, and its depth.
-    [[nodiscard]] kernel::Expression right_order(const tensor::Product& product) const;
+    /// A side of a product that is in shared memory.
+    [[nodiscard]] std::optional<kernel::Expression> matrix_of(const Compute& compute,
+                                                              const tensor::Product& product,
+                                                              bool left) const;
+    /// How a matrix lies for the product.
+    [[nodiscard]] kernel::Expression order_of(const tensor::Product& product, bool left) const;
+    /// `Order::AsStored, Order::Transposed, 64`: of both, and the depth.
     [[nodiscard]] std::vector<kernel::Expression> orders_of(const tensor::Product& product) const;
     /// The first column of a result that the warp owns.
     [[nodiscard]] kernel::Expression first_column(AxisId axis) const;
     [[nodiscard]] AxisId axis_along(VariableId matrix, std::size_t dimension) const;
+    [[nodiscard]] const std::string& operands_of(const Compute& compute, Body& body);
 
-    /// A right operand that is computed: of which result, its rows and columns, its elements.
-    using RightOperand = std::tuple<VariableId, AxisId, AxisId, ElementType>;
-    [[nodiscard]] static RightOperand right_of(const Compute& compute,
-                                               const tensor::Product& product) {
-        return {compute.targets.front(), product.depth, product.column, product.type};
-    }
+    // lower_publish.cpp
+    void lower_publish(const schedule::Op& op, const Compute& compute, Span span, Body& body);
+    /// A matrix of which every element is an expression; 0 beyond the edges.
+    void publish_matrix(const Expression& value, const Compute& compute,
+                        const kernel::Expression& tile, const tensor::Panel& panel,
+                        ElementType type, Body& body);
+    struct Vectors;
+    void read_in_vectors(Vectors& vectors, VariableId variable, const Expression& value,
+                         ExpressionScope& scope);
+    [[nodiscard]] kernel::Expression vector_of(Vectors& vectors, VariableId variable,
+                                               const std::vector<IndexForm>& at);
 
     /// A matrix or vector in shared memory.
     struct Shared {
-        std::string name;
-        kernel::TileId tile;
         std::vector<IndexForm> origin;  ///< by dimension of the array, where it was last filled
         std::vector<IndexForm> count;
         std::vector<AxisId> axes;  ///< that its dimensions run along
     };
 
     tensor::Plan plan_;
+    schedule::Program schedule_;
+    std::vector<const TileStatement*> leaves_;
+    std::vector<const Loop*> loops_;
     tensor::Scales scales_;
     std::map<VariableId, std::string> names_of_;  // registers
     std::map<AxisId, std::string> warp_parts_;    // `warp_q`
     std::map<VariableId, Shared> shared_;
-    /// Marks of a loop's chunks: their tile, and how many it holds.
-    std::map<std::pair<AxisId, Level>, std::pair<std::string, std::int64_t>> marks_;
-    std::map<RightOperand, std::string> computed_right_;  // names of tiles
+    std::map<schedule::BufferId, std::string> buffer_names_;     // in shared memory
+    std::map<schedule::BufferId, kernel::Expression> slot_now_;  // of rings
+    std::map<ArrayId, std::string>
+        operands_;  // of products that fetch theirs, by what they compute
     std::map<VariableId, const Load*> loads_;
     std::map<VariableId, Span> deferred_;  // loads that are made where they are first used
     std::set<VariableId> declared_;
     std::vector<ExpressionScope::Known> known_;
-    std::map<VariableId, std::string> stage_of_;  // of matrices that a loop fills now
-    kernel::Expression tested_ = true;            // whether the chunk's tests are needed
-    std::set<AxisId> looped_;                     // axes along which a serial fold goes
-    std::optional<AxisId> chunked_;               // the axis of the innermost loop
+    kernel::Expression tested_ = true;  // whether the chunk's tests are needed
+    std::set<AxisId> looped_;           // axes along which a serial fold goes
+    std::optional<AxisId> chunked_;     // the axis of the innermost loop
     int temporaries_ = 0;
-    bool copies_pending_ = false;
-    std::int64_t stages_ = 1;
-    bool ending_ = false;  // whether nothing in shared memory is used any more
     std::string scratch_;  // the tile through which warps combine values
 };
 

@@ -97,6 +97,18 @@ TEST_CASE("sm_80: the printed kernels of examples and benchmarks") {
     }
 }
 
+TEST_CASE("sm_80: the schedules of examples and benchmarks") {
+    for (const Printed& printed : printed_programs()) {
+        if (!printed.program) continue;
+        std::string text;
+        for (const EmittedKernel& kernel : printed.program->kernels)
+            text += (text.empty() ? "" : "\n") + kernel.schedule;
+        test::check_golden(
+            fmt::format("codegen/sm_80/{}/{}.schedule", printed.folder, printed.example.name),
+            text);
+    }
+}
+
 TEST_CASE("nvrtc: instructions, registers and spills of the printed kernels") {
     if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     const Result<Nvrtc> nvrtc = Nvrtc::open();

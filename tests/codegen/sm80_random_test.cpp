@@ -91,7 +91,8 @@ struct Met {
     void note(const std::string& source) {
         static const std::pair<const char*, const char*> kPieces[] = {
             {"products", "multiply"},
-            {"lone products in a loop", "multiply_on<"},
+            {"operands fetched ahead", "multiply_head<"},
+            {"operands published", "publish("},
             {"products of registers", "as_left<"},
             {"rings of stages", "_ahead"},
             {"chunks with and without tests", "kTested"},

@@ -178,6 +178,10 @@ NK_DEVICE u32 read_word(Shared<T> tile, int bytes) {
     read_words(word, tile, bytes);
     return word[0];
 }
+template <class T>
+NK_DEVICE u32 shared_word(Shared<T> tile, int bytes) {
+    return read_word(tile, bytes);
+}
 template <int kWords, class T>
 NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at, bool there) {
     std::memset(words, 0, sizeof words);

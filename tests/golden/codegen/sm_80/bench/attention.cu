@@ -4,6 +4,9 @@
 //   fuse all
 //   group q by 128
 //   stream x by 64
+// Schedule: 4 warps, 98304 bytes of shared memory
+//   chunks of 64 of x: 2688 clocks each, 0.76 of the bound of the tensor core; load K 1 ahead; load
+// V 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -26,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto V_tile = [&](int stage) {
         return shared_matrix<bf16, 64, 128>(memory, 65536 + stage * 16384, "V_tile");
     };
-    // O_staging: 128 x 128, after everything else
+    // O_staging: 128 x 128
     const auto O_staging = shared_matrix<bf16, 128, 128>(memory, 0, "O_staging");
     const int group_q = int(blockIdx.x) % 32;
     const int group_2 = int(blockIdx.x) / 32;
@@ -68,6 +71,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of x
+    int x_ahead = 0;  // the next chunk to load
     const auto load_x = [&](int x0, int stage) {
         copy_async<8>(K_tile(stage), K, b0 * K_stride_b + h0 * K_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
@@ -142,7 +146,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             P_max[i] = P_max_new[i];
         }
     };
-    int x_ahead = 0;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
         if (x_ahead < 4096) {
             load_x(x_ahead, stage);
@@ -158,8 +161,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_ahead += 64;
         chunk_x(x0, stage);
+        x_ahead += 64;
         stage = (stage + 1) % 2;
     }
 
@@ -173,10 +176,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             O_part(i, j) = multiply(O_sum(i, j), r0);
         }
     }
+    wait_copies<1>();
+    block_barrier();
 
     // save O
-    wait_copies<0>();
-    block_barrier();
     store(O_part, O_staging, warp_q, 0);
     block_barrier();
     save_matrix<8>(O_staging, 0, 128, O, b0 * O_stride_b + h0 * O_stride_h + q0 * 128, 128, 128,

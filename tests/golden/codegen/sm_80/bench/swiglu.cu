@@ -5,6 +5,9 @@
 //   group n by 128
 //   group f by 64
 //   stream d by 64
+// Schedule: 4 warps, 98304 bytes of shared memory
+//   chunks of 64 of d: 1024 clocks each, 1.00 of the bound of the tensor core; load X 2 ahead; load
+// W 2 ahead; load V 2 ahead; fetch the first operands of U_sum 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -27,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto V_tile = [&](int stage) {
         return shared_matrix<bf16, 64, 64>(memory, 73728 + stage * 8192, "V_tile");
     };
-    // Y_staging: 128 x 64, after everything else
+    // Y_staging: 128 x 64
     const auto Y_staging = shared_matrix<bf16, 128, 64>(memory, 0, "Y_staging");
     const int plane = int(blockIdx.x);
     const int band = plane / 2752 * 16;
@@ -61,38 +64,64 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of d
+    int d_next = 0;
+    int d_ahead = 0;  // the next chunk to load
     const auto load_d = [&](int d0, int stage) {
         copy_async<8>(X_tile(stage), X, n0 * 4096 + d0, 4096, 128, 64, threadIdx.x, kThreads);
         copy_async<8>(W_tile(stage), W, f_0 * 4096 + d0, 4096, 64, 64, threadIdx.x, kThreads);
         copy_async<8>(V_tile(stage), V, f_0 * 4096 + d0, 4096, 64, 64, threadIdx.x, kThreads);
     };
-    const auto chunk_d = [&](int d0, int stage) NK_INLINE {
-        // G_sum[n, f] = G_sum[n, f] + sum(d) X[n, d] * W[f, d]
-        multiply<Order::AsStored, Order::Transposed, 64>(G_sum, X_tile(stage), warp_n,
-                                                         W_tile(stage), warp_f);
-
-        // U_sum[n, f] = U_sum[n, f] + sum(d) X[n, d] * V[f, d]
-        multiply<Order::AsStored, Order::Transposed, 64>(U_sum, X_tile(stage), warp_n,
-                                                         V_tile(stage), warp_f);
+    Operands<bf16, 4, 4> operands;
+    const auto fetch_d = [&](int d0, int stage) NK_INLINE {
+        fetch_first<Order::AsStored, Order::Transposed, 64>(operands, X_tile(stage), warp_n,
+                                                            V_tile(stage), warp_f);
     };
-    int d_ahead = 0;  // the next chunk to load
-    for (int stage = 0; stage < 2; ++stage) {
+    const auto chunk_d = [&](int d0, int stage) NK_INLINE {
+        // U_sum[n, f] = U_sum[n, f] + sum(d) X[n, d] * V[f, d]
+        multiply_head<Order::AsStored, Order::Transposed, 64>(U_sum, operands, X_tile(stage),
+                                                              warp_n, V_tile(stage), warp_f);
+        Operands<bf16, 4, 4> operands_2;
+        fetch_first<Order::AsStored, Order::Transposed, 64>(operands_2, X_tile(stage), warp_n,
+                                                            W_tile(stage), warp_f);
+        multiply_tail(U_sum, operands);
+
+        // G_sum[n, f] = G_sum[n, f] + sum(d) X[n, d] * W[f, d]
+        multiply_head<Order::AsStored, Order::Transposed, 64>(G_sum, operands_2, X_tile(stage),
+                                                              warp_n, W_tile(stage), warp_f);
+        wait_copies<1>();
+        block_barrier();
+        if (d_next < 4096) {
+            fetch_d(d_next, (stage + 1) % 3);
+        }
+        multiply_tail(G_sum, operands_2);
+    };
+    for (int stage = 0; stage < 1; ++stage) {
         if (d_ahead < 4096) {
             load_d(d_ahead, stage);
         }
         commit_copies();
         d_ahead += 64;
     }
+    if (d_ahead < 4096) {
+        load_d(d_ahead, 1);
+    }
+    commit_copies();
+    wait_copies<1>();
+    block_barrier();
+    if (d_next < 4096) {
+        fetch_d(d_next, 0);
+    }
+    d_next += 64;
+    d_ahead += 64;
     int stage = 0;
     for (int d0 = 0; d0 < 4096; d0 += 64) {
-        wait_copies<1>();
-        block_barrier();
         if (d_ahead < 4096) {
             load_d(d_ahead, (stage + 2) % 3);
         }
         commit_copies();
-        d_ahead += 64;
         chunk_d(d0, stage);
+        d_next += 64;
+        d_ahead += 64;
         stage = (stage + 1) % 3;
     }
 
@@ -113,7 +142,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // save Y
-    block_barrier();
     store(Y_part, Y_staging, warp_n, warp_f);
     block_barrier();
     save_matrix<8>(Y_staging, 0, 128, Y, n0 * 11008 + f_0, 11008, 128, 64, threadIdx.x, kThreads);

@@ -6,6 +6,9 @@
 //   fuse S, P, O
 //   stream x by 64
 //   split-stream x by 1024
+// Schedule: 1 warp, 69632 bytes of shared memory
+//   chunks of 64 of x_in: 1209 clocks each, 0.85 of the bound of the tensor core; load K 1 ahead;
+// load V 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -31,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
     const auto V_tile = [&](int stage) {
         return shared_matrix<bf16, 64, 128>(memory, 36864 + stage * 16384, "V_tile");
     };
-    // O_sum_part_staging: 16 x 128, after everything else
+    // O_sum_part_staging: 16 x 128
     const auto O_sum_part_staging = shared_matrix<float, 16, 128>(memory, 0, "O_sum_part_staging");
     const int group_x_part = int(blockIdx.x) % 64;
     const int group_2 = int(blockIdx.x) / 64;
@@ -72,6 +75,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
     }
 
     // chunks of x_in
+    int x_in_ahead = 0;  // the next chunk to load
     const auto load_x_in = [&](int x_in0, int stage) {
         copy_async<8>(K_tile(stage), K,
                       b0 * K_stride_b + h0 * K_stride_h + x_part0 * 131072 + x_in0 * 128, 128,
@@ -153,7 +157,6 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
             P_max_part_max[i] = P_max_part_max_new[i];
         }
     };
-    int x_in_ahead = 0;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
         if (x_in_ahead < 1024) {
             load_x_in(x_in_ahead, stage);
@@ -169,8 +172,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
             load_x_in(x_in_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_in_ahead += 64;
         chunk_x_in(x_in0, stage);
+        x_in_ahead += 64;
         stage = (stage + 1) % 2;
     }
 
@@ -219,10 +222,10 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
             P_sum_part[at] = P_sum_part_part[i];
         }
     }
+    wait_copies<1>();
+    block_barrier();
 
     // save O_sum_part
-    wait_copies<0>();
-    block_barrier();
     store(O_sum_part_part, O_sum_part_staging, warp_q, 0);
     block_barrier();
     const i64 at =
@@ -237,6 +240,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
 //   fuse S, P, O
 //   stream x by 64
 //   split-stream x by 1024
+// Schedule: 4 warps, 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {

@@ -4,6 +4,9 @@
 //   fuse all
 //   group q by 64
 //   stream x by 64
+// Schedule: 4 warps, 82048 bytes of shared memory
+//   chunks of 64 of x: 1404 clocks each, 0.73 of the bound of the tensor core; load K 1 ahead; load
+// V 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -29,8 +32,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         return shared_matrix<bf16, 64, 128>(memory, 49152 + stage * 16384, "V_tile");
     };
     // x_marks: a mark of every chunk
-    const auto x_marks = shared_tile<i8>(memory, 81920, 64, "x_marks");
-    // O_staging: 64 x 128, after everything else
+    const auto x_marks = shared_tile<i8>(memory, 81920, 128, "x_marks");
+    // O_staging: 64 x 128
     const auto O_staging = shared_matrix<bf16, 64, 128>(memory, 0, "O_staging");
     const int group_q = int(blockIdx.x) % 64;
     const int group_2 = int(blockIdx.x) / 64;
@@ -79,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         return int(document[b0 * document_stride_b + q0 + i_3]);
     };
     const Ends document_ends = ends_of(64, document_at);
-    mark_chunks<64, 4>(x_marks, 0, end_x, 64, [&](int x0) {
+    mark_chunks<128, 4>(x_marks, 0, end_x, 64, [&](int x0) {
         const auto document_at_2 = [&](int i_4) {
             return int(document[b0 * document_stride_b + x0 + i_4]);
         };
@@ -89,7 +92,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         return x0 + 1 <= length_ends.greatest && part;
     });
     block_barrier();
-    const auto next_x = [&](int x0) { return next_marked<64>(x_marks, 0, end_x, 64, x0 + 64); };
+    const auto next_x = [&](int x0) { return next_marked<128>(x_marks, 0, end_x, 64, x0 + 64); };
+    const int first_x = next_marked<128>(x_marks, 0, end_x, 64, 0);
+    int x_ahead = first_x;  // the next chunk to load
     const auto load_x = [&](int x0, int stage) {
         copy_async<8>(K_tile(stage), K, b0 * K_stride_b + h0 * K_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
@@ -181,8 +186,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             P_max[i] = P_max_new[i];
         }
     };
-    const int first_x = next_marked<64>(x_marks, 0, end_x, 64, 0);
-    int x_ahead = first_x;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
         if (x_ahead < end_x) {
             load_x(x_ahead, stage);
@@ -198,8 +201,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_ahead = next_x(x_ahead);
         chunk_x(x0, stage);
+        x_ahead = next_x(x_ahead);
         stage = (stage + 1) % 2;
     }
 
@@ -213,10 +216,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             O_part(i, j) = multiply(O_sum(i, j), r0);
         }
     }
+    wait_copies<1>();
+    block_barrier();
 
     // save O
-    wait_copies<0>();
-    block_barrier();
     store(O_part, O_staging, warp_q, 0);
     block_barrier();
     save_matrix<8>(O_staging, 0, 64, O, b0 * O_stride_b + h0 * O_stride_h + q0 * 128, 128, 64, 128,

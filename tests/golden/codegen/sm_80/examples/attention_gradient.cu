@@ -14,6 +14,9 @@
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Schedule: 2 warps, 40960 bytes of shared memory
+//   chunks of 64 of x: 1664 clocks each, 0.62 of the bound of a recurrence; load K 1 ahead; load V
+// 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -37,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto V_tile = [&](int stage) {
         return shared_matrix<bf16, 64, 64>(memory, 24576 + stage * 8192, "V_tile");
     };
-    // O_staging: 64 x 64, after everything else
+    // O_staging: 64 x 64
     const auto O_staging = shared_matrix<float, 64, 64>(memory, 0, "O_staging");
     const int group_q = int(blockIdx.x) % 64;
     const int group_2 = int(blockIdx.x) / 64;
@@ -79,6 +82,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of x
+    int x_ahead = 0;  // the next chunk to load
     const auto load_x = [&](int x0, int stage) {
         copy_async<8>(K_tile(stage), K, b0 * K_stride_b + h0 * K_stride_h + x0 * 64, 64, 64, 64,
                       threadIdx.x, kThreads);
@@ -153,7 +157,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             L_max[i] = L_max_new[i];
         }
     };
-    int x_ahead = 0;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
         if (x_ahead < 4096) {
             load_x(x_ahead, stage);
@@ -169,8 +172,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_ahead += 64;
         chunk_x(x0, stage);
+        x_ahead += 64;
         stage = (stage + 1) % 2;
     }
 
@@ -202,10 +205,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             L[at] = L_part[i];
         }
     }
+    wait_copies<1>();
+    block_barrier();
 
     // save O
-    wait_copies<0>();
-    block_barrier();
     store(O_part, O_staging, warp_q, 0);
     block_barrier();
     save_matrix<4>(O_staging, 0, 64, O, b0 * O_stride_b + h0 * O_stride_h + q0 * 64, 64, 64, 64,
@@ -228,6 +231,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Schedule: 8 warps, 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {
@@ -299,6 +303,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Schedule: 2 warps, 24576 bytes of shared memory
+//   chunks of 32 of q: 1008 clocks each, 0.51 of the bound of the tensor core; load Q 1 ahead; load
+// dO 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -327,9 +334,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto dO_tile = [&](int stage) {
         return shared_matrix<bf16, 32, 64>(memory, 16384 + stage * 4096, "dO_tile");
     };
-    // dK_staging: 32 x 64, after everything else
+    // dK_staging: 32 x 64
     const auto dK_staging = shared_matrix<bf16, 32, 64>(memory, 0, "dK_staging");
-    // dV_staging: 32 x 64, after everything else
+    // dV_staging: 32 x 64
     const auto dV_staging = shared_matrix<bf16, 32, 64>(memory, 0, "dV_staging");
     const int group_x = int(blockIdx.x) % 128;
     const int group_2 = int(blockIdx.x) / 128;
@@ -344,7 +351,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     // load K
     copy_async<8>(K_tile, K, b0 * K_stride_b + h0 * K_stride_h + x0 * 64, 64, 32, 64, threadIdx.x,
                   kThreads);
-    commit_copies();
 
     // load V
     copy_async<8>(V_tile, V, b0 * V_stride_b + h0 * V_stride_h + x0 * 64, 64, 32, 64, threadIdx.x,
@@ -372,6 +378,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of q
+    int q_ahead = 0;  // the next chunk to load
     const auto load_q = [&](int q0, int stage) {
         copy_async<8>(Q_tile(stage), Q, b0 * Q_stride_b + h0 * Q_stride_h + q0 * 64, 64, 32, 64,
                       threadIdx.x, kThreads);
@@ -401,6 +408,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         dP.fill(0.0f);
         multiply<Order::AsStored, Order::Transposed, 64>(dP, V_tile, warp_x, dO_tile(stage), 0);
 
+        // dV_sum[b, h, x, e] = dV_sum[b, h, x, e] + sum(q) P''[b, h, q, x] * dO[b, h, q, e]
+        const auto P_left = as_left<bf16>(P);  // rounded to bf16
+        multiply<Order::AsStored>(dV_sum, P_left, dO_tile(stage), 0, 0);
+
         // dK_factor[b, h, x, q] = exp(S''[b, h, q, x] - L[b, h, q]) * (dP[b, h, q, x] - D[b, h, q])
         Fragment<1, 4> dK_factor;  // q of this warp
 #pragma unroll
@@ -418,12 +429,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         // dK_sum[b, h, x, d] = dK_sum[b, h, x, d] + sum(q) dK_factor[b, h, x, q] * Q[b, h, q, d]
         const auto dK_factor_left = as_left<bf16>(dK_factor);  // rounded to bf16
         multiply<Order::AsStored>(dK_sum, dK_factor_left, Q_tile(stage), 0, 0);
-
-        // dV_sum[b, h, x, e] = dV_sum[b, h, x, e] + sum(q) P''[b, h, q, x] * dO[b, h, q, e]
-        const auto P_left = as_left<bf16>(P);  // rounded to bf16
-        multiply<Order::AsStored>(dV_sum, P_left, dO_tile(stage), 0, 0);
     };
-    int q_ahead = 0;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
         if (q_ahead < 4096) {
             load_q(q_ahead, stage);
@@ -439,8 +445,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_q(q_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        q_ahead += 32;
         chunk_q(q0, stage);
+        q_ahead += 32;
         stage = (stage + 1) % 2;
     }
 
@@ -463,17 +469,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             dV_part(i, j) = dV_sum(i, j);
         }
     }
+    wait_copies<1>();
+    block_barrier();
 
     // save dK
-    wait_copies<0>();
-    block_barrier();
     store(dK_part, dK_staging, warp_x, 0);
     block_barrier();
     save_matrix<8>(dK_staging, 0, 32, dK, b0 * dK_stride_b + h0 * dK_stride_h + x0 * 64, 64, 32, 64,
                    threadIdx.x, kThreads);
+    block_barrier();
 
     // save dV
-    block_barrier();
     store(dV_part, dV_staging, warp_x, 0);
     block_barrier();
     save_matrix<8>(dV_staging, 0, 32, dV, b0 * dV_stride_b + h0 * dV_stride_h + x0 * 64, 64, 32, 64,
@@ -496,6 +502,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Schedule: 1 warp, 24576 bytes of shared memory
+//   chunks of 32 of x: 1204 clocks each, 0.64 of the bound of the tensor core; load K 1 ahead; load
+// V 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -523,7 +532,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto V_tile = [&](int stage) {
         return shared_matrix<bf16, 32, 64>(memory, 16384 + stage * 4096, "V_tile");
     };
-    // dQ_staging: 32 x 64, after everything else
+    // dQ_staging: 32 x 64
     const auto dQ_staging = shared_matrix<bf16, 32, 64>(memory, 0, "dQ_staging");
     const int group_q = int(blockIdx.x) % 128;
     const int group_2 = int(blockIdx.x) / 128;
@@ -538,7 +547,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     // load Q
     copy_async<8>(Q_tile, Q, b0 * Q_stride_b + h0 * Q_stride_h + q0 * 64, 64, 32, 64, threadIdx.x,
                   kThreads);
-    commit_copies();
 
     // load dO
     copy_async<8>(dO_tile, dO, b0 * dO_stride_b + h0 * dO_stride_h + q0 * 64, 64, 32, 64,
@@ -556,6 +564,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of x
+    int x_ahead = 0;  // the next chunk to load
     const auto load_x = [&](int x0, int stage) {
         copy_async<8>(K_tile(stage), K, b0 * K_stride_b + h0 * K_stride_h + x0 * 64, 64, 32, 64,
                       threadIdx.x, kThreads);
@@ -593,7 +602,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         const auto dQ_factor_left = as_left<bf16>(dQ_factor);  // rounded to bf16
         multiply<Order::AsStored>(dQ_sum, dQ_factor_left, K_tile(stage), 0, 0);
     };
-    int x_ahead = 0;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
         if (x_ahead < 4096) {
             load_x(x_ahead, stage);
@@ -609,8 +617,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_ahead += 32;
         chunk_x(x0, stage);
+        x_ahead += 32;
         stage = (stage + 1) % 2;
     }
 
@@ -623,10 +631,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             dQ_part(i, j) = dQ_sum(i, j) / 8.0f;
         }
     }
+    wait_copies<1>();
+    block_barrier();
 
     // save dQ
-    wait_copies<0>();
-    block_barrier();
     store(dQ_part, dQ_staging, warp_q, 0);
     block_barrier();
     save_matrix<8>(dQ_staging, 0, 32, dQ, b0 * dQ_stride_b + h0 * dQ_stride_h + q0 * 64, 64, 32, 64,

@@ -4,6 +4,9 @@
 //   fuse all
 //   group q by 64
 //   stream x by 64
+// Schedule: 4 warps, 81920 bytes of shared memory
+//   chunks of 64 of x: 1404 clocks each, 0.73 of the bound of the tensor core; load K 1 ahead; load
+// V 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -27,7 +30,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto V_tile = [&](int stage) {
         return shared_matrix<bf16, 64, 128>(memory, 49152 + stage * 16384, "V_tile");
     };
-    // O_staging: 64 x 128, after everything else
+    // O_staging: 64 x 128
     const auto O_staging = shared_matrix<bf16, 64, 128>(memory, 0, "O_staging");
     const int group_q = int(blockIdx.x) % 128;
     const int group_2 = int(blockIdx.x) / 128;
@@ -71,6 +74,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     // chunks of x
     const int first_x = floor_divide(maximum(q0 - 1023, 0), 64) * 64;
     const int end_x = minimum(8192, q0 + 64);
+    int x_ahead = first_x;  // the next chunk to load
     const auto load_x = [&](int x0, int stage) {
         copy_async<8>(K_tile(stage), K, b0 * K_stride_b + h0 * K_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
@@ -161,7 +165,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             P_max[i] = P_max_new[i];
         }
     };
-    int x_ahead = first_x;  // the next chunk to load
     for (int stage = 0; stage < 1; ++stage) {
         if (x_ahead < end_x) {
             load_x(x_ahead, stage);
@@ -177,12 +180,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        x_ahead += 64;
         if (whole_x(x0)) {
             chunk_x(x0, stage, Flag<false>());
         } else {
             chunk_x(x0, stage, Flag<true>());
         }
+        x_ahead += 64;
         stage = (stage + 1) % 2;
     }
 
@@ -196,10 +199,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             O_part(i, j) = multiply(O_sum(i, j), r0);
         }
     }
+    wait_copies<1>();
+    block_barrier();
 
     // save O
-    wait_copies<0>();
-    block_barrier();
     store(O_part, O_staging, warp_q, 0);
     block_barrier();
     save_matrix<8>(O_staging, 0, 64, O, b0 * O_stride_b + h0 * O_stride_h + q0 * 128, 128, 64, 128,

@@ -4,6 +4,9 @@
 //   group a by 64
 //   group c by 64
 //   stream b by 32
+// Schedule: 4 warps, 32768 bytes of shared memory
+//   chunks of 32 of b: 156 clocks each, 1.00 of the bound of a recurrence; load A 3 ahead; load B 3
+// ahead; fetch the first operands of C_sum 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -22,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto B_tile = [&](int stage) {
         return shared_matrix<bf16, 32, 64>(memory, 16384 + stage * 4096, "B_tile");
     };
-    // C_staging: 64 x 64, after everything else
+    // C_staging: 64 x 64
     const auto C_staging = shared_matrix<bf16, 64, 64>(memory, 0, "C_staging");
     const int plane = int(blockIdx.x);
     const int band = plane / 1024 * 16;
@@ -46,43 +49,56 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of b
+    int b_next = 0;
+    int b_ahead = 0;  // the next chunk to load
     const auto load_b = [&](int b0, int stage) {
         copy_async<8>(A_tile(stage), A, a0 * 4096 + b0, 4096, 64, 32, threadIdx.x, kThreads);
         copy_async<8>(B_tile(stage), B, b0 * 4096 + c0, 4096, 32, 64, threadIdx.x, kThreads);
     };
-    block_barrier();
-    int b_ahead = 0;  // the next chunk to load
-    for (int stage = 0; stage < 3; ++stage) {
+    Operands<bf16, 2, 4> operands;
+    const auto fetch_b = [&](int b0, int stage) NK_INLINE {
+        fetch_first<Order::AsStored, Order::AsStored, 32>(operands, A_tile(stage), warp_a,
+                                                          B_tile(stage), warp_c);
+    };
+    const auto chunk_b = [&](int b0, int stage) NK_INLINE {
+        // C_sum[a, c] = C_sum[a, c] + sum(b) A[a, b] * B[b, c]
+        multiply_head<Order::AsStored, Order::AsStored, 32>(C_sum, operands, A_tile(stage), warp_a,
+                                                            B_tile(stage), warp_c);
+        wait_copies<2>();
+        block_barrier();
+        if (b_next < 4096) {
+            fetch_b(b_next, (stage + 1) % 4);
+        }
+        multiply_tail(C_sum, operands);
+    };
+    for (int stage = 0; stage < 2; ++stage) {
         if (b_ahead < 4096) {
             load_b(b_ahead, stage);
         }
         commit_copies();
         b_ahead += 32;
     }
+    if (b_ahead < 4096) {
+        load_b(b_ahead, 2);
+    }
+    commit_copies();
     wait_copies<2>();
     block_barrier();
-    StepOperands<bf16, 2, 4> operands;
-    read_first<Order::AsStored, Order::AsStored, 32>(operands, A_tile(0), warp_a, B_tile(0),
-                                                     warp_c);
+    if (b_next < 4096) {
+        fetch_b(b_next, 0);
+    }
+    b_next += 32;
+    b_ahead += 32;
     int stage = 0;
     for (int b0 = 0; b0 < 4096; b0 += 32) {
         if (b_ahead < 4096) {
             load_b(b_ahead, (stage + 3) % 4);
         }
         commit_copies();
+        chunk_b(b0, stage);
+        b_next += 32;
         b_ahead += 32;
-        const int next = (stage + 1) % 4;
-
-        // C_sum[a, c] = C_sum[a, c] + sum(b) A[a, b] * B[b, c]
-        const auto turn = [&] {
-            wait_copies<2>();
-            block_barrier();
-            return b0 + 32 < 4096;
-        };
-        multiply_on<Order::AsStored, Order::AsStored, 32>(C_sum, operands, A_tile(stage), warp_a,
-                                                          B_tile(stage), warp_c, A_tile(next),
-                                                          B_tile(next), turn);
-        stage = next;
+        stage = (stage + 1) % 4;
     }
 
     // C[a, c] = C_sum[a, c]
@@ -96,7 +112,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // save C
-    block_barrier();
     store(C_part, C_staging, warp_a, warp_c);
     block_barrier();
     save_matrix<8>(C_staging, 0, 64, C, a0 * 4096 + c0, 4096, 64, 64, threadIdx.x, kThreads);

@@ -5,6 +5,9 @@
 //   group c by 64
 //   stream b by 32
 //   split-stream b by 1024
+// Schedule: 4 warps, 32768 bytes of shared memory
+//   chunks of 32 of b_in: 156 clocks each, 1.00 of the bound of a recurrence; load A 3 ahead; load
+// B 3 ahead; fetch the first operands of C_sum_part_sum 1 ahead
 #include "tensor.cuh"
 
 namespace nk {
@@ -24,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const auto B_tile = [&](int stage) {
         return shared_matrix<bf16, 32, 64>(memory, 16384 + stage * 4096, "B_tile");
     };
-    // C_sum_part_staging: 64 x 64, after everything else
+    // C_sum_part_staging: 64 x 64
     const auto C_sum_part_staging = shared_matrix<float, 64, 64>(memory, 0, "C_sum_part_staging");
     const int group_b_part = int(blockIdx.x) % 4;
     const int group_2 = int(blockIdx.x) / 4;
@@ -48,46 +51,59 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // chunks of b_in
+    int b_in_next = 0;
+    int b_in_ahead = 0;  // the next chunk to load
     const auto load_b_in = [&](int b_in0, int stage) {
         copy_async<8>(A_tile(stage), A, a0 * 4096 + b_part0 * 1024 + b_in0, 4096, 64,
                       minimum(32, 4096 - b_part0 * 1024 - b_in0), threadIdx.x, kThreads);
         copy_async<8>(B_tile(stage), B, b_part0 * 4194304 + b_in0 * 4096 + c0, 4096,
                       minimum(32, 4096 - b_part0 * 1024 - b_in0), 64, threadIdx.x, kThreads);
     };
-    block_barrier();
-    int b_in_ahead = 0;  // the next chunk to load
-    for (int stage = 0; stage < 3; ++stage) {
+    Operands<bf16, 2, 4> operands;
+    const auto fetch_b_in = [&](int b_in0, int stage) NK_INLINE {
+        fetch_first<Order::AsStored, Order::AsStored, 32>(operands, A_tile(stage), warp_a,
+                                                          B_tile(stage), warp_c);
+    };
+    const auto chunk_b_in = [&](int b_in0, int stage) NK_INLINE {
+        // C_sum_part_sum[b_part, a, c] = C_sum_part_sum[b_part, a, c] + sum(b_in) A[a, b_in] *
+        // B[b_in, c]
+        multiply_head<Order::AsStored, Order::AsStored, 32>(C_sum_part_sum, operands, A_tile(stage),
+                                                            warp_a, B_tile(stage), warp_c);
+        wait_copies<2>();
+        block_barrier();
+        if (b_in_next < 1024) {
+            fetch_b_in(b_in_next, (stage + 1) % 4);
+        }
+        multiply_tail(C_sum_part_sum, operands);
+    };
+    for (int stage = 0; stage < 2; ++stage) {
         if (b_in_ahead < 1024) {
             load_b_in(b_in_ahead, stage);
         }
         commit_copies();
         b_in_ahead += 32;
     }
+    if (b_in_ahead < 1024) {
+        load_b_in(b_in_ahead, 2);
+    }
+    commit_copies();
     wait_copies<2>();
     block_barrier();
-    StepOperands<bf16, 2, 4> operands;
-    read_first<Order::AsStored, Order::AsStored, 32>(operands, A_tile(0), warp_a, B_tile(0),
-                                                     warp_c);
+    if (b_in_next < 1024) {
+        fetch_b_in(b_in_next, 0);
+    }
+    b_in_next += 32;
+    b_in_ahead += 32;
     int stage = 0;
     for (int b_in0 = 0; b_in0 < 1024; b_in0 += 32) {
         if (b_in_ahead < 1024) {
             load_b_in(b_in_ahead, (stage + 3) % 4);
         }
         commit_copies();
+        chunk_b_in(b_in0, stage);
+        b_in_next += 32;
         b_in_ahead += 32;
-        const int next = (stage + 1) % 4;
-
-        // C_sum_part_sum[b_part, a, c] = C_sum_part_sum[b_part, a, c] + sum(b_in) A[a, b_in] *
-        // B[b_in, c]
-        const auto turn = [&] {
-            wait_copies<2>();
-            block_barrier();
-            return b_in0 + 32 < 1024;
-        };
-        multiply_on<Order::AsStored, Order::AsStored, 32>(C_sum_part_sum, operands, A_tile(stage),
-                                                          warp_a, B_tile(stage), warp_c,
-                                                          A_tile(next), B_tile(next), turn);
-        stage = next;
+        stage = (stage + 1) % 4;
     }
 
     // C_sum_part[b_part, a, c] = C_sum_part_sum[b_part, a, c]
@@ -101,7 +117,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 
     // save C_sum_part
-    block_barrier();
     store(C_sum_part_part, C_sum_part_staging, warp_a, warp_c);
     block_barrier();
     save_matrix<4>(C_sum_part_staging, 0, 64, C_sum_part,
@@ -117,6 +132,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group c by 64
 //   stream b by 32
 //   split-stream b by 1024
+// Schedule: 8 warps, 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {

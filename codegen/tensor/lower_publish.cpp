@@ -1,0 +1,287 @@
+// What all threads of a block compute together in shared memory: operands of products, a vector of
+// 16 bytes at a time, and vectors, an element at a time.
+//
+// A thread computes neighbours along the columns. What they are computed from is read in vectors
+// too, where it lies so: the elements of a tile's or an array's row. What is the same for all of
+// them is computed once, also what depends on their place only through a division that does not
+// tell them apart, such as the scale of a group of weights.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/tensor/tensor_lowering.h"
+#include "schedule/straight_reads.h"
+
+namespace napkin::lowering {
+namespace {
+
+using kernel::Body;
+using kernel::call;
+using kernel::define;
+using kernel::Run;
+using kernel::variable;
+using tensor::Home;
+
+/// Functions for which a small integer is not the real number that it is elsewhere.
+bool needs_integers(const Expression& value) {
+    bool found = false;
+    walk(value, [&](const Expression& node) {
+        const Apply* apply = std::get_if<Apply>(&node.node);
+        if (apply == nullptr) return;
+        const Function f = apply->function;
+        found = found || f == Function::FloorDivide || f == Function::Modulo ||
+                (f >= Function::BitAnd && f <= Function::ShiftRight);
+    });
+    return found;
+}
+
+bool is_axis(const Expression& expression, AxisId axis) {
+    const AxisIndex* index = std::get_if<AxisIndex>(&expression.node);
+    return index != nullptr && index->axis == axis;
+}
+
+std::size_t last_dimension(const Array& array) {
+    return array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+}
+
+}  // namespace
+
+/// The vectors that are read for one vector of results.
+struct TensorLowering::Vectors {
+    AxisId columns;
+    std::int64_t count = 8;  ///< elements
+    IndexForm first;         ///< of the block's part of the columns, where the vector begins
+    IndexForm local;         ///< of one element there
+    Body before;             ///< where they are read
+    struct Known {
+        VariableId variable;
+        std::vector<IndexForm> at;
+        kernel::Expression name;
+    };
+    std::vector<Known> known;
+};
+
+/// A vector of a variable's elements; `at` is the place of the one that is computed.
+kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
+                                             const std::vector<IndexForm>& at) {
+    for (const Vectors::Known& known : vectors.known)
+        if (known.variable == id && known.at == at) return known.name;
+    const tensor::Tile& tile = plan_.tiles.at(id);
+    kernel::Expression value = 0;
+    if (tile.home == Home::Matrix) {
+        const Shared& shared = shared_.at(id);
+        const auto local = [&](std::size_t d) { return at[d] - shared.origin[d]; };
+        value = call({"values_of", {vectors.count}},
+                     {matrix(id), expression_of(local(tile.row_dimension)),
+                      expression_of(local(tile.column_dimension) - vectors.local + vectors.first)});
+    } else {
+        const Load& load = *loads_.at(id);
+        const std::size_t last = last_dimension(region_.arrays[load.array.index()]);
+        std::vector<IndexForm> from = device_indices(id, at, last);
+        from[last] = from[last] - vectors.local + vectors.first;
+        // Up to the end of the block's part, and of the array, which may be shorter than the axis.
+        const AxisRange& range = ranges_.at(vectors.columns);
+        const Array& source = region_.arrays[load.array.index()];
+        const IndexForm& size = sizes_[source.axes[last].index()];
+        const bool whole = range.count.is_constant(tensor::panel_extent(plan_, vectors.columns));
+        const bool as_long = size == sizes_[vectors.columns.index()];
+        IndexForm valid = vectors.count;
+        if (!whole) valid = minimum(valid, range.count - vectors.first);
+        if (!as_long) valid = minimum(valid, size - from[last]);
+        if (!whole || !as_long) valid = maximum(valid, 0);
+        const std::int64_t divisor = divisor_of(from[last] - vectors.first);
+        const int width = vector_elements(load.array, std::gcd(divisor, vectors.count));
+        const char* read = device_type(load.array) == ElementType::I4 ? "nibbles_at" : "values_at";
+        value = call({read, {vectors.count, width}},
+                     {variable(buffer_name(load.array, false)),
+                      expression_of(device_offset(load.array, from)), expression_of(valid)});
+    }
+    const std::string name = names_.fresh("v");
+    vectors.before.push_back(define("auto", name, std::move(value)));
+    vectors.known.push_back({id, at, variable(name)});
+    return vectors.known.back().name;
+}
+
+/// Makes the scope read a variable in vectors, where its elements along the columns are neighbours.
+void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expression& value,
+                                     ExpressionScope& scope) {
+    const tensor::Tile& tile = plan_.tiles.at(id);
+    const ArrayId array = region_.variables[id.index()].array;
+    std::size_t along = 0;  // of the dimensions that are read
+    ElementType type = tile.type;
+    bool gathers = false;
+    if (tile.home == Home::Matrix) {
+        along = tile.column_dimension;
+    } else if (tile.home == Home::Device) {
+        const Load& load = *loads_.at(id);
+        const Array& source = region_.arrays[load.array.index()];
+        if (source.axes.empty()) return;
+        const std::size_t last = last_dimension(source);
+        along = last;
+        type = device_type(load.array);
+        if (!load.gather.empty()) {
+            const std::vector<AxisId>& own = region_.arrays[array.index()].axes;
+            const AxisIndex* plain = std::get_if<AxisIndex>(&load.gather[last].node);
+            if (plain == nullptr) return;
+            const auto place = std::find(own.begin(), own.end(), plain->axis);
+            if (place == own.end()) return;
+            for (std::size_t d = 0; d < load.gather.size(); ++d)
+                if (d != last && axes_used(load.gather[d]).contains(plain->axis)) return;
+            along = static_cast<std::size_t>(place - own.begin());
+            gathers = !tensor::is_view(load);
+        }
+    } else {
+        return;
+    }
+    const bool small = type == ElementType::I4 || type == ElementType::I8;
+    if (!is_floating(type) && (!small || needs_integers(value))) return;
+    bool straight = true;
+    bool conditional = false;
+    walk(value, [&](const Expression& node) {
+        const Apply* choice = std::get_if<Apply>(&node.node);
+        if (choice != nullptr && choice->function == Function::Select)
+            conditional = conditional || arrays_read(node).contains(array);
+        const Read* read = std::get_if<Read>(&node.node);
+        if (read == nullptr || read->array != array) return;
+        for (std::size_t d = 0; d < read->index.size(); ++d)
+            straight =
+                straight && (d == along ? is_axis(read->index[d], vectors.columns)
+                                        : !axes_used(read->index[d]).contains(vectors.columns));
+    });
+    // What a condition keeps from being read must not be.
+    if (!straight || (gathers && conditional)) return;
+    const bool finite = tile.home == Home::Device || !plan_.infinite.contains(array);
+    scope.elements[array] = [this, &vectors, id, finite](const std::vector<IndexForm>& at) {
+        return real_code(subscript(vector_of(vectors, id, at), variable("j")), finite);
+    };
+}
+
+void TensorLowering::publish_matrix(const Expression& value, const Compute& compute,
+                                    const kernel::Expression& tile, const tensor::Panel& panel,
+                                    ElementType type, Body& body) {
+    const std::string& row = axis_names_[panel.rows.index()].local;
+    const std::string& column = axis_names_[panel.columns.index()].local;
+    const std::string first = names_.fresh(column + "_first");
+    const std::string result = names_.fresh("values");
+    Vectors vectors;
+    vectors.columns = panel.columns;
+    constexpr std::int64_t kBytes = 16;
+    vectors.count = kBytes / kernel::element_bytes(type);
+    vectors.local = local_index(panel.columns);
+    vectors.first = index_atom(first, range_of(vectors.local));
+    multiples_[first] = vectors.count;
+    const Expression whole = prepared(value, {true, panel.columns});
+    ExpressionScope scope = scope_for(compute);
+    for (const VariableId read : compute.reads) read_in_vectors(vectors, read, whole, scope);
+    ElementScope element = element_of({});
+    element.index[panel.rows] = ranges_.at(panel.rows).start + local_index(panel.rows);
+    element.index[panel.columns] = ranges_.at(panel.columns).start + vectors.local;
+
+    // What all elements of the vector have in common.
+    ElementScope common = element;
+    common.index[panel.columns] = ranges_.at(panel.columns).start + vectors.first;
+    Body shared_values;
+    common.temporaries = &shared_values;
+    common.next_temporary = &temporaries_;
+    const bool aligned = divisor_of(ranges_.at(panel.columns).start) % vectors.count == 0;
+    const auto same = [&](const auto& self, const Expression& e) -> bool {
+        const Apply* apply = std::get_if<Apply>(&e.node);
+        if (apply != nullptr && apply->function == Function::FloorDivide &&
+            is_axis(apply->arguments[0], panel.columns)) {
+            const Number* by = std::get_if<Number>(&apply->arguments[1].node);
+            if (aligned && by != nullptr && by->value > 0 &&
+                static_cast<std::int64_t>(by->value) % vectors.count == 0)
+                return true;
+        }
+        if (is_axis(e, panel.columns)) return false;
+        if (apply != nullptr)
+            return std::all_of(apply->arguments.begin(), apply->arguments.end(),
+                               [&](const Expression& part) { return self(self, part); });
+        if (const Read* read = std::get_if<Read>(&e.node))
+            return std::all_of(read->index.begin(), read->index.end(),
+                               [&](const Expression& part) { return self(self, part); });
+        if (const Convert* convert = std::get_if<Convert>(&e.node))
+            return self(self, convert->argument.front());
+        return true;
+    };
+    const auto hoist = [&](const auto& self, const Expression& e) -> void {
+        const Apply* apply = std::get_if<Apply>(&e.node);
+        // What a condition keeps from being read must not be.
+        if (apply != nullptr && apply->function == Function::Select) return;
+        if (!arrays_read(e).empty() && same(same, e)) {
+            for (const auto& [known, name] : scope.named)
+                if (known == e) return;
+            const Code code = ExpressionPrinter(scope).print(e, common);
+            Code name = code;
+            name.value = variable(fmt::format("r{}", scope.named.size()));
+            name.index.reset();
+            shared_values.push_back(
+                define(type_of(code), fmt::format("r{}", scope.named.size()), code.value));
+            scope.named.emplace_back(e, name);
+            return;
+        }
+        if (apply != nullptr)
+            for (const Expression& argument : apply->arguments) self(self, argument);
+        if (const Convert* convert = std::get_if<Convert>(&e.node))
+            self(self, convert->argument.front());
+    };
+    hoist(hoist, whole);
+
+    Body each = {define("int", column, variable(first) + variable("j"))};
+    element.temporaries = &each;
+    element.next_temporary = &temporaries_;
+    const Code code = as_sort(ExpressionPrinter(scope).print(whole, element), Sort::Real);
+    kernel::Expression tests = true;
+    for (const AxisId axis : {panel.rows, panel.columns})
+        if (!ranges_.at(axis).count.is_constant(tensor::panel_extent(plan_, axis)))
+            tests = std::move(tests) && (variable(axis_names_[axis.index()].local) <
+                                         expression_of(ranges_.at(axis).count));
+    each.push_back(assign(subscript(variable(result), variable("j")),
+                          choose(std::move(tests), code.value, kernel::real(0))));
+    Body inside = std::move(vectors.before);
+    append(inside, std::move(shared_values));
+    inside.push_back(kernel::unrolled_loop("j", vectors.count, std::move(each)));
+    const std::string function = names_.fresh("values_at_once");
+    body.push_back(kernel::define_function(
+        function, {{{"int", row}, {"int", first}, {"auto", result, true}}, std::move(inside)}));
+    body.push_back({Run{call(
+        "publish", {tile, kernel::thread_index(), variable("kThreads"), variable(function)})}});
+}
+
+void TensorLowering::lower_publish(const schedule::Op& op, const Compute& compute, Span span,
+                                   Body& body) {
+    make_deferred_loads(compute, body);
+    if (op.side != schedule::Op::Side::None) {
+        const bool left = op.side == schedule::Op::Side::Left;
+        const tensor::Product& product = plan_.products.at(&compute);
+        const tensor::Operand& side = left ? product.left : product.right;
+        const Array& target = region_.arrays[compute.statement.targets.front().index()];
+        add_comments(fmt::format("{} operand of {}: {}", left ? "left" : "right", target.name,
+                                 napkin::print(scope_, side.value)),
+                     span, compute.via, body);
+        return publish_matrix(side.value, compute, shared_buffer(op.writes.front()), *side.panel,
+                              product.type, body);
+    }
+    add_comments(text_of(compute.statement), span, compute.via, body);
+    const VariableId target = compute.targets.front();
+    const tensor::Tile& tile = plan_.tiles.at(target);
+    const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
+    Shared& shared = shared_[target];
+    shared.axes = info.axes;
+    shared.origin.clear();
+    shared.count.clear();
+    for (const AxisId axis : info.axes) {
+        shared.origin.push_back(ranges_.at(axis).start);
+        shared.count.push_back(ranges_.at(axis).count);
+    }
+    if (tile.home == Home::Shared) return lower_shared_vector(compute, body);
+    Expression value = map_of(compute).value();
+    if (info.rounds && info.type != ElementType::F32)
+        value = {Convert{info.type, {std::move(value)}}, {}};
+    publish_matrix(value, compute, matrix(target),
+                   {info.axes[tile.row_dimension], info.axes[tile.column_dimension]}, tile.type,
+                   body);
+}
+
+}  // namespace napkin::lowering

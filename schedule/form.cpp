@@ -1,0 +1,321 @@
+#include "schedule/form.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "derive/operations.h"
+#include "diagrams/overloaded.h"
+#include "schedule/statements.h"
+
+namespace napkin::schedule {
+namespace {
+
+using tensor::Home;
+using tensor::Plan;
+using tensor::Product;
+
+constexpr std::int64_t kAlignment = 128;
+constexpr std::int64_t kFloat = 4;
+
+std::int64_t bytes_of(ElementType type) {
+    return type == ElementType::I4 ? 1 : static_cast<std::int64_t>(bits_of(type)) / 8;
+}
+
+class Former {
+public:
+    Former(const RegionProgram& region, const Plan& plan, const Limits& limits, const Rates& rates)
+        : region_(region), plan_(plan), limits_(limits), rates_(rates) {}
+
+    Program run() {
+        program_.region = region_.name;
+        program_.agents = {{Agent::Job::Everything, plan_.warps_down * plan_.warps_across}};
+        for (const auto& [variable, tile] : plan_.tiles) add_buffer(variable, tile);
+        if (plan_.across_warps) {
+            scratch_ = add("scratch", Buffer::Place::Shared, warps() * kFloat);
+            program_[*scratch_].guarded = true;
+            program_.scratch = scratch_;
+        }
+        program_.body = body_of(region_.body);
+        return std::move(program_);
+    }
+
+private:
+    const std::string& name_of(ArrayId array) const { return region_.arrays[array.index()].name; }
+
+    BufferId add(std::string name, Buffer::Place place, std::int64_t bytes) {
+        if (place == Buffer::Place::Shared) bytes = padded(bytes, kAlignment);
+        program_.buffers.push_back({std::move(name), place, bytes, 1, 0, false});
+        return {static_cast<std::uint32_t>(program_.buffers.size() - 1)};
+    }
+
+    void add_buffer(VariableId variable, const tensor::Tile& tile) {
+        const std::string& name = region_.variables[variable.index()].name;
+        const std::int64_t rows = tensor::rows_of_thread(plan_);
+        switch (tile.home) {
+        case Home::Device: return;
+        case Home::Thread:
+            program_.buffer_of[variable] = add(name, Buffer::Place::Registers, kFloat);
+            return;
+        case Home::Row:
+            program_.buffer_of[variable] = add(name, Buffer::Place::Registers, kFloat * rows);
+            return;
+        case Home::Fragment:
+            program_.buffer_of[variable] =
+                add(name, Buffer::Place::Registers,
+                    kFloat * rows * tensor::columns_of(plan_, *tile.column).of_thread);
+            return;
+        case Home::Shared:
+            program_.buffer_of[variable] =
+                add(name, Buffer::Place::Shared,
+                    tensor::columns_of(plan_, *tile.column).padded * bytes_of(tile.type));
+            return;
+        case Home::Matrix:
+            program_.buffer_of[variable] =
+                add(name, Buffer::Place::Shared, tile.rows * tile.columns * bytes_of(tile.type));
+            return;
+        }
+    }
+
+    std::optional<BufferId> buffer_of(VariableId variable) const {
+        const auto found = program_.buffer_of.find(variable);
+        if (found == program_.buffer_of.end()) return std::nullopt;
+        return found->second;
+    }
+
+    Body body_of(const std::vector<TileStatement>& statements) {
+        Body body;
+        for (const TileStatement& statement : statements)
+            std::visit(overloaded{[&](const Parallel& parallel) {
+                                      for (Item& item : body_of(parallel.body))
+                                          body.push_back(std::move(item));
+                                  },
+                                  [&](const Loop& loop) {
+                                      ChunkLoop made;
+                                      made.axis = loop.axis;
+                                      made.size = loop.size;
+                                      made.source = loop_++;
+                                      if (!loop.data_masks.empty()) add_marks(loop, made.source);
+                                      made.body = body_of(loop.body);
+                                      // Of what nothing reads, a loop may be left with nothing in
+                                      // it.
+                                      if (!made.body.empty()) body.push_back({std::move(made)});
+                                  },
+                                  [&](const Load& load) { form_load(load, body); },
+                                  [&](const Compute& compute) { form_compute(compute, body); },
+                                  [&](const Save& save) { form_save(save, body); }},
+                       statement.node);
+        return body;
+    }
+
+    void add_marks(const Loop& loop, std::uint32_t source) {
+        constexpr std::int64_t kMostMarks = 4096;
+        const Axis& axis = region_.axes[loop.axis.index()];
+        const bool run_time = axis.dynamic || limits_.dynamic_sizes;
+        const std::int64_t chunks = ceil_quotient(axis.extent, loop.size);
+        const BufferId marks = add(axis.name + "_marks", Buffer::Place::Shared,
+                                   run_time ? kMostMarks : std::min(chunks, kMostMarks));
+        program_[marks].guarded = true;
+        program_.marks[source] = marks;
+    }
+
+    Op& push(Op::Kind kind, std::string text, Body& body) {
+        Op op;
+        op.id = {static_cast<std::uint32_t>(program_.ops.size())};
+        op.kind = kind;
+        op.text = std::move(text);
+        op.leaf = leaf_;
+        program_.ops.push_back(std::move(op));
+        body.push_back({program_.ops.back().id});
+        return program_.ops.back();
+    }
+
+    void form_load(const Load& load, Body& body) {
+        if (const std::optional<BufferId> target = buffer_of(load.target)) {
+            Op& op = push(Op::Kind::Copy, "load " + name_of(load.array), body);
+            op.writes = {*target};
+            if (program_[*target].place == Buffer::Place::Shared)
+                op.completion = Completion::CopyGroup;
+        }
+        ++leaf_;
+    }
+
+    /// Buffers that expressions read, by what the statement's variables are.
+    std::vector<BufferId> buffers_read(const Compute& compute,
+                                       const std::vector<const Expression*>& expressions) const {
+        std::vector<BufferId> buffers;
+        for (const Expression* expression : expressions)
+            for (const ArrayId array : arrays_read(*expression))
+                for (const VariableId variable : compute.reads) {
+                    const std::optional<BufferId> buffer = buffer_of(variable);
+                    if (region_.variables[variable.index()].array != array || !buffer) continue;
+                    if (std::find(buffers.begin(), buffers.end(), *buffer) == buffers.end())
+                        buffers.push_back(*buffer);
+                }
+        return buffers;
+    }
+
+    void form_compute(const Compute& compute, Body& body) {
+        const auto product = plan_.products.find(&compute);
+        if (product != plan_.products.end()) {
+            form_product(compute, product->second, body);
+        } else {
+            const BufferId target = *buffer_of(compute.targets.front());
+            const bool shared = program_[target].place == Buffer::Place::Shared;
+            Op& op = push(shared ? Op::Kind::Publish : Op::Kind::Elements,
+                          name_of(compute.statement.targets.front()), body);
+            op.reads = buffers_read(compute, expressions_of(compute.statement));
+            if (const auto serial = plan_.serial.find(&compute); serial != plan_.serial.end())
+                for (const VariableId variable : serial->second.reads)
+                    if (const auto buffer = buffer_of(variable)) op.reads.push_back(*buffer);
+            op.writes = {target};
+            if (scratch_ && std::holds_alternative<Fold>(compute.statement.body))
+                op.writes.push_back(*scratch_);
+            op.cost = elements_cost(compute);
+        }
+        ++leaf_;
+    }
+
+    BufferId form_panel(const Compute& compute, const Product& product, const tensor::Operand& side,
+                        const char* which, Body& body) {
+        const std::string name =
+            fmt::format("{}_{}", name_of(compute.statement.targets.front()), which);
+        const std::int64_t elements = tensor::panel_extent(plan_, side.panel->rows) *
+                                      tensor::panel_extent(plan_, side.panel->columns);
+        const BufferId panel = add(name, Buffer::Place::Shared, elements * bytes_of(product.type));
+        Op& publish = push(Op::Kind::Publish, name, body);
+        publish.side = &side == &product.left ? Op::Side::Left : Op::Side::Right;
+        publish.reads = buffers_read(compute, {&side.value});
+        publish.writes = {panel};
+        publish.cost.of(Unit::Issue) = static_cast<double>(elements) /
+                                       static_cast<double>(warps()) / rates_.lanes * kOperations;
+        return panel;
+    }
+
+    void form_product(const Compute& compute, const Product& product, Body& body) {
+        const std::string& name = name_of(compute.statement.targets.front());
+        const Fold& fold = std::get<Fold>(compute.statement.body);
+        const BufferId target = *buffer_of(compute.targets.front());
+        std::vector<const Expression*> reads;
+        for (const Expression& outside : product.outside) reads.push_back(&outside);
+        for (const Expression& seed : fold.seed) reads.push_back(&seed);
+        std::vector<BufferId> panels;
+        for (const tensor::Operand* side : {&product.left, &product.right}) {
+            if (!side->panel) {
+                reads.push_back(&side->value);
+                continue;
+            }
+            const bool left = side == &product.left;
+            panels.push_back(form_panel(compute, product, *side, left ? "left" : "right", body));
+        }
+        Op& op = push(Op::Kind::Multiply, name, body);
+        op.reads = buffers_read(compute, reads);
+        op.reads.insert(op.reads.end(), panels.begin(), panels.end());
+        op.writes = {target};
+        op.completion = Completion::Hardware;
+        op.fetchable = fetchable(compute, product);
+        const double columns =
+            static_cast<double>(tensor::columns_of(plan_, product.column).of_warp);
+        op.cost.of(Unit::Tensor) = 2 * static_cast<double>(plan_.rows_of_warp) * columns *
+                                   static_cast<double>(plan_.extents.at(product.depth)) /
+                                   rates_.tensor;
+    }
+
+    [[nodiscard]] bool fetchable(const Compute& compute, const Product& product) const {
+        const auto in_matrix = [&](const tensor::Operand& side) {
+            return side.panel || (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix);
+        };
+        const Fold& fold = std::get<Fold>(compute.statement.body);
+        const ArrayId target = compute.statement.targets.front();
+        const Read* seed = fold.seed.empty() ? nullptr : std::get_if<Read>(&fold.seed.front().node);
+        return seed != nullptr && seed->array == target && product.scale == 1 &&
+               product.outside.empty() && !region_.arrays[target.index()].rounds &&
+               in_matrix(product.left) && in_matrix(product.right);
+    }
+
+    void form_save(const Save& save, Body& body) {
+        const BufferId source = *buffer_of(save.source);
+        if (plan_.staged.contains(save.array)) {
+            const tensor::Tile& tile = plan_.tiles.at(save.source);
+            const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
+            const BufferId staging = add(name_of(save.array) + "_staging", Buffer::Place::Shared,
+                                         rows * tensor::columns_of(plan_, *tile.column).padded *
+                                             bytes_of(region_.stored.at(save.array)));
+            Op& stage = push(Op::Kind::Publish, "stage " + name_of(save.array), body);
+            stage.reads = {source};
+            stage.writes = {staging};
+            push(Op::Kind::Store, "save " + name_of(save.array), body).reads = {staging};
+        } else {
+            push(Op::Kind::Store, "save " + name_of(save.array), body).reads = {source};
+        }
+        ++leaf_;
+    }
+
+    [[nodiscard]] std::int64_t warps() const { return plan_.warps_down * plan_.warps_across; }
+
+    /// Of one warp, for its share of the elements.
+    Cost elements_cost(const Compute& compute) const {
+        const OperationCounts counts = operations_of(compute.statement);
+        double elements = 1;
+        for (const AxisId axis : region_.arrays[compute.statement.targets.front().index()].axes)
+            if (const auto extent = plan_.extents.find(axis); extent != plan_.extents.end())
+                elements *= static_cast<double>(extent->second);
+        double places = elements;
+        for (const AxisId axis : folded_axes(compute.statement))
+            if (const auto extent = plan_.extents.find(axis); extent != plan_.extents.end())
+                places *= static_cast<double>(extent->second);
+        const auto share = static_cast<double>(warps());
+        const double operations = places * static_cast<double>(counts.flops_each) +
+                                  elements * static_cast<double>(counts.flops_once);
+        const double exponentials = places * static_cast<double>(counts.exponentials_each) +
+                                    elements * static_cast<double>(counts.exponentials_once);
+        Cost cost;
+        cost.of(Unit::Issue) = (operations + exponentials) / share / rates_.lanes;
+        cost.of(Unit::Exponential) = exponentials / share / rates_.exponentials;
+        return cost;
+    }
+
+    static constexpr double kOperations = 4;  // to read, convert and write one element
+
+    const RegionProgram& region_;
+    const Plan& plan_;
+    const Limits& limits_;
+    const Rates& rates_;
+    Program program_;
+    std::uint32_t leaf_ = 0;
+    std::uint32_t loop_ = 0;
+    std::optional<BufferId> scratch_;
+};
+
+}  // namespace
+
+std::vector<const Loop*> loops_of(const RegionProgram& region) {
+    std::vector<const Loop*> loops;
+    const auto visit = [&](const auto& self, const std::vector<TileStatement>& body) -> void {
+        for (const TileStatement& statement : body) {
+            if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+                self(self, parallel->body);
+            const Loop* loop = std::get_if<Loop>(&statement.node);
+            if (loop == nullptr) continue;
+            loops.push_back(loop);
+            self(self, loop->body);
+        }
+    };
+    visit(visit, region.body);
+    return loops;
+}
+
+std::vector<const TileStatement*> leaves_of(const RegionProgram& region) {
+    std::vector<const TileStatement*> leaves;
+    tensor::for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
+        leaves.push_back(&statement);
+    });
+    return leaves;
+}
+
+Program form(const RegionProgram& region, const tensor::Plan& plan, const Limits& limits,
+             const Rates& rates) {
+    return Former(region, plan, limits, rates).run();
+}
+
+}  // namespace napkin::schedule

@@ -1,0 +1,174 @@
+// Scheduled programs: what the agents of a block do with which buffers, in which order and under
+// which synchronisation. The one tree between tile programs and printed kernels.
+//
+// A region's loads, computations and saves become operations that read and write buffers; loops
+// over chunks keep them in a body. Passes then decide, a file each:
+//
+//   form         operations, buffers and agents from a tile program and its plan
+//   rotate       how many chunks ahead of its loop an operation runs, and in which order
+//   add_stages   how many chunks' contents a buffer holds
+//   synchronise  waits and barriers, from what operations read and write
+//   place        where buffers lie in shared memory, from when they are in use
+//   verify       that all of it is right, by running it; shares no code with the passes above
+//
+// Everything is a value with an id, so that the model costs what is printed, and search can choose
+// it. What is chosen and not derived is the RegionSchedule (schedule/region_schedule.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "derive/tile_program.h"
+#include "diagrams/id.h"
+
+namespace napkin::schedule {
+
+using AgentId = Id<struct AgentTag>;    ///< into Program::agents
+using BufferId = Id<struct BufferTag>;  ///< into Program::buffers
+using OpId = Id<struct OpTag>;          ///< into Program::ops
+
+/// Warps of a block that run one body.
+struct Agent {
+    enum class Job { Everything, Load, Compute, Store };
+    Job job = Job::Everything;
+    std::int64_t warps = 4;
+    bool operator==(const Agent&) const = default;
+};
+
+/// What a processor has one of, shared by all warps on it.
+enum class Unit { Tensor, Exponential, Issue, Shared, Copy };
+inline constexpr std::array kUnits = {Unit::Tensor, Unit::Exponential, Unit::Issue, Unit::Shared,
+                                      Unit::Copy};
+[[nodiscard]] const char* name_of(Unit unit);
+
+/// Clocks for which one agent's operation on one chunk keeps each unit busy, were it alone.
+struct Cost {
+    std::array<double, kUnits.size()> clocks{};
+    [[nodiscard]] double of(Unit unit) const { return clocks[static_cast<std::size_t>(unit)]; }
+    double& of(Unit unit) { return clocks[static_cast<std::size_t>(unit)]; }
+    bool operator==(const Cost&) const = default;
+};
+
+struct Buffer {
+    enum class Place { Registers, Shared };
+    std::string name;
+    Place place = Place::Registers;
+    /// Bytes of one chunk's content: of the block in shared memory, of a thread in registers.
+    std::int64_t bytes = 0;
+    /// Chunks whose contents it holds at once; chunk c is in slot c modulo stages.
+    std::int64_t stages = 1;
+    std::int64_t offset = 0;  ///< in shared memory, bytes
+    /// Primitives that use it bring their own barriers; it shares its memory with nothing.
+    bool guarded = false;
+    bool operator==(const Buffer&) const = default;
+};
+
+/// How an operation's writes become visible to its own warp.
+enum class Completion {
+    Immediate,  // in order
+    CopyGroup,  // when so many groups of asynchronous copies are through
+    Hardware,   // a result in registers for which its reader waits by itself
+};
+
+struct Op {
+    /// Publish: all threads compute a matrix or vector in shared memory, or stage a result there.
+    /// Fetch: the first operands of a product come to registers, before its chunk's turn.
+    enum class Kind { Copy, Fetch, Multiply, Elements, Publish, Store };
+    /// Of a product whose operands are fetched: all but its last step along the depth, and that.
+    enum class Portion { Whole, Head, Tail };
+    /// Which operand of a product is published.
+    enum class Side { None, Left, Right };
+    OpId id;
+    AgentId agent;
+    Kind kind = Kind::Elements;
+    Portion portion = Portion::Whole;
+    Side side = Side::None;
+    /// Of a product: whether its operands are in shared memory and it adds to what is there, so
+    /// that they can be fetched ahead.
+    bool fetchable = false;
+    std::string text;  ///< `load K`, `S`: what it brings, computes or saves
+    /// Which load, computation or save of the region it carries out, counted in the order of the
+    /// text (leaves_of in schedule/form.h); several operations may share one.
+    std::uint32_t leaf = 0;
+    std::vector<BufferId> reads;
+    std::vector<BufferId> writes;
+    Completion completion = Completion::Immediate;
+    Cost cost;
+    /// Chunks by which it is ahead of the loop around it.
+    std::int64_t lead = 0;
+    bool operator==(const Op&) const = default;
+};
+
+struct ChunkLoop;
+/// Makes what was done before visible to all warps of the block: at most `pending` groups of copies
+/// stay on their way (none is waited for where empty), then all warps meet.
+struct Sync {
+    std::optional<std::int64_t> pending;
+    bool barrier = true;
+    bool operator==(const Sync&) const = default;
+};
+/// Ends a group of asynchronous copies.
+struct Commit {
+    bool operator==(const Commit&) const = default;
+};
+struct Item;
+using Body = std::vector<Item>;
+
+/// Chunks of an axis, in order. An operation that is `lead` ahead has run for the first `lead`
+/// chunks before the loop begins, those with the largest lead first.
+struct ChunkLoop {
+    AxisId axis;
+    std::int64_t size = 1;
+    std::uint32_t source = 0;  ///< which loop of the region, counted in the order of the text
+    std::vector<Item> body;
+    /// Clocks from one chunk to the next, their lower bound, and the unit that sets it; none where
+    /// the body was not timed.
+    double interval = 0;
+    double bound = 0;
+    std::optional<Unit> binds;
+    bool operator==(const ChunkLoop&) const;
+};
+struct Item {
+    std::variant<OpId, Sync, Commit, ChunkLoop> node;
+    bool operator==(const Item&) const = default;
+};
+inline bool ChunkLoop::operator==(const ChunkLoop& other) const {
+    return axis == other.axis && size == other.size && source == other.source &&
+           body == other.body && interval == other.interval && bound == other.bound &&
+           binds == other.binds;
+}
+
+struct Program {
+    std::string region;
+    std::vector<Agent> agents;
+    std::vector<Buffer> buffers;
+    std::vector<Op> ops;
+    Body body;
+    /// Buffers of the region's variables that have one.
+    std::map<VariableId, BufferId> buffer_of;
+    /// Marks of a loop's chunks, where data decides which are visited, by the loop's source: a byte
+    /// a chunk, as far as they go.
+    std::map<std::uint32_t, BufferId> marks;
+    /// Through which warps combine values, where a fold does.
+    std::optional<BufferId> scratch;
+    std::int64_t shared_bytes = 0;
+    [[nodiscard]] const Op& operator[](OpId id) const { return ops[id.index()]; }
+    Op& operator[](OpId id) { return ops[id.index()]; }
+    [[nodiscard]] const Buffer& operator[](BufferId id) const { return buffers[id.index()]; }
+    Buffer& operator[](BufferId id) { return buffers[id.index()]; }
+    bool operator==(const Program&) const = default;
+};
+
+/// What was chosen, in a few lines: warps and memory, and for each loop what runs ahead and how
+/// near to its bound it is, by the model's clocks.
+[[nodiscard]] std::vector<std::string> summary(const Program& program,
+                                               const std::vector<Axis>& axes);
+/// For people: agents, buffers, and the body with its leads, waits and barriers.
+[[nodiscard]] std::string print(const Program& program, const std::vector<Axis>& axes);
+
+}  // namespace napkin::schedule

@@ -1,0 +1,93 @@
+// Operands that the block computes together, each element once, in matrices that the tensor core
+// reads: a norm or an activation before a product, a conversion from a narrow type, a rotation.
+// Neighbours of a thread are neighbours in memory, so that what they are computed from is read in
+// whole vectors.
+#include <algorithm>
+#include <map>
+
+#include "schedule/planner.h"
+
+namespace napkin::tensor {
+
+/// What a warp would compute for its own rows, and other warps again, is published instead, where
+/// it is made of nothing that threads hold.
+void Planner::publish_operands() {
+    for (const auto& [reader, product] : plan_.products) {
+        const std::optional<VariableId> variable = operand_of(*reader, product.left);
+        if (!variable || loads_.contains(*variable) || !publishable(*variable)) continue;
+        Tile& tile = plan_.tiles.at(*variable);
+        if (tile.home != Home::Fragment || tile.column != product.depth) continue;
+        shape_matrix(*variable, tile);
+        tile.column.reset();
+    }
+}
+
+bool Planner::publishable(VariableId variable) const {
+    const Variable& info = region_.variables[variable.index()];
+    if (!feeds_products(variable) ||
+        std::count_if(info.capacity_extent.begin(), info.capacity_extent.end(),
+                      [](std::int64_t extent) { return extent > 1; }) != 2)
+        return false;
+    return std::all_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
+        if (compute->targets.front() != variable) return true;
+        const Map* map = std::get_if<Map>(&compute->statement.body);
+        return map != nullptr && of_the_block(compute->reads, map->value);
+    });
+}
+
+/// Whether any thread can compute any element of a value.
+bool Planner::of_the_block(const std::vector<VariableId>& reads, const Expression& value) const {
+    const std::set<ArrayId> arrays = arrays_read(value);
+    return std::all_of(reads.begin(), reads.end(), [&](VariableId variable) {
+        const Home home = plan_.tiles.at(variable).home;
+        return !arrays.contains(region_.variables[variable.index()].array) ||
+               (home != Home::Row && home != Home::Fragment);
+    });
+}
+
+/// Whether nothing but products reads a computed matrix, so that it may be rounded for them.
+bool Planner::feeds_products(VariableId variable) const {
+    if (region_.stored.contains(region_.variables[variable.index()].array)) return false;
+    return std::all_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
+        if (std::find(compute->reads.begin(), compute->reads.end(), variable) ==
+            compute->reads.end())
+            return true;
+        const auto product = plan_.products.find(compute);
+        if (product == plan_.products.end()) return false;
+        return operand_of(*compute, product->second.left) == variable ||
+               operand_of(*compute, product->second.right) == variable;
+    });
+}
+
+/// The axis along which neighbours of an array that is read are neighbours in memory.
+std::optional<AxisId> Planner::memory_axis(const Compute& compute, const Read& read) const {
+    for (const VariableId variable : compute.reads) {
+        if (region_.variables[variable.index()].array != read.array) continue;
+        const Tile& tile = plan_.tiles.at(variable);
+        const Array& array = array_of(variable);
+        if (array.axes.size() < 2) return std::nullopt;
+        std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+        if (tile.home == Home::Matrix) last = tile.column_dimension;
+        if (last >= read.index.size()) return std::nullopt;
+        const std::set<AxisId> axes = axes_used(read.index[last]);
+        for (const AxisId axis : axes)
+            if (wide(axis)) return axis;
+    }
+    return std::nullopt;
+}
+
+/// The columns of a panel are the axis along which most of what it is computed from lies.
+void Planner::place_panel(const Compute& compute, const Product& product, Operand& side) const {
+    const bool left = &side == &product.left;
+    if (left && !of_the_block(compute.reads, side.value)) return;
+    const AxisId across = left ? *plan_.row : product.column;
+    std::map<AxisId, int> along;
+    walk(side.value, [&](const Expression& node) {
+        if (const Read* read = std::get_if<Read>(&node.node))
+            if (const std::optional<AxisId> axis = memory_axis(compute, *read)) ++along[*axis];
+    });
+    side.panel = along[across] > along[product.depth] ? Panel{product.depth, across}
+                                                      : Panel{across, product.depth};
+}
+
+}  // namespace napkin::tensor

@@ -1,0 +1,340 @@
+#include "schedule/rotate.h"
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/howard_cycle_ratio.hpp>
+#include <numeric>
+
+namespace napkin::schedule {
+namespace {
+
+/// `to`, for a chunk, comes after `from` for the chunk so many before.
+struct Dependence {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    std::int64_t distance = 0;
+    bool shared = false;  ///< through memory that a block shares
+};
+
+bool has(const std::vector<BufferId>& buffers, std::size_t buffer) {
+    return std::any_of(buffers.begin(), buffers.end(),
+                       [&](BufferId id) { return id.index() == buffer; });
+}
+
+/// Who touches a buffer, in the order of a chunk.
+struct Use {
+    std::vector<std::size_t> steps;
+    bool carried = false;  ///< a chunk reads what the one before left
+};
+
+Use use_of(const std::vector<RotationStep>& steps, std::size_t buffer) {
+    Use use;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const bool reads = has(steps[i].reads, buffer);
+        if (!reads && !has(steps[i].writes, buffer)) continue;
+        use.carried = use.carried || (use.steps.empty() && reads);
+        use.steps.push_back(i);
+    }
+    const bool written = std::any_of(use.steps.begin(), use.steps.end(),
+                                     [&](std::size_t i) { return has(steps[i].writes, buffer); });
+    use.carried = use.carried && written;
+    return use;
+}
+
+std::vector<Dependence> dependences_of(const std::vector<RotationStep>& steps,
+                                       const std::vector<RotationBuffer>& buffers) {
+    std::vector<Dependence> found;
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+        const Use use = use_of(steps, b);
+        const std::int64_t slots = use.carried ? 1 : buffers[b].slots;
+        for (std::size_t x = 0; x < use.steps.size(); ++x)
+            for (std::size_t y = 0; y < use.steps.size(); ++y) {
+                const std::size_t i = use.steps[x];
+                const std::size_t j = use.steps[y];
+                const bool writes_first = has(steps[i].writes, b);
+                const bool writes_then = has(steps[j].writes, b);
+                if (!writes_first && !writes_then) continue;
+                if (x < y) {
+                    found.push_back({i, j, 0, buffers[b].shared});
+                } else if (writes_then || use.carried) {
+                    // The next chunk's content takes the place of this one's, or is made of it.
+                    found.push_back({i, j, slots, buffers[b].shared});
+                }
+            }
+    }
+    return found;
+}
+
+double busiest(const Cost& cost) {
+    return *std::max_element(cost.clocks.begin(), cost.clocks.end());
+}
+
+/// The largest time around a cycle of dependences, by the chunks that the cycle goes back.
+double recurrence_bound(const std::vector<RotationStep>& steps,
+                        const std::vector<Dependence>& dependences) {
+    using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
+    using Weights = boost::property<boost::edge_weight_t, double,
+                                    boost::property<boost::edge_weight2_t, double>>;
+    using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
+                                        boost::no_property, Weights>;
+    static_assert(std::is_same_v<Traits::vertex_descriptor, std::size_t>);
+    Graph graph(steps.size());
+    bool carried = false;
+    for (const Dependence& edge : dependences) {
+        // A chain of products in one accumulator goes through the tensor core without a stop.
+        boost::add_edge(edge.from, edge.to,
+                        Weights(busiest(steps[edge.from].cost), static_cast<double>(edge.distance)),
+                        graph);
+        carried = carried || edge.distance > 0;
+    }
+    if (!carried) return 0;
+    return std::max(0.0, boost::maximum_cycle_ratio(graph, boost::get(boost::vertex_index, graph),
+                                                    boost::get(boost::edge_weight, graph),
+                                                    boost::get(boost::edge_weight2, graph)));
+}
+
+/// A rotation as agents run it.
+std::vector<Step> program_of(const std::vector<RotationStep>& steps,
+                             const std::vector<Dependence>& dependences,
+                             const std::vector<std::size_t>& order,
+                             const std::vector<std::int64_t>& leads, double barrier) {
+    // What must be there before a step begins: its barrier, and what its unit begins with.
+    const auto delay = [&](std::size_t id) {
+        Step step;
+        step.lead = leads[id];
+        step.cost.of(Unit::Shared) = steps[id].start;
+        const bool meets =
+            std::any_of(dependences.begin(), dependences.end(), [&](const Dependence& edge) {
+                return edge.to == id && edge.shared && edge.distance == 0 &&
+                       leads[edge.from] == leads[id];
+            });
+        if (meets) step.cost.of(Unit::Issue) = barrier;
+        return step;
+    };
+    const auto delays = [](const Step& step) {
+        return step.cost.of(Unit::Shared) > 0 || step.cost.of(Unit::Issue) > 0;
+    };
+    std::vector<std::size_t> at(steps.size());
+    std::size_t place = 0;
+    for (const std::size_t id : order) {
+        if (delays(delay(id))) ++place;
+        at[id] = place++;
+    }
+    std::vector<Step> program;
+    for (const std::size_t id : order) {
+        if (const Step before = delay(id); delays(before)) program.push_back(before);
+        Step step{steps[id].cost, steps[id].asynchronous, leads[id], {}};
+        const bool product = step.asynchronous && step.cost.of(Unit::Tensor) > 0;
+        for (const Dependence& edge : dependences)
+            if (edge.to == id && steps[edge.from].asynchronous && !product)
+                step.waits.push_back({at[edge.from], edge.distance});
+        // What a product reads is free for others once it is through: one may be on its way.
+        if (product) step.waits.push_back({at[id], 2});
+        program.push_back(std::move(step));
+    }
+    return program;
+}
+
+class Search {
+public:
+    Search(const std::vector<RotationStep>& steps, const std::vector<RotationBuffer>& buffers,
+           const RotationLimits& limits)
+        : steps_(steps),
+          buffers_(buffers),
+          limits_(limits),
+          dependences_(dependences_of(steps, buffers)) {
+        for (std::size_t b = 0; b < buffers.size(); ++b) uses_.push_back(use_of(steps, b));
+    }
+
+    Rotation run() {
+        find_bound();
+        order_.resize(steps_.size());
+        std::iota(order_.begin(), order_.end(), 0);
+        leads_.assign(steps_.size(), 0);
+        try_order(true);
+        std::int64_t most = 0;
+        for (const RotationStep& step : steps_) most = std::max(most, step.most_lead);
+        for (std::int64_t span = 0; span <= most; ++span) choose_leads(0, span);
+        best_.complete = trials_ < limits_.trials;
+        return best_;
+    }
+
+private:
+    void find_bound() {
+        for (const Unit unit : kUnits) {
+            double clocks = 0;
+            for (const RotationStep& step : steps_) clocks += step.cost.of(unit);
+            clocks *= limits_.sharing.agents;
+            if (clocks <= best_.bound) continue;
+            best_.bound = clocks;
+            best_.binds = unit;
+        }
+        const double recurrence = recurrence_bound(steps_, dependences_);
+        if (recurrence > best_.bound) {
+            best_.bound = recurrence;
+            best_.binds.reset();
+        }
+    }
+
+    /// All leads of which the largest is `span`.
+    void choose_leads(std::size_t step, std::int64_t span) {
+        if (trials_ >= limits_.trials) return;
+        if (step == steps_.size()) {
+            const auto [least, most] = std::minmax_element(leads_.begin(), leads_.end());
+            if (steps_.empty() || *least != 0 || *most != span || !leads_possible()) return;
+            order_.clear();
+            choose_order(std::vector<bool>(steps_.size(), false));
+            return;
+        }
+        const std::int64_t most = std::min(span, steps_[step].most_lead);
+        for (leads_[step] = 0; leads_[step] <= most; ++leads_[step]) choose_leads(step + 1, span);
+    }
+
+    /// How many turns after `from` its dependent runs at the earliest allowed; below 0 never.
+    [[nodiscard]] std::int64_t slack(const Dependence& edge) const {
+        return edge.distance - leads_[edge.to] + leads_[edge.from];
+    }
+    [[nodiscard]] bool leads_possible() const {
+        return std::all_of(dependences_.begin(), dependences_.end(),
+                           [&](const Dependence& edge) { return slack(edge) >= 0; });
+    }
+
+    void choose_order(std::vector<bool> taken) {
+        if (order_.size() == steps_.size()) return try_order(false);
+        for (std::size_t next = 0; next < steps_.size(); ++next) {
+            if (taken[next] || trials_ >= limits_.trials) continue;
+            const bool free =
+                std::all_of(dependences_.begin(), dependences_.end(), [&](const Dependence& edge) {
+                    return edge.to != next || edge.from == next || slack(edge) > 0 ||
+                           taken[edge.from];
+                });
+            if (!free) continue;
+            taken[next] = true;
+            order_.push_back(next);
+            choose_order(taken);
+            order_.pop_back();
+            taken[next] = false;
+        }
+    }
+
+    /// Registers at the place where the most are held.
+    [[nodiscard]] std::int64_t registers() const {
+        const auto n = static_cast<std::int64_t>(steps_.size());
+        std::vector<std::int64_t> place(steps_.size());
+        for (std::size_t p = 0; p < order_.size(); ++p)
+            place[order_[p]] = static_cast<std::int64_t>(p) - leads_[order_[p]] * n;
+        std::int64_t always = 0;
+        std::vector<std::int64_t> held(steps_.size(), 0);
+        for (std::size_t b = 0; b < buffers_.size(); ++b) {
+            if (buffers_[b].registers == 0 || uses_[b].steps.empty()) continue;
+            if (uses_[b].carried) {
+                always += buffers_[b].registers;
+                continue;
+            }
+            std::int64_t begin = INT64_MAX;
+            std::int64_t end = INT64_MIN;
+            for (const std::size_t step : uses_[b].steps) {
+                begin = std::min(begin, place[step]);
+                end = std::max(end, place[step]);
+            }
+            for (std::int64_t t = begin; t <= end; ++t)
+                held[static_cast<std::size_t>(((t % n) + n) % n)] += buffers_[b].registers;
+        }
+        return always + (held.empty() ? 0 : *std::max_element(held.begin(), held.end()));
+    }
+
+    /// Shared memory that the leads take.
+    [[nodiscard]] std::int64_t memory() const {
+        struct Reading {
+            std::int64_t least = INT64_MAX, most = 0, written = -1;
+        };
+        std::vector<Reading> readings(buffers_.size());
+        std::int64_t ahead = 0;
+        for (std::size_t b = 0; b < buffers_.size(); ++b) {
+            Reading& reading = readings[b];
+            for (const std::size_t step : uses_[b].steps) {
+                if (has(steps_[step].writes, b)) reading.written = leads_[step];
+                if (!has(steps_[step].reads, b)) continue;
+                reading.least = std::min(reading.least, leads_[step]);
+                reading.most = std::max(reading.most, leads_[step]);
+            }
+            if (reading.written < 0) ahead = std::max(ahead, reading.most + 1);
+        }
+        std::int64_t bytes = 0;
+        for (std::size_t b = 0; b < buffers_.size(); ++b) {
+            const Reading& reading = readings[b];
+            if (buffers_[b].bytes == 0 || reading.least == INT64_MAX) continue;
+            const std::int64_t from = reading.written < 0 ? ahead : reading.written;
+            bytes += buffers_[b].bytes * (from - reading.least + 1);
+        }
+        return bytes;
+    }
+
+    void try_order(bool given) {
+        const std::int64_t held = registers();
+        if (!given && held > std::max(limits_.registers, least_registers_)) return;
+        if (given) least_registers_ = held;
+        const std::vector<Step> steps =
+            program_of(steps_, dependences_, order_, leads_, limits_.barrier);
+        for (const bool turns : {false, true}) {
+            if (turns && (limits_.sharing.agents < 2 || !limits_.sharing.turns)) continue;
+            Sharing sharing = limits_.sharing;
+            sharing.turns = turns;
+            ++trials_;
+            const std::optional<double> interval = simulate(steps, sharing);
+            if (!interval) continue;
+            const std::int64_t lead =
+                std::accumulate(leads_.begin(), leads_.end(), std::int64_t{0});
+            const std::int64_t bytes = memory();
+            constexpr double kSame = 1e-3;
+            const bool faster = !found_ || *interval < best_.interval * (1 - kSame);
+            const bool as_fast = found_ && *interval <= best_.interval * (1 + kSame);
+            if (!faster &&
+                !(as_fast && std::tuple(bytes, lead, turns, held) <
+                                 std::tuple(bytes_, lead_, best_.turns, best_.registers)))
+                continue;
+            found_ = true;
+            lead_ = lead;
+            bytes_ = bytes;
+            best_.order = order_;
+            best_.leads = leads_;
+            best_.interval = *interval;
+            best_.turns = turns;
+            best_.registers = held;
+        }
+    }
+
+    const std::vector<RotationStep>& steps_;
+    const std::vector<RotationBuffer>& buffers_;
+    const RotationLimits& limits_;
+    std::vector<Dependence> dependences_;
+    std::vector<Use> uses_;
+    std::vector<std::size_t> order_;
+    std::vector<std::int64_t> leads_;
+    std::int64_t least_registers_ = 0;
+    std::int64_t trials_ = 0;
+    bool found_ = false;
+    std::int64_t lead_ = 0;
+    std::int64_t bytes_ = 0;
+    Rotation best_;
+};
+
+}  // namespace
+
+std::optional<double> interval_of(const std::vector<RotationStep>& steps,
+                                  const std::vector<RotationBuffer>& buffers,
+                                  const std::vector<std::size_t>& order,
+                                  const std::vector<std::int64_t>& leads,
+                                  const RotationLimits& limits) {
+    Sharing sharing = limits.sharing;
+    sharing.turns = false;
+    return simulate(program_of(steps, dependences_of(steps, buffers), order, leads, limits.barrier),
+                    sharing);
+}
+
+Rotation rotate(const std::vector<RotationStep>& steps, const std::vector<RotationBuffer>& buffers,
+                const RotationLimits& limits) {
+    return Search(steps, buffers, limits).run();
+}
+
+}  // namespace napkin::schedule

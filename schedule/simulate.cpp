@@ -1,0 +1,178 @@
+#include "schedule/simulate.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace napkin::schedule {
+namespace {
+
+constexpr std::int64_t kTurns = 40;
+constexpr double kInstant = 1e-9;
+constexpr double kDone = 1e-6;  // clocks left of what is over
+
+class Simulation {
+public:
+    Simulation(const std::vector<Step>& steps, const Sharing& sharing)
+        : steps_(steps), sharing_(sharing) {
+        double all = 0;
+        for (const Step& step : steps)
+            for (const Unit unit : kUnits) all += step.cost.of(unit);
+        // Agents that begin together stay together; no two of a real block do.
+        for (int a = 0; a < sharing.agents; ++a) {
+            Agent agent;
+            agent.start = 0.31 * a * all / sharing.agents;
+            agent.done.assign(steps.size(), kNothing);
+            agents_.push_back(std::move(agent));
+        }
+    }
+
+    std::optional<double> run() {
+        while (true) {
+            while (advance()) {
+            }
+            if (std::all_of(agents_.begin(), agents_.end(),
+                            [](const Agent& agent) { return agent.turn >= kTurns; }))
+                break;
+            if (!pass()) return std::nullopt;
+        }
+        constexpr std::size_t kFirst = 10;
+        constexpr std::size_t kLast = kTurns - 3;
+        double sum = 0;
+        for (const Agent& agent : agents_)
+            sum += (agent.ends[kLast] - agent.ends[kFirst]) / static_cast<double>(kLast - kFirst);
+        return sum / sharing_.agents;
+    }
+
+private:
+    static constexpr std::int64_t kNothing = -1000;
+
+    struct Product {
+        std::size_t step = 0;
+        std::int64_t chunk = 0;
+        double left = 0;  // clocks
+        std::int64_t number = 0;
+    };
+    struct Agent {
+        double start = 0;
+        std::size_t step = 0;
+        std::int64_t turn = 0;
+        std::optional<double> left;  // of the step that it is at, 1 at its beginning
+        std::deque<Product> queue;
+        std::deque<Product> reads;
+        std::vector<std::int64_t> done;  // the last chunk, by step
+        std::vector<double> ends;        // of its turns
+    };
+
+    [[nodiscard]] bool works(const Agent& agent) const {
+        return agent.turn < kTurns && time_ >= agent.start - kInstant;
+    }
+
+    /// What takes no time: issues, results that are there, turns that end.
+    bool advance() {
+        bool moved = false;
+        for (Agent& agent : agents_) {
+            if (!works(agent)) continue;
+            const Step& step = steps_[agent.step];
+            const std::int64_t chunk = agent.turn + step.lead;
+            if (!agent.left) {
+                const bool ready =
+                    std::all_of(step.waits.begin(), step.waits.end(), [&](const Step::Wait& wait) {
+                        const std::int64_t wanted = chunk - wait.chunks_before;
+                        // What the kernel did before its first turn.
+                        return wanted < steps_[wait.step].lead || agent.done[wait.step] >= wanted;
+                    });
+                if (!ready) continue;
+                if (step.asynchronous && step.cost.of(Unit::Tensor) > 0)
+                    agent.queue.push_back(
+                        {agent.step, chunk, step.cost.of(Unit::Tensor), issued_++});
+                else if (step.asynchronous)
+                    agent.reads.push_back({agent.step, chunk, step.cost.of(Unit::Shared), 0});
+                agent.left = step.asynchronous || busiest(step) == 0 ? 0.0 : 1.0;
+            }
+            if (*agent.left > kInstant) continue;
+            if (!step.asynchronous) agent.done[agent.step] = chunk;
+            agent.left.reset();
+            moved = true;
+            if (++agent.step < steps_.size()) continue;
+            agent.step = 0;
+            ++agent.turn;
+            agent.ends.push_back(time_);
+        }
+        return moved;
+    }
+
+    static double busiest(const Step& step) {
+        double most = 0;
+        for (const Unit unit : kUnits) most = std::max(most, step.cost.of(unit));
+        return most;
+    }
+
+    /// Goes on to the next thing that ends; false where nothing can.
+    bool pass() {
+        std::vector<Product*> heads;
+        for (Agent& agent : agents_)
+            if (!agent.queue.empty()) heads.push_back(&agent.queue.front());
+        if (sharing_.turns && heads.size() > 1) {
+            Product* first = *std::min_element(
+                heads.begin(), heads.end(),
+                [](const Product* a, const Product* b) { return a->number < b->number; });
+            heads = {first};
+        }
+        struct Work {
+            Agent* agent;
+            double rate;
+        };
+        std::vector<Work> work;
+        for (Agent& agent : agents_)
+            if (works(agent) && agent.left && *agent.left > kInstant)
+                work.push_back({&agent, 1 / (sharing_.latency * busiest(steps_[agent.step]))});
+        for (const Unit unit : kUnits) {
+            double load = 0;
+            for (const Work& item : work)
+                load += item.rate * steps_[item.agent->step].cost.of(unit);
+            if (load <= 1) continue;
+            for (Work& item : work)
+                if (steps_[item.agent->step].cost.of(unit) > 0) item.rate /= load;
+        }
+        double wait = -1;
+        const auto sooner = [&](double time) {
+            if (wait < 0 || time < wait) wait = time;
+        };
+        const auto share = static_cast<double>(heads.size());
+        for (const Product* head : heads) sooner(head->left * share);
+        for (const Agent& agent : agents_)
+            for (const Product& read : agent.reads) sooner(read.left);
+        for (const Work& item : work) sooner(*item.agent->left / item.rate);
+        for (const Agent& agent : agents_)
+            if (agent.turn < kTurns && agent.start > time_ + kInstant) sooner(agent.start - time_);
+        if (wait < 0) return false;
+        wait = std::max(wait, kDone);
+        time_ += wait;
+        for (Product* head : heads) head->left -= wait / share;
+        for (const Work& item : work) *item.agent->left -= wait * item.rate;
+        for (Agent& agent : agents_)
+            for (Product& read : agent.reads) read.left -= wait;
+        for (Agent& agent : agents_)
+            for (std::deque<Product>* queue : {&agent.queue, &agent.reads})
+                while (!queue->empty() && queue->front().left <= kDone) {
+                    agent.done[queue->front().step] = queue->front().chunk;
+                    queue->pop_front();
+                }
+        return true;
+    }
+
+    const std::vector<Step>& steps_;
+    Sharing sharing_;
+    std::vector<Agent> agents_;
+    double time_ = 0;
+    std::int64_t issued_ = 0;
+};
+
+}  // namespace
+
+std::optional<double> simulate(const std::vector<Step>& steps, const Sharing& sharing) {
+    if (steps.empty()) return 0.0;
+    return Simulation(steps, sharing).run();
+}
+
+}  // namespace napkin::schedule

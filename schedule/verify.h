@@ -1,0 +1,18 @@
+// Whether a scheduled program is right, by running it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "schedule/program.h"
+
+namespace napkin::schedule {
+
+/// What goes wrong when loops have none, one, two or more chunks: an access that no barrier keeps
+/// from an earlier one, a copy read before it is waited for, an operation that finds the contents
+/// of another chunk than its own, copies on their way at the end, buffers past the end of shared
+/// memory. Empty where nothing does. Runs every event in order and keeps, for every buffer's slot,
+/// who touched it; it shares no code with the passes that it checks.
+[[nodiscard]] std::vector<std::string> verify(const Program& program);
+
+}  // namespace napkin::schedule
