@@ -307,12 +307,12 @@ void TensorLowering::use_slots(const ChunkLoop& code, std::int64_t lead) {
 
 kernel::Statement TensorLowering::call_of(const ChunkLoop& code, const std::string& function,
                                           std::int64_t lead, const Turn& turn,
-                                          std::optional<bool> tested) const {
+                                          const std::vector<bool>& flags) const {
     std::vector<kernel::Expression> arguments = {
         variable(lead == 0 ? code.start : code.starts.at(lead))};
     for (const auto& [stages, slot] : code.slots)
         arguments.push_back(slot_of(code, stages, lead, turn));
-    if (tested) arguments.push_back(call({"Flag", {*tested}}));
+    for (const bool flag : flags) arguments.push_back(call({"Flag", {flag}}));
     return {Run{invoke(variable(function), std::move(arguments))}};
 }
 
@@ -327,7 +327,7 @@ Body TensorLowering::inside_chunk(const ChunkLoop& code, const std::vector<Item>
     for (const Item& item : items) {
         const OpId* op = std::get_if<OpId>(&item.node);
         if (op != nullptr && schedule_[*op].lead > 0 && !led)
-            append(inside, lead_call(code, *op, {}));
+            append(inside, only_if(member(variable("more"), "value"), lead_call(code, *op, {})));
         else
             lower(schedule::Body{item}, inside);
     }
@@ -388,6 +388,10 @@ void TensorLowering::declare_chunk(ChunkLoop& code, Body& body) {
     }
     tested_ = two_versions ? variable("kTested") : !without_tests;
     code.chunk = names_.fresh("chunk_" + code.axis);
+    for (std::size_t i = own->first; i <= own->last; ++i) {
+        const OpId* op = std::get_if<OpId>(&code.loop.body[i].node);
+        code.leads_inside = code.leads_inside || (op != nullptr && schedule_[*op].lead > 0);
+    }
     const auto begin = code.loop.body.begin();
     Body inside;
     if (two_versions)
@@ -401,14 +405,30 @@ void TensorLowering::declare_chunk(ChunkLoop& code, Body& body) {
     kernel::Lambda lambda = function(code, std::move(inside));
     lambda.inlined = true;
     if (two_versions) lambda.parameters.push_back({"auto", "tested"});
+    if (code.leads_inside) lambda.parameters.push_back({"auto", "more"});
     body.push_back(kernel::define_function(code.chunk, std::move(lambda)));
 }
 
-/// An operation that runs ahead, where there is a chunk for it.
-Body TensorLowering::lead_call(const ChunkLoop& code, OpId op, const Turn& turn) {
+/// An operation that runs ahead, where there is a chunk for it: in every turn but the last.
+Body TensorLowering::lead_call(const ChunkLoop& code, OpId op, const Turn& turn) const {
     const std::int64_t lead = schedule_[op].lead;
-    return only_if(variable(code.starts.at(lead)) < code.end,
-                   {call_of(code, code.ahead.at(op), lead, turn)});
+    if (turn.last) return {};
+    Body made = {call_of(code, code.ahead.at(op), lead, turn)};
+    if (!turn.before && lead == 1) return made;
+    return only_if(variable(code.starts.at(lead)) < code.end, std::move(made));
+}
+
+/// What a chunk does in its own turn.
+Body TensorLowering::chunk_call(const ChunkLoop& code, const Turn& turn) const {
+    const auto run = [&](std::optional<bool> tested) -> Body {
+        std::vector<bool> flags;
+        if (tested) flags.push_back(*tested);
+        if (code.leads_inside) flags.push_back(!turn.last);
+        return {call_of(code, code.chunk, 0, turn, flags)};
+    };
+    if (code.is_whole.empty()) return run(std::nullopt);
+    return {{kernel::If{invoke(variable(code.is_whole), {variable(code.start)}), run(false),
+                        run(true)}}};
 }
 
 Body TensorLowering::turn_of(const ChunkLoop& code, const Turn& turn) {
@@ -420,14 +440,10 @@ Body TensorLowering::turn_of(const ChunkLoop& code, const Turn& turn) {
         const OpId* op = std::get_if<OpId>(&items[i].node);
         if (own && i >= own->first && i <= own->last && !turn.before) {
             if (i > own->first) continue;
-            if (code.is_whole.empty())
-                steps.push_back(call_of(code, code.chunk, 0, turn));
-            else
-                steps.push_back({kernel::If{invoke(variable(code.is_whole), {variable(code.start)}),
-                                            {call_of(code, code.chunk, 0, turn, false)},
-                                            {call_of(code, code.chunk, 0, turn, true)}}});
+            append(steps, chunk_call(code, turn));
         } else if (is_copy(items[i])) {
-            if (copied) continue;
+            // There is no chunk after the last to copy.
+            if (copied || (turn.last && code.copy_lead > 0)) continue;
             copied = true;
             const kernel::Statement filled = call_of(code, code.copies, code.copy_lead, turn);
             if (code.copy_lead == 0)
@@ -445,6 +461,7 @@ Body TensorLowering::turn_of(const ChunkLoop& code, const Turn& turn) {
             lower(*sync, steps);
         }
     }
+    if (turn.last) return steps;
     for (const auto& [lead, start] : code.starts)
         if (!turn.before || lead + turn.number >= 0)
             steps.push_back(code.next.empty() ? add_to(variable(start), code.loop.size)
@@ -477,6 +494,36 @@ void TensorLowering::declare_ahead(const ChunkLoop& code, Body& body) {
         append(body, turn_of(code, {number, true}));
 }
 
+/// The turns of all chunks. Where something runs ahead by one, the last chunk's stands apart, so
+/// that in the others nothing has to ask whether there is a next one, and what runs ahead is mixed
+/// with what it runs under.
+Body TensorLowering::turns_of(const ChunkLoop& code) {
+    const auto next_slots = [&](Body& turn) {
+        for (const auto& [stages, slot] : code.slots)
+            turn.push_back(assign(variable(slot), (variable(slot) + 1) % stages));
+    };
+    const kernel::Expression start = variable(code.start);
+    Body turn = turn_of(code, {});
+    next_slots(turn);
+    if (code.most_lead != 1) {
+        kernel::For turns;
+        turns.name = code.start;
+        turns.begin = code.first;
+        turns.end = code.end;
+        turns.step = code.loop.size;
+        if (!code.next.empty()) turns.next = code.after(code.start);
+        turns.body = std::move(turn);
+        return {{std::move(turns)}};
+    }
+    turn.push_back(code.next.empty() ? add_to(start, code.loop.size)
+                                     : assign(start, code.after(code.start)));
+    const kernel::Expression more = variable(code.starts.at(1)) < code.end;
+    Body all = {kernel::declare("int", code.start, code.first)};
+    append(all, only_if(more, {{kernel::Repeat{std::move(turn), more}}}));
+    append(all, only_if(start < code.end, turn_of(code, {0, false, true})));
+    return all;
+}
+
 void TensorLowering::lower_loop(const schedule::ChunkLoop& loop, Body& body) {
     const std::map<schedule::BufferId, kernel::Expression> outer_slots = slot_now_;
     ChunkLoop code{loop, *loops_.at(loop.source), ranges_[loop.axis]};
@@ -499,16 +546,7 @@ void TensorLowering::lower_loop(const schedule::ChunkLoop& loop, Body& body) {
     declare_chunk(code, body);
     declare_ahead(code, body);
     for (const auto& [stages, slot] : code.slots) body.push_back(kernel::declare("int", slot, 0));
-    kernel::For turns;
-    turns.name = code.start;
-    turns.begin = code.first;
-    turns.end = code.end;
-    turns.step = loop.size;
-    if (!code.next.empty()) turns.next = code.after(code.start);
-    turns.body = turn_of(code, {});
-    for (const auto& [stages, slot] : code.slots)
-        turns.body.push_back(assign(variable(slot), (variable(slot) + 1) % stages));
-    body.push_back({std::move(turns)});
+    append(body, turns_of(code));
     ranges_[loop.axis] = code.outer;
     slot_now_ = outer_slots;
 }

@@ -64,14 +64,17 @@ private:
         std::map<std::int64_t, std::string> slots{};
         std::int64_t copy_lead = 0;
         std::int64_t most_lead = 0;  ///< of other operations
+        /// Whether what a chunk does in its own turn has among it what runs ahead.
+        bool leads_inside = false;
         /// Where the chunk after the one at `from` starts.
         [[nodiscard]] kernel::Expression after(const std::string& from) const;
     };
-    /// One turn of a loop: the slot of the chunk whose turn it is, by the stages of a ring. Before
-    /// the first turn, `number` is negative and nothing but what leads by more runs.
+    /// A turn of a loop: one before the first chunk's, in which only what leads by more than
+    /// -`number` runs; the last chunk's, in which nothing runs ahead; or any other.
     struct Turn {
         std::int64_t number = 0;
         bool before = false;
+        bool last = false;
     };
 
     // lower_structure.cpp
@@ -102,7 +105,7 @@ private:
     [[nodiscard]] kernel::Lambda function(const ChunkLoop& code, Body body) const;
     [[nodiscard]] kernel::Statement call_of(const ChunkLoop& code, const std::string& function,
                                             std::int64_t lead, const Turn& turn,
-                                            std::optional<bool> tested = std::nullopt) const;
+                                            const std::vector<bool>& flags = {}) const;
     [[nodiscard]] kernel::Expression slot_of(const ChunkLoop& code, std::int64_t stages,
                                              std::int64_t lead, const Turn& turn) const;
     void use_slots(const ChunkLoop& code, std::int64_t lead);
@@ -110,9 +113,11 @@ private:
     [[nodiscard]] Body inside_chunk(const ChunkLoop& code, const std::vector<schedule::Item>& items,
                                     bool led);
     void declare_chunk(ChunkLoop& code, Body& body);
-    [[nodiscard]] Body lead_call(const ChunkLoop& code, schedule::OpId op, const Turn& turn);
+    [[nodiscard]] Body lead_call(const ChunkLoop& code, schedule::OpId op, const Turn& turn) const;
+    [[nodiscard]] Body chunk_call(const ChunkLoop& code, const Turn& turn) const;
     [[nodiscard]] Body turn_of(const ChunkLoop& code, const Turn& turn);
     void declare_ahead(const ChunkLoop& code, Body& body);
+    [[nodiscard]] Body turns_of(const ChunkLoop& code);
     /// Items of a body from the first to the last that work on the chunk whose turn it is.
     struct Own {
         std::size_t first = 0;

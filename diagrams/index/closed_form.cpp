@@ -112,6 +112,9 @@ public:
             moves_[i] = follows_chunk(run_.when.quotients[i].dividend);
         for (const Linear& form : clause.zero) add_zero(form);
         for (const Linear& form : clause.not_negative) add_bound(form);
+        // Nothing asks for them any more, and the chunk's number has no value.
+        for (std::size_t i = 0; i < moves_.size(); ++i)
+            if (moves_[i]) run_.when.quotients[i] = {{}, 1};
     }
     [[nodiscard]] std::optional<ChunkRun> run() const {
         return valid_ ? std::optional(run_) : std::nullopt;

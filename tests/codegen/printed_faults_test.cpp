@@ -143,32 +143,31 @@ Subject product() {
         test::load("diagram product { axis m = 72, n = 88, k = 104\n input A[m, k], B[n, k] : "
                    "bf16\n output C[m, n] : bf16 = sum(k) A[m, k] * B[n, k] }"),
         "group m by 32\ngroup n by 64\nstream k by 32");
-    return {
-        "product",
-        state,
-        emitted_with_threads(state, 128),
-        {
-            {"a wait one stage late",
-             {{"wait_copies<2>();\n        block_barrier();",
-               "wait_copies<3>();\n        block_barrier();"}}},
-            {"no barrier between chunks", {{"block_barrier();\n        if (k_next", "if (k_next"}}},
-            {"operands read before they came",
-             {{"wait_copies<2>();\n    block_barrier();\n    if (k_next",
-               "block_barrier();\n    if (k_next"}}},
-            {"operands of the chunk after the next",
-             {{"fetch_k(k_next, (stage + 1) % 4)", "fetch_k(k_next, (stage + 2) % 4)"}}},
-            {"the last step of a chunk left out", {{"multiply_tail(C_sum, operands);", ""}}},
-            {"the next chunk into a stage in use", {{"(stage + 3) % 4", "stage"}}},
-            {"no barrier before results are written",
-             {{"C_staging, warp_m, warp_n);\n    block_barrier();",
-               "C_staging, warp_m, warp_n);"}}},
-            {"two warps' results in one place",
-             {{"C_staging, warp_m, warp_n)", "C_staging, warp_m, 0)"}}},
-            {"copies past the end of a row",
-             {{"A, m0 * 104 + k_0, 104, nm, nk_2", "A, m0 * 104 + k_0, 104, nm, 32"}}},
-            {"columns past the end written", {{"n0, 88, nm, nn", "n0, 88, nm, 64"}}},
-            {"blocks that are nobody's", {{"band + plane % 32 % band_height", "band"}}},
-        }};
+    return {"product",
+            state,
+            emitted_with_threads(state, 128),
+            {
+                {"a wait one stage late",
+                 {{"wait_copies<2>();\n        block_barrier();",
+                   "wait_copies<3>();\n        block_barrier();"}}},
+                {"no barrier between chunks", {{"block_barrier();\n        if (more", "if (more"}}},
+                {"operands read before they came",
+                 {{"wait_copies<2>();\n    block_barrier();\n    if (k_next",
+                   "block_barrier();\n    if (k_next"}}},
+                {"operands of the chunk after the next",
+                 {{"fetch_k(k_next, (stage + 1) % 4)", "fetch_k(k_next, (stage + 2) % 4)"}}},
+                {"the last step of a chunk left out", {{"multiply_tail(C_sum, operands);", ""}}},
+                {"the next chunk into a stage in use", {{"(stage + 3) % 4", "stage"}}},
+                {"no barrier before results are written",
+                 {{"C_staging, warp_m, warp_n);\n    block_barrier();",
+                   "C_staging, warp_m, warp_n);"}}},
+                {"two warps' results in one place",
+                 {{"C_staging, warp_m, warp_n)", "C_staging, warp_m, 0)"}}},
+                {"copies past the end of a row",
+                 {{"A, m0 * 104 + k_0, 104, nm, nk_2", "A, m0 * 104 + k_0, 104, nm, 32"}}},
+                {"columns past the end written", {{"n0, 88, nm, nn", "n0, 88, nm, 64"}}},
+                {"blocks that are nobody's", {{"band + plane % 32 % band_height", "band"}}},
+            }};
 }
 
 Subject norm() {

@@ -73,14 +73,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 fetch_first<Order::AsStored, Order::AsStored, 32>(operands, X_tile(stage), warp_x,
                                                                   W_tile(stage), warp_c);
             };
-            const auto chunk_k = [&](int k_0, int stage) NK_INLINE {
+            const auto chunk_k = [&](int k_0, int stage, auto more) NK_INLINE {
                 // Y_sum[b, y, x, c] = Y_sum[b, y, x, c] + sum(r, s, k) X[b, r, x, k] * W[r, s, k,
                 // c]
                 multiply_head<Order::AsStored, Order::AsStored, 32>(Y_sum, operands, X_tile(stage),
                                                                     warp_x, W_tile(stage), warp_c);
                 wait_copies<2>();
                 block_barrier();
-                if (k_next < 256) {
+                if (more.value) {
                     fetch_k(k_next, (stage + 1) % 4);
                 }
                 multiply_tail(Y_sum, operands);
@@ -104,15 +104,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             k_next += 32;
             k_ahead += 32;
             int stage = 0;
-            for (int k_0 = 0; k_0 < 256; k_0 += 32) {
-                if (k_ahead < 256) {
-                    load_k(k_ahead, (stage + 3) % 4);
-                }
+            int k_0 = 0;
+            if (k_next < 256) {
+                do {
+                    if (k_ahead < 256) {
+                        load_k(k_ahead, (stage + 3) % 4);
+                    }
+                    commit_copies();
+                    chunk_k(k_0, stage, Flag<true>());
+                    k_next += 32;
+                    k_ahead += 32;
+                    stage = (stage + 1) % 4;
+                    k_0 += 32;
+                } while (k_next < 256);
+            }
+            if (k_0 < 256) {
                 commit_copies();
-                chunk_k(k_0, stage);
-                k_next += 32;
-                k_ahead += 32;
-                stage = (stage + 1) % 4;
+                chunk_k(k_0, stage, Flag<false>());
             }
         };
         for (int s0 = 0; s0 < 3; ++s0) {

@@ -60,13 +60,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         fetch_first<Order::AsStored, Order::Transposed, 64>(operands, X_tile(stage), warp_a,
                                                             W_tile(stage), warp_c);
     };
-    const auto chunk_b = [&](int b0, int stage) NK_INLINE {
+    const auto chunk_b = [&](int b0, int stage, auto more) NK_INLINE {
         // Y_sum[a, c] = Y_sum[a, c] + sum(b) X[a, b] * W[c, b]
         multiply_head<Order::AsStored, Order::Transposed, 64>(Y_sum, operands, X_tile(stage),
                                                               warp_a, W_tile(stage), warp_c);
         wait_copies<2>();
         block_barrier();
-        if (b_next < 4096) {
+        if (more.value) {
             fetch_b(b_next, (stage + 1) % 4);
         }
         multiply_tail(Y_sum, operands);
@@ -90,15 +90,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     b_next += 64;
     b_ahead += 64;
     int stage = 0;
-    for (int b0 = 0; b0 < 4096; b0 += 64) {
-        if (b_ahead < 4096) {
-            load_b(b_ahead, (stage + 3) % 4);
-        }
+    int b0 = 0;
+    if (b_next < 4096) {
+        do {
+            if (b_ahead < 4096) {
+                load_b(b_ahead, (stage + 3) % 4);
+            }
+            commit_copies();
+            chunk_b(b0, stage, Flag<true>());
+            b_next += 64;
+            b_ahead += 64;
+            stage = (stage + 1) % 4;
+            b0 += 64;
+        } while (b_next < 4096);
+    }
+    if (b0 < 4096) {
         commit_copies();
-        chunk_b(b0, stage);
-        b_next += 64;
-        b_ahead += 64;
-        stage = (stage + 1) % 4;
+        chunk_b(b0, stage, Flag<false>());
     }
 
     // Y[a, c] = Y_sum[a, c]

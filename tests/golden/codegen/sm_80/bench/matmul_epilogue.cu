@@ -73,11 +73,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         };
         publish(Y_sum_left_tile(stage), threadIdx.x, kThreads, values_at_once);
     };
-    const auto chunk_k = [&](int k_0, int stage, int slot) NK_INLINE {
+    const auto chunk_k = [&](int k_0, int stage, int slot, auto more) NK_INLINE {
         Operands<bf16, 4, 8> operands;
         fetch_first<Order::AsStored, Order::Transposed, 64>(operands, Y_sum_left_tile(stage),
                                                             warp_m, W_tile(slot), warp_n);
-        if (k_next < 4096) {
+        if (more.value) {
             publish_k(k_next, (stage + 1) % 2, (slot + 1) % 3);
         }
 
@@ -106,18 +106,28 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     k_ahead += 64;
     int stage = 0;
     int slot = 0;
-    for (int k_0 = 0; k_0 < 4096; k_0 += 64) {
+    int k_0 = 0;
+    if (k_next < 4096) {
+        do {
+            wait_copies<0>();
+            block_barrier();
+            if (k_ahead < 4096) {
+                load_k(k_ahead, stage, (slot + 2) % 3);
+            }
+            commit_copies();
+            chunk_k(k_0, stage, slot, Flag<true>());
+            k_next += 64;
+            k_ahead += 64;
+            stage = (stage + 1) % 2;
+            slot = (slot + 1) % 3;
+            k_0 += 64;
+        } while (k_next < 4096);
+    }
+    if (k_0 < 4096) {
         wait_copies<0>();
         block_barrier();
-        if (k_ahead < 4096) {
-            load_k(k_ahead, stage, (slot + 2) % 3);
-        }
         commit_copies();
-        chunk_k(k_0, stage, slot);
-        k_next += 64;
-        k_ahead += 64;
-        stage = (stage + 1) % 2;
-        slot = (slot + 1) % 3;
+        chunk_k(k_0, stage, slot, Flag<false>());
     }
 
     // Z[m, n] = 0.5 * (Y_sum[m, n] + bias[n]) * (1 + erf((Y_sum[m, n] + bias[n]) * rsqrt(2))) +

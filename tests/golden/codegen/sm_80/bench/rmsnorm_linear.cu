@@ -96,11 +96,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         };
         publish(Y_factor_tile(stage), threadIdx.x, kThreads, values_at_once);
     };
-    const auto chunk_d = [&](int d0, int stage, int slot) NK_INLINE {
+    const auto chunk_d = [&](int d0, int stage, int slot, auto more) NK_INLINE {
         Operands<bf16, 4, 8> operands;
         fetch_first<Order::AsStored, Order::Transposed, 64>(operands, Y_factor_tile(stage), warp_n,
                                                             W_tile(slot), warp_c);
-        if (d_next < 4096) {
+        if (more.value) {
             publish_d_2(d_next, (stage + 1) % 2, (slot + 1) % 3);
         }
 
@@ -132,21 +132,29 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     d_ahead += 64;
     int stage = 0;
     int slot = 0;
-    for (int d0 = 0; d0 < 4096; d0 += 64) {
+    int d0 = 0;
+    if (d_next < 4096) {
+        do {
+            wait_copies<0>();
+            block_barrier();
+            if (d_ahead < 4096) {
+                load_d(d_ahead, stage, (slot + 2) % 3);
+            }
+            commit_copies();
+            publish_d(d_next, (stage + 1) % 2, (slot + 1) % 3);
+            chunk_d(d0, stage, slot, Flag<true>());
+            d_next += 64;
+            d_ahead += 64;
+            stage = (stage + 1) % 2;
+            slot = (slot + 1) % 3;
+            d0 += 64;
+        } while (d_next < 4096);
+    }
+    if (d0 < 4096) {
         wait_copies<0>();
         block_barrier();
-        if (d_ahead < 4096) {
-            load_d(d_ahead, stage, (slot + 2) % 3);
-        }
         commit_copies();
-        if (d_next < 4096) {
-            publish_d(d_next, (stage + 1) % 2, (slot + 1) % 3);
-        }
-        chunk_d(d0, stage, slot);
-        d_next += 64;
-        d_ahead += 64;
-        stage = (stage + 1) % 2;
-        slot = (slot + 1) % 3;
+        chunk_d(d0, stage, slot, Flag<false>());
     }
 
     // Y[n, c] = Y_sum[n, c] / sqrt(N_sum[n] / size(d) + eps)

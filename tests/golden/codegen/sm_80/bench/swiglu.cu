@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         fetch_first<Order::AsStored, Order::Transposed, 64>(operands, X_tile(stage), warp_n,
                                                             V_tile(stage), warp_f);
     };
-    const auto chunk_d = [&](int d0, int stage) NK_INLINE {
+    const auto chunk_d = [&](int d0, int stage, auto more) NK_INLINE {
         // U_sum[n, f] = U_sum[n, f] + sum(d) X[n, d] * V[f, d]
         multiply_head<Order::AsStored, Order::Transposed, 64>(U_sum, operands, X_tile(stage),
                                                               warp_n, V_tile(stage), warp_f);
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                                                               warp_n, W_tile(stage), warp_f);
         wait_copies<1>();
         block_barrier();
-        if (d_next < 4096) {
+        if (more.value) {
             fetch_d(d_next, (stage + 1) % 3);
         }
         multiply_tail(G_sum, operands_2);
@@ -114,15 +114,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     d_next += 64;
     d_ahead += 64;
     int stage = 0;
-    for (int d0 = 0; d0 < 4096; d0 += 64) {
-        if (d_ahead < 4096) {
-            load_d(d_ahead, (stage + 2) % 3);
-        }
+    int d0 = 0;
+    if (d_next < 4096) {
+        do {
+            if (d_ahead < 4096) {
+                load_d(d_ahead, (stage + 2) % 3);
+            }
+            commit_copies();
+            chunk_d(d0, stage, Flag<true>());
+            d_next += 64;
+            d_ahead += 64;
+            stage = (stage + 1) % 3;
+            d0 += 64;
+        } while (d_next < 4096);
+    }
+    if (d0 < 4096) {
         commit_copies();
-        chunk_d(d0, stage);
-        d_next += 64;
-        d_ahead += 64;
-        stage = (stage + 1) % 3;
+        chunk_d(d0, stage, Flag<false>());
     }
 
     // Y[n, f] = exp(-guard(max(0.0, -G_sum[n, f]))) * G_sum[n, f] * U_sum[n, f] /

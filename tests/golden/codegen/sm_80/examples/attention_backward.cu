@@ -313,14 +313,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         };
         publish(dV_sum_left_tile(slot_2), threadIdx.x, kThreads, values_at_once_2);
     };
-    const auto chunk_q = [&](int q0, int slot_2, int stage, int slot) NK_INLINE {
+    const auto chunk_q = [&](int q0, int slot_2, int stage, int slot, auto more) NK_INLINE {
         Operands<bf16, 2, 4> operands;
         fetch_first<Order::Transposed, Order::AsStored, 32>(operands, dK_sum_left_tile(slot_2),
                                                             warp_x, Q_tile(slot), warp_d);
-        if (q_next < 4096) {
+        if (more.value) {
             publish_q(q_next, (slot_2 + 1) % 2, (stage + 1) % 3, (slot + 1) % 4);
         }
-        if (q_next < 4096) {
+        if (more.value) {
             publish_q_2(q_next, (slot_2 + 1) % 2, (stage + 1) % 3, (slot + 1) % 4);
         }
         Operands<bf16, 2, 4> operands_2;
@@ -361,19 +361,29 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int slot_2 = 0;
     int stage = 0;
     int slot = 0;
-    for (int q0 = 0; q0 < 4096; q0 += 32) {
+    int q0 = 0;
+    if (q_next < 4096) {
+        do {
+            wait_copies<1>();
+            block_barrier();
+            if (q_ahead < 4096) {
+                load_q(q_ahead, (slot_2 + 1) % 2, stage, (slot + 3) % 4);
+            }
+            commit_copies();
+            chunk_q(q0, slot_2, stage, slot, Flag<true>());
+            q_next += 32;
+            q_ahead += 32;
+            slot_2 = (slot_2 + 1) % 2;
+            stage = (stage + 1) % 3;
+            slot = (slot + 1) % 4;
+            q0 += 32;
+        } while (q_next < 4096);
+    }
+    if (q0 < 4096) {
         wait_copies<1>();
         block_barrier();
-        if (q_ahead < 4096) {
-            load_q(q_ahead, (slot_2 + 1) % 2, stage, (slot + 3) % 4);
-        }
         commit_copies();
-        chunk_q(q0, slot_2, stage, slot);
-        q_next += 32;
-        q_ahead += 32;
-        slot_2 = (slot_2 + 1) % 2;
-        stage = (stage + 1) % 3;
-        slot = (slot + 1) % 4;
+        chunk_q(q0, slot_2, stage, slot, Flag<false>());
     }
 
     // dK[b, h, x, d] = dK_sum[b, h, x, d]

@@ -223,13 +223,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         fetch_first<Order::AsStored, Order::AsStored, 64>(operands, P_tile(stage), warp_q,
                                                           V_tile(stage), warp_d);
     };
-    const auto chunk_x = [&](int x0, int stage) NK_INLINE {
+    const auto chunk_x = [&](int x0, int stage, auto more) NK_INLINE {
         // O_sum[b, h, q, d] = O_sum[b, h, q, d] + sum(x) P[b, h, q, x] * V[b, h, x, d]
         multiply_head<Order::AsStored, Order::AsStored, 64>(O_sum, operands, P_tile(stage), warp_q,
                                                             V_tile(stage), warp_d);
         wait_copies<2>();
         block_barrier();
-        if (x_next < 4096) {
+        if (more.value) {
             fetch_x(x_next, (stage + 1) % 4);
         }
         multiply_tail(O_sum, operands);
@@ -253,15 +253,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     x_next += 64;
     x_ahead += 64;
     int stage = 0;
-    for (int x0 = 0; x0 < 4096; x0 += 64) {
-        if (x_ahead < 4096) {
-            load_x(x_ahead, (stage + 3) % 4);
-        }
+    int x0 = 0;
+    if (x_next < 4096) {
+        do {
+            if (x_ahead < 4096) {
+                load_x(x_ahead, (stage + 3) % 4);
+            }
+            commit_copies();
+            chunk_x(x0, stage, Flag<true>());
+            x_next += 64;
+            x_ahead += 64;
+            stage = (stage + 1) % 4;
+            x0 += 64;
+        } while (x_next < 4096);
+    }
+    if (x0 < 4096) {
         commit_copies();
-        chunk_x(x0, stage);
-        x_next += 64;
-        x_ahead += 64;
-        stage = (stage + 1) % 4;
+        chunk_x(x0, stage, Flag<false>());
     }
 
     // O[b, h, q, d] = O_sum[b, h, q, d]

@@ -209,11 +209,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         };
         publish(Y_sum_right_tile(slot), threadIdx.x, kThreads, values_at_once_2);
     };
-    const auto chunk_k = [&](int k_0, int slot, int stage) NK_INLINE {
+    const auto chunk_k = [&](int k_0, int slot, int stage, auto more) NK_INLINE {
         Operands<bf16, 2, 4> operands;
         fetch_first<Order::AsStored, Order::Transposed, 64>(operands, Y_sum_left_tile(slot), warp_m,
                                                             Y_sum_right_tile(slot), warp_n);
-        if (k_next < 4096) {
+        if (more.value) {
             publish_k_2(k_next, (slot + 1) % 2, (stage + 1) % 4);
         }
 
@@ -245,21 +245,29 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     k_ahead += 64;
     int slot = 0;
     int stage = 0;
-    for (int k_0 = 0; k_0 < 4096; k_0 += 64) {
+    int k_0 = 0;
+    if (k_next < 4096) {
+        do {
+            wait_copies<2>();
+            block_barrier();
+            if (k_ahead < 4096) {
+                load_k(k_ahead, slot, stage);
+            }
+            commit_copies();
+            publish_k(k_next, (slot + 1) % 2, (stage + 1) % 4);
+            chunk_k(k_0, slot, stage, Flag<true>());
+            k_next += 64;
+            k_ahead += 64;
+            slot = (slot + 1) % 2;
+            stage = (stage + 1) % 4;
+            k_0 += 64;
+        } while (k_next < 4096);
+    }
+    if (k_0 < 4096) {
         wait_copies<2>();
         block_barrier();
-        if (k_ahead < 4096) {
-            load_k(k_ahead, slot, stage);
-        }
         commit_copies();
-        if (k_next < 4096) {
-            publish_k(k_next, (slot + 1) % 2, (stage + 1) % 4);
-        }
-        chunk_k(k_0, slot, stage);
-        k_next += 64;
-        k_ahead += 64;
-        slot = (slot + 1) % 2;
-        stage = (stage + 1) % 4;
+        chunk_k(k_0, slot, stage, Flag<false>());
     }
 
     // Y[m, n] = Y_sum[m, n] * s[m] * scale[n]

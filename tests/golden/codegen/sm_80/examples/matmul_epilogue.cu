@@ -73,11 +73,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         };
         publish(Y_sum_left_tile(slot_2), threadIdx.x, kThreads, values_at_once);
     };
-    const auto chunk_k = [&](int k_0, int slot_2, int stage, int slot) NK_INLINE {
+    const auto chunk_k = [&](int k_0, int slot_2, int stage, int slot, auto more) NK_INLINE {
         Operands<bf16, 2, 4> operands;
         fetch_first<Order::AsStored, Order::Transposed, 32>(operands, Y_sum_left_tile(slot_2),
                                                             warp_m, W_tile(slot), warp_n);
-        if (k_next < 4096) {
+        if (more.value) {
             publish_k(k_next, (slot_2 + 1) % 2, (stage + 1) % 4, (slot + 1) % 5);
         }
 
@@ -107,19 +107,29 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int slot_2 = 0;
     int stage = 0;
     int slot = 0;
-    for (int k_0 = 0; k_0 < 4096; k_0 += 32) {
+    int k_0 = 0;
+    if (k_next < 4096) {
+        do {
+            wait_copies<2>();
+            block_barrier();
+            if (k_ahead < 4096) {
+                load_k(k_ahead, slot_2, stage, (slot + 4) % 5);
+            }
+            commit_copies();
+            chunk_k(k_0, slot_2, stage, slot, Flag<true>());
+            k_next += 32;
+            k_ahead += 32;
+            slot_2 = (slot_2 + 1) % 2;
+            stage = (stage + 1) % 4;
+            slot = (slot + 1) % 5;
+            k_0 += 32;
+        } while (k_next < 4096);
+    }
+    if (k_0 < 4096) {
         wait_copies<2>();
         block_barrier();
-        if (k_ahead < 4096) {
-            load_k(k_ahead, slot_2, stage, (slot + 4) % 5);
-        }
         commit_copies();
-        chunk_k(k_0, slot_2, stage, slot);
-        k_next += 32;
-        k_ahead += 32;
-        slot_2 = (slot_2 + 1) % 2;
-        stage = (stage + 1) % 4;
-        slot = (slot + 1) % 5;
+        chunk_k(k_0, slot_2, stage, slot, Flag<false>());
     }
 
     // Z[m, n] = 0.5 * (Y_sum[m, n] + bias[n]) * (1 + erf((Y_sum[m, n] + bias[n]) * rsqrt(2))) +

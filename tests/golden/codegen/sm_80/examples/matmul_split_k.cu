@@ -64,14 +64,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         fetch_first<Order::AsStored, Order::AsStored, 32>(operands, A_tile(stage), warp_a,
                                                           B_tile(stage), warp_c);
     };
-    const auto chunk_b_in = [&](int b_in0, int stage) NK_INLINE {
+    const auto chunk_b_in = [&](int b_in0, int stage, auto more) NK_INLINE {
         // C_sum_part_sum[b_part, a, c] = C_sum_part_sum[b_part, a, c] + sum(b_in) A[a, b_in] *
         // B[b_in, c]
         multiply_head<Order::AsStored, Order::AsStored, 32>(C_sum_part_sum, operands, A_tile(stage),
                                                             warp_a, B_tile(stage), warp_c);
         wait_copies<2>();
         block_barrier();
-        if (b_in_next < 1024) {
+        if (more.value) {
             fetch_b_in(b_in_next, (stage + 1) % 4);
         }
         multiply_tail(C_sum_part_sum, operands);
@@ -95,15 +95,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     b_in_next += 32;
     b_in_ahead += 32;
     int stage = 0;
-    for (int b_in0 = 0; b_in0 < 1024; b_in0 += 32) {
-        if (b_in_ahead < 1024) {
-            load_b_in(b_in_ahead, (stage + 3) % 4);
-        }
+    int b_in0 = 0;
+    if (b_in_next < 1024) {
+        do {
+            if (b_in_ahead < 1024) {
+                load_b_in(b_in_ahead, (stage + 3) % 4);
+            }
+            commit_copies();
+            chunk_b_in(b_in0, stage, Flag<true>());
+            b_in_next += 32;
+            b_in_ahead += 32;
+            stage = (stage + 1) % 4;
+            b_in0 += 32;
+        } while (b_in_next < 1024);
+    }
+    if (b_in0 < 1024) {
         commit_copies();
-        chunk_b_in(b_in0, stage);
-        b_in_next += 32;
-        b_in_ahead += 32;
-        stage = (stage + 1) % 4;
+        chunk_b_in(b_in0, stage, Flag<false>());
     }
 
     // C_sum_part[b_part, a, c] = C_sum_part_sum[b_part, a, c]

@@ -96,11 +96,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             N_sum[i] = N_sum[i] + acc;
         }
     };
-    const auto chunk_d = [&](int d0, int slot_2, int stage, int slot) NK_INLINE {
+    const auto chunk_d = [&](int d0, int slot_2, int stage, int slot, auto more) NK_INLINE {
         Operands<bf16, 2, 4> operands;
         fetch_first<Order::AsStored, Order::Transposed, 64>(operands, Y_factor_tile(slot_2), warp_n,
                                                             W_tile(slot), warp_c);
-        if (d_next < 4096) {
+        if (more.value) {
             publish_d_2(d_next, (slot_2 + 1) % 2, (stage + 1) % 4, (slot + 1) % 5);
         }
 
@@ -133,22 +133,30 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int slot_2 = 0;
     int stage = 0;
     int slot = 0;
-    for (int d0 = 0; d0 < 4096; d0 += 64) {
+    int d0 = 0;
+    if (d_next < 4096) {
+        do {
+            wait_copies<2>();
+            block_barrier();
+            if (d_ahead < 4096) {
+                load_d(d_ahead, slot_2, stage, (slot + 4) % 5);
+            }
+            commit_copies();
+            publish_d(d_next, (slot_2 + 1) % 2, (stage + 1) % 4, (slot + 1) % 5);
+            chunk_d(d0, slot_2, stage, slot, Flag<true>());
+            d_next += 64;
+            d_ahead += 64;
+            slot_2 = (slot_2 + 1) % 2;
+            stage = (stage + 1) % 4;
+            slot = (slot + 1) % 5;
+            d0 += 64;
+        } while (d_next < 4096);
+    }
+    if (d0 < 4096) {
         wait_copies<2>();
         block_barrier();
-        if (d_ahead < 4096) {
-            load_d(d_ahead, slot_2, stage, (slot + 4) % 5);
-        }
         commit_copies();
-        if (d_next < 4096) {
-            publish_d(d_next, (slot_2 + 1) % 2, (stage + 1) % 4, (slot + 1) % 5);
-        }
-        chunk_d(d0, slot_2, stage, slot);
-        d_next += 64;
-        d_ahead += 64;
-        slot_2 = (slot_2 + 1) % 2;
-        stage = (stage + 1) % 4;
-        slot = (slot + 1) % 5;
+        chunk_d(d0, slot_2, stage, slot, Flag<false>());
     }
 
     // Y[n, c] = Y_sum[n, c] / sqrt(N_sum[n] / size(d) + eps)

@@ -76,7 +76,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         fetch_first<Order::AsStored, Order::Transposed, 32>(operands, X_tile(stage), warp_n,
                                                             V_tile(stage), warp_f);
     };
-    const auto chunk_d = [&](int d0, int stage) NK_INLINE {
+    const auto chunk_d = [&](int d0, int stage, auto more) NK_INLINE {
         Operands<bf16, 2, 4> operands_2;
         fetch_first<Order::AsStored, Order::Transposed, 32>(operands_2, X_tile(stage), warp_n,
                                                             W_tile(stage), warp_f);
@@ -90,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                                                               warp_n, W_tile(stage), warp_f);
         wait_copies<2>();
         block_barrier();
-        if (d_next < 4096) {
+        if (more.value) {
             fetch_d(d_next, (stage + 1) % 4);
         }
         multiply_tail(G_sum, operands_2);
@@ -115,15 +115,23 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     d_next += 32;
     d_ahead += 32;
     int stage = 0;
-    for (int d0 = 0; d0 < 4096; d0 += 32) {
-        if (d_ahead < 4096) {
-            load_d(d_ahead, (stage + 3) % 4);
-        }
+    int d0 = 0;
+    if (d_next < 4096) {
+        do {
+            if (d_ahead < 4096) {
+                load_d(d_ahead, (stage + 3) % 4);
+            }
+            commit_copies();
+            chunk_d(d0, stage, Flag<true>());
+            d_next += 32;
+            d_ahead += 32;
+            stage = (stage + 1) % 4;
+            d0 += 32;
+        } while (d_next < 4096);
+    }
+    if (d0 < 4096) {
         commit_copies();
-        chunk_d(d0, stage);
-        d_next += 32;
-        d_ahead += 32;
-        stage = (stage + 1) % 4;
+        chunk_d(d0, stage, Flag<false>());
     }
 
     // Y[n, f] = exp(-guard(max(0.0, -G_sum[n, f]))) * G_sum[n, f] * U_sum[n, f] /
