@@ -68,6 +68,22 @@ std::optional<AxisId> Planner::memory_axis(const Compute& compute, const Read& r
         if (array.axes.size() < 2) return std::nullopt;
         std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
         if (tile.home == Home::Matrix) last = tile.column_dimension;
+        // Of a gather, neighbours are those along the axis that its last index is.
+        const auto load = loads_.find(variable);
+        if (load != loads_.end() && !load->second.load->gather.empty()) {
+            const Load& gather = *load->second.load;
+            const Array& source = region_.arrays[gather.array.index()];
+            const AxisIndex* along = std::get_if<AxisIndex>(
+                &gather
+                     .gather[source.layout.empty() ? source.axes.size() - 1 : source.layout.back()]
+                     .node);
+            const auto place = along == nullptr
+                                   ? array.axes.end()
+                                   : std::find(array.axes.begin(), array.axes.end(), along->axis);
+            if (place == array.axes.end()) return std::nullopt;
+            if (tile.home != Home::Matrix)
+                last = static_cast<std::size_t>(place - array.axes.begin());
+        }
         if (last >= read.index.size()) return std::nullopt;
         const std::set<AxisId> axes = axes_used(read.index[last]);
         for (const AxisId axis : axes)

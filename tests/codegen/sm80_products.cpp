@@ -165,6 +165,12 @@ std::vector<TensorWorkload> product_workloads() {
          "output O[m] = logsumexp[n](if n <= m + size(n) - size(m) then S[m, n] else -inf) }",
          {},
          "fuse all\ngroup m by 16 at l1\nstream n by 32 at l1"},
+        {"product of the expert that an index names",
+         "diagram experts { axis b = 3, t = 33, e = 4, k = 72, n = 40\n"
+         "input X[b, t, k], W[e, n, k] : bf16, which[b] : i32\n"
+         "output Y[b, t, n] : bf16 = sum(k) X[b, t, k] * W[which[b], n, k] }",
+         {},
+         "group b by 1\ngroup t by 16\ngroup n by 32\nstream k by 32"},
         {"product in a loop inside a loop",
          "diagram mm { axis m = 40, n = 50, k = 8\n input A[k, m], B[k, n], v[k] : bf16\n"
          "output C[n, m] : f16 = silu(0.25 * sum(k) (B[k, n] * v[k]) * max(A[k, m], 0)) }",
