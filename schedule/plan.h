@@ -10,7 +10,8 @@
 //   {row}         registers of the threads that hold the row, the same in each
 //   {row, other}  a fragment: the layout of mma's results, or vectors of a row where no product is
 //   {other}       shared memory, computed by the block together
-//   {two others}  a swizzled matrix in shared memory, computed by the block together
+//   {two others}  a swizzled matrix in shared memory, computed by the block together; so is what
+//                 only products read and no thread's registers are needed for, whatever its axes
 //
 // Loaded arrays that a product reads are matrices in shared memory, filled by asynchronous copies;
 // others are read from device memory where they are used.

@@ -93,14 +93,6 @@ private:
     // lower_loop.cpp
     void lower_loop(const schedule::ChunkLoop& loop, Body& body);
     void enter_chunk(const ChunkLoop& code, Body& body);
-    void find_visible(ChunkLoop& code, Body& body);
-    [[nodiscard]] std::pair<kernel::Expression, kernel::Expression> declare_ends(
-        const ChunkLoop& code, const ChunkProgression& chunks, Body& body);
-    void find_nearest(ChunkLoop& code, const std::vector<ChunkProgression>& all, Body& body);
-    void search_visible(ChunkLoop& code, Body& body);
-    void find_by_index(ChunkLoop& code, Body& body);
-    void find_by_data(ChunkLoop& code, Body& body);
-    [[nodiscard]] std::optional<IntervalCode> element_ends(const Read& read, Body& body);
     void find_leads(ChunkLoop& code);
     [[nodiscard]] kernel::Lambda function(const ChunkLoop& code, Body body) const;
     [[nodiscard]] kernel::Statement call_of(const ChunkLoop& code, const std::string& function,
@@ -127,6 +119,16 @@ private:
     [[nodiscard]] bool is_copy(const schedule::Item& item) const;
     /// What tells chunks with nothing to test from others; `false` where all have.
     [[nodiscard]] kernel::Expression untested(const Loop& loop, Body& body);
+
+    // visible_chunks.cpp
+    void find_visible(ChunkLoop& code, Body& body);
+    [[nodiscard]] std::pair<kernel::Expression, kernel::Expression> declare_ends(
+        const ChunkLoop& code, const ChunkProgression& chunks, Body& body);
+    void find_nearest(ChunkLoop& code, const std::vector<ChunkProgression>& all, Body& body);
+    void search_visible(ChunkLoop& code, Body& body);
+    void find_by_index(ChunkLoop& code, Body& body);
+    void find_by_data(ChunkLoop& code, Body& body);
+    [[nodiscard]] std::optional<IntervalCode> element_ends(const Read& read, Body& body);
 
     // lower_memory.cpp
     [[nodiscard]] bool has_loops() const;

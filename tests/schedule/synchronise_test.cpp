@@ -186,7 +186,16 @@ Program random_program(std::mt19937& random) {
         }
         const BufferId panel = build.shared(fmt::format("panel{}", l), 1 + ahead);
         ops.push_back(build.op("convert", rings, {panel}, ahead));
+        // A ring of the loop around, which the inner one reads.
+        const bool nested = pick(3) == 0;
         std::vector<BufferId> reads = {panel};
+        std::vector<OpId> around;
+        if (nested && pick(2) == 0) {
+            const std::int64_t stages = 1 + pick(3);
+            const BufferId outer = build.shared(fmt::format("outer{}", l), stages);
+            around.push_back(build.copy(outer, stages - 1));
+            reads.push_back(outer);
+        }
         if (pick(2) == 0) reads.push_back(fixed);
         ops.push_back(build.op("multiply", reads, {}));
         if (pick(3) == 0) {
@@ -195,8 +204,8 @@ Program random_program(std::mt19937& random) {
             ops.push_back(build.op("fold", {scratch}, {}));
         }
         ChunkLoop loop = Builder::loop(ops);
-        if (pick(3) == 0) {
-            ChunkLoop outer;
+        if (nested) {
+            ChunkLoop outer = Builder::loop(around);
             outer.body.push_back({std::move(loop)});
             build.program.body.push_back({std::move(outer)});
         } else {

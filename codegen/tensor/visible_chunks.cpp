@@ -1,0 +1,189 @@
+// Which chunks of a loop are visited: those of a progression that is known in closed form, those
+// that a function finds, or those that the block's warps mark, where data decides.
+#include <tuple>
+
+#include "codegen/fold_constants.h"
+#include "codegen/tensor/tensor_lowering.h"
+
+namespace napkin::lowering {
+namespace {
+
+using kernel::Body;
+using kernel::call;
+using kernel::define;
+using kernel::only_if;
+using kernel::Run;
+using kernel::variable;
+
+}  // namespace
+
+/// Which chunks are visited, where masks may skip some: those of a progression, or those that a
+/// function finds.
+void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
+    code.first = expression_of(code.outer.start);
+    find_by_index(code, body);
+    if (!code.statement.data_masks.empty()) find_by_data(code, body);
+}
+
+void TensorLowering::find_by_index(ChunkLoop& code, Body& body) {
+    if (code.statement.visible.empty()) return;
+    const std::optional<std::vector<ChunkProgression>> chunks =
+        IntervalPrinter(axes_, ranges_, sizes_)
+            .chunks(code.statement.visible, code.loop.axis, code.loop.size, names_, body);
+    if (!chunks) return search_visible(code, body);
+    if (chunks->size() == 1 && !chunks->front().origin)
+        std::tie(code.first, code.end) = declare_ends(code, chunks->front(), body);
+    else
+        find_nearest(code, *chunks, body);
+}
+
+/// Declares where a progression begins and ends.
+std::pair<kernel::Expression, kernel::Expression> TensorLowering::declare_ends(
+    const ChunkLoop& code, const ChunkProgression& chunks, Body& body) {
+    const auto declared = [&](const char* name, kernel::Expression value) {
+        if (parts_of(value) == nullptr) return value;
+        const std::string fresh = names_.fresh(name + code.axis);
+        body.push_back(define("int", fresh, std::move(value)));
+        return variable(fresh);
+    };
+    kernel::Expression first = declared("first_", expression_of(chunks.first));
+    kernel::Expression end =
+        declared("end_", folded(choose(chunks.when, expression_of(chunks.end), first)));
+    return {std::move(first), std::move(end)};
+}
+
+/// Declares what gives the next chunk of all progressions.
+void TensorLowering::find_nearest(ChunkLoop& code, const std::vector<ChunkProgression>& all,
+                                  Body& body) {
+    const std::string after = names_.fresh("after_" + code.axis);
+    const std::string nearest_name = names_.fresh("nearest_" + code.axis);
+    const kernel::Expression nearest = variable(nearest_name);
+    Body search = {define("int", after, variable(code.start) + code.loop.size),
+                   kernel::declare("int", nearest_name, code.end)};
+    for (const ChunkProgression& each : all) {
+        const auto [first, end] = declare_ends(code, each, body);
+        IndexForm place = index_along(code.loop.axis, after);
+        if (first != kernel::Expression(0))
+            place = index_atom(call("maximum", {variable(after), first}), range_of(place));
+        if (each.origin) place = place + modulo(*each.origin - place, each.step);
+        const std::string at = names_.fresh("at");
+        search.push_back(define("int", at, expression_of(place)));
+        append(search, only_if(variable(at) < end,
+                               {assign(nearest, call("minimum", {nearest, variable(at)}))}));
+    }
+    search.push_back({kernel::Return{nearest}});
+    code.next = names_.fresh("next_" + code.axis);
+    body.push_back(kernel::define_function(
+        code.next, kernel::Lambda{{{"int", code.start}}, std::move(search)}));
+    code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
+}
+
+/// Where no closed form says which chunks are visited, they are tried one after another.
+void TensorLowering::search_visible(ChunkLoop& code, Body& body) {
+    Body visible;
+    enter_chunk(code, visible);
+    kernel::Expression test =
+        IntervalPrinter(axes_, ranges_, sizes_).may_hold(code.statement.visible, names_, visible);
+    ranges_[code.loop.axis] = code.outer;
+    if (is(test, true)) return;
+    code.next = names_.fresh("next_" + code.axis);
+    const std::string seen = names_.fresh("visible_" + code.axis);
+    visible.push_back({kernel::Return{std::move(test)}});
+    body.push_back(
+        kernel::define_function(seen, kernel::Lambda{{{"int", code.start}}, std::move(visible)}));
+    const kernel::Expression start = variable(code.start);
+    Body search = {{kernel::Repeat{{add_to(start, code.loop.size)},
+                                   start < code.end && !invoke(variable(seen), {start})}},
+                   {kernel::Return{start}}};
+    body.push_back(kernel::define_function(
+        code.next, kernel::Lambda{{{"int", code.start}}, std::move(search)}));
+    code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
+}
+
+/// The least and the greatest of the elements that a read means in the part that the block works
+/// on, where that is along one axis; the warp declares them.
+std::optional<IntervalCode> TensorLowering::element_ends(const Read& read, Body& body) {
+    const IntervalPrinter intervals(axes_, ranges_, sizes_);
+    const std::string at = names_.fresh("i");
+    std::vector<IndexForm> place;
+    IndexForm count = 1;
+    for (const Expression& index : read.index) {
+        const AxisRange& range = ranges_.at(std::get<AxisIndex>(index.node).axis);
+        place.push_back(range.start);
+        if (range.capacity == 1) continue;
+        if (!count.is_constant(1)) return std::nullopt;
+        count = range.count;
+        place.back() = place.back() + counted(at, range.capacity - 1);
+    }
+    const std::string& array = region_.arrays[read.array.index()].name;
+    const std::string name = names_.fresh(Names::identifier(array) + "_ends");
+    const std::string element = names_.fresh(Names::identifier(array) + "_at");
+    body.push_back(kernel::define_function(
+        element, {{{"int", at}}, {{kernel::Return{device_element(read.array, place).value}}}}));
+    body.push_back(
+        define("Ends", name, call("ends_of", {expression_of(count), variable(element)})));
+    const auto end = [&](const char* which) {
+        return index_atom(member(variable(name), which), range_of(ElementType::I32));
+    };
+    return IntervalCode{end("least"), end("greatest")};
+}
+
+/// The block's warps mark the chunks in which data may let something through, which a function then
+/// finds; those past the marks are visited.
+void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
+    std::vector<Expression> conditions = code.statement.data_masks;
+    const bool by_function = !code.next.empty();
+    if (by_function) {
+        conditions.insert(conditions.end(), code.statement.visible.begin(),
+                          code.statement.visible.end());
+        code.first = expression_of(code.outer.start);
+        code.next.clear();
+    }
+    std::vector<std::pair<Read, IntervalCode>> known;
+    const auto declare = [&](bool along_chunks, Body& where) {
+        for (const Expression& condition : conditions)
+            walk(condition, [&](const Expression& part) {
+                const Read* element = std::get_if<Read>(&part.node);
+                if (element == nullptr || axes_used(part).contains(code.loop.axis) != along_chunks)
+                    return;
+                for (const auto& [read, ends] : known)
+                    if (read == *element) return;
+                if (const std::optional<IntervalCode> ends = element_ends(*element, where))
+                    known.emplace_back(*element, *ends);
+            });
+    };
+    declare(false, body);
+    Body test;
+    enter_chunk(code, test);
+    declare(true, test);
+    const auto ends_of = [&](const Read& element) -> std::optional<IntervalCode> {
+        for (const auto& [read, ends] : known)
+            if (read == element) return ends;
+        return std::nullopt;
+    };
+    kernel::Expression seen =
+        IntervalPrinter(axes_, ranges_, sizes_, ends_of).may_hold(conditions, names_, test);
+    ranges_[code.loop.axis] = code.outer;
+    test.push_back({kernel::Return{std::move(seen)}});
+    const schedule::BufferId buffer = schedule_.marks.at(code.loop.source);
+    const std::string& marks = buffer_names_.at(buffer);
+    const std::int64_t most = schedule_[buffer].bytes;
+    if (chunked_) body.push_back({kernel::Barrier{}});
+    body.push_back(
+        {Run{call({"mark_chunks", {most, program_.threads / 32}},
+                  {variable(marks), code.first, code.end, code.loop.size,
+                   kernel::Expression(kernel::Lambda{{{"int", code.start}}, std::move(test)})})}});
+    body.push_back({kernel::Barrier{}});
+    const kernel::Expression start = variable(code.start);
+    const auto next_from = [&](kernel::Expression from) {
+        return call({"next_marked", {most}},
+                    {variable(marks), code.first, code.end, code.loop.size, std::move(from)});
+    };
+    code.next = names_.fresh("next_" + code.axis);
+    body.push_back(kernel::define_function(
+        code.next, kernel::Lambda{{{"int", code.start}},
+                                  {{kernel::Return{next_from(start + code.loop.size)}}}}));
+    code.first = next_from(code.first);
+}
+
+}  // namespace napkin::lowering
