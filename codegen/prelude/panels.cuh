@@ -1,0 +1,154 @@
+// Tiles in shared memory for products of warp groups, rings of them that one agent fills for
+// others, and those products.
+//
+// A tile is panels side by side, each of all its rows and of as many columns as fill 128 bytes, or
+// 64 or 32 where the columns are no multiple. Inside a panel the 16-byte units of a row are
+// permuted as in a Matrix of its width, which is what bulk copies write and products read.
+#pragma once
+
+#ifdef NAPKIN_EMULATED
+#include "emulator/hopper.cuh"
+#else
+#include "hopper.cuh"
+#endif
+#include "product.cuh"
+
+namespace nk {
+
+template <class T, int kRows, int kColumns>
+struct Panels {
+    using Element = T;
+    static constexpr int rows = kRows;
+    static constexpr int columns = kColumns;
+    static constexpr int swizzle = alignment_of(kColumns * int(sizeof(T)) / 16) * 16;  ///< bytes
+    static constexpr int width = swizzle / int(sizeof(T));  ///< columns of a panel
+    static constexpr int row_bytes = swizzle;               ///< from a row of a panel to the next
+    static constexpr int panel_bytes = kRows * swizzle;
+    static constexpr int bytes = kRows * kColumns * int(sizeof(T));
+    using Panel = Matrix<T, kRows, width>;
+    static_assert(swizzle >= 32, "columns fill panels of at least 32 bytes");
+    static_assert(kRows % 8 == 0, "units are permuted over eight rows");
+
+    Shared<T> data;
+
+    static NK_DEVICE int turn(int row) { return Panel::turn(row); }
+    /// Where an element is, in elements from the start.
+    static NK_DEVICE int place(int row, int column) {
+        return column / width * (kRows * width) + Panel::place(row, column % width);
+    }
+    NK_DEVICE decltype(auto) operator()(int row, int column) const {
+        check_element(data, row, kRows, column, kColumns);
+        return data[place(row, column)];
+    }
+};
+
+/// The tile `offset` bytes from the start of shared memory, a multiple of 1024.
+template <class T, int kRows, int kColumns>
+NK_DEVICE Panels<T, kRows, kColumns> shared_panels(unsigned char* memory, int offset,
+                                                   const char* name) {
+    return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
+}
+
+/// Starts the bulk copies of a tile, a panel each, from `at` of the array on, the contiguous
+/// dimension first.
+template <int kRank, class T, int kRows, int kColumns>
+NK_DEVICE void load_panels(Panels<T, kRows, kColumns> tile, const TensorMap& map,
+                           const int (&at)[kRank], Shared<u64> barriers, int which) {
+    using Tile = Panels<T, kRows, kColumns>;
+#pragma unroll
+    for (int panel = 0; panel < kColumns / Tile::width; ++panel) {
+        int from[kRank];
+        for (int d = 0; d < kRank; ++d) from[d] = at[d];
+        from[0] += panel * Tile::width;
+        start_bulk_load(tile.data, panel * Tile::panel_bytes, map, from, barriers, which);
+    }
+}
+
+/// The barriers of a ring of kStages contents, of which the n-th is in slot n % kStages: whether it
+/// is filled, and whether its users are through with it. Contents are counted through the kernel.
+template <int kStages>
+struct Ring {
+    Shared<u64> barriers;
+
+    /// One thread starts it, for so many arrivals of those who fill and of those who use it.
+    NK_DEVICE void start(int fillers, int users) const {
+        for (int slot = 0; slot < kStages; ++slot) {
+            start_barrier(barriers, slot, fillers);
+            start_barrier(barriers, kStages + slot, users);
+        }
+    }
+    NK_DEVICE static int slot(int n) { return n % kStages; }
+    NK_DEVICE void wait_filled(int n) const {
+        wait_barrier(barriers, n % kStages, n / kStages & 1);
+    }
+    /// The first kStages contents find their slots free.
+    NK_DEVICE void wait_free(int n) const {
+        wait_barrier(barriers, kStages + n % kStages, (n / kStages & 1) ^ 1);
+    }
+    /// A warp is through with content n.
+    NK_DEVICE void release(int n) const {
+        warp_barrier();
+        if (lane_index() == 0) arrive(barriers, kStages + n % kStages);
+    }
+};
+template <int kStages>
+NK_DEVICE Ring<kStages> shared_ring(unsigned char* memory, int offset, const char* name) {
+    return {shared_tile<u64>(memory, offset, 2 * kStages, name)};
+}
+
+/// Where a product's operands lie, step after step along k.
+template <Order kOrder, bool kLeft, class Tile>
+struct GroupOperand {
+    /// Whether k runs along the stored rows.
+    static constexpr bool kAlongRows = kLeft == (kOrder == Order::AsStored);
+    u64 first;
+
+    /// From `start` on, of the operand's rows or columns.
+    NK_DEVICE GroupOperand(Tile tile, int start)
+        : first(operand_at<Tile::swizzle>(
+              tile.data,
+              kAlongRows ? start * Tile::row_bytes : start / Tile::width * Tile::panel_bytes,
+              kAlongRows ? 16 : Tile::panel_bytes, 8 * Tile::row_bytes)) {}
+    NK_DEVICE u64 at(int step) const {
+        constexpr int kSteps = Tile::swizzle / 32;  // of a panel's width
+        return further(first, kAlongRows ? step / kSteps * Tile::panel_bytes + step % kSteps * 32
+                                         : step * 16 * Tile::row_bytes);
+    }
+};
+
+/// Starts acc += left right over the first kDepth of k, both from shared memory, by a warp group;
+/// acc begins at zero unless `add`. Its rows of the left operand start at `row`, results at
+/// `column` of the right one. What is started is waited for as one group.
+template <Order kLeft, Order kRight, int kDepth, class T, int kAcross, int kLeftRows,
+          int kLeftColumns, int kRightRows, int kRightColumns>
+NK_DEVICE void start_multiply(Fragment<1, kAcross>& acc, Panels<T, kLeftRows, kLeftColumns> left,
+                              int row, Panels<T, kRightRows, kRightColumns> right, int column,
+                              bool add) {
+    const GroupOperand<kLeft, true, Panels<T, kLeftRows, kLeftColumns>> a(left, row);
+    const GroupOperand<kRight, false, Panels<T, kRightRows, kRightColumns>> b(right, column);
+    fence_products();
+#pragma unroll
+    for (int step = 0; step < kDepth / 16; ++step)
+        start_product<T, !a.kAlongRows, !b.kAlongRows>(acc.at[0], a.at(step), b.at(step),
+                                                       add || step > 0);
+    commit_products();
+}
+/// The same for left operands in registers, which must stay as they are until it is through.
+template <Order kRight, class T, int kAcross, int kSteps, int kRows, int kColumns>
+NK_DEVICE void start_multiply(Fragment<1, kAcross>& acc, const LeftOperand<T, 1, kSteps>& left,
+                              Panels<T, kRows, kColumns> right, int column, bool add) {
+    const GroupOperand<kRight, false, Panels<T, kRows, kColumns>> b(right, column);
+    fence_products();
+#pragma unroll
+    for (int step = 0; step < kSteps; ++step)
+        start_product<T, !b.kAlongRows>(acc.at[0], left.at[0][step], b.at(step), add || step > 0);
+    commit_products();
+}
+/// Waits for all products but those of the last kPending groups; acc is one of the others'.
+template <int kPending, int kAcross>
+NK_DEVICE void finish_multiply(Fragment<1, kAcross>& acc) {
+    wait_products<kPending>();
+    settle(acc.at[0]);
+}
+
+}  // namespace nk

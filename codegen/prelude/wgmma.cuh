@@ -1,0 +1,376 @@
+// wgmma of every width: a warp group's 64 x 8 kAcross results of f32, += left right over 16
+// elements of 2 bytes. The left operand is in shared memory or, 16 rows a warp laid out as
+// Fragment's, in registers; the right one in shared memory. What runs along k in memory is not
+// transposed. Without `add` the results begin at zero. Nothing may touch the registers before
+// wait_products and settle.
+#pragma once
+
+namespace nk {
+
+template <class A, class B>
+inline constexpr bool same = false;
+template <class A>
+inline constexpr bool same<A, A> = true;
+
+// Operands of an instruction, eight columns after eight columns.
+#define NK_AT(j) "+f"(acc[j][0]), "+f"(acc[j][1]), "+f"(acc[j][2]), "+f"(acc[j][3])
+#define NK_ACC_1 NK_AT(0)
+#define NK_REG_1 "%0, %1, %2, %3"
+#define NK_ACC_2 NK_ACC_1, NK_AT(1)
+#define NK_REG_2 NK_REG_1 ", %4, %5, %6, %7"
+#define NK_ACC_3 NK_ACC_2, NK_AT(2)
+#define NK_REG_3 NK_REG_2 ", %8, %9, %10, %11"
+#define NK_ACC_4 NK_ACC_3, NK_AT(3)
+#define NK_REG_4 NK_REG_3 ", %12, %13, %14, %15"
+#define NK_ACC_5 NK_ACC_4, NK_AT(4)
+#define NK_REG_5 NK_REG_4 ", %16, %17, %18, %19"
+#define NK_ACC_6 NK_ACC_5, NK_AT(5)
+#define NK_REG_6 NK_REG_5 ", %20, %21, %22, %23"
+#define NK_ACC_7 NK_ACC_6, NK_AT(6)
+#define NK_REG_7 NK_REG_6 ", %24, %25, %26, %27"
+#define NK_ACC_8 NK_ACC_7, NK_AT(7)
+#define NK_REG_8 NK_REG_7 ", %28, %29, %30, %31"
+#define NK_ACC_9 NK_ACC_8, NK_AT(8)
+#define NK_REG_9 NK_REG_8 ", %32, %33, %34, %35"
+#define NK_ACC_10 NK_ACC_9, NK_AT(9)
+#define NK_REG_10 NK_REG_9 ", %36, %37, %38, %39"
+#define NK_ACC_11 NK_ACC_10, NK_AT(10)
+#define NK_REG_11 NK_REG_10 ", %40, %41, %42, %43"
+#define NK_ACC_12 NK_ACC_11, NK_AT(11)
+#define NK_REG_12 NK_REG_11 ", %44, %45, %46, %47"
+#define NK_ACC_13 NK_ACC_12, NK_AT(12)
+#define NK_REG_13 NK_REG_12 ", %48, %49, %50, %51"
+#define NK_ACC_14 NK_ACC_13, NK_AT(13)
+#define NK_REG_14 NK_REG_13 ", %52, %53, %54, %55"
+#define NK_ACC_15 NK_ACC_14, NK_AT(14)
+#define NK_REG_15 NK_REG_14 ", %56, %57, %58, %59"
+#define NK_ACC_16 NK_ACC_15, NK_AT(15)
+#define NK_REG_16 NK_REG_15 ", %60, %61, %62, %63"
+#define NK_ACC_17 NK_ACC_16, NK_AT(16)
+#define NK_REG_17 NK_REG_16 ", %64, %65, %66, %67"
+#define NK_ACC_18 NK_ACC_17, NK_AT(17)
+#define NK_REG_18 NK_REG_17 ", %68, %69, %70, %71"
+#define NK_ACC_19 NK_ACC_18, NK_AT(18)
+#define NK_REG_19 NK_REG_18 ", %72, %73, %74, %75"
+#define NK_ACC_20 NK_ACC_19, NK_AT(19)
+#define NK_REG_20 NK_REG_19 ", %76, %77, %78, %79"
+#define NK_ACC_21 NK_ACC_20, NK_AT(20)
+#define NK_REG_21 NK_REG_20 ", %80, %81, %82, %83"
+#define NK_ACC_22 NK_ACC_21, NK_AT(21)
+#define NK_REG_22 NK_REG_21 ", %84, %85, %86, %87"
+#define NK_ACC_23 NK_ACC_22, NK_AT(22)
+#define NK_REG_23 NK_REG_22 ", %88, %89, %90, %91"
+#define NK_ACC_24 NK_ACC_23, NK_AT(23)
+#define NK_REG_24 NK_REG_23 ", %92, %93, %94, %95"
+#define NK_ACC_25 NK_ACC_24, NK_AT(24)
+#define NK_REG_25 NK_REG_24 ", %96, %97, %98, %99"
+#define NK_ACC_26 NK_ACC_25, NK_AT(25)
+#define NK_REG_26 NK_REG_25 ", %100, %101, %102, %103"
+#define NK_ACC_27 NK_ACC_26, NK_AT(26)
+#define NK_REG_27 NK_REG_26 ", %104, %105, %106, %107"
+#define NK_ACC_28 NK_ACC_27, NK_AT(27)
+#define NK_REG_28 NK_REG_27 ", %108, %109, %110, %111"
+#define NK_ACC_29 NK_ACC_28, NK_AT(28)
+#define NK_REG_29 NK_REG_28 ", %112, %113, %114, %115"
+#define NK_ACC_30 NK_ACC_29, NK_AT(29)
+#define NK_REG_30 NK_REG_29 ", %116, %117, %118, %119"
+#define NK_ACC_31 NK_ACC_30, NK_AT(30)
+#define NK_REG_31 NK_REG_30 ", %120, %121, %122, %123"
+#define NK_ACC_32 NK_ACC_31, NK_AT(31)
+#define NK_REG_32 NK_REG_31 ", %124, %125, %126, %127"
+
+#define NK_WGMMA(across, columns, type, a, b, c, d, e)                                   \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" c                              \
+                 ", 0;\n"                                                                \
+                 "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type    \
+                 " {" NK_REG_##across "}, %" a ", %" b ", add, 1, 1, %" d ", %" e ";\n}" \
+                 : NK_ACC_##across                                                       \
+                 : "l"(left), "l"(right), "r"(int(add)), "n"(int(kLeftTransposed)),      \
+                   "n"(int(kRightTransposed)))
+#define NK_WGMMA_HELD(across, columns, type, a, b, c, d, e, f, g)                      \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" f                            \
+                 ", 0;\n"                                                              \
+                 "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type  \
+                 " {" NK_REG_##across "}, {%" a ", %" b ", %" c ", %" d "}, %" e       \
+                                      ", add, 1, 1, %" g ";\n}"                        \
+                 : NK_ACC_##across                                                     \
+                 : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right), \
+                   "r"(int(add)), "n"(int(kRightTransposed)))
+
+template <class T, bool kLeftTransposed, bool kRightTransposed, int kAcross>
+NK_DEVICE void start_product(float (&acc)[kAcross][4], u64 left, u64 right, bool add) {
+    static_assert(kAcross >= 1 && kAcross <= 32);
+    if constexpr (same<T, bf16>) {
+        if constexpr (kAcross == 1)
+            NK_WGMMA(1, "8", "bf16", "4", "5", "6", "7", "8");
+        else if constexpr (kAcross == 2)
+            NK_WGMMA(2, "16", "bf16", "8", "9", "10", "11", "12");
+        else if constexpr (kAcross == 3)
+            NK_WGMMA(3, "24", "bf16", "12", "13", "14", "15", "16");
+        else if constexpr (kAcross == 4)
+            NK_WGMMA(4, "32", "bf16", "16", "17", "18", "19", "20");
+        else if constexpr (kAcross == 5)
+            NK_WGMMA(5, "40", "bf16", "20", "21", "22", "23", "24");
+        else if constexpr (kAcross == 6)
+            NK_WGMMA(6, "48", "bf16", "24", "25", "26", "27", "28");
+        else if constexpr (kAcross == 7)
+            NK_WGMMA(7, "56", "bf16", "28", "29", "30", "31", "32");
+        else if constexpr (kAcross == 8)
+            NK_WGMMA(8, "64", "bf16", "32", "33", "34", "35", "36");
+        else if constexpr (kAcross == 9)
+            NK_WGMMA(9, "72", "bf16", "36", "37", "38", "39", "40");
+        else if constexpr (kAcross == 10)
+            NK_WGMMA(10, "80", "bf16", "40", "41", "42", "43", "44");
+        else if constexpr (kAcross == 11)
+            NK_WGMMA(11, "88", "bf16", "44", "45", "46", "47", "48");
+        else if constexpr (kAcross == 12)
+            NK_WGMMA(12, "96", "bf16", "48", "49", "50", "51", "52");
+        else if constexpr (kAcross == 13)
+            NK_WGMMA(13, "104", "bf16", "52", "53", "54", "55", "56");
+        else if constexpr (kAcross == 14)
+            NK_WGMMA(14, "112", "bf16", "56", "57", "58", "59", "60");
+        else if constexpr (kAcross == 15)
+            NK_WGMMA(15, "120", "bf16", "60", "61", "62", "63", "64");
+        else if constexpr (kAcross == 16)
+            NK_WGMMA(16, "128", "bf16", "64", "65", "66", "67", "68");
+        else if constexpr (kAcross == 17)
+            NK_WGMMA(17, "136", "bf16", "68", "69", "70", "71", "72");
+        else if constexpr (kAcross == 18)
+            NK_WGMMA(18, "144", "bf16", "72", "73", "74", "75", "76");
+        else if constexpr (kAcross == 19)
+            NK_WGMMA(19, "152", "bf16", "76", "77", "78", "79", "80");
+        else if constexpr (kAcross == 20)
+            NK_WGMMA(20, "160", "bf16", "80", "81", "82", "83", "84");
+        else if constexpr (kAcross == 21)
+            NK_WGMMA(21, "168", "bf16", "84", "85", "86", "87", "88");
+        else if constexpr (kAcross == 22)
+            NK_WGMMA(22, "176", "bf16", "88", "89", "90", "91", "92");
+        else if constexpr (kAcross == 23)
+            NK_WGMMA(23, "184", "bf16", "92", "93", "94", "95", "96");
+        else if constexpr (kAcross == 24)
+            NK_WGMMA(24, "192", "bf16", "96", "97", "98", "99", "100");
+        else if constexpr (kAcross == 25)
+            NK_WGMMA(25, "200", "bf16", "100", "101", "102", "103", "104");
+        else if constexpr (kAcross == 26)
+            NK_WGMMA(26, "208", "bf16", "104", "105", "106", "107", "108");
+        else if constexpr (kAcross == 27)
+            NK_WGMMA(27, "216", "bf16", "108", "109", "110", "111", "112");
+        else if constexpr (kAcross == 28)
+            NK_WGMMA(28, "224", "bf16", "112", "113", "114", "115", "116");
+        else if constexpr (kAcross == 29)
+            NK_WGMMA(29, "232", "bf16", "116", "117", "118", "119", "120");
+        else if constexpr (kAcross == 30)
+            NK_WGMMA(30, "240", "bf16", "120", "121", "122", "123", "124");
+        else if constexpr (kAcross == 31)
+            NK_WGMMA(31, "248", "bf16", "124", "125", "126", "127", "128");
+        else if constexpr (kAcross == 32)
+            NK_WGMMA(32, "256", "bf16", "128", "129", "130", "131", "132");
+    } else {
+        static_assert(same<T, f16>);
+        if constexpr (kAcross == 1)
+            NK_WGMMA(1, "8", "f16", "4", "5", "6", "7", "8");
+        else if constexpr (kAcross == 2)
+            NK_WGMMA(2, "16", "f16", "8", "9", "10", "11", "12");
+        else if constexpr (kAcross == 3)
+            NK_WGMMA(3, "24", "f16", "12", "13", "14", "15", "16");
+        else if constexpr (kAcross == 4)
+            NK_WGMMA(4, "32", "f16", "16", "17", "18", "19", "20");
+        else if constexpr (kAcross == 5)
+            NK_WGMMA(5, "40", "f16", "20", "21", "22", "23", "24");
+        else if constexpr (kAcross == 6)
+            NK_WGMMA(6, "48", "f16", "24", "25", "26", "27", "28");
+        else if constexpr (kAcross == 7)
+            NK_WGMMA(7, "56", "f16", "28", "29", "30", "31", "32");
+        else if constexpr (kAcross == 8)
+            NK_WGMMA(8, "64", "f16", "32", "33", "34", "35", "36");
+        else if constexpr (kAcross == 9)
+            NK_WGMMA(9, "72", "f16", "36", "37", "38", "39", "40");
+        else if constexpr (kAcross == 10)
+            NK_WGMMA(10, "80", "f16", "40", "41", "42", "43", "44");
+        else if constexpr (kAcross == 11)
+            NK_WGMMA(11, "88", "f16", "44", "45", "46", "47", "48");
+        else if constexpr (kAcross == 12)
+            NK_WGMMA(12, "96", "f16", "48", "49", "50", "51", "52");
+        else if constexpr (kAcross == 13)
+            NK_WGMMA(13, "104", "f16", "52", "53", "54", "55", "56");
+        else if constexpr (kAcross == 14)
+            NK_WGMMA(14, "112", "f16", "56", "57", "58", "59", "60");
+        else if constexpr (kAcross == 15)
+            NK_WGMMA(15, "120", "f16", "60", "61", "62", "63", "64");
+        else if constexpr (kAcross == 16)
+            NK_WGMMA(16, "128", "f16", "64", "65", "66", "67", "68");
+        else if constexpr (kAcross == 17)
+            NK_WGMMA(17, "136", "f16", "68", "69", "70", "71", "72");
+        else if constexpr (kAcross == 18)
+            NK_WGMMA(18, "144", "f16", "72", "73", "74", "75", "76");
+        else if constexpr (kAcross == 19)
+            NK_WGMMA(19, "152", "f16", "76", "77", "78", "79", "80");
+        else if constexpr (kAcross == 20)
+            NK_WGMMA(20, "160", "f16", "80", "81", "82", "83", "84");
+        else if constexpr (kAcross == 21)
+            NK_WGMMA(21, "168", "f16", "84", "85", "86", "87", "88");
+        else if constexpr (kAcross == 22)
+            NK_WGMMA(22, "176", "f16", "88", "89", "90", "91", "92");
+        else if constexpr (kAcross == 23)
+            NK_WGMMA(23, "184", "f16", "92", "93", "94", "95", "96");
+        else if constexpr (kAcross == 24)
+            NK_WGMMA(24, "192", "f16", "96", "97", "98", "99", "100");
+        else if constexpr (kAcross == 25)
+            NK_WGMMA(25, "200", "f16", "100", "101", "102", "103", "104");
+        else if constexpr (kAcross == 26)
+            NK_WGMMA(26, "208", "f16", "104", "105", "106", "107", "108");
+        else if constexpr (kAcross == 27)
+            NK_WGMMA(27, "216", "f16", "108", "109", "110", "111", "112");
+        else if constexpr (kAcross == 28)
+            NK_WGMMA(28, "224", "f16", "112", "113", "114", "115", "116");
+        else if constexpr (kAcross == 29)
+            NK_WGMMA(29, "232", "f16", "116", "117", "118", "119", "120");
+        else if constexpr (kAcross == 30)
+            NK_WGMMA(30, "240", "f16", "120", "121", "122", "123", "124");
+        else if constexpr (kAcross == 31)
+            NK_WGMMA(31, "248", "f16", "124", "125", "126", "127", "128");
+        else if constexpr (kAcross == 32)
+            NK_WGMMA(32, "256", "f16", "128", "129", "130", "131", "132");
+    }
+}
+template <class T, bool kRightTransposed, int kAcross>
+NK_DEVICE void start_product(float (&acc)[kAcross][4], const u32 (&left)[4], u64 right, bool add) {
+    static_assert(kAcross >= 1 && kAcross <= 32);
+    if constexpr (same<T, bf16>) {
+        if constexpr (kAcross == 1)
+            NK_WGMMA_HELD(1, "8", "bf16", "4", "5", "6", "7", "8", "9", "10");
+        else if constexpr (kAcross == 2)
+            NK_WGMMA_HELD(2, "16", "bf16", "8", "9", "10", "11", "12", "13", "14");
+        else if constexpr (kAcross == 3)
+            NK_WGMMA_HELD(3, "24", "bf16", "12", "13", "14", "15", "16", "17", "18");
+        else if constexpr (kAcross == 4)
+            NK_WGMMA_HELD(4, "32", "bf16", "16", "17", "18", "19", "20", "21", "22");
+        else if constexpr (kAcross == 5)
+            NK_WGMMA_HELD(5, "40", "bf16", "20", "21", "22", "23", "24", "25", "26");
+        else if constexpr (kAcross == 6)
+            NK_WGMMA_HELD(6, "48", "bf16", "24", "25", "26", "27", "28", "29", "30");
+        else if constexpr (kAcross == 7)
+            NK_WGMMA_HELD(7, "56", "bf16", "28", "29", "30", "31", "32", "33", "34");
+        else if constexpr (kAcross == 8)
+            NK_WGMMA_HELD(8, "64", "bf16", "32", "33", "34", "35", "36", "37", "38");
+        else if constexpr (kAcross == 9)
+            NK_WGMMA_HELD(9, "72", "bf16", "36", "37", "38", "39", "40", "41", "42");
+        else if constexpr (kAcross == 10)
+            NK_WGMMA_HELD(10, "80", "bf16", "40", "41", "42", "43", "44", "45", "46");
+        else if constexpr (kAcross == 11)
+            NK_WGMMA_HELD(11, "88", "bf16", "44", "45", "46", "47", "48", "49", "50");
+        else if constexpr (kAcross == 12)
+            NK_WGMMA_HELD(12, "96", "bf16", "48", "49", "50", "51", "52", "53", "54");
+        else if constexpr (kAcross == 13)
+            NK_WGMMA_HELD(13, "104", "bf16", "52", "53", "54", "55", "56", "57", "58");
+        else if constexpr (kAcross == 14)
+            NK_WGMMA_HELD(14, "112", "bf16", "56", "57", "58", "59", "60", "61", "62");
+        else if constexpr (kAcross == 15)
+            NK_WGMMA_HELD(15, "120", "bf16", "60", "61", "62", "63", "64", "65", "66");
+        else if constexpr (kAcross == 16)
+            NK_WGMMA_HELD(16, "128", "bf16", "64", "65", "66", "67", "68", "69", "70");
+        else if constexpr (kAcross == 17)
+            NK_WGMMA_HELD(17, "136", "bf16", "68", "69", "70", "71", "72", "73", "74");
+        else if constexpr (kAcross == 18)
+            NK_WGMMA_HELD(18, "144", "bf16", "72", "73", "74", "75", "76", "77", "78");
+        else if constexpr (kAcross == 19)
+            NK_WGMMA_HELD(19, "152", "bf16", "76", "77", "78", "79", "80", "81", "82");
+        else if constexpr (kAcross == 20)
+            NK_WGMMA_HELD(20, "160", "bf16", "80", "81", "82", "83", "84", "85", "86");
+        else if constexpr (kAcross == 21)
+            NK_WGMMA_HELD(21, "168", "bf16", "84", "85", "86", "87", "88", "89", "90");
+        else if constexpr (kAcross == 22)
+            NK_WGMMA_HELD(22, "176", "bf16", "88", "89", "90", "91", "92", "93", "94");
+        else if constexpr (kAcross == 23)
+            NK_WGMMA_HELD(23, "184", "bf16", "92", "93", "94", "95", "96", "97", "98");
+        else if constexpr (kAcross == 24)
+            NK_WGMMA_HELD(24, "192", "bf16", "96", "97", "98", "99", "100", "101", "102");
+        else if constexpr (kAcross == 25)
+            NK_WGMMA_HELD(25, "200", "bf16", "100", "101", "102", "103", "104", "105", "106");
+        else if constexpr (kAcross == 26)
+            NK_WGMMA_HELD(26, "208", "bf16", "104", "105", "106", "107", "108", "109", "110");
+        else if constexpr (kAcross == 27)
+            NK_WGMMA_HELD(27, "216", "bf16", "108", "109", "110", "111", "112", "113", "114");
+        else if constexpr (kAcross == 28)
+            NK_WGMMA_HELD(28, "224", "bf16", "112", "113", "114", "115", "116", "117", "118");
+        else if constexpr (kAcross == 29)
+            NK_WGMMA_HELD(29, "232", "bf16", "116", "117", "118", "119", "120", "121", "122");
+        else if constexpr (kAcross == 30)
+            NK_WGMMA_HELD(30, "240", "bf16", "120", "121", "122", "123", "124", "125", "126");
+        else if constexpr (kAcross == 31)
+            NK_WGMMA_HELD(31, "248", "bf16", "124", "125", "126", "127", "128", "129", "130");
+        else if constexpr (kAcross == 32)
+            NK_WGMMA_HELD(32, "256", "bf16", "128", "129", "130", "131", "132", "133", "134");
+    } else {
+        static_assert(same<T, f16>);
+        if constexpr (kAcross == 1)
+            NK_WGMMA_HELD(1, "8", "f16", "4", "5", "6", "7", "8", "9", "10");
+        else if constexpr (kAcross == 2)
+            NK_WGMMA_HELD(2, "16", "f16", "8", "9", "10", "11", "12", "13", "14");
+        else if constexpr (kAcross == 3)
+            NK_WGMMA_HELD(3, "24", "f16", "12", "13", "14", "15", "16", "17", "18");
+        else if constexpr (kAcross == 4)
+            NK_WGMMA_HELD(4, "32", "f16", "16", "17", "18", "19", "20", "21", "22");
+        else if constexpr (kAcross == 5)
+            NK_WGMMA_HELD(5, "40", "f16", "20", "21", "22", "23", "24", "25", "26");
+        else if constexpr (kAcross == 6)
+            NK_WGMMA_HELD(6, "48", "f16", "24", "25", "26", "27", "28", "29", "30");
+        else if constexpr (kAcross == 7)
+            NK_WGMMA_HELD(7, "56", "f16", "28", "29", "30", "31", "32", "33", "34");
+        else if constexpr (kAcross == 8)
+            NK_WGMMA_HELD(8, "64", "f16", "32", "33", "34", "35", "36", "37", "38");
+        else if constexpr (kAcross == 9)
+            NK_WGMMA_HELD(9, "72", "f16", "36", "37", "38", "39", "40", "41", "42");
+        else if constexpr (kAcross == 10)
+            NK_WGMMA_HELD(10, "80", "f16", "40", "41", "42", "43", "44", "45", "46");
+        else if constexpr (kAcross == 11)
+            NK_WGMMA_HELD(11, "88", "f16", "44", "45", "46", "47", "48", "49", "50");
+        else if constexpr (kAcross == 12)
+            NK_WGMMA_HELD(12, "96", "f16", "48", "49", "50", "51", "52", "53", "54");
+        else if constexpr (kAcross == 13)
+            NK_WGMMA_HELD(13, "104", "f16", "52", "53", "54", "55", "56", "57", "58");
+        else if constexpr (kAcross == 14)
+            NK_WGMMA_HELD(14, "112", "f16", "56", "57", "58", "59", "60", "61", "62");
+        else if constexpr (kAcross == 15)
+            NK_WGMMA_HELD(15, "120", "f16", "60", "61", "62", "63", "64", "65", "66");
+        else if constexpr (kAcross == 16)
+            NK_WGMMA_HELD(16, "128", "f16", "64", "65", "66", "67", "68", "69", "70");
+        else if constexpr (kAcross == 17)
+            NK_WGMMA_HELD(17, "136", "f16", "68", "69", "70", "71", "72", "73", "74");
+        else if constexpr (kAcross == 18)
+            NK_WGMMA_HELD(18, "144", "f16", "72", "73", "74", "75", "76", "77", "78");
+        else if constexpr (kAcross == 19)
+            NK_WGMMA_HELD(19, "152", "f16", "76", "77", "78", "79", "80", "81", "82");
+        else if constexpr (kAcross == 20)
+            NK_WGMMA_HELD(20, "160", "f16", "80", "81", "82", "83", "84", "85", "86");
+        else if constexpr (kAcross == 21)
+            NK_WGMMA_HELD(21, "168", "f16", "84", "85", "86", "87", "88", "89", "90");
+        else if constexpr (kAcross == 22)
+            NK_WGMMA_HELD(22, "176", "f16", "88", "89", "90", "91", "92", "93", "94");
+        else if constexpr (kAcross == 23)
+            NK_WGMMA_HELD(23, "184", "f16", "92", "93", "94", "95", "96", "97", "98");
+        else if constexpr (kAcross == 24)
+            NK_WGMMA_HELD(24, "192", "f16", "96", "97", "98", "99", "100", "101", "102");
+        else if constexpr (kAcross == 25)
+            NK_WGMMA_HELD(25, "200", "f16", "100", "101", "102", "103", "104", "105", "106");
+        else if constexpr (kAcross == 26)
+            NK_WGMMA_HELD(26, "208", "f16", "104", "105", "106", "107", "108", "109", "110");
+        else if constexpr (kAcross == 27)
+            NK_WGMMA_HELD(27, "216", "f16", "108", "109", "110", "111", "112", "113", "114");
+        else if constexpr (kAcross == 28)
+            NK_WGMMA_HELD(28, "224", "f16", "112", "113", "114", "115", "116", "117", "118");
+        else if constexpr (kAcross == 29)
+            NK_WGMMA_HELD(29, "232", "f16", "116", "117", "118", "119", "120", "121", "122");
+        else if constexpr (kAcross == 30)
+            NK_WGMMA_HELD(30, "240", "f16", "120", "121", "122", "123", "124", "125", "126");
+        else if constexpr (kAcross == 31)
+            NK_WGMMA_HELD(31, "248", "f16", "124", "125", "126", "127", "128", "129", "130");
+        else if constexpr (kAcross == 32)
+            NK_WGMMA_HELD(32, "256", "f16", "128", "129", "130", "131", "132", "133", "134");
+    }
+}
+
+#undef NK_WGMMA
+#undef NK_WGMMA_HELD
+
+}  // namespace nk
