@@ -143,8 +143,9 @@ struct Mask::Parts {
     }
     void add_met(const std::vector<std::size_t>& group, BoxCondition& condition) {
         if (std::optional<std::vector<Clause>> clauses = clauses_of(together(group), ends))
-            condition.push_back({std::move(*clauses), false});
-        else if (group.size() > 1)
+            return condition.push_back({std::move(*clauses), false});
+        exact = false;
+        if (group.size() > 1)
             for (const std::size_t each : group) add_met({each}, condition);
     }
     [[nodiscard]] BoxCondition met();
@@ -163,6 +164,7 @@ struct Mask::Parts {
     std::vector<Interval> box;
     std::vector<std::int64_t> quotients;
     Set ends;
+    bool exact = true;  // so far
     std::optional<BoxCondition> where_met;
     std::optional<BoxCondition> where_covered;
 };
@@ -198,6 +200,7 @@ BoxCondition Mask::Parts::covered() {
     BoxCondition condition;
     for (const Set& set : failed) {
         std::optional<std::vector<Clause>> clauses = clauses_of(set, ends);
+        exact = exact && clauses;
         if (!clauses) return {Choice{}};
         condition.push_back({std::move(*clauses), true});
     }
@@ -246,6 +249,14 @@ const BoxCondition& Mask::where_met() const {
 const BoxCondition& Mask::where_covered() const {
     if (!parts_->where_covered) parts_->where_covered = parts_->covered();
     return *parts_->where_covered;
+}
+
+bool Mask::is_exact() const {
+    static_cast<void>(where_met());
+    static_cast<void>(where_covered());
+    return parts_->exact &&
+           std::none_of(parts_->kinds.begin(), parts_->kinds.end(),
+                        [](Parts::Kind kind) { return kind == Parts::Kind::Free; });
 }
 
 std::optional<Chunks> Mask::chunks_met(AxisId axis, std::int64_t size, bool from_zero) const {
