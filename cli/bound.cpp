@@ -13,22 +13,23 @@
 namespace napkin::cli {
 namespace {
 
-std::string text_of(const Ratios& ratios, const std::optional<TransferBound>& bound,
-                    const std::string& machine) {
+std::string text_of(const Ratios& ratios, const std::string& machine) {
     std::string text;
-    if (bound)
-        text += "bound  " + grouped(bound->amount.values) + " values, " +
-                bytes_text(static_cast<double>(bound->amount.bytes())) + ": " + bound->citation +
-                "\n";
+    if (ratios.bound)
+        text += "bound  " +
+                (ratios.bound->values > 0 ? grouped(ratios.bound->values) + " values, " : "") +
+                bytes_text(static_cast<double>(ratios.bound->bytes())) + ": " +
+                ratios.bound->citation + "\n";
     if (ratios.to_bound)
         text += "       this derivation transfers " + three_digits(*ratios.to_bound) +
-                " times as many bytes\n";
+                " times as many\n";
     if (ratios.to_best)
-        text += "best   " + ratios.best_formula + " at the capacity of a block of " + machine +
-                " (" + ratios.best_validity + ")\n       this derivation transfers " +
-                three_digits(*ratios.to_best) + " times as many values\n";
+        text += "best   " + bytes_text(ratios.best->bits / 8) + " in a block of " + machine + ": " +
+                ratios.best->formula + ", " + ratios.best->validity +
+                "\n       this derivation transfers " + three_digits(*ratios.to_best) +
+                " times as many\n";
     else
-        text += "best   no closed form is known for this derivation: fuse it into one region\n";
+        text += "best   none known of this derivation: " + ratios.why_no_best + "\n";
     return text;
 }
 
@@ -43,22 +44,24 @@ Result<int> run_bound(Context& context) {
     if (!loaded) return loaded.error();
     const Result<Cost> cost = cost_of_state(loaded->state);
     if (!cost) return cost.error();
-    const Ratios ratios = ratios_of({loaded->state, *cost, &*machine});
-    const std::optional<TransferBound> bound = bound_of(loaded->state.diagram);
+    const Ratios ratios = ratios_of({loaded->plain, loaded->state, *cost, &*machine});
     if (!arguments.json) {
-        print_data(text_of(ratios, bound, machine->name));
+        print_data(text_of(ratios, machine->name));
         return kOk;
     }
     Json json{{"ok", true}, {"machine", machine->name}};
-    if (bound)
-        json["bound"] = Json{{"values", bound->amount.values},
-                             {"bytes", bound->amount.bytes()},
-                             {"citation", bound->citation}};
+    if (ratios.bound)
+        json["bound"] =
+            Json{{"bytes", ratios.bound->bytes()}, {"citation", ratios.bound->citation}};
+    if (ratios.bound && ratios.bound->values > 0) json["bound"]["values"] = ratios.bound->values;
     if (ratios.to_bound) json["to_bound"] = *ratios.to_bound;
     if (ratios.to_best)
-        json["best"] = Json{{"formula", ratios.best_formula},
-                            {"validity", ratios.best_validity},
+        json["best"] = Json{{"bytes", ratios.best->bits / 8},
+                            {"formula", ratios.best->formula},
+                            {"validity", ratios.best->validity},
                             {"ratio", *ratios.to_best}};
+    else
+        json["none_known"] = ratios.why_no_best;
     print_data(text_of(json));
     return kOk;
 }

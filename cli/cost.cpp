@@ -20,7 +20,7 @@ Result<int> run_cost(Context& context) {
     if (!loaded) return loaded.error();
     const Result<Cost> cost = cost_of_state(loaded->state);
     if (!cost) return cost.error();
-    const Costed costed{loaded->state, *cost, machine ? &*machine : nullptr};
+    const Costed costed{loaded->plain, loaded->state, *cost, machine ? &*machine : nullptr};
     print_diagnostics(capacity_warnings(costed), context.sources);
     print_data(arguments.json ? text_of(cost_json(costed)) : cost_table(costed));
     return kOk;

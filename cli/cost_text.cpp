@@ -11,10 +11,10 @@ std::string ratio_lines(const Costed& costed) {
     std::string text;
     if (ratios.to_bound)
         text += "  H is " + three_digits(*ratios.to_bound) + " times the bound (" +
-                ratios.bound_citation + ")\n";
+                ratios.bound->citation + ")\n";
     if (ratios.to_best)
         text += "  H is " + three_digits(*ratios.to_best) + " times the best of its kind, " +
-                ratios.best_formula + " (" + ratios.best_validity + ")\n";
+                ratios.best->formula + " (" + ratios.best->validity + ")\n";
     return text;
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/json.h"
 #include "derive/state.h"
+#include "perfmodel/bound.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/time.h"
@@ -14,6 +15,7 @@ namespace napkin::cli {
 
 /// A costed state; with a machine also times and capacities.
 struct Costed {
+    const Diagram& plain;  ///< where its derivation starts
     const State& state;
     const Cost& cost;
     const Machine* machine = nullptr;
@@ -21,11 +23,11 @@ struct Costed {
 
 /// How far transfers are from what is proved and from the best known of their kind.
 struct Ratios {
-    std::optional<double> to_bound;  ///< total H in bytes over compulsory traffic
-    std::optional<double> to_best;   ///< of a single region that fits, at the machine's capacity
-    std::string bound_citation;
-    std::string best_formula;
-    std::string best_validity;
+    std::optional<TransferBound> bound;
+    std::optional<double> to_bound;     ///< total H over it, in bytes
+    std::optional<BestTransfers> best;  ///< of a single region that fits the machine
+    std::optional<double> to_best;      ///< likewise
+    std::string why_no_best;
 };
 [[nodiscard]] Ratios ratios_of(const Costed& costed);
 /// One warning for every region that needs more than a level of the machine has.

@@ -65,7 +65,8 @@ Result<Log> log_of(const Loaded& loaded, const Machine& machine) {
         log.json.back()["figures"] = json_of(now);
         log.text += figures_text(before, now);
         if (i == bench.last_step())
-            log.text += standing_text(state, *cost, machine) + accumulators_text(state);
+            log.text +=
+                standing_text(loaded.plain, state, *cost, machine) + accumulators_text(state);
         before = now;
         cost_before = std::move(cost).value();
     }

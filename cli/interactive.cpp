@@ -190,7 +190,7 @@ void Session::refuse(const NotApplicable& refusal) {
 
 void Session::report(const State* before) {
     const Result<std::string> text =
-        report_step(before, bench_.current(), machine_, wants_color(1));
+        report_step(before, bench_.plain(), bench_.current(), machine_, wants_color(1));
     if (text)
         say(*text + "\n");
     else
@@ -220,7 +220,7 @@ void Session::set(const std::string& line) {
     Result<State> state = replay(checked->diagram, commands_of(bench_.current()));
     if (!state) return print_diagnostics(state.error(), context_.sources);
     const State before = bench_.current();
-    bench_.put({std::move(state).value(), std::move(settings), "set " + line});
+    bench_.put({checked->diagram, std::move(state).value(), std::move(settings), "set " + line});
     report(&before);
 }
 
@@ -233,7 +233,8 @@ void Session::load(const std::string& rest) {
     Result<Loaded> loaded = load_state(inner);
     if (!loaded) return print_diagnostics(loaded.error(), context_.sources);
     const State before = bench_.current();
-    bench_.put({std::move(loaded->state), std::move(loaded->settings), "load " + rest});
+    bench_.put({std::move(loaded->plain), std::move(loaded->state), std::move(loaded->settings),
+                "load " + rest});
     saved_ = text();
     report(&before);
 }
@@ -311,7 +312,7 @@ void Session::show(const std::string& rest) {
     } else if (rest == "cost") {
         const Result<Cost> cost = cost_of_state(state);
         if (cost)
-            say(cost_table({state, *cost, &machine_}));
+            say(cost_table({bench_.plain(), state, *cost, &machine_}));
         else
             print_diagnostics(cost.error(), context_.sources);
     } else if (rest == "tile") {

@@ -3,37 +3,33 @@
 #include "perfmodel/bound.h"
 
 namespace napkin::cli {
-namespace {
-
-/// The machine's capacity in values of the average width that a region holds.
-std::optional<std::int64_t> capacity_in_values(const RegionCost& region, const Machine& machine) {
-    const std::optional<Bytes> capacity = machine.capacity(Level::Block);
-    const Amount& memory = region.levels.at(Level::Block).memory;
-    if (!capacity || memory.bits == 0) return std::nullopt;
-    const double bits = static_cast<double>(memory.bits) / static_cast<double>(memory.values);
-    return static_cast<std::int64_t>(capacity->value * 8 / bits);
-}
-
-}  // namespace
 
 Ratios ratios_of(const Costed& costed) {
     Ratios ratios;
     const auto total = costed.cost.transferred.find(Level::Block);
     if (total == costed.cost.transferred.end()) return ratios;
-    if (const auto bound = bound_of(costed.state.diagram); bound && bound->amount.bits > 0) {
-        ratios.to_bound =
-            static_cast<double>(total->second.bits) / static_cast<double>(bound->amount.bits);
-        ratios.bound_citation = bound->citation;
+    const double moved = static_cast<double>(total->second.bits);
+    ratios.bound = bound_of(costed.plain, costed.state, costed.machine);
+    if (ratios.bound && ratios.bound->bits > 0)
+        ratios.to_bound = moved / static_cast<double>(ratios.bound->bits);
+    const std::optional<Bytes> capacity =
+        costed.machine != nullptr ? costed.machine->capacity(Level::Block) : std::nullopt;
+    if (costed.cost.regions.size() != 1) {
+        ratios.why_no_best = "it has several regions; `fuse` them";
+    } else if (!capacity) {
+        ratios.why_no_best = "nobody says what a block holds";
+    } else {
+        const RegionCost& region = costed.cost.regions.front();
+        const auto best = best_of(region, *capacity);
+        if (const NotApplicable* reason = std::get_if<NotApplicable>(&best))
+            ratios.why_no_best = reason->reason + (reason->help.empty() ? "" : "; " + reason->help);
+        else if (static_cast<double>(region.levels.at(Level::Block).memory.bytes()) >
+                 capacity->value)
+            ratios.why_no_best = "it does not fit the machine";
+        else
+            ratios.best = std::get<BestTransfers>(best);
     }
-    if (costed.machine == nullptr || costed.cost.regions.size() != 1) return ratios;
-    const RegionCost& region = costed.cost.regions.front();
-    const std::optional<std::int64_t> capacity = capacity_in_values(region, *costed.machine);
-    if (!capacity || region.levels.at(Level::Block).memory.values > *capacity) return ratios;
-    if (const auto best = best_of(region, *capacity); best && best->values > 0) {
-        ratios.to_best = static_cast<double>(total->second.values) / best->values;
-        ratios.best_formula = best->formula;
-        ratios.best_validity = best->validity;
-    }
+    if (ratios.best && ratios.best->bits > 0) ratios.to_best = moved / ratios.best->bits;
     return ratios;
 }
 

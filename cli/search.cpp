@@ -26,10 +26,10 @@ std::string commands_text(const Candidate& candidate) {
     return text;
 }
 
-Json json_of(const Candidate& candidate, const Machine& machine) {
+Json json_of(const Diagram& plain, const Candidate& candidate, const Machine& machine) {
     Json json;
     for (const Command& command : candidate.commands) json["derivation"].push_back(print(command));
-    json["cost"] = cost_json({candidate.state, candidate.cost, &machine});
+    json["cost"] = cost_json({plain, candidate.state, candidate.cost, &machine});
     return json;
 }
 
@@ -101,7 +101,7 @@ Result<int> run_search(Context& context) {
                   {"searched", result->searched}};
         json["ranked"] = Json::array();
         for (const Candidate& candidate : result->ranked)
-            json["ranked"].push_back(json_of(candidate, *machine));
+            json["ranked"].push_back(json_of(loaded->plain, candidate, *machine));
         print_data(text_of(json));
         return kOk;
     }

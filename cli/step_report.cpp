@@ -81,8 +81,9 @@ std::string figures_text(const std::optional<Figures>& before, const Figures& no
                 now.binds);
 }
 
-std::string standing_text(const State& state, const Cost& cost, const Machine& machine) {
-    const Costed costed{state, cost, &machine};
+std::string standing_text(const Diagram& plain, const State& state, const Cost& cost,
+                          const Machine& machine) {
+    const Costed costed{plain, state, cost, &machine};
     const Ratios ratios = ratios_of(costed);
     std::string text;
     if (ratios.to_bound) {
@@ -91,7 +92,7 @@ std::string standing_text(const State& state, const Cost& cost, const Machine& m
     }
     if (ratios.to_best)
         text += std::string(text.empty() ? "  H is " : ", ") + three_digits(*ratios.to_best) +
-                " times the best of its kind, " + ratios.best_formula;
+                " times the best of its kind, " + ratios.best->formula;
     if (!text.empty()) text += "\n";
     for (const Diagnostic& warning : capacity_warnings(costed).list)
         text += "  too large: " + warning.message + "\n";
@@ -135,8 +136,8 @@ std::string split_accumulators_text(const Diagram& plain, const State& state) {
     return text;
 }
 
-Result<std::string> report_step(const State* before, const State& now, const Machine& machine,
-                                bool color) {
+Result<std::string> report_step(const State* before, const Diagram& plain, const State& now,
+                                const Machine& machine, bool color) {
     const Result<Cost> cost = cost_of_state(now);
     if (!cost) return cost.error();
     std::optional<Figures> earlier;
@@ -150,7 +151,7 @@ Result<std::string> report_step(const State* before, const State& now, const Mac
     }
     std::string text = terminal_picture(now, *cost, color) + "\n" +
                        figures_text(earlier, figures_of(*cost, machine)) +
-                       standing_text(now, *cost, machine) + reasons;
+                       standing_text(plain, now, *cost, machine) + reasons;
     const std::string accumulators = accumulators_text(now);
     if (before == nullptr || accumulators != accumulators_text(*before)) text += accumulators;
     return text;

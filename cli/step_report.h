@@ -26,7 +26,7 @@ struct Figures {
 /// Three lines, `H`, `M` and `time`, beside the earlier ones where there are any.
 [[nodiscard]] std::string figures_text(const std::optional<Figures>& before, const Figures& now);
 /// Ratios to bound and best, capacities that are exceeded.
-[[nodiscard]] std::string standing_text(const State& state, const Cost& cost,
+[[nodiscard]] std::string standing_text(const Diagram& plain, const State& state, const Cost& cost,
                                         const Machine& machine);
 /// The side conditions of a step, one a line, and what is unsafe.
 [[nodiscard]] std::string checked_text(const Step& step);
@@ -35,8 +35,9 @@ struct Figures {
 /// The accumulators that `split-stream` took apart: each part folds by one, and its combination is
 /// in the diagram.
 [[nodiscard]] std::string split_accumulators_text(const Diagram& plain, const State& state);
-/// Everything after a step from `before` (null at the start).
-[[nodiscard]] Result<std::string> report_step(const State* before, const State& now,
-                                              const Machine& machine, bool color);
+/// Everything after a step from `before` (null at the start), in a derivation from the plain
+/// diagram.
+[[nodiscard]] Result<std::string> report_step(const State* before, const Diagram& plain,
+                                              const State& now, const Machine& machine, bool color);
 
 }  // namespace napkin::cli

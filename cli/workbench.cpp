@@ -2,7 +2,7 @@
 
 namespace napkin::cli {
 Workbench::Workbench(const Diagram& plain, const std::vector<Step>& steps, Settings settings)
-    : moments_{{initial_state(plain), std::move(settings), ""}} {
+    : moments_{{plain, initial_state(plain), std::move(settings), ""}} {
     for (const Step& step : steps)
         invariant(!take(step.command), "a step that was taken applies no more");
 }
@@ -10,7 +10,7 @@ Workbench::Workbench(const Diagram& plain, const std::vector<Step>& steps, Setti
 std::optional<NotApplicable> Workbench::take(const Command& command) {
     Outcome outcome = apply(current(), command);
     if (NotApplicable* reason = std::get_if<NotApplicable>(&outcome)) return std::move(*reason);
-    put({std::get<State>(std::move(outcome)), settings(), typed_text(command)});
+    put({plain(), std::get<State>(std::move(outcome)), settings(), typed_text(command)});
     return std::nullopt;
 }
 

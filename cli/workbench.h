@@ -14,6 +14,7 @@ namespace napkin::cli {
 
 /// Where a derivation stood, by what was typed last.
 struct Moment {
+    Diagram plain;  ///< where its derivation starts
     State state;
     Settings settings;  ///< what differs from the diagram's own sizes and parameters
     std::string typed;  ///< empty at the start
@@ -25,6 +26,7 @@ public:
     explicit Workbench(const Diagram& plain, const std::vector<Step>& steps,
                        Settings settings = {});
 
+    [[nodiscard]] const Diagram& plain() const { return moments_[at_].plain; }
     [[nodiscard]] const State& current() const { return moments_[at_].state; }
     [[nodiscard]] const Settings& settings() const { return moments_[at_].settings; }
     /// The state before what was typed last; the first has none.

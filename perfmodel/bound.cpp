@@ -1,213 +1,198 @@
 #include "perfmodel/bound.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
 #include "diagrams/checked.h"
 #include "diagrams/contains.h"
-#include "diagrams/index/domain.h"
-#include "perfmodel/affine.h"
+#include "diagrams/index/needs.h"
+#include "diagrams/masks.h"
 
 namespace napkin {
 
 namespace {
 
-/// A condition on which some elements are read and others are not.
-struct Decision {
-    const Expression* condition = nullptr;
-    bool reads_both_ways = false;
-    bool holds = true;  ///< of which value elements are read
-    bool operator==(const Decision& other) const {
-        return *condition == *other.condition && reads_both_ways == other.reads_both_ways &&
-               holds == other.holds;
+using Conditions = std::vector<std::pair<Expression, bool>>;
+
+/// The uses of arrays in the statements of a diagram, last statements first.
+class Uses {
+public:
+    Uses(const Diagram& diagram, index::Needs& needs) : diagram_(diagram), needs_(needs) {}
+
+    void follow() {
+        for (std::size_t i = diagram_.statements.size(); i-- > 0;) {
+            readers_ = diagram_.statements[i].targets;
+            const Fold* fold = std::get_if<Fold>(&diagram_.statements[i].body);
+            for (const Expression* expression : expressions_of(diagram_.statements[i]))
+                follow(*expression, fold == nullptr ? Conditions{} : seen_by(*fold));
+        }
     }
+
+private:
+    /// What a fold's elements are masked by.
+    [[nodiscard]] Conditions seen_by(const Fold& fold) const {
+        Conditions conditions;
+        if (fold.values.size() == 1)
+            for (Expression& mask : masks_of(diagram_, fold.values.front(), fold.monoid))
+                conditions.emplace_back(std::move(mask), true);
+        return conditions;
+    }
+
+    void follow(const Expression& expression, const Conditions& conditions) {
+        if (const Read* element = std::get_if<Read>(&expression.node)) {
+            needs_.add({readers_, element->array, element->index, conditions});
+            for (const Expression& index : element->index) follow(index, conditions);
+        } else if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
+            follow(convert->argument.front(), conditions);
+        } else if (const Apply* call = std::get_if<Apply>(&expression.node)) {
+            follow(*call, conditions);
+        }
+    }
+
+    /// Branches and second operands of `and` and `or` count where they are asked for.
+    void follow(const Apply& call, const Conditions& conditions) {
+        const auto where = [&](bool holds) {
+            Conditions inner = conditions;
+            inner.emplace_back(call.arguments[0], holds);
+            return inner;
+        };
+        const Function function = call.function;
+        const bool chooses =
+            function == Function::Select || function == Function::And || function == Function::Or;
+        follow(call.arguments[0], conditions);
+        for (std::size_t i = 1; i < call.arguments.size(); ++i)
+            follow(call.arguments[i],
+                   chooses ? where(function == Function::Or ? false : i == 1) : conditions);
+    }
+
+    const Diagram& diagram_;
+    index::Needs& needs_;
+    std::vector<ArrayId> readers_;
 };
 
-std::vector<Decision> decisions_of(const Diagram& diagram) {
-    std::vector<Decision> decisions;
-    for (const Statement& statement : diagram.statements)
-        for (const Expression* expression : expressions_of(statement))
-            walk(*expression, [&](const Expression& node) {
-                const Apply* call = std::get_if<Apply>(&node.node);
-                if (call == nullptr || call->function != Function::Select) return;
-                const bool first = !arrays_read(call->arguments[1]).empty();
-                const bool second = !arrays_read(call->arguments[2]).empty();
-                const Decision decision{&call->arguments[0], first && second, first};
-                if ((first || second) && !contains(decisions, decision))
-                    decisions.push_back(decision);
-            });
-    return decisions;
+/// The type in which a state stores the output of this name.
+ElementType stored_type(const Diagram& plain, ArrayId output, const State& state) {
+    for (std::uint32_t i = 0; i < state.diagram.arrays.size(); ++i)
+        if (state.diagram.arrays[i].role == ArrayRole::Output &&
+            state.diagram.arrays[i].name == plain[output].name)
+            return storage_type(state.diagram, state.relabelling, ArrayId{i});
+    return storage_type(plain, plain_relabelling(plain), output);
 }
 
-/// How many indices of an axis some element needs; nullopt where that cannot be told.
-std::optional<std::int64_t> needed(const Diagram& diagram, AxisId axis,
-                                   const std::vector<Decision>& decisions) {
-    std::vector<Decision> about;
-    for (const Decision& decision : decisions)
-        if (axes_used(*decision.condition).contains(axis)) about.push_back(decision);
-    if (about.empty()) return diagram[axis].extent;
-    if (about.size() > 1 || about.front().reads_both_ways) return std::nullopt;
-    std::vector<Axis> axes = diagram.axes;
-    for (Axis& each : axes) each.dynamic = false;
-    index::Domain domain(axes, {});
-    domain.restrict_to(*about.front().condition, about.front().holds);
-    return index::count_of(domain, axis);
-}
-
-/// Whether some statement reads the array by plain, distinct, whole axes.
-bool is_read_in_whole(const Diagram& diagram, ArrayId array) {
-    for (const Statement& statement : diagram.statements)
-        for (const Expression* expression : expressions_of(statement)) {
-            bool whole = false;
-            walk(*expression, [&](const Expression& node) {
-                const Read* element = std::get_if<Read>(&node.node);
-                if (element == nullptr || element->array != array) return;
-                std::set<AxisId> distinct;
-                bool plain = true;
-                for (std::size_t k = 0; k < element->index.size(); ++k) {
-                    const AxisIndex* index = std::get_if<AxisIndex>(&element->index[k].node);
-                    plain = plain && index != nullptr && distinct.insert(index->axis).second &&
-                            diagram[index->axis].extent == diagram[diagram[array].axes[k]].extent;
-                }
-                whole = whole || plain;
-            });
-            if (whole) return true;
-        }
-    return false;
-}
-
-}  // namespace
-
-std::optional<TransferBound> bound_of(const Diagram& diagram) {
-    const std::vector<Decision> decisions = decisions_of(diagram);
-    TransferBound bound;
-    bound.amount.ideal = Polynomial{};
-    bound.citation = "compulsory traffic: every input is read and every output written once";
-    for (std::uint32_t i = 0; i < diagram.arrays.size(); ++i) {
-        const Array& array = diagram.arrays[i];
-        const bool is_input = array.role == ArrayRole::Input;
-        if (!is_input && array.role != ArrayRole::Output) continue;
-        if (is_input && !is_read_in_whole(diagram, ArrayId{i})) continue;
-        CheckedInt counted = 1;
-        std::int64_t cut = 0;
-        Formula formula{1};
-        for (AxisId axis : array.axes) {
-            const std::optional<std::int64_t> count =
-                is_input ? needed(diagram, axis, decisions) : diagram[axis].extent;
-            const bool whole = count == diagram[axis].extent;
-            if (!whole) ++cut;
-            formula =
-                formula * (whole ? size_formula(diagram.axes, axis) : Formula(count.value_or(0)));
-            counted = counted * count.value_or(0);
-        }
-        if (!counted) return std::nullopt;
-        if (cut > 1 || *counted == 0) continue;
-        if (!add_values(*counted, array.type, bound.amount)) return std::nullopt;
-        bound.amount.formula = bound.amount.formula + formula;
+std::optional<TransferBound> compulsory(const Diagram& plain, const State& state) {
+    index::Needs needs(plain.axes, plain.arrays);
+    for (const ArrayId output : outputs_of(plain)) needs.add_whole(output);
+    Uses(plain, needs).follow();
+    CheckedInt values = 0;
+    CheckedInt bits = 0;
+    for (std::uint32_t i = 0; i < plain.arrays.size(); ++i) {
+        const ArrayId array{i};
+        const bool is_output = plain[array].role == ArrayRole::Output;
+        if (!is_output && plain[array].role != ArrayRole::Input) continue;
+        const CheckedInt count = needs.count(array);
+        const ElementType type = is_output ? stored_type(plain, array, state) : plain[array].type;
+        values = values + count;
+        bits = bits + count * bits_of(type);
     }
-    bound.amount.ideal = idealise(bound.amount.formula);
-    return bound;
+    if (!values || !bits) return std::nullopt;
+    return TransferBound{*values, *bits,
+                         "compulsory traffic: every needed element of an input is read and every "
+                         "output written once"};
 }
 
-namespace {
-
-/// What a block holds.
-constexpr Symbol kMemory{SymbolKind::Memory, Level::Block, {}};
-
-/// The tile sizes that a monomial is divided by or multiplied with, the rest apart.
-struct Split {
-    Monomial tiles;
-    Polynomial rest;
-};
-Split split_tiles(const Monomial& monomial, Rational coefficient) {
-    Split split;
-    Monomial rest;
-    for (const auto& [symbol, exponent] : monomial)
-        (is_tile_size(symbol) ? split.tiles : rest)[symbol] = exponent;
-    split.rest = Polynomial{{{rest, coefficient}}};
-    return split;
-}
-
-bool has_stream(const Monomial& tiles) {
-    return std::any_of(tiles.begin(), tiles.end(),
-                       [](const auto& power) { return power.first.kind == SymbolKind::Stream; });
-}
-
-/// Coefficients by product of tile sizes.
-using ByTiles = std::map<Monomial, Polynomial>;
-ByTiles by_tiles(const Polynomial& polynomial) {
-    ByTiles result;
-    for (const auto& [monomial, coefficient] : polynomial.terms) {
-        const Split split = split_tiles(monomial, coefficient);
-        result[split.tiles] = result[split.tiles] + split.rest;
+/// The axes of a read of an array by plain, distinct axes.
+std::optional<std::set<AxisId>> plain_axes(const Read& element) {
+    std::set<AxisId> axes;
+    for (const Expression& index : element.index) {
+        const AxisIndex* axis = std::get_if<AxisIndex>(&index.node);
+        if (axis == nullptr || !axes.insert(axis->axis).second) return std::nullopt;
     }
-    return result;
+    return axes;
 }
 
-Monomial inverse(const Monomial& monomial) {
-    Monomial result;
-    for (const auto& [symbol, exponent] : monomial) result[symbol] = rational(-1) * exponent;
-    return result;
+/// The arrays with axes in a product of elements and scalars; false of any other expression.
+bool factors_of(const Expression& expression, std::vector<const Read*>& factors) {
+    if (const Read* element = std::get_if<Read>(&expression.node)) {
+        if (!element->index.empty()) factors.push_back(element);
+        return true;
+    }
+    if (const Convert* convert = std::get_if<Convert>(&expression.node))
+        return factors_of(convert->argument.front(), factors);
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return !std::holds_alternative<AxisIndex>(expression.node);
+    if (call->function != Function::Multiply)
+        return arrays_read(expression).empty() && axes_used(expression).empty();
+    return factors_of(call->arguments[0], factors) && factors_of(call->arguments[1], factors);
 }
 
-/// alpha / D with M = c D: every group size enters both only through the product D.
-std::optional<Polynomial> by_product(const ByTiles& moved, const Monomial& groups,
-                                     const Polynomial& held) {
-    const auto fixed = moved.find({});
-    const auto shared = moved.find(inverse(groups));
-    if (shared == moved.end() || moved.size() != (fixed == moved.end() ? 1U : 2U))
+/// The two operands of a diagram that is one sum of products, every axis of which at least two of
+/// the operands and the target have.
+std::optional<std::array<ArrayId, 2>> contraction_of(const Diagram& diagram) {
+    if (diagram.statements.size() != 1) return std::nullopt;
+    const Statement& statement = diagram.statements.front();
+    const Fold* fold = std::get_if<Fold>(&statement.body);
+    if (fold == nullptr || fold->monoid != kSum || fold->every_prefix || !fold->seed.empty())
         return std::nullopt;
-    const Polynomial rest = fixed == moved.end() ? Polynomial{} : fixed->second;
-    return rest + shared->second * held * symbol_polynomial(kMemory, rational(-1));
-}
-
-/// alpha (1/g + 1/h) with M = c g h: equal groups are best.
-std::optional<Polynomial> by_square(const ByTiles& moved, const Monomial& groups,
-                                    const Polynomial& held) {
-    if (groups.size() != 2) return std::nullopt;
-    Polynomial rest;
-    std::vector<Polynomial> shares;
-    for (const auto& [tiles, coefficient] : moved) {
-        if (tiles.empty())
-            rest = coefficient;
-        else if (tiles.size() == 1 && tiles.begin()->second == Rational{-1, 1} &&
-                 groups.contains(tiles.begin()->first))
-            shares.push_back(coefficient);
-        else
+    std::vector<const Read*> factors;
+    if (!factors_of(fold->values.front(), factors) || factors.size() != 2 ||
+        factors[0]->array == factors[1]->array)
+        return std::nullopt;
+    const std::optional<std::set<AxisId>> first = plain_axes(*factors[0]);
+    const std::optional<std::set<AxisId>> second = plain_axes(*factors[1]);
+    if (!first || !second) return std::nullopt;
+    for (const AxisId axis : axes_of(diagram, statement)) {
+        const bool kept = contains(diagram[statement.targets.front()].axes, axis);
+        if ((first->contains(axis) ? 1 : 0) + (second->contains(axis) ? 1 : 0) + (kept ? 1 : 0) < 2)
             return std::nullopt;
     }
-    if (shares.size() != 2 || shares[0] != shares[1]) return std::nullopt;
-    const std::optional<Polynomial> root = power(held, rational(1, 2));
-    if (!root) return std::nullopt;
-    return rest + constant_polynomial(rational(2)) * shares[0] * *root *
-                      symbol_polynomial(kMemory, rational(-1, 2));
+    return std::array{factors[0]->array, factors[1]->array};
+}
+
+/// What one block holds at most, in shared memory and within.
+std::optional<Bytes> held_by_block(const Machine& machine) {
+    std::optional<Bytes> held = machine.capacity(Level::Block);
+    if (!held) return std::nullopt;
+    if (const auto registers = machine.figure("processor.registers"))
+        return *held + Bytes{*registers};
+    for (const Level level : {Level::Warps, Level::Thread})
+        if (machine.has(level)) return std::nullopt;  // nobody says how many there are
+    return held;
+}
+
+/// Bits that any blocks move for a contraction; 0 where the bound does not apply.
+std::int64_t contraction_bits(const Diagram& plain, const State& state, const Machine& machine) {
+    constexpr double kLeast = 1.66;  // of max(2 - 2/u, 3 u^(-1/3)) over u = w / (S / W^(1/3))^1.5
+    const auto operands = contraction_of(plain);
+    const std::optional<Bytes> held = held_by_block(machine);
+    if (!operands || !held) return 0;
+    double products = 1;
+    for (const AxisId axis : axes_of(plain, plain.statements.front()))
+        products *= static_cast<double>(plain[axis].extent);
+    // Sums that are not done may be kept in any type that some wire has.
+    auto sums = bits_of(stored_type(plain, plain.statements.front().targets.front(), state));
+    for (const auto& [array, type] : state.relabelling.wire_types)
+        sums = std::min(sums, bits_of(type));
+    double widths = static_cast<double>(sums);
+    for (const ArrayId operand : *operands)
+        widths *= static_cast<double>(bits_of(plain[operand].type));
+    const double bits = kLeast * products * std::sqrt(widths / (8 * held->value));
+    constexpr double kTooMany = 9e18;
+    return bits < kTooMany ? static_cast<std::int64_t>(bits) : 0;
 }
 
 }  // namespace
 
-std::optional<BestTransfers> best_of(const RegionCost& cost, std::int64_t capacity) {
-    if (cost.chunks_visited < cost.chunks) return std::nullopt;
-    const LevelCost& block = cost.levels.at(Level::Block);
-    if (!block.transferred.ideal || !block.memory.ideal) return std::nullopt;
-    const ByTiles moved = by_tiles(*block.transferred.ideal);
-    ByTiles held = by_tiles(*block.memory.ideal);
-    std::erase_if(held, [](const auto& entry) { return has_stream(entry.first); });
-    if (held.size() != 1 || held.begin()->first.empty()) return std::nullopt;
-    const auto& [groups, factor] = *held.begin();
-    const bool linear = std::all_of(groups.begin(), groups.end(), [](const auto& power) {
-        return power.second == Rational{1, 1};
-    });
-    if (!linear) return std::nullopt;
-    std::optional<Polynomial> best = by_product(moved, groups, factor);
-    const bool squares = !best.has_value();
-    if (squares) best = by_square(moved, groups, factor);
-    if (!best) return std::nullopt;
-    SymbolValues values = cost.sizes;
-    values[kMemory] = capacity;
-    return BestTransfers{evaluate(*best, values), print(*best, cost.names, cost.order),
-                         "the continuous limit of small chunks, while the group sizes it asks for "
-                         "are between 1 and their axes"};
+std::optional<TransferBound> bound_of(const Diagram& plain, const State& state,
+                                      const Machine* machine) {
+    std::optional<TransferBound> bound = compulsory(plain, state);
+    if (!bound || machine == nullptr) return bound;
+    const std::int64_t bits = contraction_bits(plain, state, *machine);
+    if (bits <= bound->bits) return bound;
+    return TransferBound{0, bits,
+                         "1.66 products / sqrt(memory) of a contraction: Smith et al., arXiv "
+                         "1702.02017, with Loomis and Whitney for small blocks"};
 }
 
 }  // namespace napkin

@@ -1,33 +1,52 @@
-// Two figures beside every cost, never mixed. `bound` is proved for every schedule of the diagram;
-// `best` is the least H of any relabelling of a known kind at a capacity, from its closed form.
+// Two figures beside every cost, never mixed. `bound` is proved for every schedule of the diagram
+// as it was given; `best` is the least H of any relabelling of a known kind at a capacity, from its
+// closed form.
+//
+// The bound is the larger of two:
+//
+//   * compulsory traffic: every element of an input without which some output is not known is
+//     loaded once, and every output is saved once. Needs are followed backwards through masks, and
+//     what only data can tell counts as not needed (diagrams/index/needs.h);
+//   * of a single contraction, n products c += a * b in blocks that hold S bits, S counting shared
+//     memory and registers: a block of w products moves 2 w sqrt(W / S) - 2 S bits at least (Smith,
+//     Lowery, Langou and van de Geijn, 2019) and 3 (w sqrt(W))^(2/3) (Loomis and Whitney: it loads
+//     or saves whatever it touches), W being the product of the three widths. Whatever the number
+//     of blocks, the larger of the two is 1.66 w sqrt(W / S) at least.
 #pragma once
 
 #include <optional>
 #include <string>
+#include <variant>
 
+#include "derive/state.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
 
 namespace napkin {
 
-/// Compulsory traffic: inputs are read at least once, outputs written once. Counted are arrays that
-/// are certainly read in whole: by plain distinct axes, under no mask and by no gather.
 struct TransferBound {
-    Amount amount;
+    std::int64_t values = 0;  ///< 0 where the bound is one of bits alone
+    std::int64_t bits = 0;
     std::string citation;
+    [[nodiscard]] std::int64_t bytes() const { return (bits + 7) / 8; }
 };
-[[nodiscard]] std::optional<TransferBound> bound_of(const Diagram& diagram);
+/// Of every derivation from the plain diagram that stores its outputs in the types of this state
+/// (their declared ones, where it does not say), on a machine where one is given; nullopt where
+/// counts do not fit in 64 bits.
+[[nodiscard]] std::optional<TransferBound> bound_of(const Diagram& plain, const State& state,
+                                                    const Machine* machine = nullptr);
 
 /// The continuous optimum of a two-level transfer cost.
 struct BestTransfers {
-    double values = 0;
-    std::string formula;  ///< `2qd + 4xq·d^2/M`
-    std::string validity;
+    double bits = 0;
+    std::string formula;   ///< in values, as if all had one width: `2qd + 4xq·d^2/M`
+    std::string validity;  ///< what it neglects, and the sizes that it asks for
 };
 /// For one region at block level with H and M of its ideal forms: the least H over group and
-/// stream sizes with M at most `capacity` values, in closed form where the region is a matmul
-/// (H ~ 2abc/sqrt(M)) or loads what one group size divides (attention); nullopt otherwise, and
-/// where masks skip chunks.
-[[nodiscard]] std::optional<BestTransfers> best_of(const RegionCost& cost, std::int64_t capacity);
+/// stream sizes with M at most the capacity, in closed form where the region is a matmul
+/// (H ~ 2abc/sqrt(M)) or loads what one group size divides (attention), each wire in its own width,
+/// groups no larger than their axes; else the reason why none is known.
+[[nodiscard]] std::variant<BestTransfers, NotApplicable> best_of(const RegionCost& cost,
+                                                                 Bytes capacity);
 
 }  // namespace napkin

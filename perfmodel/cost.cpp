@@ -22,19 +22,31 @@ bool add(std::int64_t amount, std::int64_t& total) {
     return put(CheckedInt(total) + amount, total);
 }
 
+std::optional<Polynomial> sum_of(const std::optional<Polynomial>& a,
+                                 const std::optional<Polynomial>& b) {
+    return a && b ? std::optional(*a + *b) : std::nullopt;
+}
+
 bool add(const Amount& amount, Amount& total) {
     for (const auto& [type, values] : amount.by_type)
         if (!add(values, total.by_type[type])) return false;
     total.formula = total.formula + amount.formula;
-    total.ideal =
-        total.ideal && amount.ideal ? std::optional(*total.ideal + *amount.ideal) : std::nullopt;
+    total.ideal = sum_of(total.ideal, amount.ideal);
+    total.ideal_bits = sum_of(total.ideal_bits, amount.ideal_bits);
     return add(amount.values, total.values) && add(amount.bits, total.bits);
 }
 
 Amount nothing() {
     Amount amount;
     amount.ideal = Polynomial{};
+    amount.ideal_bits = Polynomial{};
     return amount;
+}
+
+/// A size in place of a symbol of the ideal forms.
+void substitute_size(Amount& amount, Symbol symbol, std::int64_t size) {
+    for (std::optional<Polynomial>* ideal : {&amount.ideal, &amount.ideal_bits})
+        if (*ideal) *ideal = substitute(**ideal, symbol, size);
 }
 
 /// Tile sizes, then axes as declared, woven ones first.
@@ -182,11 +194,8 @@ void RegionCoster::transfer(Transfer transfer, const std::vector<Footprint>& dim
         return;
     }
     transfer.name = region_.arrays[transfer.array.index()].name;
-    transfer.amount = {counted->values,
-                       bits,
-                       {{transfer.type, counted->values}},
-                       counted->formula,
-                       counted->ideal};
+    transfer.amount = {counted->values,  bits,           {{transfer.type, counted->values}},
+                       counted->formula, counted->ideal, in_bits(counted->ideal, transfer.type)};
     std::set<AxisId> used;
     for (const Footprint& dimension : dimensions)
         for (const Expression& index : dimension.index) used.merge(axes_used(index));
@@ -256,8 +265,7 @@ void RegionCoster::add_columns(const std::vector<Moment>& moments) {
     load.memory = most_of(std::move(loaded), cost_.sizes);
     save.memory = most_of(std::move(saved), cost_.sizes);
     work.memory = cost_.levels[Level::Block].memory;
-    for (Amount* memory : {&load.memory, &save.memory})
-        if (memory->ideal) memory->ideal = leading_terms(*memory->ideal);
+    for (Amount* memory : {&load.memory, &save.memory}) keep_leading_terms(*memory);
     cost_.columns = {std::move(load), std::move(work), std::move(save)};
 }
 
@@ -275,8 +283,7 @@ void RegionCoster::drop_woven_groups() {
     for (const SizeInUse& group : cost_.groups) {
         if (group.size != 1) continue;
         if (!region_.axes[group.symbol.axis.index()].woven) continue;
-        for (Amount* amount : amounts)
-            if (amount->ideal) amount->ideal = substitute(*amount->ideal, group.symbol, 1);
+        for (Amount* amount : amounts) substitute_size(*amount, group.symbol, 1);
     }
 }
 
@@ -316,7 +323,7 @@ Amount settled(Amount amount, const SymbolValues& disputed, const SymbolValues& 
         const auto size = own.find(symbol);
         if (size == own.end()) continue;
         amount.formula = substitute(amount.formula, symbol, size->second);
-        if (amount.ideal) amount.ideal = substitute(*amount.ideal, symbol, size->second);
+        substitute_size(amount, symbol, size->second);
     }
     return amount;
 }

@@ -75,6 +75,7 @@ std::optional<Amount> held_by(const RegionProgram& region, const std::vector<Var
                               Level level) {
     Amount total;
     total.ideal = Polynomial{};
+    total.ideal_bits = Polynomial{};
     for (VariableId id : variables) {
         const Variable& variable = region.variables[id.index()];
         if (variable.level != level) continue;
@@ -87,24 +88,41 @@ std::optional<Amount> held_by(const RegionProgram& region, const std::vector<Var
         if (!values || !add_values(*values, variable.type, total)) return std::nullopt;
         total.formula = total.formula + formula;
         const std::optional<Polynomial> ideal = idealise(formula);
+        const std::optional<Polynomial> bits = in_bits(ideal, variable.type);
         total.ideal = total.ideal && ideal ? std::optional(*total.ideal + *ideal) : std::nullopt;
+        total.ideal_bits =
+            total.ideal_bits && bits ? std::optional(*total.ideal_bits + *bits) : std::nullopt;
     }
     return total;
+}
+
+void keep_leading_terms(Amount& amount) {
+    for (std::optional<Polynomial>* ideal : {&amount.ideal, &amount.ideal_bits})
+        if (*ideal) *ideal = leading_terms(**ideal);
+}
+
+std::optional<Polynomial> in_bits(const std::optional<Polynomial>& values, ElementType type) {
+    if (!values) return std::nullopt;
+    return *values * constant_polynomial(rational(bits_of(type)));
 }
 
 Amount most_of(std::vector<Amount> columns, const SymbolValues& sizes) {
     if (columns.empty()) return {};
     const auto fewer = [](const Amount& a, const Amount& b) { return a.values < b.values; };
     Amount most = *std::max_element(columns.begin(), columns.end(), fewer);
-    double leading = -1;
     for (const Amount& column : columns) {
         most.formula = max_of(most.formula, column.formula);
         most.bits = std::max(most.bits, column.bits);
-        if (!column.ideal) continue;
-        const double size = evaluate(leading_terms(*column.ideal), sizes);
-        if (size <= leading) continue;
-        leading = size;
-        most.ideal = column.ideal;
+    }
+    for (const auto form : {&Amount::ideal, &Amount::ideal_bits}) {
+        double leading = -1;
+        for (const Amount& column : columns) {
+            if (!(column.*form)) continue;
+            const double size = evaluate(leading_terms(*(column.*form)), sizes);
+            if (size <= leading) continue;
+            leading = size;
+            most.*form = column.*form;
+        }
     }
     return most;
 }
@@ -122,7 +140,7 @@ bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments,
         std::optional<Amount> allocated = most_held(region, during, level, cost.sizes);
         std::optional<Amount> memory = most_held(region, between, level, cost.sizes);
         if (!allocated || !memory) return false;
-        if (memory->ideal) memory->ideal = leading_terms(*memory->ideal);
+        keep_leading_terms(*memory);
         cost.levels[level].allocated = std::move(*allocated);
         cost.levels[level].memory = std::move(*memory);
     }

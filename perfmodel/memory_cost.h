@@ -11,6 +11,11 @@ namespace napkin {
                                             const std::vector<VariableId>& variables, Level level);
 /// The most of several columns: numbers of the largest, formula the maximum of all.
 [[nodiscard]] Amount most_of(std::vector<Amount> columns, const SymbolValues& sizes);
+/// Leaves the leading terms of its ideal forms.
+void keep_leading_terms(Amount& amount);
+/// An ideal form in bits, of values of one type.
+[[nodiscard]] std::optional<Polynomial> in_bits(const std::optional<Polynomial>& values,
+                                                ElementType type);
 /// Sets A (during statements) and M (between them) of every level; false on overflow.
 [[nodiscard]] bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments,
                               RegionCost& cost);
