@@ -49,7 +49,7 @@ std::string find_compiler() {
 
 /// A kernel's text and what it is compiled with, in short.
 std::string key_of(const EmittedKernel& kernel) {
-    std::string key = "emulator 4\n" + kernel.name + "\n" + kernel.source;
+    std::string key = "emulator 5\n" + kernel.name + "\n" + kernel.source;
     for (const PreludeFile& file : prelude_files()) key += file.text;
     return hash_text(key);
 }
@@ -142,7 +142,7 @@ std::optional<Diagnostic> compile_together_for_host(std::span<const EmittedKerne
     const fs::path folder = folder_of(cache);
     // Every kernel in a namespace of its own that sees all of the prelude, and with a name of its
     // own: kernels of one name may come together, and their constants have the same names.
-    std::string text = "#include \"tensor.cuh\"\n";
+    std::string text = "#include \"tensor.cuh\"\n#include \"panels.cuh\"\n";
     std::vector<fs::path> libraries;
     std::string keys;
     for (const EmittedKernel& kernel : kernels) {

@@ -23,12 +23,34 @@ public:
         kernel_.name = std::move(name);
         kernel_.threads = threads;
         kernel_.shared_bytes = shared_bytes;
-        kernel_.source = "#include \"tensor.cuh\"\nnamespace nk {\n" + std::move(body) + "\n}\n";
+        kernel_.source = "#include \"tensor.cuh\"\n#include \"panels.cuh\"\nnamespace nk {\n" +
+                         std::move(body) + "\n}\n";
     }
     template <class Element>
     KernelRunner& buffer(const char* name, std::vector<Element>& values) {
         arguments_.push_back({const_cast<std::remove_const_t<Element>*>(values.data()),
                               static_cast<long long>(values.size()), 0, name});
+        return *this;
+    }
+    /// A dense array as bulk copies see it, the contiguous dimension first.
+    template <class Element>
+    KernelRunner& map(const char* name, std::vector<Element>& values,
+                      const std::vector<long long>& extents, const std::vector<int>& box,
+                      int swizzle) {
+        nk::emulator::TensorMap& map = maps_.emplace_back();
+        map.base = reinterpret_cast<unsigned char*>(values.data());
+        map.name = name;
+        map.rank = static_cast<int>(extents.size());
+        map.element_bytes = sizeof(Element);
+        map.swizzle = swizzle;
+        long long stride = sizeof(Element);
+        for (std::size_t d = 0; d < extents.size(); ++d) {
+            map.extents[d] = extents[d];
+            map.box[d] = box[d];
+            map.strides[d] = stride;
+            stride *= extents[d];
+        }
+        arguments_.push_back({&map, 0, 0, name});
         return *this;
     }
     KernelRunner& number(long long value) {
@@ -51,6 +73,7 @@ public:
 
 private:
     EmittedKernel kernel_;
+    std::list<nk::emulator::TensorMap> maps_;
     std::vector<nk::emulator::Argument> arguments_;
 };
 

@@ -36,6 +36,66 @@ struct Copy {
     bool landed = false;
 };
 
+/// An array in device memory as bulk copies see it, the contiguous dimension first.
+inline constexpr int kMostDimensions = 5;
+struct TensorMap {
+    unsigned char* base = nullptr;
+    const char* name = "";
+    int rank = 0;
+    int element_bytes = 0;
+    int swizzle = 0;  ///< bytes of a row of a tile whose 16-byte units are permuted; 0: none are
+    long long extents[kMostDimensions] = {};
+    long long strides[kMostDimensions] = {};  ///< bytes; the first is an element's
+    int box[kMostDimensions] = {};
+};
+
+/// A bulk copy of the box at `at` between an array and shared memory.
+struct BulkCopy {
+    const TensorMap* map = nullptr;
+    int at[kMostDimensions] = {};
+    const char* tile = "";
+    long long place = 0;     ///< in shared memory
+    long long barrier = -1;  ///< where a load's bytes complete; -1 for a store
+};
+
+/// A thread's part in a product of its warp group: 64 x 8 across results.
+struct GroupProduct {
+    float* results = nullptr;  ///< 4 of every 8 columns
+    int across = 0;
+    const unsigned* held = nullptr;  ///< four words of the left operand, or null
+    unsigned long long left = 0;     ///< how operands lie in shared memory, as PTX encodes it
+    unsigned long long right = 0;
+    bool left_transposed = false;
+    bool right_transposed = false;
+    bool add = false;
+    bool half = false;  ///< f16, else bf16
+};
+/// Where shared memory begins for what encodes its addresses.
+inline constexpr long long kSharedBase = 1024;
+
+struct Context;
+/// What target sm_90a adds: see ../hopper.cuh, whose functions these carry out. Places are bytes
+/// from the start of shared memory.
+struct HopperCalls {
+    void* owner = nullptr;
+    void (*start_barrier)(Context*, long long place, int arrivals) = nullptr;
+    void (*fence_barriers)(Context*) = nullptr;
+    /// Announces `bytes` too.
+    void (*arrive)(Context*, long long place, int bytes) = nullptr;
+    void (*arrive_after_copies)(Context*, long long place) = nullptr;
+    void (*wait_barrier)(Context*, long long place, int parity) = nullptr;
+    void (*named_barrier)(Context*, int number, int threads) = nullptr;
+    void (*fence_async)(Context*) = nullptr;
+    void (*start_bulk_copy)(Context*, const BulkCopy*) = nullptr;
+    void (*commit_stores)(Context*) = nullptr;
+    void (*wait_stores_read)(Context*, int pending) = nullptr;
+    void (*set_registers)(Context*, int registers, bool more) = nullptr;
+    void (*fence_products)(Context*) = nullptr;
+    void (*start_product)(Context*, const GroupProduct*) = nullptr;
+    void (*commit_products)(Context*) = nullptr;
+    void (*wait_products)(Context*, int pending) = nullptr;
+};
+
 /// The running thread and its block, as seen by the kernel; the emulator updates it at every
 /// switch.
 struct Context {
@@ -61,6 +121,7 @@ struct Context {
     void (*commit_copies)(Context*) = nullptr;
     /// Waits for all of the thread's groups but the last `pending`.
     void (*wait_copies)(Context*, int pending) = nullptr;
+    HopperCalls hopper;
     Traffic traffic[kAccessKinds];
     /// Tells of a thread's access at a place of shared memory, or that the thread takes no part in
     /// its warp's access (-1). Null when nobody counts.
@@ -72,7 +133,7 @@ struct Context {
     void* owner = nullptr;
 };
 
-/// One kernel argument: a buffer with its extent in elements, an integer or a real.
+/// One kernel argument: a buffer with its extent in elements, a TensorMap, an integer or a real.
 struct Argument {
     void* data = nullptr;
     long long integer = 0;  ///< the value, or the extent of `data`

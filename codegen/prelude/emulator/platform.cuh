@@ -14,6 +14,7 @@
 
 #define __global__
 #define __launch_bounds__(...)
+#define __grid_constant__
 // Inlined, so that an instruction's place in the machine code tells calls of it apart.
 #define NK_DEVICE inline __attribute__((always_inline))
 #define NK_SHARED_MEMORY(name) unsigned char* const name = ::nk::emulator::context->shared
@@ -268,6 +269,13 @@ template <class T>
 struct Unpack<Checked<T>> {
     static Checked<T> from(const Argument& argument) {
         return {static_cast<T*>(argument.data), argument.integer, argument.name};
+    }
+};
+
+template <>
+struct Unpack<TensorMap> {
+    static TensorMap from(const Argument& argument) {
+        return *static_cast<const TensorMap*>(argument.data);
     }
 };
 
