@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "codegen/run/emulated_clocks.h"
+
 namespace napkin {
 
 /// What an instruction did wrong.
@@ -20,32 +22,39 @@ struct PhaseBarrier {
     std::uint64_t brought = 0;  ///< phases until the last in which a copy completed on it
     std::uint64_t waited = 0;   ///< phases that somebody has waited for
     bool fenced = false;        ///< since it was started, for bulk copies
-    int starter = 0;            ///< the thread that started it
+    Epoch started = 0;          ///< who started it
+    int agent = 0;              ///< the bulk copies that complete on it
+    Release arriving;           ///< what those who arrive in this phase make known
+    Knowledge arrived;          ///< and those of the last one
+
+    // Whether a phase is complete thereby is seen by `phases`.
+    [[nodiscard]] Misuse arrive(int bytes);
+    /// A copy that will bring its bytes to the barrier begins.
+    [[nodiscard]] Misuse expect_copy();
+    [[nodiscard]] Misuse complete_copy(long long bytes);
+    /// Whether the phase of that parity is complete, so that a wait for it ends.
+    [[nodiscard]] bool pass(int parity);
+    /// What the phase lacks, for messages.
+    [[nodiscard]] std::string lacking() const;
+
+private:
+    Misuse complete();
 };
 
 /// The barriers of a block by their place in shared memory.
 class PhaseBarriers {
 public:
-    [[nodiscard]] Misuse start(long long place, int arrivals, int thread);
+    [[nodiscard]] Misuse start(long long place, int arrivals, Epoch by, int agent);
     /// Those that the thread has started.
     void fence(int thread);
-    [[nodiscard]] Misuse arrive(long long place, int bytes);
-    /// A copy that will bring its bytes to the barrier begins.
-    [[nodiscard]] Misuse expect_copy(long long place);
-    [[nodiscard]] Misuse complete_copy(long long place, long long bytes);
-    /// Whether the phase of that parity is complete, so that a wait for it ends.
-    [[nodiscard]] bool pass(long long place, int parity);
-    /// A barrier whose last copies nobody has waited for.
+    [[nodiscard]] bool contains(long long place) const { return at_.contains(place); }
+    [[nodiscard]] PhaseBarrier& at(long long place) { return at_.at(place); }
+    [[nodiscard]] const PhaseBarrier& at(long long place) const { return at_.at(place); }
+    /// Whether nobody has waited for some barrier's last copies.
     [[nodiscard]] bool unwaited() const;
-    [[nodiscard]] Misuse check(long long place) const;
-    [[nodiscard]] std::uint64_t phases(long long place) const { return at_.at(place).phases; }
-    /// What the phase lacks, for messages.
-    [[nodiscard]] std::string lacking(long long place) const;
     void clear() { at_.clear(); }
 
 private:
-    static Misuse complete(PhaseBarrier& barrier);
-
     std::map<long long, PhaseBarrier> at_;
 };
 

@@ -12,7 +12,6 @@ namespace {
 using nk::emulator::BulkCopy;
 using nk::emulator::Context;
 using nk::emulator::GroupProduct;
-using nk::emulator::Shadow;
 
 constexpr int kRegisters = 65536;  ///< of a multiprocessor
 constexpr int kMostRegisters = 255;
@@ -24,9 +23,9 @@ int registers_at_launch(int threads) {
 
 }  // namespace
 
-EmulatedHopper::EmulatedHopper(Context& context, Fibers& fibers,
+EmulatedHopper::EmulatedHopper(Context& context, Fibers& fibers, SharedOrder& order,
                                std::vector<CopiesInFlight>& copies)
-    : context_(context), fibers_(fibers), copies_(copies) {
+    : context_(context), fibers_(fibers), order_(order), copies_(copies) {
     nk::emulator::HopperCalls& calls = context.hopper;
     calls.owner = this;
     calls.start_barrier = [](Context* c, long long place, int arrivals) {
@@ -43,18 +42,22 @@ EmulatedHopper::EmulatedHopper(Context& context, Fibers& fibers,
     calls.named_barrier = [](Context* c, int number, int threads) {
         of(c).named_barrier(number, threads);
     };
-    calls.fence_async = [](Context*) {};
+    calls.fence_async = [](Context* c) { of(c).order_.clocks.fence(c->thread); };
     calls.start_bulk_copy = [](Context* c, const BulkCopy* copy) { of(c).start_bulk_copy(*copy); };
     calls.commit_stores = [](Context* c) { of(c).commit_stores(); };
     calls.wait_stores_read = [](Context* c, int pending) { of(c).wait_stores_read(pending); };
     calls.set_registers = [](Context* c, int registers, bool more) {
         of(c).set_registers(registers, more);
     };
-    calls.fence_products = [](Context* c) { of(c).group().fence(c->thread % kGroupThreads); };
+    calls.fence_products = [](Context* c) {
+        of(c).group().products.fence(c->thread % kGroupThreads);
+    };
     calls.start_product = [](Context* c, const GroupProduct* product) {
         of(c).start_product(*product);
     };
-    calls.commit_products = [](Context* c) { of(c).group().commit(c->thread % kGroupThreads); };
+    calls.commit_products = [](Context* c) {
+        of(c).group().products.commit(c->thread % kGroupThreads);
+    };
     calls.wait_products = [](Context* c, int pending) { of(c).wait_products(pending); };
 }
 
@@ -72,53 +75,66 @@ void EmulatedHopper::start_block() {
     spare_registers_ = 0;
     groups_.clear();
     for (std::size_t group = 0; group < threads / kGroupThreads; ++group)
-        groups_.emplace_back(context_.shared, context_.shared_bytes);
+        groups_.push_back({GroupProducts(context_.shared, context_.shared_bytes),
+                           order_.clocks.add_agents(AgentKind::Products, kGroupThreads / 32,
+                                                    static_cast<long long>(group))});
 }
 
 void EmulatedHopper::fail_if(const Misuse& wrong) {
     if (wrong) fibers_.fail(*wrong);
 }
 
-GroupProducts& EmulatedHopper::group() {
+EmulatedHopper::Group& EmulatedHopper::group() {
     const auto which = static_cast<std::size_t>(context_.thread / kGroupThreads);
     if (which >= groups_.size()) fibers_.fail("a product by less than a warp group");
     return groups_[which];
 }
 
-void EmulatedHopper::need_barrier(long long place) {
-    fail_if(barriers_.check(place));
+PhaseBarrier& EmulatedHopper::barrier(long long place) {
+    if (!barriers_.contains(place)) fibers_.fail("a barrier that was never started");
+    PhaseBarrier& barrier = barriers_.at(place);
+    if (!order_.clocks.ordered(barrier.started, context_.thread))
+        fibers_.fail("a barrier that another thread starts, and nothing since orders that");
+    for (const long long half : {place, place + 4})
+        if (order_.shadow.written(half) != barrier.started)
+            fibers_.fail("a barrier whose memory was written since it was started");
+    return barrier;
 }
 
 void EmulatedHopper::settle(long long place, std::uint64_t phases_before, const Misuse& wrong,
                             int thread) {
     if (wrong) return fibers_.fail(*wrong, thread);
-    if (barriers_.phases(place) == phases_before) return;
-    ++context_.epoch;
+    PhaseBarrier& barrier = barriers_.at(place);
+    if (barrier.phases == phases_before) return;
+    barrier.arriving.counts.emplace_back(barrier.agent, barrier.phases);
+    barrier.arrived = order_.clocks.join(barrier.arriving);
+    barrier.arriving = {};
     fibers_.wake(Waits::Barrier, place);
 }
 
 void EmulatedHopper::start_barrier(long long place, int arrivals) {
-    fail_if(barriers_.start(place, arrivals, context_.thread));
+    const int agent = order_.clocks.add_agents(AgentKind::BulkLoads, 1, place);
+    fail_if(barriers_.start(place, arrivals, order_.clocks.now(context_.thread), agent));
 }
 
 void EmulatedHopper::arrive(long long place, int bytes) {
-    need_barrier(place);
-    const std::uint64_t before = barriers_.phases(place);
-    settle(place, before, barriers_.arrive(place, bytes), context_.thread);
+    PhaseBarrier& at = barrier(place);
+    const std::uint64_t before = at.phases;
+    order_.clocks.release(context_.thread, at.arriving);
+    settle(place, before, at.arrive(bytes), context_.thread);
 }
 
 void EmulatedHopper::arrive_after_copies(long long place) {
-    need_barrier(place);
+    static_cast<void>(barrier(place));
     CopiesInFlight& mine = copies_[static_cast<std::size_t>(context_.thread)];
-    mine.commit();
-    in_flight_.push_back(LateArrival{context_.thread, place, std::move(mine)});
-    mine = {};
+    in_flight_.push_back(LateArrival{context_.thread, place, mine.announce()});
 }
 
 void EmulatedHopper::wait_barrier(long long place, int parity) {
-    need_barrier(place);
+    PhaseBarrier& at = barrier(place);
     if (parity != 0 && parity != 1) fibers_.fail(fmt::format("a barrier's parity is {}", parity));
-    while (!barriers_.pass(place, parity)) fibers_.wait(Waits::Barrier, place);
+    while (!at.pass(parity)) fibers_.wait(Waits::Barrier, place);
+    order_.clocks.acquire(context_.thread, at.arrived);
 }
 
 void EmulatedHopper::named_barrier(int number, int threads) {
@@ -131,38 +147,43 @@ void EmulatedHopper::named_barrier(int number, int threads) {
         fibers_.fail(fmt::format("threads come to named barrier {} as one of {} and of {}", number,
                                  barrier.threads, threads));
     barrier.threads = threads;
-    fibers_.set_waiting(Waits::Named, number);
-    if (++barrier.arrived == threads) {
+    order_.clocks.release(context_.thread, barrier.arriving);
+    if (++barrier.arrived < threads) {
+        fibers_.wait(Waits::Named, number);
+    } else {
+        barrier.together = order_.clocks.join(barrier.arriving);
+        barrier.arriving = {};
         barrier.arrived = 0;
-        ++context_.epoch;
         fibers_.wake(Waits::Named, number);
     }
-    fibers_.leave();
+    order_.clocks.acquire(context_.thread, barrier.together);
 }
 
-void EmulatedHopper::mark(const StartedBulk& bulk, bool begins) {
+void EmulatedHopper::touch(const StartedBulk& bulk, const SharedAccess& access) {
     for_each_unit(bulk, [&](const BulkUnit& unit) {
-        for (int i = 0; i < 16; ++i) {
-            Shadow& cell = context_.shadow[unit.place + i];
-            if (begins && cell.copying != 0)
-                fibers_.fail(
-                    fmt::format("write to what a copy in flight writes: `{}`", bulk.copy.tile));
-            cell.copying = begins ? 1 : 0;
-            cell.write_epoch = context_.epoch;
-            cell.writer = static_cast<unsigned short>(bulk.thread);
-        }
+        SharedAccess part = access;
+        part.place = unit.place + (bulk.loads() ? 0 : unit.first);
+        part.bytes = bulk.loads() ? 16 : unit.last - unit.first;
+        if (part.bytes > 0) fail_if(order_.touch(part, bulk.copy.tile, unit.place));
     });
 }
 
 void EmulatedHopper::start_bulk_copy(const BulkCopy& copy) {
-    const StartedBulk bulk(copy, context_.thread);
+    using By = SharedAccess::By;
+    const int thread = context_.thread;
+    const StartedBulk bulk(copy, thread);
     fail_if(check_map(bulk.map));
-    if (!bulk.loads())
-        return stores_[static_cast<std::size_t>(context_.thread)].open.push_back(bulk);
-    need_barrier(copy.barrier);
-    fail_if(barriers_.expect_copy(copy.barrier));
-    mark(bulk, true);
-    in_flight_.emplace_back(bulk);
+    if (bulk.loads()) {
+        PhaseBarrier& at = barrier(copy.barrier);
+        fail_if(at.expect_copy());
+        touch(bulk, {By::BulkLoad, thread, epoch_of(at.agent, at.phases + 1)});
+        in_flight_.emplace_back(bulk);
+        return;
+    }
+    Stores& mine = stores_[static_cast<std::size_t>(thread)];
+    if (mine.agent == 0) mine.agent = order_.clocks.add_agents(AgentKind::BulkStores, 1, thread);
+    touch(bulk, {By::BulkStore, thread, epoch_of(mine.agent, mine.commits + 1)});
+    mine.open.push_back(bulk);
 }
 
 void EmulatedHopper::land() {
@@ -170,19 +191,25 @@ void EmulatedHopper::land() {
     InFlight one = std::move(in_flight_[which]);
     in_flight_[which] = std::move(in_flight_.back());
     in_flight_.pop_back();
+    const auto complete = [&](long long place, int thread, const auto& count) {
+        PhaseBarrier& at = barriers_.at(place);
+        const std::uint64_t before = at.phases;
+        settle(place, before, count(at), thread);
+    };
     std::visit(overloaded{
                    [&](const StartedBulk& bulk) {
                        carry_out(bulk, context_.shared);
-                       mark(bulk, false);
-                       const long long place = bulk.copy.barrier;
-                       const std::uint64_t before = barriers_.phases(place);
-                       settle(place, before, barriers_.complete_copy(place, bulk.bytes()),
-                              bulk.thread);
+                       complete(bulk.copy.barrier, bulk.thread,
+                                [&](PhaseBarrier& at) { return at.complete_copy(bulk.bytes()); });
                    },
-                   [&](LateArrival& late) {
-                       late.copies.wait(0, context_, fibers_.random());
-                       const std::uint64_t before = barriers_.phases(late.place);
-                       settle(late.place, before, barriers_.arrive(late.place, 0), late.thread);
+                   [&](const LateArrival& late) {
+                       copies_[static_cast<std::size_t>(late.thread)].land(late.copies,
+                                                                           fibers_.random());
+                       complete(late.place, late.thread, [&](PhaseBarrier& at) {
+                           const Epoch copies = order_.clocks.copies(late.thread, late.copies);
+                           at.arriving.counts.emplace_back(agent_of(copies), count_of(copies));
+                           return at.arrive(0);
+                       });
                    },
                },
                one);
@@ -192,6 +219,7 @@ void EmulatedHopper::commit_stores() {
     Stores& mine = stores_[static_cast<std::size_t>(context_.thread)];
     mine.groups.push_back(std::move(mine.open));
     mine.open.clear();
+    ++mine.commits;
 }
 
 void EmulatedHopper::wait_stores_read(int pending) {
@@ -201,6 +229,8 @@ void EmulatedHopper::wait_stores_read(int pending) {
         ended.insert(ended.end(), mine.groups.front().begin(), mine.groups.front().end());
     std::shuffle(ended.begin(), ended.end(), fibers_.random());
     for (const StartedBulk& store : ended) carry_out(store, context_.shared);
+    if (mine.agent != 0)
+        order_.clocks.learn(context_.thread, mine.agent, mine.commits - mine.groups.size());
 }
 
 void EmulatedHopper::set_registers(int registers, bool more) {
@@ -214,37 +244,49 @@ void EmulatedHopper::set_registers(int registers, bool more) {
     if (!more) fibers_.wake(Waits::Registers, 0);
 }
 
-void EmulatedHopper::check_operands(const StartedProduct& product) {
-    const auto check = [&](const OperandLayout& layout, int size) {
-        for (int across = 0; across < size; ++across)
-            for (int k = 0; k < 16; ++k) {
-                const Shadow& cell = context_.shadow[layout.place(across, k)];
-                if (cell.copying != 0) fibers_.fail("a product reads what a copy in flight writes");
-                if (cell.write_epoch == 0)
-                    fibers_.fail("a product reads shared memory that was never written");
-            }
+void EmulatedHopper::check_operand(const OperandLayout& layout, int size) {
+    const Group& mine = group();
+    const std::uint64_t number = mine.products.open_group(context_.thread % kGroupThreads);
+    SharedAccess access{SharedAccess::By::Product, context_.thread, epoch_of(mine.agent, number)};
+    access.bytes = 16;
+    const auto touch = [&](int across, int k) {
+        access.place = layout.place(across, k) / 16 * 16;
+        fail_if(order_.touch(access, "shared memory", access.place));
     };
-    if (product.what.held == nullptr) check(product.left, 64);
-    check(product.right, 8 * product.what.across);
+    for (int across = 0; across < size; across += layout.transposed ? 8 : 1)
+        for (int k = 0; k < 16; k += layout.transposed ? 1 : 8) touch(across, k);
+}
+
+/// Threads who know the same are one to operands.
+void EmulatedHopper::check_operands(StartedProduct& product) {
+    const Knowledge& known = order_.clocks.knowledge(context_.thread);
+    if (std::find(product.checked.begin(), product.checked.end(), known) != product.checked.end())
+        return;
+    product.checked.push_back(known);
+    if (product.what.held == nullptr) check_operand(product.left, 64);
+    check_operand(product.right, 8 * product.what.across);
 }
 
 void EmulatedHopper::start_product(const GroupProduct& product) {
-    GroupProducts& mine = group();
+    GroupProducts& mine = group().products;
     const int thread = context_.thread % kGroupThreads;
     fail_if(mine.start(thread, product));
-    const StartedProduct& started = mine.last(thread);
-    if (!started.whole()) return;
+    StartedProduct& started = mine.last(thread);
     check_operands(started);
+    if (!started.whole()) return;
     if (fibers_.random()() % 4 == 0) mine.hurry();
     fibers_.wake(Waits::Products, context_.thread / kGroupThreads);
 }
 
 void EmulatedHopper::wait_products(int pending) {
-    GroupProducts& mine = group();
+    Group& mine = group();
     const int thread = context_.thread % kGroupThreads;
-    const std::int64_t covered = mine.covered(thread, pending);
-    while (!mine.whole(covered)) fibers_.wait(Waits::Products, context_.thread / kGroupThreads);
-    fail_if(mine.end(thread, covered));
+    const std::int64_t covered = mine.products.covered(thread, pending);
+    while (!mine.products.whole(covered))
+        fibers_.wait(Waits::Products, context_.thread / kGroupThreads);
+    fail_if(mine.products.end(thread, covered));
+    order_.clocks.learn(context_.thread, mine.agent + thread / 32,
+                        mine.products.ended_groups(thread));
 }
 
 void EmulatedHopper::check_end(int thread) {
@@ -253,7 +295,7 @@ void EmulatedHopper::check_end(int thread) {
     if (!mine.open.empty() || !mine.groups.empty())
         fibers_.fail("ends with a bulk store in flight");
     if (which / kGroupThreads < groups_.size() &&
-        !groups_[which / kGroupThreads].none(thread % kGroupThreads))
+        !groups_[which / kGroupThreads].products.none(thread % kGroupThreads))
         fibers_.fail("ends with a product in flight");
 }
 
@@ -266,11 +308,11 @@ void EmulatedHopper::check_block_end() {
 std::string EmulatedHopper::describe(const Fibers::Waiting& waiting) const {
     if (waiting.what == Waits::Barrier)
         return fmt::format("at the barrier at byte {} of shared memory, whose {}", waiting.which,
-                           barriers_.lacking(waiting.which));
+                           barriers_.at(waiting.which).lacking());
     if (waiting.what == Waits::Named) {
-        const NamedBarrier& barrier = named_[static_cast<std::size_t>(waiting.which)];
+        const NamedBarrier& named = named_[static_cast<std::size_t>(waiting.which)];
         return fmt::format("at named barrier {}, to which {} of {} threads came", waiting.which,
-                           barrier.arrived, barrier.threads);
+                           named.arrived, named.threads);
     }
     if (waiting.what == Waits::Products)
         return "for products that not all threads of its warp group have started";

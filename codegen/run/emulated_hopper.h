@@ -13,12 +13,13 @@
 #include "codegen/run/emulated_fibers.h"
 #include "codegen/run/emulated_memory.h"
 #include "codegen/run/emulated_products.h"
+#include "codegen/run/emulated_shadow.h"
 
 namespace napkin {
 
 class EmulatedHopper {
 public:
-    EmulatedHopper(nk::emulator::Context& context, Fibers& fibers,
+    EmulatedHopper(nk::emulator::Context& context, Fibers& fibers, SharedOrder& order,
                    std::vector<CopiesInFlight>& copies);
 
     void start_block();
@@ -37,17 +38,25 @@ private:
     struct LateArrival {
         int thread = 0;
         long long place = 0;
-        CopiesInFlight copies;
+        std::uint64_t copies = 0;  ///< their number
     };
     using InFlight = std::variant<StartedBulk, LateArrival>;
     struct NamedBarrier {
         int arrived = 0;
         int threads = 0;
-        int round = 0;
+        Release arriving;
+        Knowledge together;  ///< of those whom it last let go
     };
+    /// Bulk stores of one thread, numbered by groups from 1 on.
     struct Stores {
         std::vector<StartedBulk> open;
         std::deque<std::vector<StartedBulk>> groups;
+        std::uint64_t commits = 0;
+        int agent = 0;  ///< 0 before the first
+    };
+    struct Group {
+        GroupProducts products;
+        int agent = 0;  ///< of its first warp
     };
 
     void start_barrier(long long place, int arrivals);
@@ -62,17 +71,19 @@ private:
     void start_product(const nk::emulator::GroupProduct& product);
     void wait_products(int pending);
 
-    /// What a phase has brought about, or done wrong.
+    /// Wakes who waits for a phase, if it was completed.
     void settle(long long place, std::uint64_t phases_before, const Misuse& wrong, int thread);
-    void need_barrier(long long place);
-    void mark(const StartedBulk& bulk, bool begins);
-    void check_operands(const StartedProduct& product);
-    GroupProducts& group();
+    PhaseBarrier& barrier(long long place);
+    void touch(const StartedBulk& bulk, const SharedAccess& access);
+    void check_operands(StartedProduct& product);
+    void check_operand(const OperandLayout& layout, int size);
+    Group& group();
     void fail_if(const Misuse& wrong);
     static EmulatedHopper& of(nk::emulator::Context* context);
 
     nk::emulator::Context& context_;
     Fibers& fibers_;
+    SharedOrder& order_;
     std::vector<CopiesInFlight>& copies_;
     PhaseBarriers barriers_;
     std::vector<InFlight> in_flight_;
@@ -80,7 +91,7 @@ private:
     std::vector<Stores> stores_;  ///< of each thread
     std::vector<int> registers_;  ///< of each thread
     long long spare_registers_ = 0;
-    std::vector<GroupProducts> groups_;
+    std::vector<Group> groups_;
 };
 
 }  // namespace napkin

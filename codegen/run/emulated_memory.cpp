@@ -9,52 +9,46 @@ namespace {
 
 using nk::emulator::AccessKind;
 using nk::emulator::Copy;
-using nk::emulator::Shadow;
 
-void land(Copy& copy) {
+void carry_out(const Copy& copy) {
     std::memcpy(copy.to, copy.from, static_cast<std::size_t>(copy.valid));
     std::memset(copy.to + copy.valid, 0, static_cast<std::size_t>(copy.bytes - copy.valid));
-    copy.landed = true;
 }
 
 }  // namespace
 
 void CopiesInFlight::start(const Copy& copy, std::mt19937_64& random) {
-    for (int i = 0; i < copy.bytes; ++i) copy.shadow[i].copying = 1;
-    open_.push_back(copy);
-    if (random() % 4 == 0) land(open_.back());
+    last_ = open_;
+    if (random() % 4 == 0)
+        carry_out(copy);
+    else
+        started_.push_back({copy, open_});
 }
 
 void CopiesInFlight::commit() {
-    groups_.push_back(std::move(open_));
-    open_.clear();
+    groups_.push_back(open_++);
 }
 
-void CopiesInFlight::wait(int pending, const nk::emulator::Context& now, std::mt19937_64& random) {
-    Group ended;
+std::uint64_t CopiesInFlight::wait(int pending, std::mt19937_64& random) {
+    std::uint64_t ended = 0;
     for (; groups_.size() > static_cast<std::size_t>(pending); groups_.pop_front())
-        ended.insert(ended.end(), groups_.front().begin(), groups_.front().end());
-    std::shuffle(ended.begin(), ended.end(), random);
-    for (Copy& copy : ended) {
-        if (!copy.landed) land(copy);
-        for (int i = 0; i < copy.bytes; ++i) {
-            Shadow& cell = copy.shadow[i];
-            cell.copying = 0;
-            cell.write_epoch = now.epoch;
-            cell.write_warp_epoch = now.warp_epoch;
-            cell.writer = static_cast<unsigned short>(now.thread);
-        }
-    }
+        ended = groups_.front();
+    land(ended, random);
+    settled_ = std::max(settled_, ended);
+    return ended;
 }
 
-bool CopiesInFlight::none() const {
-    return open_.empty() &&
-           std::all_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.empty(); });
+std::uint64_t CopiesInFlight::announce() {
+    settled_ = open_;
+    return open_++;
 }
 
-void CopiesInFlight::clear() {
-    open_.clear();
-    groups_.clear();
+void CopiesInFlight::land(std::uint64_t number, std::mt19937_64& random) {
+    const auto later = std::stable_partition(started_.begin(), started_.end(),
+                                             [&](const Started& s) { return s.number <= number; });
+    std::shuffle(started_.begin(), later, random);
+    std::for_each(started_.begin(), later, [](const Started& s) { carry_out(s.copy); });
+    started_.erase(started_.begin(), later);
 }
 
 void AccessCounter::note(int thread, AccessKind kind, const void* site, long long place,

@@ -14,22 +14,34 @@
 
 namespace napkin {
 
-/// Asynchronous copies of one thread. The hardware may carry a copy out at any time until the
-/// thread has waited for it; here that is at its start or at the wait, as chance will have it.
+/// Asynchronous copies of one thread, numbered by groups from 1 on. The hardware may carry a copy
+/// out at any time until the thread has waited for it; here that is at its start or at the wait, as
+/// chance will have it.
 class CopiesInFlight {
 public:
     void start(const nk::emulator::Copy& copy, std::mt19937_64& random);
+    /// The number of what is started now.
+    [[nodiscard]] std::uint64_t open() const { return open_; }
     void commit();
-    /// Ends all groups but the last `pending`, their copies in random order, as writes by `thread`
-    /// now.
-    void wait(int pending, const nk::emulator::Context& now, std::mt19937_64& random);
-    [[nodiscard]] bool none() const;
-    void clear();
+    /// Ends all groups but the last `pending`, and gives the number of the last ended.
+    std::uint64_t wait(int pending, std::mt19937_64& random);
+    /// What was started so far will be told to a barrier: its number.
+    std::uint64_t announce();
+    /// Ends the copies up to a number, in random order.
+    void land(std::uint64_t number, std::mt19937_64& random);
+    /// Whether all were waited for or will be told to a barrier.
+    [[nodiscard]] bool none() const { return last_ <= settled_; }
 
 private:
-    using Group = std::vector<nk::emulator::Copy>;
-    Group open_;
-    std::deque<Group> groups_;
+    struct Started {
+        nk::emulator::Copy copy;
+        std::uint64_t number = 0;
+    };
+    std::vector<Started> started_;
+    std::deque<std::uint64_t> groups_;
+    std::uint64_t open_ = 1;
+    std::uint64_t last_ = 0;     ///< copy that was started
+    std::uint64_t settled_ = 0;  ///< waited for or told
 };
 
 /// Puts together what the lanes of a warp say of their accesses: the n-th vector access of a lane

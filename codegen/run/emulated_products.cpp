@@ -197,6 +197,7 @@ Misuse GroupProducts::start(int thread, const GroupProduct& product) {
 void GroupProducts::commit(int thread) {
     Thread& of = threads_[static_cast<std::size_t>(thread)];
     of.groups.push_back(of.started);
+    ++of.commits;
 }
 
 std::int64_t GroupProducts::covered(int thread, int pending) const {
@@ -261,9 +262,8 @@ bool GroupProducts::none(int thread) const {
     return of.started == of.ended;
 }
 
-const StartedProduct& GroupProducts::last(int thread) const {
-    const Thread& of = threads_[static_cast<std::size_t>(thread)];
-    return queue_[static_cast<std::size_t>(of.started - 1 - first_)];
+StartedProduct& GroupProducts::last(int thread) {
+    return at(threads_[static_cast<std::size_t>(thread)].started - 1);
 }
 
 void GroupProducts::carry_out(StartedProduct& product) const {

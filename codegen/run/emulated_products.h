@@ -50,6 +50,7 @@ struct StartedProduct {
     std::vector<std::uint32_t> held;  ///< four words a thread
     int threads = 0;                  ///< that have started it
     int ended = 0;                    ///< and waited for it
+    std::vector<Knowledge> checked;   ///< what threads knew for whom its operands were checked
     bool carried_out = false;
     [[nodiscard]] bool whole() const { return threads == kGroupThreads; }
 };
@@ -65,6 +66,15 @@ public:
     void commit(int thread);
     /// How many products, from the kernel's first on, the wait is for.
     [[nodiscard]] std::int64_t covered(int thread, int pending) const;
+    /// The number of the group that the thread's next products are of, from 1 on.
+    [[nodiscard]] std::uint64_t open_group(int thread) const {
+        return threads_[static_cast<std::size_t>(thread)].commits + 1;
+    }
+    /// How many groups the thread has waited for.
+    [[nodiscard]] std::uint64_t ended_groups(int thread) const {
+        const Thread& of = threads_[static_cast<std::size_t>(thread)];
+        return of.commits - of.groups.size();
+    }
     /// Whether all threads have started that many.
     [[nodiscard]] bool whole(std::int64_t products) const;
     /// Gives the thread the results of the first so many products.
@@ -73,7 +83,7 @@ public:
     void hurry();
     [[nodiscard]] bool none(int thread) const;
     /// The last product that the thread started.
-    [[nodiscard]] const StartedProduct& last(int thread) const;
+    [[nodiscard]] StartedProduct& last(int thread);
 
 private:
     /// Registers that a product in flight writes or reads.
@@ -92,6 +102,7 @@ private:
         std::int64_t started = 0;
         std::int64_t ended = 0;
         std::deque<std::int64_t> groups;  ///< products started at each commit
+        std::uint64_t commits = 0;
         std::vector<Busy> busy;
         std::vector<const unsigned*> held;  ///< of the products in flight
         std::vector<Known> known;

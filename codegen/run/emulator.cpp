@@ -8,6 +8,7 @@
 #include "codegen/run/emulated_fibers.h"
 #include "codegen/run/emulated_hopper.h"
 #include "codegen/run/emulated_memory.h"
+#include "codegen/run/emulated_shadow.h"
 #include "diagrams/result.h"
 
 namespace napkin {
@@ -15,7 +16,6 @@ namespace {
 
 using nk::emulator::AccessKind;
 using nk::emulator::Context;
-using nk::emulator::Shadow;
 
 constexpr int kWarp = 32;
 
@@ -30,7 +30,6 @@ struct Meeting {
 
 struct Warp {
     int arrived = 0;
-    unsigned epoch = 1;
     int together = 0;  ///< threads that wait for an instruction
     std::array<void*, kWarp> passed{};
 };
@@ -43,13 +42,13 @@ public:
           fibers_(launch.threads, launch.seed, run_thread, this),
           meetings_(static_cast<std::size_t>(launch.threads)),
           copies_(static_cast<std::size_t>(launch.threads)),
-          hopper_(context_, fibers_, copies_),
+          order_(launch.threads, launch.shared_bytes),
+          hopper_(context_, fibers_, order_, copies_),
           warps_(static_cast<std::size_t>(launch.threads / kWarp)),
           accesses_(launch.threads) {
         const std::size_t bytes = static_cast<std::size_t>(launch.shared_bytes);
         shared_ = std::unique_ptr<unsigned char[], AlignedDelete>(
             static_cast<unsigned char*>(::operator new[](bytes + 1, kAlignment)));
-        shadow_.resize(bytes);
         fill_context();
     }
 
@@ -72,17 +71,27 @@ private:
         context_.blocks = static_cast<int>(launch_.blocks);
         context_.shared = shared_.get();
         context_.shared_bytes = launch_.shared_bytes;
-        context_.shadow = shadow_.data();
         context_.owner = this;
         context_.barrier = [](Context* c, int line) { of(c).meet_block(line); };
         context_.warp_barrier = [](Context* c, int line) { of(c).meet_warp(line); };
         context_.together = together;
+        context_.note_read = [](Context* c, long long place, long long bytes, const char* name,
+                                long long index) {
+            of(c).touch(SharedAccess::By::Read, place, bytes, name, index);
+        };
+        context_.note_write = [](Context* c, long long place, long long bytes, const char* name,
+                                 long long index) {
+            of(c).touch(SharedAccess::By::Write, place, bytes, name, index);
+        };
         context_.start_copy = [](Context* c, const nk::emulator::Copy* copy) {
+            of(c).touch(SharedAccess::By::Copy, copy->to - c->shared, copy->bytes, copy->name,
+                        copy->index);
             of(c).copies().start(*copy, of(c).fibers_.random());
         };
         context_.commit_copies = [](Context* c) { of(c).copies().commit(); };
         context_.wait_copies = [](Context* c, int pending) {
-            of(c).copies().wait(pending, *c, of(c).fibers_.random());
+            const std::uint64_t ended = of(c).copies().wait(pending, of(c).fibers_.random());
+            of(c).order_.clocks.learn_copies(c->thread, ended);
         };
         if (launch_.count_accesses) context_.note_access = note_access;
         context_.fail = [](Context* c, const char* message) { of(c).fibers_.fail(message); };
@@ -104,15 +113,24 @@ private:
     CopiesInFlight& copies() { return copies_[static_cast<std::size_t>(context_.thread)]; }
     Warp& warp() { return warps_[static_cast<std::size_t>(context_.thread / kWarp)]; }
 
+    void touch(SharedAccess::By by, long long place, long long bytes, const char* name,
+               long long index) {
+        const int thread = context_.thread;
+        const Epoch as = by == SharedAccess::By::Copy
+                             ? order_.clocks.copies(thread, copies().open())
+                             : order_.clocks.now(thread);
+        if (const Misuse wrong = order_.touch({by, thread, as, place, bytes}, name, index))
+            fibers_.fail(*wrong);
+    }
+
     void start_block(int block) {
         context_.block = block;
-        context_.epoch = 1;
         arrived_ = 0;
         finished_ = 0;
         std::memset(shared_.get(), 0xff, static_cast<std::size_t>(launch_.shared_bytes));
-        std::fill(shadow_.begin(), shadow_.end(), Shadow{});
+        order_.restart();
         std::fill(warps_.begin(), warps_.end(), Warp{});
-        for (CopiesInFlight& copies : copies_) copies.clear();
+        std::fill(copies_.begin(), copies_.end(), CopiesInFlight{});
         hopper_.start_block();
         fibers_.restart(block);
     }
@@ -141,7 +159,6 @@ private:
 
     void resume(int thread) {
         context_.thread = thread;
-        context_.warp_epoch = warp().epoch;
         fibers_.resume(thread);
     }
 
@@ -178,7 +195,6 @@ private:
         fibers_.set_waiting(Waits::Warp, line);
         if (++warp().arrived == kWarp) {
             warp().arrived = 0;
-            ++warp().epoch;
             accesses_.settle(context_.thread / kWarp, context_.traffic);
             release(context_.thread / kWarp * kWarp, kWarp);
         }
@@ -188,13 +204,13 @@ private:
         fibers_.set_waiting(Waits::Block, line);
         if (++arrived_ == launch_.threads) {
             arrived_ = 0;
-            ++context_.epoch;
             settle_accesses();
             release(0, launch_.threads);
         }
         fibers_.leave();
     }
     void release(int first, int count) {
+        order_.clocks.meet(first, count);
         const long long line = fibers_.waiting(first).which;
         for (int thread = first; thread < first + count; ++thread) {
             const long long other = fibers_.waiting(thread).which;
@@ -231,10 +247,10 @@ private:
     Fibers fibers_;
     std::vector<Meeting> meetings_;
     std::vector<CopiesInFlight> copies_;
+    SharedOrder order_;
     EmulatedHopper hopper_;
     std::vector<Warp> warps_;
     std::unique_ptr<unsigned char[], AlignedDelete> shared_;
-    std::vector<Shadow> shadow_;
     AccessCounter accesses_;
     int arrived_ = 0;
     int finished_ = 0;

@@ -49,7 +49,7 @@ std::string find_compiler() {
 
 /// A kernel's text and what it is compiled with, in short.
 std::string key_of(const EmittedKernel& kernel) {
-    std::string key = "emulator 5\n" + kernel.name + "\n" + kernel.source;
+    std::string key = "emulator 6\n" + kernel.name + "\n" + kernel.source;
     for (const PreludeFile& file : prelude_files()) key += file.text;
     return hash_text(key);
 }

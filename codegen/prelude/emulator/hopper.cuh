@@ -14,11 +14,6 @@ using emulator::TensorMap;
 
 namespace emulator {
 
-/// Bytes from the start of shared memory to a place in an array of it.
-template <class T>
-i64 place_of(const Shared<T>& array, i64 bytes) {
-    return reinterpret_cast<const unsigned char*>(array.place(0)) + bytes - context->shared;
-}
 inline i64 barrier_place(const Shared<u64>& barriers, int which) {
     barriers.check(which, 1);
     return place_of(barriers, 8 * i64(which));
@@ -49,7 +44,7 @@ BulkCopy bulk_copy(const TensorMap& map, const int (&at)[kRank], const Shared<T>
 NK_DEVICE void start_barrier(Shared<u64> barriers, int which, int arrivals) {
     emulator::Context& now = *emulator::context;
     const i64 place = emulator::barrier_place(barriers, which);
-    emulator::note_write(barriers.shadow() + 8 * which, 8, barriers.name(), which);
+    emulator::note_write(place, 8, barriers.name(), which);
     now.hopper.start_barrier(&now, place, arrivals);
 }
 NK_DEVICE void fence_barriers() {

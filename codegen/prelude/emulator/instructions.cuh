@@ -1,9 +1,8 @@
 // The instructions of target sm_80 on the CPU, under the names of ../instructions.cuh.
 //
 // ldmatrix and mma are carried out for a whole warp at once, with the fragments laid out as PTX
-// documents them; lanes that do not all come to the same call end the launch. An asynchronous copy
-// marks the bytes that it will write, which nobody may touch before the issuing thread has waited
-// for it; then they count as written by that thread.
+// documents them; lanes that do not all come to the same call end the launch. What an asynchronous
+// copy will write nobody may touch before the issuing thread has waited for it.
 #pragma once
 
 #include "scalar.cuh"
@@ -21,6 +20,11 @@ unsigned char* shared_part(const Shared<T>& array, int bytes, int size, int alig
     if ((place - context->shared) % alignment != 0)
         context->fail_access(context, misaligned, array.name(), bytes / kSize, -1);
     return const_cast<unsigned char*>(place);
+}
+/// Bytes from the start of shared memory to a place in an array of it.
+template <class T>
+i64 place_of(const Shared<T>& array, i64 bytes) {
+    return reinterpret_cast<const unsigned char*>(array.place(0)) + bytes - context->shared;
 }
 template <class T>
 void check_device(const Checked<T>& array, i64 at, i64 count, int alignment) {
@@ -73,7 +77,7 @@ NK_DEVICE void load_matrices(u32 (&words)[kCount], const Shared<T>& tile, int by
     MatrixLoad mine{nullptr, words};
     if (context->thread % 32 < 8 * kCount) {
         mine.row = shared_part(tile, bytes, 16, 16, "misaligned ldmatrix");
-        note_read(tile.shadow() + bytes, 16, tile.name(), bytes / int(sizeof(T)));
+        note_read(place_of(tile, bytes), 16, tile.name(), bytes / int(sizeof(T)));
     }
     context->together(context, "ldmatrix", &mine, load_matrices_together<kTransposed, kCount>);
 }
@@ -133,10 +137,10 @@ NK_DEVICE void start_copy(Shared<T> tile, int bytes, Global<const T> array, i64 
     copy.bytes = kBytes;
     copy.valid = valid * int(sizeof(T));
     copy.to = emulator::shared_part(tile, bytes, kBytes, kBytes, "misaligned asynchronous copy");
-    copy.shadow = tile.shadow() + bytes;
+    copy.name = tile.name();
+    copy.index = bytes / int(sizeof(T));
     if (valid > 0) emulator::check_device(array, from, valid, kBytes);
     copy.from = reinterpret_cast<const unsigned char*>(array.place(valid > 0 ? from : 0));
-    emulator::check_write(copy.shadow, kBytes, tile.name(), bytes / int(sizeof(T)));
     emulator::note_access(emulator::AccessKind::Copies, copy.to, kBytes);
     now.start_copy(&now, &copy);
 }
@@ -156,7 +160,8 @@ template <int kWords, class T>
 NK_DEVICE void read_words(u32 (&words)[kWords], Shared<T> tile, int bytes) {
     const unsigned char* place =
         emulator::shared_part(tile, bytes, 4 * kWords, 4 * kWords, "misaligned vector");
-    emulator::note_read(tile.shadow() + bytes, 4 * kWords, tile.name(), bytes / int(sizeof(T)));
+    emulator::note_read(emulator::place_of(tile, bytes), 4 * kWords, tile.name(),
+                        bytes / int(sizeof(T)));
     emulator::note_access(
         kWords > 1 ? emulator::AccessKind::Vectors : emulator::AccessKind::Elements, place,
         4 * kWords);
@@ -166,7 +171,8 @@ template <int kWords, class T>
 NK_DEVICE void write_words(Shared<T> tile, int bytes, const u32 (&words)[kWords]) {
     unsigned char* place =
         emulator::shared_part(tile, bytes, 4 * kWords, 4 * kWords, "misaligned vector");
-    emulator::note_write(tile.shadow() + bytes, 4 * kWords, tile.name(), bytes / int(sizeof(T)));
+    emulator::note_write(emulator::place_of(tile, bytes), 4 * kWords, tile.name(),
+                         bytes / int(sizeof(T)));
     emulator::note_access(
         kWords > 1 ? emulator::AccessKind::Vectors : emulator::AccessKind::Elements, place,
         4 * kWords);

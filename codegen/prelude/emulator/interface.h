@@ -4,19 +4,6 @@
 
 namespace nk::emulator {
 
-/// What the emulator knows of one byte of shared memory: who wrote and read it last, and when.
-struct Shadow {
-    unsigned write_epoch = 0;  ///< 0: never written
-    unsigned write_warp_epoch = 0;
-    unsigned read_epoch = 0;
-    unsigned read_warp_epoch = 0;
-    unsigned short writer = 0;
-    unsigned short reader = 0;
-    /// Who has read it in `read_epoch`: 0 `reader` alone, 1 several of its warp, 2 several warps.
-    unsigned char readers = 0;
-    unsigned char copying = 0;  ///< 1: an asynchronous copy that nobody has waited for writes it
-};
-
 /// Warp-wide accesses to shared memory of one kind, and how often banks served one address after
 /// another for them.
 struct Traffic {
@@ -30,10 +17,10 @@ inline constexpr int kAccessKinds = 4;
 struct Copy {
     const unsigned char* from = nullptr;
     unsigned char* to = nullptr;
-    Shadow* shadow = nullptr;  ///< of `to`
     int bytes = 0;
     int valid = 0;
-    bool landed = false;
+    const char* name = "";  ///< of the array in shared memory
+    long long index = 0;    ///< in it
 };
 
 /// An array in device memory as bulk copies see it, the contiguous dimension first.
@@ -103,11 +90,14 @@ struct Context {
     int threads = 0;
     int block = 0;
     int blocks = 0;
-    unsigned epoch = 1;       ///< counts the barriers that the block has passed
-    unsigned warp_epoch = 1;  ///< counts the warp barriers that this thread's warp has passed
     unsigned char* shared = nullptr;
     long long shared_bytes = 0;
-    Shadow* shadow = nullptr;  ///< one for each byte of `shared`
+    /// The running thread reads or writes bytes from a place in shared memory on, which are
+    /// `index` in the array called `name`. Ends the launch where another's access is not ordered.
+    void (*note_read)(Context*, long long place, long long bytes, const char* name,
+                      long long index) = nullptr;
+    void (*note_write)(Context*, long long place, long long bytes, const char* name,
+                       long long index) = nullptr;
     /// Waits for every thread of the block; `line` is the caller's, so that threads which wait at
     /// different barriers are found.
     void (*barrier)(Context*, int line) = nullptr;

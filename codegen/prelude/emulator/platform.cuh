@@ -1,9 +1,9 @@
 // The device primitives' second implementation: one thread of a block is a fiber on the CPU.
 //
-// Pointers carry their extents, so that every access is checked. Shared memory has a shadow: a read
-// of what was never written, an access to what a copy in flight writes, and two accesses by
-// different threads without a barrier between them of which one is a write, end the launch with a
-// message.
+// Pointers carry their extents, so that every access is checked. Of shared memory the emulator
+// knows who touched it last: a read of what was never written, an access to what a copy in flight
+// writes, and two accesses by different threads that nothing orders, of which one is a write, end
+// the launch with a message.
 #pragma once
 
 #include <cmath>
@@ -38,74 +38,16 @@ struct Index {
     int x;
 };
 
-inline bool same_warp(int a, int b) {
-    return a / 32 == b / 32;
-}
-
-/// Whether an access of the past is ordered before one of now by a barrier.
-inline bool ordered(unsigned epoch, unsigned warp_epoch, int thread) {
-    const Context& now = *context;
-    if (epoch != now.epoch || thread == now.thread) return true;
-    return same_warp(thread, now.thread) && warp_epoch != now.warp_epoch;
-}
-
 inline void note_access(AccessKind kind, const unsigned char* place, int bytes) {
     Context& now = *context;
     if (now.note_access != nullptr) now.note_access(&now, kind, place - now.shared, bytes);
 }
 
-inline void note_read(Shadow* shadow, i64 bytes, const char* name, i64 index) {
-    Context& now = *context;
-    for (i64 i = 0; i < bytes; ++i) {
-        Shadow& cell = shadow[i];
-        if (cell.copying != 0)
-            now.fail_access(&now, "read of what a copy in flight writes", name, index, -1);
-        if (cell.write_epoch == 0)
-            now.fail_access(&now, "read of shared memory that was never written", name, index, -1);
-        if (!ordered(cell.write_epoch, cell.write_warp_epoch, cell.writer))
-            now.fail_access(&now, "race: read of what another thread wrote without a barrier", name,
-                            index, -1);
-        if (cell.read_epoch != now.epoch)
-            cell.readers = 0;
-        else if (!same_warp(cell.reader, now.thread))
-            cell.readers = 2;
-        else if (cell.read_warp_epoch != now.warp_epoch && cell.readers == 1)
-            cell.readers = 0;
-        else if (cell.reader != now.thread && cell.readers == 0)
-            cell.readers = 1;
-        cell.read_epoch = now.epoch;
-        cell.read_warp_epoch = now.warp_epoch;
-        cell.reader = static_cast<unsigned short>(now.thread);
-    }
+inline void note_read(i64 place, i64 bytes, const char* name, i64 index) {
+    context->note_read(context, place, bytes, name, index);
 }
-
-/// Whether the running thread may write: nobody else is at these bytes.
-inline void check_write(const Shadow* shadow, i64 bytes, const char* name, i64 index) {
-    Context& now = *context;
-    for (i64 i = 0; i < bytes; ++i) {
-        const Shadow& cell = shadow[i];
-        if (cell.copying != 0)
-            now.fail_access(&now, "write to what a copy in flight writes", name, index, -1);
-        if (cell.write_epoch != 0 && !ordered(cell.write_epoch, cell.write_warp_epoch, cell.writer))
-            now.fail_access(&now, "race: two threads write without a barrier between", name, index,
-                            -1);
-        const bool safe = cell.read_epoch != now.epoch ||
-                          (cell.readers == 0 && cell.reader == now.thread) ||
-                          (cell.readers < 2 && same_warp(cell.reader, now.thread) &&
-                           cell.read_warp_epoch != now.warp_epoch);
-        if (!safe)
-            now.fail_access(&now, "race: write to what another thread reads without a barrier",
-                            name, index, -1);
-    }
-}
-inline void note_write(Shadow* shadow, i64 bytes, const char* name, i64 index) {
-    const Context& now = *context;
-    check_write(shadow, bytes, name, index);
-    for (i64 i = 0; i < bytes; ++i) {
-        shadow[i].write_epoch = now.epoch;
-        shadow[i].write_warp_epoch = now.warp_epoch;
-        shadow[i].writer = static_cast<unsigned short>(now.thread);
-    }
+inline void note_write(i64 place, i64 bytes, const char* name, i64 index) {
+    context->note_write(context, place, bytes, name, index);
 }
 
 /// An element of a checked array: reads and writes go through here.
@@ -113,19 +55,19 @@ template <class T>
 class Element {
 public:
     using Value = std::remove_const_t<T>;
-    Element(T* place, Shadow* shadow, const char* name, i64 index)
-        : place_(place), shadow_(shadow), name_(name), index_(index) {}
+    Element(T* place, bool shared, const char* name, i64 index)
+        : place_(place), shared_(shared), name_(name), index_(index) {}
     NK_DEVICE operator Value() const {
-        if (shadow_ != nullptr) {
-            note_read(shadow_, sizeof(T), name_, index_);
-            note_element();
+        if (shared_) {
+            note_read(bytes() - context->shared, sizeof(T), name_, index_);
+            note_access(AccessKind::Elements, bytes(), sizeof(T));
         }
         return *place_;
     }
     NK_DEVICE Element& operator=(Value value) {
-        if (shadow_ != nullptr) {
-            note_write(shadow_, sizeof(T), name_, index_);
-            note_element();
+        if (shared_) {
+            note_write(bytes() - context->shared, sizeof(T), name_, index_);
+            note_access(AccessKind::Elements, bytes(), sizeof(T));
         }
         *place_ = value;
         return *this;
@@ -133,12 +75,11 @@ public:
     NK_DEVICE Element& operator=(const Element& other) { return *this = static_cast<Value>(other); }
 
 private:
-    NK_DEVICE void note_element() const {
-        note_access(AccessKind::Elements, reinterpret_cast<const unsigned char*>(place_),
-                    sizeof(T));
+    NK_DEVICE const unsigned char* bytes() const {
+        return reinterpret_cast<const unsigned char*>(place_);
     }
     T* place_;
-    Shadow* shadow_;
+    bool shared_;
     const char* name_;
     i64 index_;
 };
@@ -148,14 +89,13 @@ template <class T>
 class Checked {
 public:
     Checked() = default;
-    Checked(T* data, i64 extent, const char* name, Shadow* shadow = nullptr)
-        : data_(data), extent_(extent), name_(name), shadow_(shadow) {}
+    Checked(T* data, i64 extent, const char* name, bool shared = false)
+        : data_(data), extent_(extent), name_(name), shared_(shared) {}
     template <class Index>
     Element<T> operator[](Index index) const {
         const i64 at = static_cast<i64>(index);
         check(at, 1);
-        return {data_ + at, shadow_ == nullptr ? nullptr : shadow_ + at * i64(sizeof(T)), name_,
-                at};
+        return {data_ + at, shared_, name_, at};
     }
     void check(i64 at, i64 count) const {
         if (at < 0 || at + count > extent_)
@@ -169,13 +109,12 @@ public:
     [[nodiscard]] i64 extent() const { return extent_; }
     /// Unchecked.
     [[nodiscard]] T* place(i64 at) const { return data_ + at; }
-    [[nodiscard]] Shadow* shadow() const { return shadow_; }
 
 private:
     T* data_ = nullptr;
     i64 extent_ = 0;
     const char* name_ = "";
-    Shadow* shadow_ = nullptr;
+    bool shared_ = false;  ///< in shared memory
 };
 
 }  // namespace emulator
@@ -192,7 +131,7 @@ Shared<T> shared_tile(unsigned char* memory, i64 offset, i64 count, const char* 
     const i64 end = offset + count * i64(sizeof(T));
     if (end > now.shared_bytes)
         now.fail_access(&now, "tile outside shared memory", name, end, now.shared_bytes);
-    return {reinterpret_cast<T*>(memory + offset), count, name, now.shadow + offset};
+    return {reinterpret_cast<T*>(memory + offset), count, name, true};
 }
 
 NK_DEVICE void assume(bool condition) {
