@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace napkin {
 namespace {
 
@@ -28,10 +26,10 @@ void PhaseBarriers::fence(int thread) {
         if (agent_of(barrier.started) == thread) barrier.fenced = true;
 }
 
-bool PhaseBarriers::unwaited() const {
-    return std::any_of(at_.begin(), at_.end(), [](const auto& entry) {
-        return entry.second.brought > entry.second.waited;
-    });
+std::optional<int> PhaseBarriers::unwaited() const {
+    for (const auto& [place, barrier] : at_)
+        if (barrier.brought > barrier.waited) return barrier.bringer;
+    return std::nullopt;
 }
 
 Misuse PhaseBarrier::arrive(int bytes) {
@@ -46,11 +44,12 @@ Misuse PhaseBarrier::arrive(int bytes) {
     return complete();
 }
 
-Misuse PhaseBarrier::expect_copy() {
+Misuse PhaseBarrier::expect_copy(int thread) {
     if (!fenced)
         return "a bulk copy on a barrier without fence_barriers by the thread that started it";
     ++copies;
     brought = phases + 1;
+    bringer = thread;
     return std::nullopt;
 }
 

@@ -19,7 +19,8 @@ struct PhaseBarrier {
     long long announced = 0;    ///< bytes, less those that came
     std::uint64_t phases = 0;   ///< completed
     int copies = 0;             ///< that will complete on it and are in flight
-    std::uint64_t brought = 0;  ///< phases until the last in which a copy completed on it
+    std::uint64_t brought = 0;  ///< phases until the last in which a copy completes on it
+    int bringer = 0;            ///< the thread that started that
     std::uint64_t waited = 0;   ///< phases that somebody has waited for
     bool fenced = false;        ///< since it was started, for bulk copies
     Epoch started = 0;          ///< who started it
@@ -30,7 +31,7 @@ struct PhaseBarrier {
     // Whether a phase is complete thereby is seen by `phases`.
     [[nodiscard]] Misuse arrive(int bytes);
     /// A copy that will bring its bytes to the barrier begins.
-    [[nodiscard]] Misuse expect_copy();
+    [[nodiscard]] Misuse expect_copy(int thread);
     [[nodiscard]] Misuse complete_copy(long long bytes);
     /// Whether the phase of that parity is complete, so that a wait for it ends.
     [[nodiscard]] bool pass(int parity);
@@ -50,8 +51,8 @@ public:
     [[nodiscard]] bool contains(long long place) const { return at_.contains(place); }
     [[nodiscard]] PhaseBarrier& at(long long place) { return at_.at(place); }
     [[nodiscard]] const PhaseBarrier& at(long long place) const { return at_.at(place); }
-    /// Whether nobody has waited for some barrier's last copies.
-    [[nodiscard]] bool unwaited() const;
+    /// A thread that started copies for which nobody has waited.
+    [[nodiscard]] std::optional<int> unwaited() const;
     void clear() { at_.clear(); }
 
 private:

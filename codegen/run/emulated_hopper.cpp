@@ -175,7 +175,7 @@ void EmulatedHopper::start_bulk_copy(const BulkCopy& copy) {
     fail_if(check_map(bulk.map));
     if (bulk.loads()) {
         PhaseBarrier& at = barrier(copy.barrier);
-        fail_if(at.expect_copy());
+        fail_if(at.expect_copy(thread));
         touch(bulk, {By::BulkLoad, thread, epoch_of(at.agent, at.phases + 1)});
         in_flight_.emplace_back(bulk);
         return;
@@ -300,9 +300,8 @@ void EmulatedHopper::check_end(int thread) {
 }
 
 void EmulatedHopper::check_block_end() {
-    if (!in_flight_.empty()) fibers_.fail("the block ends with a bulk copy in flight");
-    if (barriers_.unwaited())
-        fibers_.fail("the block ends with a bulk copy that nobody waited for");
+    if (const std::optional<int> thread = barriers_.unwaited())
+        fibers_.fail("the block ends and nobody has waited for its bulk copies", *thread);
 }
 
 std::string EmulatedHopper::describe(const Fibers::Waiting& waiting) const {

@@ -15,7 +15,8 @@ using nk::emulator::GroupProduct;
 constexpr int kRows = 64;
 constexpr int kDepth = 16;
 constexpr std::size_t kKnown = 64;  ///< registers that a thread's products used, the last ones
-constexpr std::uint32_t kPoison = 0xffc0dead;
+/// A signalling NaN: what is computed from it in place is another.
+constexpr std::uint32_t kPoison = 0xffa0dead;
 
 /// Where a thread's result `which` is in 64 rows of `columns`.
 std::size_t result_place(int thread, int which, int columns) {

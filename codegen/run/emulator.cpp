@@ -9,6 +9,7 @@
 #include "codegen/run/emulated_hopper.h"
 #include "codegen/run/emulated_memory.h"
 #include "codegen/run/emulated_shadow.h"
+#include "diagrams/contains.h"
 #include "diagrams/result.h"
 
 namespace napkin {
@@ -222,13 +223,24 @@ private:
         }
     }
 
+    /// Says of one thread each what else is waited for.
     void report_deadlock() {
-        int worst = -1;
+        std::vector<int> stuck;
         for (int thread = 0; thread < launch_.threads; ++thread)
-            if (worst < 0 || fibers_.waiting(thread).what < fibers_.waiting(worst).what)
-                worst = thread;
-        fibers_.fail("deadlock: it waits " + place_of(worst) + "; " + std::to_string(finished_) +
-                         " of " + std::to_string(launch_.threads) + " threads have left for good",
+            if (fibers_.waiting(thread).what != Waits::Finished) stuck.push_back(thread);
+        std::stable_sort(stuck.begin(), stuck.end(), [&](int a, int b) {
+            return fibers_.waiting(a).what < fibers_.waiting(b).what;
+        });
+        const int worst = stuck.front();
+        std::string text = "deadlock: it waits " + place_of(worst);
+        std::vector<std::string> said = {place_of(worst)};
+        for (const int thread : stuck) {
+            if (contains(said, place_of(thread))) continue;
+            said.push_back(place_of(thread));
+            text += "; thread " + std::to_string(thread) + " waits " + said.back();
+        }
+        fibers_.fail(text + "; " + std::to_string(finished_) + " of " +
+                         std::to_string(launch_.threads) + " threads have left for good",
                      worst);
     }
     std::string place_of(int thread) const {

@@ -57,6 +57,7 @@ public:
         arguments_.push_back({nullptr, value, 0, ""});
         return *this;
     }
+    [[nodiscard]] const EmittedKernel& kernel() const { return kernel_; }
     [[nodiscard]] EmulatedRun run(std::uint64_t seed = 1, std::int64_t blocks = 1) const {
         const Result<HostKernel> compiled = compile_for_host(kernel_, test::emulator_folder());
         REQUIRE(compiled.has_value());
