@@ -16,6 +16,17 @@ namespace {
 /// product's left operand is in registers; results leave by bulk stores.
 const std::string kRightKernel = R"(
 constexpr int kStages = 2;
+/// Bulk copies of a tile, a panel each.
+template <int kRank, class Tile>
+NK_DEVICE void load(Tile tile, const TensorMap& map, const int (&at)[kRank], Shared<u64> barriers,
+                    int slot) {
+    for (int panel = 0; panel < Tile::columns / Tile::width; ++panel) {
+        int from[kRank];
+        for (int d = 0; d < kRank; ++d) from[d] = at[d];
+        from[0] += panel * Tile::width;
+        start_bulk_load(tile.data, panel * Tile::panel_bytes, map, from, barriers, slot);
+    }
+}
 extern "C" __global__ void __launch_bounds__(384, 1)
     chain(const __grid_constant__ TensorMap A, const __grid_constant__ TensorMap B,
           Global<const bf16> W, const __grid_constant__ TensorMap C, int tiles, int chunks) {
@@ -48,8 +59,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
                     const int slot = ring.slot(n);
                     ring.wait_free(n);
                     arrive_expecting(ring.barriers, slot, 32768);
-                    load_panels(a(n), A, {chunk * 64, tile * 128}, ring.barriers, slot);
-                    load_panels(b(n), B, {0, chunk * 64}, ring.barriers, slot);
+                    load(a(n), A, {chunk * 64, tile * 128}, ring.barriers, slot);
+                    load(b(n), B, {0, chunk * 64}, ring.barriers, slot);
                 }
         }
         return;
@@ -229,13 +240,13 @@ std::vector<Planted> faults_of_copies() {
          "a product's read of"},
         {"a tile at no multiple of 128", "32768 + ring.slot(n)", "32832 + ring.slot(n)",
          "misaligned bulk copy: `B_tile`"},
-        {"a box past the end of its tile", "load_panels(a(n), A, {chunk * 64, tile * 128}",
+        {"a box past the end of its tile", "load(a(n), A, {chunk * 64, tile * 128}",
          "start_bulk_load(a(n).data, 1024, A, {chunk * 64, tile * 128}",
          "access out of bounds: `A_tile`"},
         {"a box of another rank", "A, {chunk * 64, tile * 128}", "A, {chunk * 64, tile * 128, 0}",
          "a bulk copy of another rank than its map: `A`"},
-        {"two copies into one place", "load_panels(b(n), B, {0, chunk * 64}",
-         "load_panels(a(n), B, {0, chunk * 64}", "bulk copy into what a copy in flight writes"},
+        {"two copies into one place", "load(b(n), B, {0, chunk * 64}",
+         "load(a(n), B, {0, chunk * 64}", "bulk copy into what a copy in flight writes"},
         {"a chunk too many", "chunk < chunks; ++chunk, ++n) {\n                    const int slot",
          "chunk < chunks + (tile + 2 >= tiles); ++chunk, ++n) {\n                    const int "
          "slot",

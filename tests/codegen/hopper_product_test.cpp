@@ -26,6 +26,17 @@ const std::vector<Shape> kShapes = {
 /// C = op(A) op(B) for one of the shapes and orders, chosen at run time.
 std::string product_source(const std::string& type) {
     std::string text = "using T = " + type + R"(;
+/// Bulk copies of a tile, a panel each.
+template <int kRank, class Tile>
+NK_DEVICE void load(Tile tile, const TensorMap& map, const int (&at)[kRank], Shared<u64> barriers,
+                    int slot) {
+    for (int panel = 0; panel < Tile::columns / Tile::width; ++panel) {
+        int from[kRank];
+        for (int d = 0; d < kRank; ++d) from[d] = at[d];
+        from[0] += panel * Tile::width;
+        start_bulk_load(tile.data, panel * Tile::panel_bytes, map, from, barriers, slot);
+    }
+}
 template <Order kLeft, Order kRight, int kConsumers, int kN, int kDepth, int kStages>
 NK_DEVICE void product(unsigned char* memory, const TensorMap& A, const TensorMap& B,
                        Global<float> C, int m, int n, int k) {
@@ -60,9 +71,9 @@ NK_DEVICE void product(unsigned char* memory, const TensorMap& A, const TensorMa
                 const int k0 = chunk * kDepth;
                 ring.wait_free(chunk);
                 arrive_expecting(ring.barriers, ring.slot(chunk), A_tile::bytes + B_tile::bytes);
-                load_panels(a(chunk), A, {kPlainLeft ? k0 : m0, kPlainLeft ? m0 : k0},
+                load(a(chunk), A, {kPlainLeft ? k0 : m0, kPlainLeft ? m0 : k0},
                             ring.barriers, ring.slot(chunk));
-                load_panels(b(chunk), B, {kPlainRight ? 0 : k0, kPlainRight ? k0 : 0},
+                load(b(chunk), B, {kPlainRight ? 0 : k0, kPlainRight ? k0 : 0},
                             ring.barriers, ring.slot(chunk));
             }
         return;
