@@ -82,6 +82,9 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--as", out.as, "what to write")
             ->required()
             ->check(CLI::IsMember({"tile", "schedule", "cuda", "ptx", "cubin"}));
+    if (takes.as)
+        app.add_option("--after", out.after, "of a schedule, the program after this pass")
+            ->check(CLI::IsMember({"form", "rotate", "stages", "place", "synchronise"}));
     if (takes.only_target) {
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
         app.add_option("--seconds", out.seconds, "stop after so many, with what was found")
@@ -90,9 +93,13 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.target)
         app.add_option("--target", out.target,
                        "simt or sm_80; the best that serves the derivation when not given");
-    if (takes.target)
+    if (takes.target) {
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given")
             ->check(CLI::PositiveNumber);
+        app.add_option("--schedule", out.schedule,
+                       "how regions are carried out, a TOML file such as `emit --as schedule` "
+                       "writes; what it leaves open is chosen");
+    }
     if (takes.proof) {
         app.add_option("--certificate", out.certificate,
                        "the certificate of this derivation, instead of a proof");

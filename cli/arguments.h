@@ -25,6 +25,8 @@ struct Arguments {
     std::string certificate;        ///< `--certificate`, in place of a proof
     bool unproved = false;          ///< `--unproved`
     int threads = 0;                ///< of a block; chosen when 0
+    std::string schedule;           ///< `--schedule`, a file of choices
+    std::string after;              ///< `emit --after`, a pass; empty for all
     std::string arch = "sm_90";
     std::string device = "cpu";
     std::vector<std::string> inputs;   ///< `run --input`, each `Q=q.npy`

@@ -15,7 +15,7 @@ std::span<const Subcommand> all_subcommands() {
                    Takes{.derivation = true, .machine = true, .output = true, .steps = true, .tile = true, .picture = true},
                    run_draw},
         Subcommand{"cost", "memory, transfers and time, symbolic and numeric",
-                   Takes{.derivation = true, .machine = true, .json = true}, run_cost},
+                   Takes{.derivation = true, .machine = true, .json = true, .target = true, .arch = true}, run_cost},
         Subcommand{"derive", "replay a derivation and tell of each step, or derive at a prompt",
                    Takes{.derivation = true, .machine = true, .output = true, .json = true, .interactive = true},
                    run_derive},

@@ -3,10 +3,51 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/cost_text.h"
+#include "cli/emission.h"
+#include "cli/numbers.h"
 #include "cli/picture.h"
 #include "cli/session.h"
 
 namespace napkin::cli {
+namespace {
+
+constexpr int kWarp = 32;
+
+/// What kernels take of a block, as `emit` prints them.
+std::string kernels_text(const EmittedProgram& program) {
+    std::string text = "kernels for " + program.target + "\n";
+    for (const EmittedKernel& kernel : program.kernels)
+        text += "  " + padded(kernel.region, 20) + std::to_string(kernel.threads / kWarp) +
+                " warps, " + std::to_string(kernel.shared_bytes) + " bytes of shared memory\n";
+    return text;
+}
+
+Json kernels_json(const EmittedProgram& program) {
+    Json json = Json::array();
+    for (const EmittedKernel& kernel : program.kernels)
+        json.push_back(Json{{"region", kernel.region},
+                            {"warps", kernel.threads / kWarp},
+                            {"threads", kernel.threads},
+                            {"shared_bytes", kernel.shared_bytes},
+                            {"choices", to_json(kernel.choices)}});
+    return json;
+}
+
+/// The kernels, where a target or a schedule is asked for.
+Result<std::optional<BestEmission>> emission_of(const Context& context, const Loaded& loaded) {
+    if (context.arguments.target.empty() && context.arguments.schedule.empty() &&
+        context.arguments.threads == 0)
+        return std::optional<BestEmission>();
+    const Result<TileProgram> tiles = expand(loaded.state);
+    if (!tiles) return tiles.error();
+    const Result<EmitOptions> options = emit_options(context, loaded.hash);
+    if (!options) return options.error();
+    Result<BestEmission> emission = emit_chosen(context, loaded.state, *tiles, *options);
+    if (!emission) return emission.error();
+    return std::optional(std::move(emission).value());
+}
+
+}  // namespace
 
 Result<int> run_cost(Context& context) {
     const Arguments& arguments = context.arguments;
@@ -20,9 +61,19 @@ Result<int> run_cost(Context& context) {
     if (!loaded) return loaded.error();
     const Result<Cost> cost = cost_of_state(loaded->state);
     if (!cost) return cost.error();
+    const Result<std::optional<BestEmission>> emission = emission_of(context, *loaded);
+    if (!emission) return emission.error();
     const Costed costed{loaded->plain, loaded->state, *cost, machine ? &*machine : nullptr};
     print_diagnostics(capacity_warnings(costed), context.sources);
-    print_data(arguments.json ? text_of(cost_json(costed)) : cost_table(costed));
+    Json json = cost_json(costed);
+    std::string text = cost_table(costed);
+    if (const std::optional<BestEmission>& kernels = *emission) {
+        json.update(to_json(*kernels));
+        json["kernels"] = kernels_json(kernels->program);
+        text += kernels_text(kernels->program);
+        tell_target(context, *kernels);
+    }
+    print_data(arguments.json ? text_of(json) : text);
     return kOk;
 }
 

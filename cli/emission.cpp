@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
+#include "cli/session.h"
 #include "codegen/run/execute.h"
 
 namespace napkin::cli {
@@ -13,6 +14,14 @@ Result<EmitOptions> emit_options(const Context& context, const std::string& hash
     Result<EmitOptions> options = emit_options_for(target, arguments.arch);
     if (!options) return options;
     options->threads = arguments.threads;
+    if (!arguments.schedule.empty()) {
+        const Result<std::uint32_t> file = load_text(context.sources, arguments.schedule);
+        if (!file) return file.error();
+        Result<std::vector<schedule::Request>> schedules =
+            schedule::read_schedule(context.sources, *file);
+        if (!schedules) return schedules.error();
+        options->schedules = std::move(schedules).value();
+    }
     options->derivation = hash;
     options->sources = &context.sources;
     return options;
@@ -45,6 +54,18 @@ void tell_target(const Context& context, const BestEmission& emission) {
 Json to_json(const BestEmission& emission) {
     Json json{{"target", emission.program.target}};
     for (const Diagnostic& refusal : emission.refusals) json["refused"].push_back(refusal.message);
+    return json;
+}
+
+Json to_json(const schedule::RegionSchedule& choices) {
+    Json json = Json::object();
+    for (const schedule::Setting& setting : schedule::settings_of(choices)) {
+        const Json value = std::visit([](auto each) { return Json(each); }, setting.value);
+        if (schedule::find_field(setting.name.field)->of.empty())
+            json[setting.name.field] = value;
+        else
+            json[setting.name.field][setting.name.of] = value;
+    }
     return json;
 }
 

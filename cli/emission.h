@@ -7,7 +7,7 @@
 
 namespace napkin::cli {
 
-/// Target, threads and architecture as given; headers name the derivation by its hash.
+/// Target, threads, schedules and architecture as given; headers name the derivation by its hash.
 [[nodiscard]] Result<EmitOptions> emit_options(const Context& context,
                                                const std::string& hash = {});
 /// The same for the CUDA device that is there; as given where there is none.
@@ -21,5 +21,7 @@ namespace napkin::cli {
 void tell_target(const Context& context, const BestEmission& emission);
 /// The same as members of an object: `target`, `refused`.
 [[nodiscard]] Json to_json(const BestEmission& emission);
+/// `{"warps": 4, "stages": {"K": 2}}`.
+[[nodiscard]] Json to_json(const schedule::RegionSchedule& choices);
 
 }  // namespace napkin::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/clearance.h"
 #include "cli/commands.h"
@@ -54,9 +55,13 @@ std::optional<Diagnostic> write(const Arguments& arguments, std::vector<Artefact
 
 Json json_of(const Artefact& artefact) {
     const EmittedKernel& kernel = *artefact.kernel;
-    Json json{{"name", kernel.name},           {"region", kernel.region},
-              {"threads", kernel.threads},     {"blocks", artefact.blocks},
-              {"shared", kernel.shared_bytes}, {"size", artefact.bytes.size()}};
+    Json json{{"name", kernel.name},
+              {"region", kernel.region},
+              {"threads", kernel.threads},
+              {"blocks", artefact.blocks},
+              {"shared", kernel.shared_bytes},
+              {"size", artefact.bytes.size()},
+              {"choices", to_json(kernel.choices)}};
     for (const SharedTile& tile : kernel.shared)
         json["tiles"].push_back(
             Json{{"name", tile.name}, {"offset", tile.offset}, {"bytes", tile.bytes}});
@@ -111,7 +116,27 @@ Result<std::vector<Artefact>> make(const Arguments& arguments, const State& stat
     return artefacts;
 }
 
-/// The scheduled programs of the kernels, as they would be lowered.
+/// What was chosen, as `--schedule` reads it, and below as a comment what comes of it.
+std::string schedule_text(const EmittedKernel& kernel, const std::string& target) {
+    std::string text;
+    for (const std::string& line : schedule::print(kernel.choices, kernel.region))
+        text += line + "\n";
+    std::istringstream program(
+        kernel.passes.empty()
+            ? fmt::format("region {}: {} does everything in order", kernel.region, target)
+            : kernel.scheduled());
+    for (std::string line; std::getline(program, line);) text += "# " + line + "\n";
+    return text;
+}
+
+/// The scheduled program after one pass.
+std::string text_after(const EmittedKernel& kernel, const std::string& pass) {
+    for (const auto& [name, text] : kernel.passes)
+        if (name == pass) return text;
+    return "";
+}
+
+/// The schedules of the kernels, as they would be lowered.
 Result<int> emit_schedules(Context& context, const Loaded& loaded, const TileProgram& tiles) {
     const Arguments& arguments = context.arguments;
     const Result<EmitOptions> options = emit_options(context, loaded.hash);
@@ -119,19 +144,20 @@ Result<int> emit_schedules(Context& context, const Loaded& loaded, const TilePro
     const Result<BestEmission> emission = emit_chosen(context, loaded.state, tiles, *options);
     if (!emission) return emission.error();
     tell_target(context, *emission);
+    const std::string& target = emission->program.target;
     Json json{{"ok", true}, {"as", arguments.as}};
     json.update(to_json(*emission));
     std::string text;
     for (const EmittedKernel& kernel : emission->program.kernels) {
-        const std::string schedule =
-            kernel.schedule.empty()
-                ? fmt::format("region {}: {} has no schedule, it does everything in order\n",
-                              kernel.region, emission->program.target)
-                : kernel.schedule;
+        if (!arguments.after.empty() && kernel.passes.empty())
+            return no_passes(kernel.region, target);
+        const std::string schedule = arguments.after.empty() ? schedule_text(kernel, target)
+                                                             : text_after(kernel, arguments.after);
         text += (text.empty() ? "" : "\n") + schedule;
         json["kernels"].push_back(Json{{"region", kernel.region},
                                        {"threads", kernel.threads},
                                        {"shared_bytes", kernel.shared_bytes},
+                                       {"choices", to_json(kernel.choices)},
                                        {"schedule", schedule}});
     }
     const bool to_standard_output = arguments.output.empty() || arguments.output == "-";
@@ -171,6 +197,7 @@ Result<int> emit_kernels(Context& context, const Loaded& loaded, const TileProgr
 
 Result<int> run_emit(Context& context) {
     const Arguments& arguments = context.arguments;
+    if (!arguments.after.empty() && arguments.as != "schedule") return after_without_schedule();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     const Result<TileProgram> tiles = expand(loaded->state);

@@ -16,11 +16,14 @@
 #include "cli/step_report.h"
 #include "cli/suggest.h"
 #include "cli/workbench.h"
+#include "schedule/requests.h"
 
 namespace napkin::cli {
 namespace {
 
 constexpr const char* kPrompt = "napkin> ";
+constexpr const char* kOnlyScheduled =
+    "  what is computed stays as it is; `emit schedule` shows how it is carried out\n\n";
 
 /// One interactive session.
 class Session {
@@ -67,8 +70,18 @@ private:
     }
     void quit(const std::string&);
 
+    /// Whether no step since then changed what is computed where.
+    [[nodiscard]] bool only_scheduled(const State& before) const {
+        return before.steps.size() != bench_.current().steps.size() &&
+               before.diagram == bench_.current().diagram &&
+               before.relabelling == bench_.current().relabelling;
+    }
     std::optional<Command> parse(const std::string& line);
     void report(const State* before);
+    /// The same, in short where nothing but the schedule changed.
+    void report_since(const State& before) {
+        only_scheduled(before) ? say(kOnlyScheduled) : report(&before);
+    }
     void refuse(const NotApplicable& refusal);
     void say(const std::string& text) { print_data(text); }
     [[nodiscard]] std::string text() const {
@@ -102,7 +115,7 @@ const std::array<PromptCommand, Session::kCommands> Session::kTexts = {{
     {"load", "load FILE.drv", "the derivation of a file instead; `undo` goes back"},
     {"save", "save FILE.drv", "write the derivation"},
     {"draw", "draw FILE", "draw the diagram as it stands: svg, pdf, png, txt or tex"},
-    {"emit", "emit [tile|cuda|ptx|cubin] [FILE]", "print or write the program"},
+    {"emit", "emit [tile|schedule|cuda|...] [FILE]", "print or write the program, as ptx and cubin too"},
     {"run", "run [NAME=VALUE...] [cpu|emulator|cuda]", "execute it and compare with the reference"},
     {"help", "help [COMMAND]", "this list, or what a command does and when it applies"},
     {"quit", "quit", "leave"},
@@ -136,7 +149,7 @@ int Session::run() {
 void Session::execute(std::string_view line) {
     std::optional<State> before;
     const auto report_steps = [&] {
-        if (before && bench_.current().steps.size() != before->steps.size()) report(&*before);
+        if (before && bench_.current().steps.size() != before->steps.size()) report_since(*before);
         before.reset();
     };
     for (std::string_view rest = line; !done_ && !rest.empty();) {
@@ -200,6 +213,11 @@ void Session::report(const State* before) {
 bool Session::step(const std::string& line) {
     const std::optional<Command> command = parse(line);
     if (!command) return false;
+    if (command->rule == "schedule")
+        if (const auto request = schedule::request_of(*command); !request) {
+            print_diagnostics(request.error(), context_.sources);
+            return false;
+        }
     const std::optional<NotApplicable> refusal = bench_.take(*command);
     if (refusal) refuse(*refusal);
     return !refusal;
@@ -254,7 +272,7 @@ void Session::suggest_moves(const std::string& rest) {
 void Session::travel(const std::function<bool()>& go, const std::string& otherwise) {
     const State before = bench_.current();
     if (go())
-        report(&before);
+        report_since(before);
     else
         say("  " + otherwise + "\n");
 }

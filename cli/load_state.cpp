@@ -1,6 +1,7 @@
 #include "cli/console.h"
 #include "cli/session.h"
 #include "derive/proof/certificate.h"
+#include "schedule/requests.h"
 
 namespace napkin::cli {
 
@@ -27,6 +28,7 @@ Result<Loaded> load_state(Context& context) {
     print_diagnostics(checked->warnings, context.sources);
     Result<State> state = replay(checked->diagram, *commands);
     if (!state) return state.error();
+    if (const auto requests = schedule::requests_of(*state); !requests) return requests.error();
     const Result<SetFile> set = parse_with_settings(context.sources, *text, *settings);
     if (!set) return set.error();
     std::string hash = proof::derivation_hash(syntax::print(set->tree),

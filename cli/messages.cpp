@@ -91,6 +91,17 @@ Diagnostic law_without_picture(const std::string& command) {
         "`-o` draws the law of a `group`; `napkin draw --steps` draws what a step does");
 }
 
+Diagnostic after_without_schedule() {
+    return plain_error("E9025", "`--after` is of schedules", "add `--as schedule`");
+}
+
+Diagnostic no_passes(const std::string& region, const std::string& target) {
+    return plain_error(
+        "E9026",
+        "kernels of target `" + target + "` go through no passes, as of region `" + region + "`",
+        "`--target sm_80` says why that one does not serve, or takes it");
+}
+
 Diagnostic several_cubins(std::size_t count) {
     return plain_error("E9008",
                        "this derivation has " + std::to_string(count) +

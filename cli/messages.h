@@ -27,6 +27,8 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic unknown_region(const std::string& reason, const std::string& help);
 [[nodiscard]] Diagnostic law_without_picture(const std::string& command);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
+[[nodiscard]] Diagnostic after_without_schedule();
+[[nodiscard]] Diagnostic no_passes(const std::string& region, const std::string& target);
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);
 [[nodiscard]] Diagnostic opaque_has_no_values();
 [[nodiscard]] Diagnostic too_large_to_emulate(double work);

@@ -59,7 +59,9 @@ std::optional<Arguments> emit_arguments(const Arguments& session, const std::str
     static constexpr std::array kForms{"tile", "schedule", "cuda", "ptx", "cubin"};
     if (words.size() < 3 && std::find(kForms.begin(), kForms.end(), arguments.as) != kForms.end())
         return arguments;
-    print_data("  write `emit tile`, `emit cuda`, `emit ptx FILE` or `emit cubin FILE`\n");
+    print_data(
+        "  write `emit tile`, `emit schedule`, `emit cuda`, `emit ptx FILE` or `emit cubin "
+        "FILE`\n");
     return std::nullopt;
 }
 

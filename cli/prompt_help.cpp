@@ -5,6 +5,7 @@
 #include "cli/numbers.h"
 #include "cli/prompt_arguments.h"
 #include "diagrams/nearest.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin::cli {
 namespace {
@@ -25,6 +26,37 @@ std::vector<std::string> first_words(PromptCommands commands) {
         if (subcommand_at_prompt(subcommand.name) != nullptr &&
             find_command(subcommand.name, commands) == nullptr)
             words.emplace_back(subcommand.name);
+    return words;
+}
+
+/// What `schedule` chooses, a line each.
+std::string choices_text() {
+    constexpr std::size_t kWidth = 28;
+    std::string text;
+    for (const schedule::Field& field : schedule::all_fields())
+        text += "    " +
+                padded(std::string(field.name) +
+                           (field.of.empty() ? "" : " [of " + std::string(field.of) + "]"),
+                       kWidth) +
+                std::string(field.meaning) + "\n";
+    return text;
+}
+
+/// What may stand next in a line that chooses.
+std::vector<std::string> words_of_choice(const std::vector<std::string>& typed,
+                                         const State& state) {
+    std::vector<std::string> words;
+    if (typed.size() == 1) {
+        for (const schedule::Field& field : schedule::all_fields()) words.emplace_back(field.name);
+        return words;
+    }
+    const schedule::Field* field = schedule::find_field(typed[1]);
+    if (typed.back() == "=")
+        return field != nullptr && field->is_flag() ? std::vector<std::string>{"true", "false"}
+                                                    : words;
+    if (typed.back() != "of") return {"of", "=", "in"};
+    for (const Array& array : state.diagram.arrays)
+        if (array.named) words.push_back(array.name);
     return words;
 }
 
@@ -55,6 +87,7 @@ std::string help_on(const std::string& word, PromptCommands commands) {
         text += "  law: " + std::string(rule->law) + "\n";
         text += "  where: " + std::string(rule->condition) + "\n";
         text += "  as in: " + std::string(rule->example) + "\n";
+        if (word == "schedule") text += choices_text();
         return text + "  source: " + std::string(rule->citation) + "\n";
     }
     if (const Subcommand* subcommand = subcommand_at_prompt(word))
@@ -80,6 +113,7 @@ std::vector<std::string> words_after(std::string_view before, const State& state
             words.push_back(region_name(state.diagram, region));
         return words;
     }
+    if (typed.front() == "schedule") return words_of_choice(typed, state);
     if (typed.back() == "at")
         return {"l1", "l2", "cluster", "block", "warps", "thread", "tensor-core"};
     if (typed.back() == "to") return {"tf32", "bf16", "f16", "e4m3", "e5m2"};

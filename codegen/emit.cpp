@@ -14,7 +14,7 @@
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/verify_kernel.h"
 #include "schedule/idle_folds.h"
-#include "schedule/plan.h"
+#include "schedule/messages.h"
 #include "schedule/schedule.h"
 #include "schedule/straight_reads.h"
 
@@ -57,7 +57,8 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
     kernel::drop_unused(program.body);
     kernel::verify(program);
     kernel.source = kernel::print(program);
-    kernel.schedule = std::move(lowered.schedule);
+    kernel.choices = std::move(lowered.choices);
+    kernel.passes = std::move(lowered.passes);
     kernel.parameters = program.parameters;
     kernel.grid = std::move(lowered.grid);
     kernel.threads = program.threads;
@@ -70,24 +71,63 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
     return kernel;
 }
 
-Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& region,
-                                      const EmitOptions& options) {
-    if (options.target == "simt") return lowering::SimtLowering(state, region, options).run();
+/// The header's lines on how a kernel is carried out, which `--schedule` reads.
+std::vector<std::string> schedule_lines(const schedule::Scheduled& scheduled,
+                                        const RegionProgram& region) {
+    std::vector<std::string> lines = {"Schedule:"};
+    for (const std::string& line : schedule::print(scheduled.choices, region.name))
+        lines.push_back("  " + line);
+    for (std::string& line : schedule::summary(scheduled.program(), region.axes))
+        lines.push_back(std::move(line));
+    return lines;
+}
+
+Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionProgram& region,
+                                             const schedule::Request& request,
+                                             const EmitOptions& options) {
     const RegionProgram simpler = tensor::with_straight_reads(tensor::without_idle_folds(region));
-    std::variant<tensor::Plan, NotApplicable> plan = tensor::make_plan(simpler, options.limits());
-    if (const NotApplicable* why = std::get_if<NotApplicable>(&plan))
-        return messages::unfit_region(region.name, options.target, *why,
-                                      helpful_moves(state, region.name, options));
-    tensor::Plan made = std::get<tensor::Plan>(std::move(plan));
-    schedule::Program program = schedule::schedule(simpler, made, options.limits());
-    std::string text = schedule::print(program, simpler.axes);
-    std::vector<std::string> summary = schedule::summary(program, simpler.axes);
+    std::variant<schedule::Scheduled, schedule::Refusal> made =
+        schedule::schedule(simpler, request.schedule, options.limits());
+    if (const schedule::Refusal* why = std::get_if<schedule::Refusal>(&made))
+        return why->setting ? messages::choice_refused(request, *why)
+                            : messages::unfit_region(region.name, options.target, *why,
+                                                     helpful_moves(state, region.name, options));
+    schedule::Scheduled scheduled = std::get<schedule::Scheduled>(std::move(made));
+    std::vector<std::string> summary = schedule_lines(scheduled, simpler);
+    std::vector<std::pair<std::string, std::string>> passes;
+    for (const auto& [pass, program] : scheduled.passes)
+        passes.emplace_back(pass, schedule::print(program, simpler.axes));
     lowering::LoweredRegion lowered =
-        lowering::TensorLowering(state, simpler, options, std::move(made), std::move(program))
+        lowering::TensorLowering(state, simpler, options, std::move(scheduled.plan),
+                                 scheduled.program())
             .run();
-    lowered.schedule = std::move(text);
     lowered.summary = std::move(summary);
+    lowered.choices = std::move(scheduled.choices);
+    lowered.passes = std::move(passes);
     return lowered;
+}
+
+Result<lowering::LoweredRegion> lower_simt(const State& state, const RegionProgram& region,
+                                           const schedule::Request& request, EmitOptions options) {
+    constexpr int kWarp = 32;
+    if (const std::optional<std::int64_t> warps = request.schedule.warps) {
+        if (*warps > 1024 / kWarp)
+            return messages::choice_refused(
+                request, {"a block has at most 32 warps", "", schedule::SettingName{"warps", ""}});
+        options.threads = kWarp * static_cast<int>(*warps);
+    }
+    lowering::LoweredRegion lowered = lowering::SimtLowering(state, region, options).run();
+    lowered.choices.warps = lowered.program.threads / kWarp;
+    return lowered;
+}
+
+Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& region,
+                                      const schedule::Request& request,
+                                      const EmitOptions& options) {
+    if (const auto unknown = schedule::unknown_to(request.schedule, options.target))
+        return messages::choice_unknown(request, *unknown, options.target);
+    if (options.target == "simt") return lower_simt(state, region, request, options);
+    return lower_tensor(state, region, request, options);
 }
 
 /// What makes a region's tiles smaller.
@@ -144,6 +184,9 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
     if (std::optional<Diagnostic> wrong = check_target(options.target)) return *wrong;
     if (options.threads < 0 || options.threads % 32 != 0 || options.threads > 1024)
         return messages::bad_thread_count(options.threads);
+    const Result<std::map<std::string, schedule::Request>> requests =
+        schedule::requests_of(state, options.schedules);
+    if (!requests) return requests.error();
     EmittedProgram result;
     result.name = program.name;
     result.target = options.target;
@@ -154,7 +197,9 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         for (const Axis& axis : region.axes)
             if (axis.extent > kMostSize)
                 return messages::axis_too_long(region.name, axis.name, axis.extent);
-        Result<lowering::LoweredRegion> made = lower(state, region, options);
+        const auto asked = requests->find(region.name);
+        Result<lowering::LoweredRegion> made = lower(
+            state, region, asked == requests->end() ? schedule::Request{} : asked->second, options);
         if (!made) return made.error();
         lowering::LoweredRegion lowered = std::move(made).value();
         lowered.program.header = header_of(state, region, options);
@@ -191,7 +236,10 @@ Result<BestEmission> emit_best(const State& state, const TileProgram& program,
             return best;
         }
         best.refusals.push_back(emitted.error().list.front());
+        // What was asked for is not put aside by another target.
+        if (messages::refuses_choice(best.refusals.back())) return Diagnostics{best.refusals};
     }
+    if (messages::is_unknown_choice(best.refusals.back())) return Diagnostics{best.refusals};
     return best.refusals.back();
 }
 

@@ -15,6 +15,8 @@
 #include "diagrams/diagram.h"
 #include "diagrams/source.h"
 #include "schedule/limits.h"
+#include "schedule/region_schedule.h"
+#include "schedule/requests.h"
 
 namespace napkin {
 
@@ -36,6 +38,9 @@ struct EmitOptions {
     std::int64_t shared_memory = 232448;
     /// Threads of a block, a multiple of 32; chosen from the tiles when 0.
     int threads = 0;
+    /// How regions are to be carried out, beside what the derivation says of it; the last word
+    /// counts.
+    std::vector<schedule::Request> schedules = {};
     /// The hash of the derivation, for headers; none when empty.
     std::string derivation = {};
     /// Why the derivation is not proved, for headers; empty where it is, or nobody asked.
@@ -89,10 +94,17 @@ struct SharedTile {
 };
 
 struct EmittedKernel {
-    std::string name;      ///< the function's, a C identifier
-    std::string region;    ///< as derivations name it
-    std::string source;    ///< CUDA C++, which includes "napkin.cuh" (codegen/prelude)
-    std::string schedule;  ///< the scheduled program that it was lowered from; empty for simt
+    /// The scheduled program after the last pass; empty for simt.
+    [[nodiscard]] std::string scheduled() const {
+        return passes.empty() ? "" : passes.back().second;
+    }
+    std::string name;    ///< the function's, a C identifier
+    std::string region;  ///< as derivations name it
+    std::string source;  ///< CUDA C++, which includes "napkin.cuh" (codegen/prelude)
+    /// How it is carried out: asked for again, it makes the same kernel.
+    schedule::RegionSchedule choices;
+    /// The scheduled program that it was lowered from, after each pass by its name; none for simt.
+    std::vector<std::pair<std::string, std::string>> passes;
     std::vector<KernelParameter> parameters;
     std::vector<GridAxis> grid;  ///< the number of blocks is the product of their counts
     int threads = 256;

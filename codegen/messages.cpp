@@ -65,7 +65,7 @@ Diagnostic bad_thread_count(int threads) {
 }
 
 Diagnostic unfit_region(const std::string& region, const std::string& target,
-                        const NotApplicable& why, const std::vector<Command>& moves) {
+                        const schedule::Refusal& why, const std::vector<Command>& moves) {
     std::string help =
         why.help.empty() ? "use `--target simt`, which takes every region" : why.help;
     for (std::size_t i = 0; i < moves.size(); ++i)

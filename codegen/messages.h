@@ -19,7 +19,8 @@ namespace napkin::messages {
                                        std::int64_t size);
 [[nodiscard]] Diagnostic bad_thread_count(int threads);
 [[nodiscard]] Diagnostic unfit_region(const std::string& region, const std::string& target,
-                                      const NotApplicable& why, const std::vector<Command>& moves);
+                                      const schedule::Refusal& why,
+                                      const std::vector<Command>& moves);
 [[nodiscard]] Diagnostic unsupported_save(const std::string& array, std::string_view type);
 
 }  // namespace napkin::messages

@@ -103,6 +103,11 @@ constexpr std::array kRules = {
          "the axis is declared with a size of its own",
          "set q = 8192",
          "docs/language.md, sizes", rules::set_size},
+    Rule{"schedule", "schedule CHOICE [of NAME] = VALUE [in REGION]",
+         "a region computes the same however it is carried out",
+         "the choice is one of docs/codegen.md; when a kernel is made, its target keeps to it or says why not",
+         "schedule stages = 3 in O",
+         "docs/codegen.md, choices", rules::schedule},
 };
 // clang-format on
 
@@ -211,6 +216,16 @@ Outcome set_size(const State& state, const Command& command) {
         return NotApplicable{"there is no axis `" + command.names.front() + "`", ""};
     }
     return with_step(state, command);
+}
+
+Outcome schedule(const State& state, const Command& command) {
+    if (command.names.size() != 1 || command.value.empty() || command.size || !command.as.empty() ||
+        !command.at.empty() || !command.to.empty())
+        return NotApplicable{"it takes a choice and its value",
+                             "write `schedule stages = 3 in O` or `schedule stages of K = 3 in O`"};
+    const auto region = find_region(state, command.in);
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&region)) return *refusal;
+    return with_step(state, command, {"what the region computes stays as it is"});
 }
 
 }  // namespace rules

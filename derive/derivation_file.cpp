@@ -2,6 +2,7 @@
 //
 //   RULE NAME (, NAME)* [as NAME (, NAME)*] [by SIZE | = SIZE] [at LEVEL] [to TYPE] [in REGION] [#
 //   comment]
+//   schedule CHOICE [of WORDS] = VALUE [in REGION] [# comment]
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -74,9 +75,10 @@ public:
     }
 
 private:
-    static bool is_keyword(const std::string& text) {
-        return text == "as" || text == "by" || text == "=" || text == "at" || text == "to" ||
-               text == "in" || text == "over";
+    [[nodiscard]] bool is_schedule() const { return words_.front().text == "schedule"; }
+    [[nodiscard]] bool is_keyword(const std::string& text) const {
+        return (text == "of" && is_schedule()) || text == "as" || text == "by" || text == "=" ||
+               text == "at" || text == "to" || text == "in" || text == "over";
     }
     /// Whether a clause stands here rather than a name: of `stream in by 4` the axis is `in`.
     [[nodiscard]] bool opens_clause() const {
@@ -85,7 +87,11 @@ private:
     }
     void clause(Command& command) {
         const Word keyword = words_[at_++];
-        if (keyword.text == "as" && command.as.empty()) {
+        if (keyword.text == "of" && is_schedule() && command.of.empty()) {
+            command.of = words_before_value(keyword);
+        } else if (keyword.text == "=" && is_schedule() && command.value.empty()) {
+            command.value = name(keyword);
+        } else if (keyword.text == "as" && command.as.empty()) {
             command.as = names();
         } else if ((keyword.text == "by" || keyword.text == "=") && !command.size) {
             command.size = size(keyword);
@@ -107,6 +113,14 @@ private:
             ++at_;
         }
         return list;
+    }
+    /// `fetch the first operands of S`.
+    std::string words_before_value(const Word& after) {
+        std::string text;
+        while (at_ < words_.size() && words_[at_].text != "=")
+            text += (text.empty() ? "" : " ") + words_[at_++].text;
+        if (text.empty()) fail(messages::missing_name(after.span, after.text));
+        return text;
     }
     std::string name(const Word& after) {
         if (at_ >= words_.size() || words_[at_].text == "," || words_[at_].text == "=") {
@@ -152,6 +166,8 @@ std::string joined(const std::vector<std::string>& names) {
 std::string print(const Command& command) {
     std::string text = command.rule;
     if (!command.names.empty()) text += " " + joined(command.names);
+    if (!command.of.empty()) text += " of " + command.of;
+    if (!command.value.empty()) text += " = " + command.value;
     if (!command.as.empty()) text += " as " + joined(command.as);
     if (command.size)
         text += (command.rule == "set" ? " = " : " by ") + std::to_string(*command.size);

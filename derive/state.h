@@ -25,7 +25,7 @@ struct Divisor {
 };
 
 /// One line of a `.drv` file: `group q by 128 at l1 in O`, `fuse S, P, O`, `split-axis q as q1 by
-/// 16`, `set q = 8192`.
+/// 16`, `set q = 8192`, `schedule stages of K = 3 in O`.
 struct Command {
     std::string rule;
     std::vector<std::string> names;    ///< what stands before the first keyword
@@ -34,6 +34,8 @@ struct Command {
     std::string at;                    ///< after `at`: a level, alias, or `tensor-core`
     std::string to;                    ///< after `to`: an element type
     std::string in;                    ///< after `in`: a region, named by its last output
+    std::string of;                    ///< after `of`, of `schedule`: what the choice is for
+    std::string value;                 ///< after `=`, of `schedule`
     std::string comment;
     Span span;
     bool operator==(const Command&) const = default;

@@ -8,6 +8,7 @@
 
 #include <toml++/toml.h>
 
+#include "diagrams/toml_place.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/machine_messages.h"
 #include "perfmodel/machines_embedded.h"
@@ -48,28 +49,6 @@ std::string nearest_key(std::string_view key) {
     return best;
 }
 
-/// Byte offset of a line and column; columns count code points.
-std::uint32_t offset_of(std::string_view text, const toml::source_position& position) {
-    std::size_t at = 0;
-    for (std::uint32_t line = 1; line < position.line; ++line) {
-        const std::size_t end = text.find('\n', at);
-        if (end == std::string_view::npos) break;
-        at = end + 1;
-    }
-    for (std::uint32_t column = 1; column < position.column && at < text.size(); ++column) {
-        ++at;
-        while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) ++at;
-    }
-    return static_cast<std::uint32_t>(std::min(at, text.size()));
-}
-
-/// At least one character wide, unless the text ends there.
-Span place_of(std::string_view text, const toml::source_region& region, std::uint32_t file) {
-    const std::uint32_t begin = offset_of(text, region.begin);
-    const std::uint32_t end = std::max(offset_of(text, region.end), begin + 1);
-    return {begin, std::min(end, static_cast<std::uint32_t>(text.size())), file};
-}
-
 /// Reads one parsed file into a machine, collecting every mistake.
 class MachineReader {
 public:
@@ -80,7 +59,7 @@ public:
 private:
     [[nodiscard]] Span place(const toml::node& node) const { return place(node.source()); }
     [[nodiscard]] Span place(const toml::source_region& region) const {
-        return place_of(sources_.files[file_].text, region, file_);
+        return toml_place(sources_.files[file_].text, region, file_);
     }
     void take_base(const toml::node& node);
     void take_text(const std::string& key, const toml::node& node, std::string& slot);
@@ -267,7 +246,7 @@ Result<Machine> parse_machine(SourceMap& sources, const std::string& name,
         const toml::table root = toml::parse(text, name);
         return MachineReader(sources, file).read(root);
     } catch (const toml::parse_error& error) {
-        return messages::machine_syntax(place_of(text, error.source(), file),
+        return messages::machine_syntax(toml_place(text, error.source(), file),
                                         std::string(error.description()));
     }
 }

@@ -3,9 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace napkin::tensor {
 namespace {
+
+using schedule::Refusal;
+using schedule::RegionSchedule;
+
+constexpr const char* kSmaller = "choose smaller groups or chunks, or use `--target simt`";
 
 /// Floats of fragments that a thread may hold beside everything else.
 constexpr std::int64_t kFragmentRegisters = 200;
@@ -57,54 +63,183 @@ std::int64_t columns_held(const Plan& plan) {
     return columns;
 }
 
-std::optional<std::string> arrange_products(const RegionProgram& region,
-                                            const schedule::Limits& limits, Plan& plan) {
-    const std::int64_t wanted = plan.extents.at(*plan.row);
-    std::optional<AxisId> split = shareable(plan);
-    if (split && folded(region, region.body, *split, plan)) split.reset();
-    const std::int64_t columns = split ? extent_of(plan, *split) : 0;
-    const std::int64_t held = columns_held(plan);
-    double best = 0;
-    bool crowded = false;
-    for (const std::int64_t down : {1, 2, 4, 8, 16}) {
-        for (const std::int64_t across : {1, 2, 4, 8}) {
-            const std::int64_t warps = down * across;
-            if (across > 1 && (!split || columns % (across * kTile) != 0)) continue;
-            const std::int64_t rows = padded(wanted, down * kTile);
-            if (warps > 16 || (down > 1 && rows - wanted >= rows / 2)) continue;
-            if (limits.threads > 0 && warps * 32 != limits.threads) continue;
-            const std::int64_t of_warp = rows / down;
-            const std::int64_t registers = held / across * of_warp / 32;
-            if (registers > kFragmentRegisters) continue;
-            // Shared memory read for every step of depth, and a taste for 4 to 8 warps.
-            const std::int64_t across_columns = columns / across;
-            const double reads = split ? static_cast<double>(of_warp + across_columns) /
-                                             static_cast<double>(of_warp * across_columns)
-                                       : 1.0 / static_cast<double>(of_warp);
-            const double few = warps < 4 ? 4.0 / static_cast<double>(warps) : warps > 8 ? 1.2 : 1.0;
-            const double waste = static_cast<double>(rows) / static_cast<double>(wanted);
-            const double cost = reads * few * waste;
-            const bool relieves =
-                crowded && cost == best && warps > plan.warps_down * plan.warps_across;
-            if (best == 0 || cost < best || relieves) {
-                best = cost;
-                crowded = registers > kCrowded;
-                plan.warps_down = down;
-                plan.warps_across = across;
-                plan.rows_of_warp = of_warp;
-            }
-        }
-    }
-    if (best == 0)
-        return fmt::format(
-            "{} rows of {} columns in registers fit no number of warps{}", wanted, held,
-            limits.threads > 0 ? fmt::format(" with {} threads", limits.threads) : "");
-    if (plan.warps_across > 1) plan.split = split;
+/// How many warps stand along the rows and along the columns of products.
+struct WarpShape {
+    std::int64_t down = 1;
+    std::int64_t across = 1;
+    [[nodiscard]] std::int64_t warps() const { return down * across; }
+};
+
+/// What speaks against a shape, and the choices that may have led to it, nearest first.
+struct Objection {
+    std::string reason;
+    std::vector<const char*> choices;
+};
+
+bool is_chosen(const RegionSchedule& wanted, const std::string& field) {
+    const std::vector<schedule::Setting> settings = settings_of(wanted);
+    return std::any_of(settings.begin(), settings.end(), [&](const schedule::Setting& setting) {
+        return setting.name.field == field;
+    });
+}
+
+Refusal refused(const Objection& objection, const RegionSchedule& wanted, std::string help) {
+    for (const std::vector<const char*>& choices :
+         {objection.choices, {"warps", "warps_down", "warps_across"}})
+        for (const char* choice : choices)
+            if (is_chosen(wanted, choice))
+                return {objection.reason, std::move(help), schedule::SettingName{choice, ""}};
+    return {objection.reason, std::move(help), std::nullopt};
+}
+
+/// Warps are twice as many or half as many, as they are shared out.
+constexpr std::array<std::int64_t, 6> kCounts = {1, 2, 4, 8, 16, 32};
+
+bool is_count(std::int64_t number) {
+    return std::find(kCounts.begin(), kCounts.end(), number) != kCounts.end();
+}
+
+/// Choices that contradict each other, or are no numbers of warps.
+std::optional<Refusal> why_no_shape(const schedule::Limits& limits, const RegionSchedule& wanted) {
+    for (const auto& [field, number] : {std::pair("warps", wanted.warps),
+                                        {"warps_down", wanted.warps_down},
+                                        {"warps_across", wanted.warps_across}})
+        if (number && !is_count(*number))
+            return Refusal{fmt::format("{} is no power of two up to 32", *number), "",
+                           schedule::SettingName{field, ""}};
+    const std::int64_t product = wanted.warps_down.value_or(1) * wanted.warps_across.value_or(1);
+    const bool both = wanted.warps_down && wanted.warps_across;
+    if (wanted.warps && (both ? product != *wanted.warps : product > *wanted.warps))
+        return Refusal{fmt::format("they are `warps_down` times `warps_across`, {}{}",
+                                   both ? "" : "at least ", product),
+                       "leave one of the three out", schedule::SettingName{"warps", ""}};
+    if (wanted.warps && limits.threads > 0 && *wanted.warps * 32 != limits.threads)
+        return Refusal{fmt::format("`--threads` asks for {}", limits.threads / 32),
+                       "leave one of the two out", schedule::SettingName{"warps", ""}};
     return std::nullopt;
 }
 
+/// Whether a shape is as it was asked for.
+bool as_wanted(const WarpShape& shape, const RegionSchedule& wanted) {
+    return shape.down == wanted.warps_down.value_or(shape.down) &&
+           shape.across == wanted.warps_across.value_or(shape.across) &&
+           shape.warps() == wanted.warps.value_or(shape.warps());
+}
+
+/// The rows and columns of a region's products, as warps may share them.
+class ProductArrangement {
+public:
+    ProductArrangement(const RegionProgram& region, const schedule::Limits& limits,
+                       const RegionSchedule& wanted, Plan& plan)
+        : limits_(limits), wanted_(wanted), plan_(plan), rows_(plan.extents.at(*plan.row)) {
+        split_ = shareable(plan);
+        if (split_ && folded(region, region.body, *split_, plan)) split_.reset();
+        columns_ = split_ ? extent_of(plan, *split_) : 0;
+        held_ = columns_held(plan);
+    }
+
+    std::optional<Refusal> run() {
+        std::optional<Objection> first;
+        for (const std::int64_t down : kCounts)
+            for (const std::int64_t across : kCounts) {
+                const WarpShape shape{down, across};
+                if (!as_wanted(shape, wanted_)) continue;
+                if (limits_.threads > 0 && shape.warps() * 32 != limits_.threads) continue;
+                std::optional<Objection> objection = objection_to(shape);
+                if (!objection)
+                    consider(shape);
+                else if (!first)
+                    first = std::move(objection);
+            }
+        if (best_ == 0) return refusal(first);
+        if (plan_.warps_across > 1) plan_.split = split_;
+        return std::nullopt;
+    }
+
+private:
+    static constexpr std::int64_t kMostWarps = 16;
+    static constexpr std::int64_t kMostAcross = 8;
+
+    [[nodiscard]] std::int64_t padded_rows(const WarpShape& shape) const {
+        return padded(rows_, shape.down * kTile);
+    }
+    [[nodiscard]] std::int64_t registers_of(const WarpShape& shape) const {
+        return held_ / shape.across * (padded_rows(shape) / shape.down) / 32;
+    }
+
+    [[nodiscard]] std::optional<Objection> objection_to(const WarpShape& shape) const {
+        if (shape.across > 1 && !split_)
+            return Objection{
+                "warps share columns only where every product's result runs along one axis, "
+                "and nothing needs a whole row of it",
+                {"warps_across", "warps"}};
+        if (shape.across > 1 && columns_ % (shape.across * kTile) != 0)
+            return Objection{fmt::format("{} columns are not {} times a multiple of {}", columns_,
+                                         shape.across, kTile),
+                             {"warps_across", "warps"}};
+        if (shape.warps() > kMostWarps)
+            return Objection{fmt::format("products are shared by at most {} warps", kMostWarps),
+                             {"warps", "warps_down", "warps_across"}};
+        if (shape.across > kMostAcross)
+            return Objection{fmt::format("at most {} warps share columns", kMostAcross),
+                             {"warps_across", "warps"}};
+        const std::int64_t rows = padded_rows(shape);
+        if (shape.down > 1 && rows - rows_ >= rows / 2)
+            return Objection{
+                fmt::format("{} rows leave half of {} warps without work", rows_, shape.down),
+                {"warps_down", "warps"}};
+        if (registers_of(shape) > kFragmentRegisters)
+            return Objection{fmt::format("a thread would hold {} values of results, at most {}",
+                                         registers_of(shape), kFragmentRegisters),
+                             {"warps_across", "warps_down", "warps"}};
+        return std::nullopt;
+    }
+
+    void consider(const WarpShape& shape) {
+        const std::int64_t of_warp = padded_rows(shape) / shape.down;
+        // Shared memory read for every step of depth, and a taste for 4 to 8 warps.
+        const std::int64_t across_columns = columns_ / shape.across;
+        const double reads = split_ ? static_cast<double>(of_warp + across_columns) /
+                                          static_cast<double>(of_warp * across_columns)
+                                    : 1.0 / static_cast<double>(of_warp);
+        const std::int64_t warps = shape.warps();
+        const double few = warps < 4 ? 4.0 / static_cast<double>(warps) : warps > 8 ? 1.2 : 1.0;
+        const double waste = static_cast<double>(padded_rows(shape)) / static_cast<double>(rows_);
+        const double cost = reads * few * waste;
+        const bool relieves =
+            crowded_ && cost == best_ && warps > plan_.warps_down * plan_.warps_across;
+        if (best_ != 0 && cost >= best_ && !relieves) return;
+        best_ = cost;
+        crowded_ = registers_of(shape) > kCrowded;
+        plan_.warps_down = shape.down;
+        plan_.warps_across = shape.across;
+        plan_.rows_of_warp = of_warp;
+    }
+
+    [[nodiscard]] Refusal refusal(const std::optional<Objection>& first) const {
+        const bool chosen = wanted_.warps || wanted_.warps_down || wanted_.warps_across;
+        const std::string none = fmt::format(
+            "{} rows of {} columns in registers fit no number of warps{}", rows_, held_,
+            limits_.threads > 0 ? fmt::format(" with {} threads", limits_.threads) : "");
+        if (!chosen) return {none, kSmaller, std::nullopt};
+        return refused(first.value_or(Objection{none, {"warps", "warps_down", "warps_across"}}),
+                       wanted_, "leave it out, and the planner chooses");
+    }
+
+    const schedule::Limits& limits_;
+    const RegionSchedule& wanted_;
+    Plan& plan_;
+    std::int64_t rows_ = 0;
+    std::optional<AxisId> split_;
+    std::int64_t columns_ = 0;
+    std::int64_t held_ = 0;
+    double best_ = 0;
+    bool crowded_ = false;
+};
+
 /// Rows are shared by as many threads as hold them in few registers: lanes of a warp, then warps.
-std::optional<std::string> arrange_rows(const schedule::Limits& limits, Plan& plan) {
+std::optional<Refusal> arrange_rows(const schedule::Limits& limits, const RegionSchedule& wanted,
+                                    Plan& plan) {
     constexpr std::int64_t kWarp = 32;
     constexpr std::int64_t kMostThreads = 1024;
     constexpr std::int64_t kValuesOfThread = 64;
@@ -114,36 +249,57 @@ std::optional<std::string> arrange_rows(const schedule::Limits& limits, Plan& pl
         if (tile.home == Home::Fragment && tile.column)
             columns = std::max(columns, plan.extents.at(*tile.column));
     const std::int64_t rows = plan.row ? plan.extents.at(*plan.row) : 1;
-    const std::int64_t most = limits.threads > 0 ? limits.threads : kMostThreads;
+    const std::int64_t most = wanted.warps         ? *wanted.warps * kWarp
+                              : limits.threads > 0 ? limits.threads
+                                                   : kMostThreads;
     plan.lanes_per_row = 1;
     while (plan.lanes_per_row < kWarp && plan.lanes_per_row * plan.vector < columns)
         plan.lanes_per_row *= 2;
-    while (plan.lanes_per_row >= kWarp && plan.lanes_per_row * 2 <= most &&
-           ceil_quotient(columns, plan.lanes_per_row) > kValuesOfThread)
-        plan.lanes_per_row *= 2;
+    const auto more_lanes = [&] {
+        if (wanted.warps_across) return plan.lanes_per_row < *wanted.warps_across * kWarp;
+        return plan.lanes_per_row * 2 <= most &&
+               ceil_quotient(columns, plan.lanes_per_row) > kValuesOfThread;
+    };
+    while (plan.lanes_per_row >= kWarp && more_lanes()) plan.lanes_per_row *= 2;
     plan.warps_across = std::max<std::int64_t>(plan.lanes_per_row / kWarp, 1);
     plan.across_warps = plan.across_warps || plan.warps_across > 1;
     const std::int64_t rows_at_once = std::max<std::int64_t>(kWarp / plan.lanes_per_row, 1);
     const std::int64_t warps = limits.threads > 0 ? limits.threads / kWarp : 8;
+    const auto more_warps = [&] {
+        if (wanted.warps_down) return plan.warps_down < *wanted.warps_down;
+        if (wanted.warps) return plan.warps_down * plan.warps_across < *wanted.warps;
+        return plan.warps_down * plan.warps_across < warps;
+    };
     plan.warps_down = 1;
-    while (plan.warps_down * plan.warps_across < warps && plan.warps_down * rows_at_once < rows)
-        plan.warps_down *= 2;
+    while (more_warps() && plan.warps_down * rows_at_once < rows) plan.warps_down *= 2;
+    const WarpShape shape{plan.warps_down, plan.warps_across};
+    if (!as_wanted(shape, wanted))
+        return refused(
+            {fmt::format("{} rows of {} columns are shared by {} warps down and {} across", rows,
+                         columns, shape.down, shape.across),
+             shape.across != wanted.warps_across.value_or(shape.across)
+                 ? std::vector{"warps_across"}
+                 : std::vector{"warps_down", "warps"}},
+            wanted, "leave it out, and the planner chooses");
     plan.rows_of_warp = padded(ceil_quotient(rows, plan.warps_down), rows_at_once);
     const std::int64_t held =
         plan.rows_of_warp / rows_at_once * ceil_quotient(columns, plan.lanes_per_row);
     constexpr std::int64_t kOthers = 24;  // registers beside the elements
     if (held > std::min(kFragmentRegisters, kRegisters / plan.threads() - kOthers))
-        return fmt::format("{} rows of {} values do not fit the registers of {} threads", rows,
-                           columns, plan.threads());
+        return refused({fmt::format("{} rows of {} values do not fit the registers of {} threads",
+                                    rows, columns, plan.threads()),
+                        {"warps", "warps_across", "warps_down"}},
+                       wanted, kSmaller);
     return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<std::string> arrange(const RegionProgram& region, const schedule::Limits& limits,
-                                   Plan& plan) {
-    return plan.has_products() ? arrange_products(region, limits, plan)
-                               : arrange_rows(limits, plan);
+std::optional<Refusal> arrange(const RegionProgram& region, const schedule::Limits& limits,
+                               const RegionSchedule& wanted, Plan& plan) {
+    if (std::optional<Refusal> refusal = why_no_shape(limits, wanted)) return refusal;
+    if (plan.has_products()) return ProductArrangement(region, limits, wanted, plan).run();
+    return arrange_rows(limits, wanted, plan);
 }
 
 }  // namespace napkin::tensor

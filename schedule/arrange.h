@@ -2,14 +2,17 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "schedule/plan.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin::tensor {
 
-/// Fills the plan's warps, lanes and rows; the reason where no arrangement fits the registers.
-[[nodiscard]] std::optional<std::string> arrange(const RegionProgram& region,
-                                                 const schedule::Limits& limits, Plan& plan);
+/// Fills the plan's warps, lanes and rows, with as many warps as are wanted; the reason where no
+/// arrangement fits the registers.
+[[nodiscard]] std::optional<schedule::Refusal> arrange(const RegionProgram& region,
+                                                       const schedule::Limits& limits,
+                                                       const schedule::RegionSchedule& wanted,
+                                                       Plan& plan);
 
 }  // namespace napkin::tensor

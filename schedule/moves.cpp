@@ -93,7 +93,7 @@ std::vector<Command> Planner::shrinking() const {
 }
 
 std::vector<Command> Planner::moves() const {
-    return refused_ ? refused_->moves : shrinking();
+    return refused_ ? moves_ : shrinking();
 }
 
 std::vector<Command> proposed_moves(const RegionProgram& region, const schedule::Limits& limits) {
@@ -103,7 +103,7 @@ std::vector<Command> proposed_moves(const RegionProgram& region, const schedule:
 }
 
 bool has_plan(const RegionProgram& region, const schedule::Limits& limits) {
-    const std::variant<Plan, NotApplicable> plan = make_plan(region, limits);
+    const std::variant<Plan, schedule::Refusal> plan = make_plan(region, limits);
     const Plan* made = std::get_if<Plan>(&plan);
     return made != nullptr && shared_bytes(*made) <= limits.shared_memory;
 }

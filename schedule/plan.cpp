@@ -12,16 +12,18 @@
 
 namespace napkin::tensor {
 
-std::variant<Plan, NotApplicable> Planner::run() {
+std::variant<Plan, schedule::Refusal> Planner::run() {
     try_plan();
     if (!refused_) return plan_;
     for (const AxisId axis : single_axes()) {
-        Planner other(region_, limits_);
+        Planner other(region_, limits_, wanted_);
         other.single_row_ = axis;
         other.try_plan();
         if (!other.refused_) return std::move(other.plan_);
+        // What it was asked for is nearer than what the region is.
+        if (!refused_->setting && other.refused_->setting) refused_ = other.refused_;
     }
-    return NotApplicable{refused_->reason, refused_->help};
+    return *refused_;
 }
 
 std::vector<AxisId> Planner::single_axes() const {
@@ -38,7 +40,13 @@ std::vector<AxisId> Planner::single_axes() const {
 }
 
 void Planner::refuse(std::string reason, std::string help, std::vector<Command> moves) {
-    if (!refused_) refused_ = Refused{std::move(reason), std::move(help), std::move(moves)};
+    refuse(schedule::Refusal{std::move(reason), std::move(help), std::nullopt}, std::move(moves));
+}
+
+void Planner::refuse(schedule::Refusal refusal, std::vector<Command> moves) {
+    if (refused_) return;
+    refused_ = std::move(refusal);
+    moves_ = std::move(moves);
 }
 
 const Array& Planner::array_of(VariableId variable) const {
@@ -79,15 +87,19 @@ void Planner::try_plan() {
         return refuse("its products share no axis that could be the rows of all of them",
                       "compute them in regions of their own, or use `--target simt`");
     const Plan start = plan_;
-    std::optional<Refused> first;
+    std::optional<schedule::Refusal> first;
+    std::vector<Command> moves;
     for (const std::optional<AxisId>& row : rows) {
         plan_ = start;
         refused_.reset();
         spread(row);
         if (!refused_) return;
-        if (!first) first = refused_;
+        if (first && (first->setting || !refused_->setting)) continue;
+        first = refused_;
+        moves = moves_;
     }
-    refused_ = first;
+    refused_ = std::move(first);
+    moves_ = std::move(moves);
 }
 
 /// Loads, computations and the extents of axes; refuses what no plan can hold.
@@ -214,14 +226,14 @@ void Planner::spread(std::optional<AxisId> row) {
     check_reads();
     if (refused_) return;
     if (plan_.products.empty()) choose_vector();
-    if (std::optional<std::string> reason = arrange(region_, limits_, plan_))
-        refuse(*reason, "choose smaller groups or chunks, or use `--target simt`", shrinking());
+    if (std::optional<schedule::Refusal> refusal = arrange(region_, limits_, wanted_, plan_))
+        refuse(*std::move(refusal), shrinking());
     if (refused_) return;
     extend_rows();
     choose_staged();
 }
 
-/// Fragments whose columns are neighbours in device memory are saved in whole vectors.
+/// Fragments whose columns are neighbours in device memory can be saved in whole vectors.
 void Planner::choose_staged() {
     if (!plan_.has_products()) return;
     for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
@@ -234,8 +246,11 @@ void Planner::choose_staged() {
         constexpr std::int64_t kLeastBits = 16;
         if (array.axes[last] == *tile.column &&
             bits_of(region_.stored.at(save->array)) >= kLeastBits)
-            plan_.staged.insert(save->array);
+            plan_.stageable.insert(save->array);
     });
+    for (const ArrayId array : plan_.stageable)
+        if (schedule::choice_of(wanted_.staged, region_.arrays[array.index()].name).value_or(true))
+            plan_.staged.insert(array);
 }
 
 /// Matrices along the row axis hold the rows of all warps.
@@ -280,9 +295,10 @@ std::int64_t rows_of_thread(const Plan& plan) {
     return plan.has_products() ? plan.rows_of_warp / kRowsAtOnce : plan.rows_of_thread();
 }
 
-std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,
-                                            const schedule::Limits& limits) {
-    return Planner(region, limits).run();
+std::variant<Plan, schedule::Refusal> make_plan(const RegionProgram& region,
+                                                const schedule::Limits& limits,
+                                                const schedule::RegionSchedule& wanted) {
+    return Planner(region, limits, wanted).run();
 }
 
 }  // namespace napkin::tensor

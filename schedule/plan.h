@@ -26,6 +26,7 @@
 
 #include "derive/tile_program.h"
 #include "schedule/limits.h"
+#include "schedule/region_schedule.h"
 #include "schedule/rounding.h"
 
 namespace napkin::tensor {
@@ -112,7 +113,8 @@ struct Plan {
     std::int64_t rows_of_warp = 16;
     std::int64_t lanes_per_row = 4;  ///< threads of a row where no product is; warps where > 32
     std::int64_t vector = 8;         ///< neighbouring columns of a thread there
-    std::set<ArrayId> staged;        ///< arrays that are saved through shared memory
+    std::set<ArrayId> stageable;     ///< arrays that can be saved through shared memory
+    std::set<ArrayId> staged;        ///< those that are
     std::set<ArrayId> infinite;      ///< arrays that masks may make infinite
     bool across_warps = false;       ///< whether folds combine what several warps hold
     [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
@@ -139,9 +141,11 @@ struct ColumnShare {
 /// Whether every value of one type is one of another, which is floating.
 [[nodiscard]] bool converts_exactly(ElementType from, ElementType to);
 
-/// The plan, or the reason why the region does not fit the tensor core's way of working.
-[[nodiscard]] std::variant<Plan, NotApplicable> make_plan(const RegionProgram& region,
-                                                          const schedule::Limits& limits);
+/// The plan as it is wanted, or the reason why the region does not fit the tensor core's way of
+/// working.
+[[nodiscard]] std::variant<Plan, schedule::Refusal> make_plan(
+    const RegionProgram& region, const schedule::Limits& limits,
+    const schedule::RegionSchedule& wanted = {});
 
 /// Arrays whose elements a mask may make infinite, if the inputs are finite and nothing overflows.
 [[nodiscard]] std::set<ArrayId> infinite_arrays(const RegionProgram& region);

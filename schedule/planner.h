@@ -7,9 +7,10 @@ namespace napkin::tensor {
 
 class Planner {
 public:
-    Planner(const RegionProgram& region, const schedule::Limits& limits)
-        : region_(region), limits_(limits) {}
-    [[nodiscard]] std::variant<Plan, NotApplicable> run();
+    Planner(const RegionProgram& region, const schedule::Limits& limits,
+            schedule::RegionSchedule wanted = {})
+        : region_(region), limits_(limits), wanted_(std::move(wanted)) {}
+    [[nodiscard]] std::variant<Plan, schedule::Refusal> run();
     /// What could be done about it, once it has run.
     [[nodiscard]] std::vector<Command> moves() const;
 
@@ -27,6 +28,7 @@ private:
 
     // plan.cpp
     void refuse(std::string reason, std::string help = {}, std::vector<Command> moves = {});
+    void refuse(schedule::Refusal refusal, std::vector<Command> moves = {});
     void refuse_levels();
     /// Moves that make blocks or chunks of so many indices of one of the axes.
     [[nodiscard]] std::vector<Command> narrowing(const std::vector<AxisId>& axes,
@@ -94,13 +96,10 @@ private:
 
     const RegionProgram& region_;
     const schedule::Limits& limits_;
+    const schedule::RegionSchedule wanted_;
     Plan plan_;
-    struct Refused {
-        std::string reason;
-        std::string help;
-        std::vector<Command> moves;
-    };
-    std::optional<Refused> refused_;
+    std::optional<schedule::Refusal> refused_;
+    std::vector<Command> moves_;  ///< what could be done about it
     std::map<VariableId, LoadPlace> loads_;
     std::vector<const Compute*> computes_;
     std::vector<Candidate> products_;

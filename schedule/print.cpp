@@ -1,5 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 #include "schedule/program.h"
 
 namespace napkin::schedule {
@@ -27,7 +30,7 @@ std::string what(const Op& op) {
     return "multiply " + op.text + part;
 }
 
-std::string text_of(const ChunkLoop& loop, const std::vector<Axis>& axes) {
+std::string loop_text(const ChunkLoop& loop, const std::vector<Axis>& axes) {
     std::string text = fmt::format("chunks of {} of {}", loop.size, axes[loop.axis.index()].name);
     if (loop.interval > 0)
         text += fmt::format(": {:.0f} clocks each, {:.2f} of the bound of {}", loop.interval,
@@ -36,37 +39,57 @@ std::string text_of(const ChunkLoop& loop, const std::vector<Axis>& axes) {
     return text;
 }
 
-void summarise(const Program& program, const Body& body, const std::vector<Axis>& axes,
-               std::vector<std::string>& lines) {
+void summarise(const Body& body, const std::vector<Axis>& axes, std::vector<std::string>& lines) {
     for (const Item& item : body) {
         const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
         if (loop == nullptr) continue;
-        std::string text = "  " + text_of(*loop, axes);
-        for (const Item& inner : loop->body)
-            if (const OpId* op = std::get_if<OpId>(&inner.node); op != nullptr)
-                if (const Op& found = program[*op]; found.lead > 0)
-                    text += fmt::format("; {} {} ahead", what(found), found.lead);
-        lines.push_back(std::move(text));
-        summarise(program, loop->body, axes, lines);
+        lines.push_back(loop_text(*loop, axes));
+        summarise(loop->body, axes, lines);
+    }
+}
+
+/// `X`, `Y`, and the second `X` as `X-2`.
+class Numbering {
+public:
+    std::string operator()(const std::string& name) {
+        const int count = ++counts_[name];
+        return count == 1 ? name : fmt::format("{}-{}", name, count);
+    }
+
+private:
+    std::map<std::string, int> counts_;
+};
+
+void find_inside(const Body& body, bool inside, std::vector<bool>& found) {
+    for (const Item& item : body) {
+        if (const OpId* op = std::get_if<OpId>(&item.node)) found[op->index()] = inside;
+        if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node))
+            find_inside(loop->body, true, found);
     }
 }
 
 class Printer {
 public:
     Printer(const Program& program, const std::vector<Axis>& axes)
-        : program_(program), axes_(axes) {}
+        : program_(program), axes_(axes), names_(names_of(program)) {}
 
     std::string run() {
-        line(fmt::format("region {}: {} bytes of shared memory", program_.region,
-                         program_.shared_bytes));
+        placed_ = program_.shared_bytes > 0 ||
+                  std::none_of(program_.buffers.begin(), program_.buffers.end(), is_shared);
+        line(placed_ ? fmt::format("region {}: {} bytes of shared memory", program_.region,
+                                   program_.shared_bytes)
+                     : fmt::format("region {}", program_.region));
         for (const Agent& agent : program_.agents)
             line(fmt::format("agent {}: {} warps", name_of(agent.job), agent.warps));
-        for (const Buffer& buffer : program_.buffers) print(buffer);
+        for (std::size_t b = 0; b < program_.buffers.size(); ++b)
+            print(program_.buffers[b], names_.buffers[b]);
         print(program_.body, 0);
         return std::move(text_);
     }
 
 private:
+    static bool is_shared(const Buffer& buffer) { return buffer.place == Buffer::Place::Shared; }
+
     static const char* name_of(Agent::Job job) {
         switch (job) {
         case Agent::Job::Everything: return "everything";
@@ -88,13 +111,13 @@ private:
         text_ += std::string(static_cast<std::size_t>(4 * depth_), ' ') + text + "\n";
     }
 
-    void print(const Buffer& buffer) {
-        if (buffer.place == Buffer::Place::Registers)
-            return line(fmt::format("buffer {}: {} bytes of every thread's registers", buffer.name,
-                                    buffer.bytes));
-        line(fmt::format("buffer {}: {} bytes{} at {}", buffer.name, buffer.bytes,
+    void print(const Buffer& buffer, const std::string& name) {
+        if (!is_shared(buffer))
+            return line(
+                fmt::format("buffer {}: {} bytes of every thread's registers", name, buffer.bytes));
+        line(fmt::format("buffer {}: {} bytes{}{}", name, buffer.bytes,
                          buffer.stages > 1 ? fmt::format(", {} stages", buffer.stages) : "",
-                         buffer.offset));
+                         placed_ ? fmt::format(" at {}", buffer.offset) : ""));
     }
 
     void print(const Body& body, int depth) {
@@ -115,24 +138,20 @@ private:
 
     void print(const Op& op) {
         const std::string ahead = lead_text(op.lead);
-        line(what(op) + (ahead.empty() ? "" : ", " + ahead));
+        line(names_.ops[op.id.index()] + (ahead.empty() ? "" : ", " + ahead));
     }
 
     void print(const ChunkLoop& loop) {
-        std::string text =
-            fmt::format("chunks of {} of {}", loop.size, axes_[loop.axis.index()].name);
-        if (loop.interval > 0)
-            text += fmt::format(": {:.0f} clocks each, {:.2f} of the bound of {}", loop.interval,
-                                loop.bound / loop.interval,
-                                loop.binds ? schedule::name_of(*loop.binds) : "a recurrence");
-        line(text);
+        line(loop_text(loop, axes_));
         print(loop.body, depth_ + 1);
     }
 
     const Program& program_;
     const std::vector<Axis>& axes_;
+    const ProgramNames names_;
     std::string text_;
     int depth_ = 0;
+    bool placed_ = false;
 };
 
 }  // namespace
@@ -148,13 +167,27 @@ const char* name_of(Unit unit) {
     return "";
 }
 
+ProgramNames names_of(const Program& program) {
+    ProgramNames names;
+    Numbering buffers;
+    for (const Buffer& buffer : program.buffers) names.buffers.push_back(buffers(buffer.name));
+    // What stands nowhere yet is a part of what stands in a loop.
+    std::vector<bool> inside(program.ops.size(), true);
+    find_inside(program.body, false, inside);
+    Numbering ops;
+    Numbering products;
+    for (const Op& op : program.ops) {
+        const bool product = op.kind == Op::Kind::Multiply && op.portion != Op::Portion::Tail;
+        names.ops.push_back(inside[op.id.index()] ? ops(what(op)) : what(op));
+        names.products.push_back(product ? products(op.text) : "");
+    }
+    return names;
+}
+
 std::vector<std::string> summary(const Program& program, const std::vector<Axis>& axes) {
-    std::int64_t warps = 0;
-    for (const Agent& agent : program.agents) warps += agent.warps;
-    std::vector<std::string> lines = {fmt::format("Schedule: {} warp{}, {} bytes of shared memory",
-                                                  warps, warps == 1 ? "" : "s",
-                                                  program.shared_bytes)};
-    summarise(program, program.body, axes, lines);
+    std::vector<std::string> lines = {
+        fmt::format("{} bytes of shared memory", program.shared_bytes)};
+    summarise(program.body, axes, lines);
     return lines;
 }
 

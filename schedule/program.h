@@ -99,8 +99,9 @@ struct Op {
     std::vector<BufferId> writes;
     Completion completion = Completion::Immediate;
     Cost cost;
-    /// Chunks by which it is ahead of the loop around it.
+    /// Chunks by which it is ahead of the loop around it, and by how many it may be, copies aside.
     std::int64_t lead = 0;
+    std::int64_t most_lead = 0;
     bool operator==(const Op&) const = default;
 };
 
@@ -164,8 +165,16 @@ struct Program {
     bool operator==(const Program&) const = default;
 };
 
-/// What was chosen, in a few lines: warps and memory, and for each loop what runs ahead and how
-/// near to its bound it is, by the model's clocks.
+/// What operations and buffers are called, by their ids: `publish S_left`, `K`; of several with one
+/// name that loops work with, the second has `-2` behind it.
+struct ProgramNames {
+    std::vector<std::string> ops;
+    std::vector<std::string> products;  ///< what a product computes; empty for others
+    std::vector<std::string> buffers;
+};
+[[nodiscard]] ProgramNames names_of(const Program& program);
+/// What comes of the choices, in a few lines: memory, and for each loop how near to its bound it
+/// is, by the model's clocks.
 [[nodiscard]] std::vector<std::string> summary(const Program& program,
                                                const std::vector<Axis>& axes);
 /// For people: agents, buffers, and the body with its leads, waits and barriers.

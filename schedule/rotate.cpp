@@ -151,7 +151,10 @@ public:
         order_.resize(steps_.size());
         std::iota(order_.begin(), order_.end(), 0);
         leads_.assign(steps_.size(), 0);
-        try_order(true);
+        least_registers_ = registers();
+        const bool must_lead = std::any_of(steps_.begin(), steps_.end(),
+                                           [](const auto& step) { return step.least_lead > 0; });
+        if (!must_lead) try_order(true);
         std::int64_t most = 0;
         for (const RotationStep& step : steps_) most = std::max(most, step.most_lead);
         for (std::int64_t span = 0; span <= most; ++span) choose_leads(0, span);
@@ -187,7 +190,8 @@ private:
             return;
         }
         const std::int64_t most = std::min(span, steps_[step].most_lead);
-        for (leads_[step] = 0; leads_[step] <= most; ++leads_[step]) choose_leads(step + 1, span);
+        for (leads_[step] = steps_[step].least_lead; leads_[step] <= most; ++leads_[step])
+            choose_leads(step + 1, span);
     }
 
     /// How many turns after `from` its dependent runs at the earliest allowed; below 0 never.
@@ -273,7 +277,6 @@ private:
     void try_order(bool given) {
         const std::int64_t held = registers();
         if (!given && held > std::max(limits_.registers, least_registers_)) return;
-        if (given) least_registers_ = held;
         const std::vector<Step> steps =
             program_of(steps_, dependences_, order_, leads_, limits_.barrier);
         for (const bool turns : {false, true}) {

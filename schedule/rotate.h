@@ -24,6 +24,7 @@ struct RotationStep {
     std::vector<BufferId> reads;
     std::vector<BufferId> writes;
     std::int64_t most_lead = 1;
+    std::int64_t least_lead = 0;
     double start = 0;  ///< clocks of shared memory until its unit has what it begins with
 };
 struct RotationBuffer {
@@ -52,8 +53,8 @@ struct Rotation {
 
 /// The fastest rotation of steps that stand in a right order; of those as fast, the one with the
 /// least shared memory, if what no step writes is copied two chunks deep, then the least lead, then
-/// the fewest registers, then nearest to the given order. That order itself is
-/// always allowed, whatever registers it takes.
+/// the fewest registers, then nearest to the given order. That order itself is always allowed,
+/// whatever registers it takes, unless some step has to lead. Without an order where there is none.
 [[nodiscard]] Rotation rotate(const std::vector<RotationStep>& steps,
                               const std::vector<RotationBuffer>& buffers,
                               const RotationLimits& limits);

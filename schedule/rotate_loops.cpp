@@ -60,8 +60,7 @@ bool may_lead(const Program& program, const Chain& chain, const std::vector<Chai
     });
 }
 
-RotationStep step_of(const Program& program, const Chain& chain, const std::vector<Chain>& others,
-                     bool leads) {
+RotationStep step_of(const Program& program, const Chain& chain) {
     RotationStep step;
     for (const OpId id : chain) {
         const Op& op = program[id];
@@ -76,7 +75,6 @@ RotationStep step_of(const Program& program, const Chain& chain, const std::vect
         const bool reads_first = op.kind == Op::Kind::Multiply && op.portion == Op::Portion::Whole;
         if (reads_first) step.start = kFetch;
     }
-    step.most_lead = leads && may_lead(program, chain, others) ? 1 : 0;
     return step;
 }
 
@@ -170,77 +168,184 @@ std::optional<Parts> parts_of(const Program& program, const ChunkLoop& loop) {
     return parts;
 }
 
-/// The program with one loop's body in the order that is found.
-struct Rotated {
-    Program program;
-    ChunkLoop loop;
-    std::int64_t registers = 0;
+/// A loop's operations as they are rotated, with what is wanted of their leads.
+class LoopRotation {
+public:
+    LoopRotation(Program program, ChunkLoop loop, const RegionSchedule& wanted, bool leads)
+        : program_(std::move(program)), loop_(std::move(loop)), wanted_(wanted), leads_(leads) {}
+
+    /// Puts the body in the order that is found, with these products split.
+    std::optional<Refusal> run(const Parts& parts, const std::vector<OpId>& fetched) {
+        for (const Chain& chain : chains_of(program_, parts.others)) {
+            const bool split =
+                std::find(fetched.begin(), fetched.end(), chain.front()) != fetched.end();
+            if (!split)
+                chains_.push_back(chain);
+            else
+                for (Chain& part : Splitter(program_).split(chain.front()))
+                    chains_.push_back(std::move(part));
+        }
+        for (const Chain& chain : chains_) steps_.push_back(step_of(program_, chain));
+        if (std::optional<Refusal> refusal = limit_leads()) return refusal;
+        // Barriers keep the warps of a block together, so each goes through a turn as if it were
+        // alone.
+        RotationLimits limits;
+        limits.sharing.agents = 1;
+        limits.sharing.latency = 1;
+        limits.barrier = kBarrier;
+        Rotation found = rotate(steps_, buffers_of(program_), limits);
+        if (found.order.size() != steps_.size()) return no_order();
+        // The order of these very leads: the same whether they were found or given.
+        for (std::size_t i = 0; i < steps_.size(); ++i)
+            steps_[i].least_lead = steps_[i].most_lead = found.leads[i];
+        found = rotate(steps_, buffers_of(program_), limits);
+        take(parts, found);
+        return std::nullopt;
+    }
+
+    [[nodiscard]] const ChunkLoop& loop() const { return loop_; }
+    [[nodiscard]] std::int64_t registers() const { return registers_; }
+    void move_to(Program& program, ChunkLoop& loop) {
+        program = std::move(program_);
+        loop = std::move(loop_);
+    }
+
+private:
+    std::optional<Refusal> limit_leads() {
+        const std::vector<std::string> names = names_of(program_).ops;
+        for (std::size_t i = 0; i < chains_.size(); ++i) {
+            const std::int64_t most = may_lead(program_, chains_[i], chains_) ? 1 : 0;
+            std::optional<std::int64_t> lead;
+            for (const OpId op : chains_[i]) {
+                program_[op].most_lead = most;
+                const auto own = wanted_.leads.find(names[op.index()]);
+                if (own == wanted_.leads.end()) continue;
+                if (own->second > most || (lead && *lead != own->second))
+                    return refusal(own->first,
+                                   lead ? "what it follows is not as far ahead" : why_not(op));
+                lead = own->second;
+            }
+            const auto all = wanted_.leads.find("");
+            if (!lead && all != wanted_.leads.end()) lead = std::min(all->second, most);
+            steps_[i].least_lead = lead.value_or(0);
+            steps_[i].most_lead = lead.value_or(leads_ ? most : 0);
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::string why_not(OpId op) const {
+        if (program_[op].most_lead > 0) return "it may be one chunk ahead at most";
+        return "what it reads and writes is in registers, which hold one chunk";
+    }
+
+    static Refusal refusal(const std::string& op, std::string reason) {
+        return {std::move(reason), "leave it out, and the planner chooses",
+                SettingName{"leads", op}};
+    }
+
+    /// Where leads contradict each other.
+    [[nodiscard]] Refusal no_order() const {
+        const std::vector<std::string> names = names_of(program_).ops;
+        std::string leader;
+        for (std::size_t i = 0; i < chains_.size(); ++i)
+            if (steps_[i].least_lead > 0 && leader.empty())
+                leader = names[chains_[i].front().index()];
+        return refusal(wanted_.leads.contains(leader) ? leader : "",
+                       "no order of its loop lets it lead the others so");
+    }
+
+    void take(const Parts& parts, const Rotation& found) {
+        loop_.body.clear();
+        for (const OpId copy : parts.copies) loop_.body.push_back({copy});
+        for (const std::size_t chain : found.order)
+            for (const OpId op : chains_[chain]) {
+                program_[op].lead = found.leads[chain];
+                loop_.body.push_back({op});
+            }
+        loop_.interval = found.interval;
+        loop_.bound = found.bound;
+        loop_.binds = found.binds;
+        registers_ = found.registers;
+    }
+
+    Program program_;
+    ChunkLoop loop_;
+    const RegionSchedule& wanted_;
+    bool leads_ = true;
+    std::vector<Chain> chains_;
+    std::vector<RotationStep> steps_;
+    std::int64_t registers_ = 0;
 };
 
-Rotated rotated(Program program, ChunkLoop loop, const Parts& parts, bool leads, bool fetches) {
-    std::vector<Chain> chains;
-    for (const Chain& chain : chains_of(program, parts.others)) {
-        const bool split = fetches && program[chain.front()].fetchable;
-        if (split)
-            for (Chain& part : Splitter(program).split(chain.front()))
-                chains.push_back(std::move(part));
-        else
-            chains.push_back(chain);
-    }
-    std::vector<RotationStep> steps;
-    for (const Chain& chain : chains) steps.push_back(step_of(program, chain, chains, leads));
-    // Barriers keep the warps of a block together, so each goes through a turn as if it were alone.
-    RotationLimits limits;
-    limits.sharing.agents = 1;
-    limits.sharing.latency = 1;
-    limits.barrier = kBarrier;
-    const Rotation found = rotate(steps, buffers_of(program), limits);
-    loop.body.clear();
-    for (const OpId copy : parts.copies) loop.body.push_back({copy});
-    for (const std::size_t chain : found.order)
-        for (const OpId op : chains[chain]) {
-            program[op].lead = found.leads[chain];
-            loop.body.push_back({op});
-        }
-    loop.interval = found.interval;
-    loop.bound = found.bound;
-    loop.binds = found.binds;
-    return {std::move(program), std::move(loop), found.registers};
-}
+class Rotator {
+public:
+    Rotator(Program program, const RegionSchedule& wanted, bool leads)
+        : program_(std::move(program)), wanted_(wanted), leads_(leads) {}
 
-/// Products are split where that is faster.
-void rotate_loop(Program& program, ChunkLoop& loop, bool leads) {
-    const std::optional<Parts> parts = parts_of(program, loop);
-    if (!parts) return;
-    Rotated whole = rotated(program, loop, *parts, leads, false);
-    const bool splits = leads && std::any_of(parts->others.begin(), parts->others.end(),
-                                             [&](OpId op) { return program[op].fetchable; });
-    if (splits) {
-        Rotated split = rotated(program, loop, *parts, leads, true);
-        constexpr double kFaster = 0.99;
-        if (split.loop.interval < kFaster * whole.loop.interval &&
-            split.registers <= RotationLimits{}.registers)
-            whole = std::move(split);
+    std::variant<Program, Refusal> run() {
+        Body body = program_.body;
+        if (std::optional<Refusal> refusal = rotate_body(body)) return *std::move(refusal);
+        program_.body = std::move(body);
+        return std::move(program_);
     }
-    program = std::move(whole.program);
-    loop = std::move(whole.loop);
-}
 
-void rotate_body(Program& program, Body& body, bool leads) {
-    for (Item& item : body)
-        if (ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) {
-            rotate_body(program, loop->body, leads);
-            rotate_loop(program, *loop, leads);
+private:
+    std::optional<Refusal> rotate_body(Body& body) {
+        for (Item& item : body)
+            if (ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) {
+                if (std::optional<Refusal> refusal = rotate_body(loop->body)) return refusal;
+                if (std::optional<Refusal> refusal = rotate_loop(*loop)) return refusal;
+            }
+        return std::nullopt;
+    }
+
+    /// Products fetch where it is wanted; where nothing is said, if the loop is faster by it.
+    std::optional<Refusal> rotate_loop(ChunkLoop& loop) {
+        const std::optional<Parts> parts = parts_of(program_, loop);
+        if (!parts) return std::nullopt;
+        std::vector<OpId> wanted;
+        std::vector<OpId> most;
+        const std::vector<std::string> products = names_of(program_).products;
+        for (const OpId op : parts->others) {
+            const std::string& name = products[op.index()];
+            const auto own = wanted_.fetched.find(name);
+            const bool asked = !name.empty() && own != wanted_.fetched.end() && own->second;
+            if (asked && !program_[op].fetchable)
+                return Refusal{"it does not add to what it has from operands in shared memory", "",
+                               SettingName{"fetched", name}};
+            if (!program_[op].fetchable) continue;
+            std::optional<bool> choice = choice_of(wanted_.fetched, name);
+            if (!choice && wanted_.leads.contains("fetch the first operands of " + name))
+                choice = true;
+            if (choice.value_or(false)) wanted.push_back(op);
+            if (choice.value_or(leads_)) most.push_back(op);
         }
-}
+        LoopRotation plain(program_, loop, wanted_, leads_);
+        if (std::optional<Refusal> refusal = plain.run(*parts, wanted)) return refusal;
+        if (most.size() > wanted.size()) {
+            LoopRotation fetching(program_, loop, wanted_, leads_);
+            constexpr double kFaster = 0.99;
+            if (!fetching.run(*parts, most) &&
+                fetching.loop().interval < kFaster * plain.loop().interval &&
+                fetching.registers() <= RotationLimits{}.registers) {
+                fetching.move_to(program_, loop);
+                return std::nullopt;
+            }
+        }
+        plain.move_to(program_, loop);
+        return std::nullopt;
+    }
+
+    Program program_;
+    const RegionSchedule& wanted_;
+    bool leads_ = true;
+};
 
 }  // namespace
 
-Program rotate_loops(Program program, bool leads) {
-    Body body = std::move(program.body);
-    rotate_body(program, body, leads);
-    program.body = std::move(body);
-    return program;
+std::variant<Program, Refusal> rotate_loops(Program program, const RegionSchedule& wanted,
+                                            bool leads) {
+    return Rotator(std::move(program), wanted, leads).run();
 }
 
 }  // namespace napkin::schedule

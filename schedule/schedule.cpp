@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagrams/nearest.h"
 #include "diagrams/result.h"
 #include "schedule/form.h"
 #include "schedule/place.h"
@@ -26,43 +27,204 @@ std::int64_t most_stages(const tensor::Plan& plan) {
     return chained ? 2 : 4;
 }
 
-Program staged(Program program, std::int64_t stages) {
-    set_stages(program, stages);
+/// A program after each pass, as far as they went.
+using Passes = std::vector<std::pair<std::string_view, Program>>;
+using Made = std::variant<Passes, Refusal>;
+
+const Program& program_of(const Made& made) {
+    return std::get<Passes>(made).back().second;
+}
+bool is_refused(const Made& made) {
+    return std::holds_alternative<Refusal>(made);
+}
+
+/// With so many stages where none are chosen, and every buffer in its place.
+Made staged(Passes passes, std::int64_t stages, const RegionSchedule& wanted) {
+    Program program = passes.back().second;
+    if (std::optional<Refusal> refusal = set_stages(program, stages, wanted.stages))
+        return *std::move(refusal);
+    passes.emplace_back("stages", program);
     place(program);
-    return program;
+    passes.emplace_back("place", std::move(program));
+    return passes;
 }
 
 /// As many stages as fit: of blocks with few warps, into half of the memory, so that two of them
 /// hide each other's latencies.
-Program with_stages(const Program& program, const tensor::Plan& plan, const Limits& limits) {
+Made with_stages(const Passes& passes, const tensor::Plan& plan, const RegionSchedule& wanted,
+                 const Limits& limits) {
     constexpr int kFewThreads = 128;
     constexpr std::int64_t kReserved = 1024;  // bytes of every block, by the hardware
     const std::int64_t half = limits.shared_memory / 2 - kReserved;
+    if (const auto all = wanted.stages.find(""); all != wanted.stages.end())
+        return staged(passes, all->second, wanted);
     std::int64_t stages = most_stages(plan);
-    Program made = staged(program, stages);
-    while (stages > 2 && plan.threads() <= kFewThreads && made.shared_bytes > half)
-        made = staged(program, --stages);
-    while (stages > 1 && made.shared_bytes > limits.shared_memory) made = staged(program, --stages);
+    Made made = staged(passes, stages, wanted);
+    const auto fewer_than = [&](std::int64_t least, std::int64_t bytes) {
+        while (stages > least && !is_refused(made) && program_of(made).shared_bytes > bytes)
+            made = staged(passes, --stages, wanted);
+    };
+    if (plan.threads() <= kFewThreads) fewer_than(2, half);
+    fewer_than(1, limits.shared_memory);
     return made;
+}
+
+Made with_leads(const RegionProgram& region, const tensor::Plan& plan, const RegionSchedule& wanted,
+                const Limits& limits, bool leads) {
+    Passes passes;
+    passes.emplace_back("form", form(region, plan, limits));
+    std::variant<Program, Refusal> rotated = rotate_loops(passes.back().second, wanted, leads);
+    if (Refusal* refusal = std::get_if<Refusal>(&rotated)) return std::move(*refusal);
+    passes.emplace_back("rotate", std::get<Program>(std::move(rotated)));
+    return with_stages(passes, plan, wanted, limits);
+}
+
+/// Whether each result is saved through shared memory; of those of which nothing is said, none.
+tensor::Plan least_staged(const RegionProgram& region, const RegionSchedule& wanted,
+                          tensor::Plan plan) {
+    std::erase_if(plan.staged, [&](ArrayId array) {
+        return !choice_of(wanted.staged, region.arrays[array.index()].name).value_or(false);
+    });
+    return plan;
+}
+
+/// What the plan and the program say, as choices.
+RegionSchedule choices_of(const RegionProgram& region, const tensor::Plan& plan,
+                          const Program& program) {
+    RegionSchedule choices;
+    choices.warps = 0;
+    for (const Agent& agent : program.agents) *choices.warps += agent.warps;
+    choices.warps_down = plan.warps_down;
+    choices.warps_across = plan.warps_across;
+    const ProgramNames names = names_of(program);
+    for_rotated(program.body, [&](const ChunkLoop& loop) {
+        for (const Item& item : loop.body) {
+            const OpId* id = std::get_if<OpId>(&item.node);
+            if (id == nullptr) continue;
+            const Op& op = program[*id];
+            if (op.most_lead > 0) choices.leads[names.ops[id->index()]] = op.lead;
+            if (const std::string& product = names.products[id->index()];
+                op.fetchable && !product.empty())
+                choices.fetched[product] = op.portion == Op::Portion::Head;
+        }
+    });
+    for (const BufferId ring : copied_rings(program))
+        choices.stages[names.buffers[ring.index()]] = program[ring].stages;
+    for (const ArrayId array : plan.stageable)
+        choices.staged[region.arrays[array.index()].name] = plan.staged.contains(array);
+    return choices;
+}
+
+/// A choice for something that is not there.
+std::optional<Refusal> why_no_such(const RegionSchedule& wanted, const RegionSchedule& choices) {
+    const std::vector<Setting> all = settings_of(choices);
+    for (const Setting& setting : settings_of(wanted)) {
+        std::vector<std::string> names;
+        for (const Setting& chosen : all)
+            if (chosen.name.field == setting.name.field) names.push_back(chosen.name.of);
+        const bool known = std::find(names.begin(), names.end(), setting.name.of) != names.end();
+        if (known || setting.name.of.empty()) continue;
+        if (names.empty())
+            return Refusal{"there is nothing of which it could be chosen", "", setting.name};
+        const std::optional<std::string> near = nearest(setting.name.of, names);
+        return Refusal{fmt::format("it can be chosen of `{}`", fmt::join(names, "`, `")),
+                       near ? fmt::format("did you mean `{}`?", *near) : "", setting.name};
+    }
+    return std::nullopt;
+}
+
+std::variant<Scheduled, Refusal> schedule_once(const RegionProgram& region,
+                                               const RegionSchedule& wanted, const Limits& limits) {
+    std::variant<tensor::Plan, Refusal> planned = tensor::make_plan(region, limits, wanted);
+    if (Refusal* refusal = std::get_if<Refusal>(&planned)) return std::move(*refusal);
+    const tensor::Plan& plan = std::get<tensor::Plan>(planned);
+    const tensor::Plan plain = least_staged(region, wanted, plan);
+    std::optional<Refusal> refusal;
+    const tensor::Plan* chosen = nullptr;
+    Passes passes;
+    // What costs least to do without goes first: turns that lead, then saves in whole vectors.
+    for (const auto& [choice, leads] : {std::pair(&plan, true), {&plan, false}, {&plain, false}}) {
+        Made made = with_leads(region, *choice, wanted, limits, leads);
+        if (Refusal* why = std::get_if<Refusal>(&made)) {
+            if (!refusal) refusal = std::move(*why);
+            continue;
+        }
+        chosen = choice;
+        passes = std::get<Passes>(std::move(made));
+        if (passes.back().second.shared_bytes <= limits.shared_memory) break;
+    }
+    if (chosen == nullptr) return *std::move(refusal);
+    Program program = passes.back().second;
+    synchronise(program);
+    passes.emplace_back("synchronise", std::move(program));
+    RegionSchedule choices = choices_of(region, *chosen, passes.back().second);
+    if (std::optional<Refusal> unknown = why_no_such(wanted, choices)) return *std::move(unknown);
+    return Scheduled{*chosen, std::move(choices), std::move(passes)};
+}
+
+bool fits(const std::variant<Scheduled, Refusal>& made, const Limits& limits) {
+    const Scheduled* scheduled = std::get_if<Scheduled>(&made);
+    return scheduled != nullptr && scheduled->program().shared_bytes <= limits.shared_memory;
+}
+
+/// The most stages of all rings that fit, fewer than were asked for.
+std::string most_that_fit(const RegionProgram& region, RegionSchedule wanted,
+                          const Limits& limits) {
+    std::int64_t fitting = 0;
+    std::int64_t too_many = 1;
+    for (const auto& [ring, chosen] : wanted.stages) too_many = std::max(too_many, chosen);
+    while (too_many - fitting > 1) {
+        const std::int64_t stages = (fitting + too_many) / 2;
+        wanted.stages = {{"", stages}};
+        (fits(schedule_once(region, wanted, limits), limits) ? fitting : too_many) = stages;
+    }
+    return fitting > 0 ? fmt::format("at most {} fit", fitting)
+                       : "not even one fits: choose smaller groups or chunks";
+}
+
+/// Which choice takes the memory that there is not: one without which the rest fits.
+std::optional<Refusal> why_too_much(const RegionProgram& region, const RegionSchedule& wanted,
+                                    const Limits& limits, std::int64_t bytes) {
+    for (const char* field :
+         {"stages", "leads", "fetched", "staged", "warps", "warps_down", "warps_across"}) {
+        const RegionSchedule rest = without(wanted, field);
+        if (rest == wanted || !fits(schedule_once(region, rest, limits), limits)) continue;
+        const std::vector<Setting> settings = settings_of(wanted);
+        const auto setting =
+            std::find_if(settings.begin(), settings.end(),
+                         [&](const Setting& each) { return each.name.field == field; });
+        const bool stages = setting->name.field == "stages";
+        return Refusal{fmt::format("a block would take {} bytes of shared memory, and has {}",
+                                   bytes, limits.shared_memory),
+                       stages ? most_that_fit(region, wanted, limits)
+                              : "leave it out, and the planner chooses",
+                       setting->name};
+    }
+    return std::nullopt;
 }
 
 }  // namespace
 
-Program schedule(const RegionProgram& region, const tensor::Plan& plan, const Limits& limits) {
-    tensor::Plan plain = plan;
-    plain.staged.clear();
-    Program program;
-    // What costs least to do without goes first: turns that lead, then saves in whole vectors.
-    for (const auto& [choice, leads] : {std::pair(&plan, true), {&plan, false}, {&plain, false}}) {
-        program = with_stages(rotate_loops(form(region, *choice, limits), leads), *choice, limits);
-        if (program.shared_bytes <= limits.shared_memory) break;
+std::variant<Scheduled, Refusal> schedule(const RegionProgram& region, const RegionSchedule& wanted,
+                                          const Limits& limits) {
+    std::variant<Scheduled, Refusal> made = schedule_once(region, wanted, limits);
+    const bool asked = wanted != RegionSchedule{};
+    if (Refusal* refusal = std::get_if<Refusal>(&made)) {
+        if (!refusal->setting) return made;
+        // Where the region does not fit at all, no choice is to blame.
+        std::variant<Scheduled, Refusal> free = schedule_once(region, {}, limits);
+        return std::holds_alternative<Refusal>(free) ? free : made;
     }
-    synchronise(program);
+    const Program& program = std::get<Scheduled>(made).program();
+    if (asked && program.shared_bytes > limits.shared_memory)
+        if (std::optional<Refusal> refusal =
+                why_too_much(region, wanted, limits, program.shared_bytes))
+            return *std::move(refusal);
     const std::vector<std::string> faults = verify(program);
     if (!faults.empty())
         throw InternalError(
             fmt::format("the schedule of {} is wrong: {}", region.name, faults.front()));
-    return program;
+    return made;
 }
 
 }  // namespace napkin::schedule

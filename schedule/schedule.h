@@ -1,21 +1,34 @@
 // The schedule of a region: its choices, and the scheduled program that they make.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "derive/tile_program.h"
 #include "schedule/limits.h"
 #include "schedule/plan.h"
 #include "schedule/program.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin::schedule {
 
-/// The scheduled program of a region by a plan: every pass in turn, each a function from one
-/// program to the next.
-[[nodiscard]] Program schedule(const RegionProgram& region, const tensor::Plan& plan,
-                               const Limits& limits);
+/// A region with everything chosen.
+struct Scheduled {
+    tensor::Plan plan;
+    RegionSchedule choices;  ///< complete: asked for again, they make the same
+    /// The program after each pass, by the pass's name, in order; the last is what is lowered.
+    std::vector<std::pair<std::string_view, Program>> passes;
+    [[nodiscard]] const Program& program() const { return passes.back().second; }
+};
+
+/// Schedules a region as it is wanted, and chooses what that leaves open: every pass in turn, each
+/// a function from one program to the next. The reason where the region does not fit the tensor
+/// core's way of working, or a choice cannot be kept. Where nothing helps, the program takes more
+/// shared memory than there is.
+[[nodiscard]] std::variant<Scheduled, Refusal> schedule(const RegionProgram& region,
+                                                        const RegionSchedule& wanted,
+                                                        const Limits& limits);
 
 }  // namespace napkin::schedule

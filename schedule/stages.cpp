@@ -1,5 +1,7 @@
 #include "schedule/stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace napkin::schedule {
@@ -51,32 +53,105 @@ std::vector<Filling> fillings_of(const Program& program, const Body& body) {
     return found;
 }
 
-void set_stages(Program& program, Body& body, std::int64_t stages) {
-    for (Item& item : body) {
-        ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
-        if (loop == nullptr) continue;
-        set_stages(program, loop->body, stages);
-        const std::vector<Filling> fillings = fillings_of(program, loop->body);
-        // All copies of a chunk are made at once: so early that each ring has as many stages, and
-        // before whoever reads first.
+class StageSetter {
+public:
+    StageSetter(Program& program, std::int64_t stages,
+                const std::map<std::string, std::int64_t>& chosen)
+        : program_(program), stages_(stages), chosen_(chosen), names_(names_of(program).buffers) {}
+
+    std::optional<Refusal> run(const Body& body) {
+        for (const Item& item : body) {
+            const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
+            if (loop == nullptr) continue;
+            if (std::optional<Refusal> refusal = run(loop->body)) return refusal;
+            const std::vector<Filling> fillings = fillings_of(program_, loop->body);
+            std::variant<std::int64_t, Refusal> ahead = copies_ahead(fillings);
+            if (Refusal* refusal = std::get_if<Refusal>(&ahead)) return std::move(*refusal);
+            for (const Filling& filling : fillings) {
+                Op& op = program_[filling.op];
+                if (is_copied(filling)) op.lead = std::get<std::int64_t>(ahead);
+                program_[filling.buffer].stages = op.lead - filling.readers.least + 1;
+            }
+        }
+        return std::nullopt;
+    }
+
+private:
+    [[nodiscard]] bool is_copied(const Filling& filling) const {
+        return program_[filling.op].completion == Completion::CopyGroup;
+    }
+    [[nodiscard]] const std::string& name(const Filling& filling) const {
+        return names_[filling.buffer.index()];
+    }
+    [[nodiscard]] std::optional<std::int64_t> chosen(const Filling& filling) const {
+        const auto found = chosen_.find(name(filling));
+        if (found == chosen_.end() || !is_copied(filling)) return std::nullopt;
+        return found->second;
+    }
+
+    /// All copies of a chunk are made at once: so early that each ring has its stages, and before
+    /// whoever reads first.
+    [[nodiscard]] std::variant<std::int64_t, Refusal> copies_ahead(
+        const std::vector<Filling>& fillings) const {
         std::int64_t ahead = 0;
+        const Filling* decides = nullptr;
         for (const Filling& filling : fillings) {
-            if (program[filling.op].completion != Completion::CopyGroup) continue;
+            if (!is_copied(filling)) continue;
             const auto& [least, most] = filling.readers;
-            ahead = std::max({ahead, stages - 1 + least, stages > 1 ? most + 1 : most});
+            if (!decides)
+                ahead = std::max({ahead, stages_ - 1 + least, stages_ > 1 ? most + 1 : most});
+            const std::optional<std::int64_t> own = chosen(filling);
+            if (!own) continue;
+            if (decides && *own - 1 + least != ahead)
+                return refusal(filling, fmt::format("the copies of a chunk are made together, and "
+                                                    "with `stages.{}` it has {}",
+                                                    name(*decides), ahead - least + 1));
+            decides = &filling;
+            ahead = *own - 1 + least;
         }
-        for (const Filling& filling : fillings) {
-            Op& op = program[filling.op];
-            if (op.completion == Completion::CopyGroup) op.lead = ahead;
-            program[filling.buffer].stages = op.lead - filling.readers.least + 1;
-        }
+        if (decides)
+            for (const Filling& filling : fillings)
+                if (is_copied(filling) && filling.readers.most > ahead)
+                    return refusal(*decides, fmt::format("`{}` is read {} chunk{} ahead, before it "
+                                                         "would be copied",
+                                                         name(filling), filling.readers.most,
+                                                         filling.readers.most == 1 ? "" : "s"));
+        return ahead;
+    }
+
+    [[nodiscard]] Refusal refusal(const Filling& filling, std::string reason) const {
+        return {std::move(reason), "leave it out, and it follows",
+                SettingName{"stages", name(filling)}};
+    }
+
+    Program& program_;
+    std::int64_t stages_;
+    const std::map<std::string, std::int64_t>& chosen_;
+    const std::vector<std::string> names_;
+};
+
+void find_rings(const Program& program, const Body& body, std::vector<BufferId>& rings) {
+    for (const Item& item : body) {
+        const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
+        if (loop == nullptr) continue;
+        find_rings(program, loop->body, rings);
+        for (const Filling& filling : fillings_of(program, loop->body))
+            if (program[filling.op].completion == Completion::CopyGroup)
+                rings.push_back(filling.buffer);
     }
 }
 
 }  // namespace
 
-void set_stages(Program& program, std::int64_t stages) {
-    set_stages(program, program.body, stages);
+std::vector<BufferId> copied_rings(const Program& program) {
+    std::vector<BufferId> rings;
+    find_rings(program, program.body, rings);
+    return rings;
+}
+
+std::optional<Refusal> set_stages(Program& program, std::int64_t stages,
+                                  const std::map<std::string, std::int64_t>& chosen) {
+    return StageSetter(program, stages, chosen).run(program.body);
 }
 
 }  // namespace napkin::schedule

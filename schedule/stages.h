@@ -2,12 +2,18 @@
 #pragma once
 
 #include "schedule/program.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin::schedule {
 
-/// Gives the rings that copies fill in loops so many stages, more where their readers lead each
-/// other, and their copies the lead that keeps all of them in use; what operations publish for
-/// later turns gets the slots that this takes.
-void set_stages(Program& program, std::int64_t stages);
+/// Gives the rings that copies fill in loops their stages: those that are chosen for a ring by its
+/// name, otherwise so many, more where their readers lead each other; and their copies the lead
+/// that keeps all of them in use. What operations publish for later turns gets the slots that this
+/// takes. Refuses what cannot be chosen.
+[[nodiscard]] std::optional<Refusal> set_stages(Program& program, std::int64_t stages,
+                                                const std::map<std::string, std::int64_t>& chosen);
+
+/// The buffers that copies fill in loops.
+[[nodiscard]] std::vector<BufferId> copied_rings(const Program& program);
 
 }  // namespace napkin::schedule

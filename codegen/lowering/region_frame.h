@@ -28,8 +28,9 @@ struct LoweredRegion {
     Sizes at_most;
     std::vector<DeviceArray> arrays;
     std::map<BoxId, ElementType> operands;  ///< as EmittedProgram has them
-    std::string schedule;                   ///< as EmittedKernel has it
-    std::vector<std::string> summary;       ///< of it, for the header
+    std::vector<std::string> summary;       ///< of the schedule, for the header
+    schedule::RegionSchedule choices;       ///< as EmittedKernel has them
+    std::vector<std::pair<std::string, std::string>> passes;
 };
 
 /// In which order blocks take their groups; plain: the last axis varies fastest.

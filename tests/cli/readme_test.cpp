@@ -92,9 +92,16 @@ TEST_CASE("the page on exports shows what its commands print, typed in an empty 
         CHECK_EQ(read_text(kRoot / "docs/export" / file), read_text(folder / file));
 }
 
+TEST_CASE("the page on kernels shows what its commands print") {
+    int blocks = 0;
+    const std::string now = with_output(read_text(kRoot / "docs/codegen.md"), {}, blocks);
+    CHECK(blocks >= 8);
+    check_file(kRoot / "docs/codegen.md", now);
+}
+
 TEST_CASE("links of the documents lead somewhere") {
-    for (const char* name :
-         {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md"}) {
+    for (const char* name : {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md",
+                             "docs/codegen.md"}) {
         const std::filesystem::path path = kRoot / name;
         const std::string text = without_code(read_text(path));
         REQUIRE_FALSE(text.empty());

@@ -69,7 +69,8 @@ TEST_CASE("every code of an error that a user can cause is of one message, and s
     };
     const std::multiset<std::string> told = codes_in("tests", "[EW][0-9]{4}");
     std::set<std::string> codes;
-    for (const std::string folder : {"diagrams", "derive", "perfmodel", "codegen", "search", "cli"})
+    for (const std::string folder :
+         {"diagrams", "derive", "schedule", "perfmodel", "codegen", "search", "cli"})
         for (const std::string& code : codes_in(folder, "\"[EW][0-9]{4}\"")) {
             const std::string bare = code.substr(1, 5);
             INFO("code ", bare);

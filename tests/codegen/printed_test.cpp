@@ -102,7 +102,7 @@ TEST_CASE("sm_80: the schedules of examples and benchmarks") {
         if (!printed.program) continue;
         std::string text;
         for (const EmittedKernel& kernel : printed.program->kernels)
-            text += (text.empty() ? "" : "\n") + kernel.schedule;
+            text += (text.empty() ? "" : "\n") + kernel.scheduled();
         test::check_golden(
             fmt::format("codegen/sm_80/{}/{}.schedule", printed.folder, printed.example.name),
             text);

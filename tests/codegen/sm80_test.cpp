@@ -9,25 +9,12 @@
 
 #include "codegen/run/compile.h"
 #include "tests/codegen/judge.h"
-#include "tests/codegen/sm80_workloads.h"
-#include "tests/derive/programs.h"
-#include "tests/golden.h"
+#include "tests/codegen/tensor_states.h"
 
 namespace napkin {
 namespace {
 
 using test::TensorWorkload;
-
-Diagram diagram_of(const TensorWorkload& workload, const Sizes& sizes) {
-    if (workload.diagram.find('{') != std::string::npos) return test::load(workload.diagram, sizes);
-    const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
-    return test::load(test::read_text(examples / (workload.diagram + ".ncd")), sizes);
-}
-
-State state_of(const TensorWorkload& workload, Sizes sizes) {
-    for (const auto& [axis, size] : workload.sizes) sizes.emplace(axis, size);
-    return test::derive(diagram_of(workload, sizes), workload.derivation);
-}
 
 /// NAPKIN_DUMP names a folder for the kernels.
 Result<EmittedProgram> emitted(const State& state, EmitOptions options = {}) {
@@ -64,7 +51,7 @@ std::vector<Lowered> lowered(const std::vector<TensorWorkload>& workloads,
     for (const TensorWorkload& workload : workloads) {
         Lowered each{.workload = workload, .state = {}, .program = {}, .why = {}};
         try {
-            each.state = state_of(workload, {});
+            each.state = test::state_of(workload);
             each.program = emitted(*each.state, options);
         } catch (const InternalError& error) {
             each.why = error.what();
@@ -120,7 +107,7 @@ TEST_CASE("sm_80: kernels with run-time sizes serve other sizes") {
         REQUIRE(each.program->has_value());
         CHECK_EQ(runs_wrongly(*each.state, **each.program, 1), "");
         for (const Sizes& sizes : each.workload.others)
-            CHECK_EQ(runs_wrongly(state_of(each.workload, sizes), **each.program, 1), "");
+            CHECK_EQ(runs_wrongly(test::state_of(each.workload, sizes), **each.program, 1), "");
     }
 }
 

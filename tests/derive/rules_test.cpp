@@ -78,6 +78,7 @@ TEST_CASE("what each rule changes") {
         {"commute", "", "commute d, x in R as U", kAlgebra},
         {"reassociate", "", "reassociate K, V as M in R", kAlgebra},
         {"set", "", "set q = 64"},
+        {"schedule", "fuse all", "schedule stages of K = 3 in S"},
     };
     CHECK_EQ(cases.size(), all_rules().size());
     for (const Case& example : cases) {
@@ -109,12 +110,26 @@ TEST_CASE("a rule and its inverse give back the relabelling") {
 }
 
 TEST_CASE("derivation files: what is printed is read back") {
-    for (const std::string text :
-         {"fuse S, P, O", "fuse all", "unfuse O", "group q by 128 at l1 in O",
-          "group q by 16 at l2 in O", "ungroup q", "stream x by 64 at l1 in O", "unstream x",
-          "recolour S at tensor-core", "retype P to f16", "split-axis q as q1 by 16",
-          "join-axes a, b as c", "recompute S, P in dV", "split-stream x as p, y by 64 in O",
-          "set q = 8192"}) {
+    for (const std::string text : {"fuse S, P, O",
+                                   "fuse all",
+                                   "unfuse O",
+                                   "group q by 128 at l1 in O",
+                                   "group q by 16 at l2 in O",
+                                   "ungroup q",
+                                   "stream x by 64 at l1 in O",
+                                   "unstream x",
+                                   "recolour S at tensor-core",
+                                   "retype P to f16",
+                                   "split-axis q as q1 by 16",
+                                   "join-axes a, b as c",
+                                   "recompute S, P in dV",
+                                   "split-stream x as p, y by 64 in O",
+                                   "set q = 8192",
+                                   "schedule warps = 8",
+                                   "schedule stages of K = 3 in O",
+                                   "schedule staged of S'' = false",
+                                   "schedule leads of fetch the first operands of S = 0",
+                                   "group of by 4 in of"}) {
         const std::vector<Command> parsed = commands(text);
         REQUIRE_EQ(parsed.size(), 1);
         CHECK_EQ(print(parsed.front()), text);

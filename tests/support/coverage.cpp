@@ -19,6 +19,11 @@ int at(const Counts& counts, const std::string& name) {
     return found == counts.end() ? 0 : found->second;
 }
 
+/// Of a derivation's text, but no step of what is computed where: random derivations have none.
+bool is_apart(std::string_view rule) {
+    return rule == "set" || rule == "schedule";
+}
+
 std::string padded(const std::string& name) {
     return "  " + name + std::string(name.size() < 22 ? 22 - name.size() : 1, ' ');
 }
@@ -177,7 +182,7 @@ void Coverage::operator+=(const Coverage& other) {
 std::vector<std::string> Coverage::missing() const {
     std::vector<std::string> names;
     for (const Rule& rule : all_rules())
-        if (rule.name != "set" && applied.count(std::string(rule.name)) == 0)
+        if (!is_apart(rule.name) && applied.count(std::string(rule.name)) == 0)
             names.emplace_back(rule.name);
     for (const Monoid& monoid : builtin_monoids())
         for (const Counts* counts : {&folded, &streamed})
@@ -196,7 +201,7 @@ std::string Coverage::text() const {
     std::string text = "rules, applied and refused:\n";
     for (const Rule& rule : all_rules()) {
         const std::string name(rule.name);
-        if (name == "set") continue;
+        if (is_apart(name)) continue;
         text += padded(name) + std::to_string(at(applied, name)) + " applied, " +
                 std::to_string(at(refused, name)) + " refused\n";
     }

@@ -102,7 +102,7 @@ std::set<Tile> tiles_asked(const std::vector<Command>& commands) {
 void compare(const std::vector<Command>& commands, const std::set<Tile>& tiles,
              const std::string& where, std::vector<std::string>& failures) {
     // Rules that leave every tile as it was; after others a tile may be gone or have another axis.
-    constexpr std::array kKeep = {"group", "stream", "recolour", "retype", "set"};
+    constexpr std::array kKeep = {"group", "stream", "recolour", "retype", "schedule", "set"};
     const std::set<Tile> asked = tiles_asked(commands);
     for (const Tile& tile : tiles)
         if (!is_asked(asked, tile) && (tile.streams || tile.size != 1))

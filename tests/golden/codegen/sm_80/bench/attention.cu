@@ -4,9 +4,15 @@
 //   fuse all
 //   group q by 128
 //   stream x by 64
-// Schedule: 4 warps, 98304 bytes of shared memory
-//   chunks of 64 of x: 2688 clocks each, 0.76 of the bound of the tensor core; load K 1 ahead; load
-// V 1 ahead
+// Schedule:
+//   [O]
+//   warps = 4
+//   warps_down = 4
+//   warps_across = 1
+//   stages = { K = 2, V = 2 }
+//   staged = { O = true }
+// 98304 bytes of shared memory
+// chunks of 64 of x: 2688 clocks each, 0.76 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

@@ -7,11 +7,19 @@
 //   stream r by 1
 //   stream s by 1
 //   stream k by 32
-// Schedule: 4 warps, 49152 bytes of shared memory
-//   chunks of 1 of r
-//   chunks of 1 of s
-//   chunks of 32 of k: 256 clocks each, 1.00 of the bound of the tensor core; load X 3 ahead; load
-// W 3 ahead; fetch the first operands of Y_sum 1 ahead
+// Schedule:
+//   [Y]
+//   warps = 4
+//   warps_down = 1
+//   warps_across = 4
+//   stages = { W = 4, X = 4 }
+//   leads = { "fetch the first operands of Y_sum" = 1 }
+//   fetched = { Y_sum = true }
+//   staged = { Y = true }
+// 49152 bytes of shared memory
+// chunks of 1 of r
+// chunks of 1 of s
+// chunks of 32 of k: 256 clocks each, 1.00 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

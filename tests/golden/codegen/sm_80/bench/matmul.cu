@@ -4,9 +4,17 @@
 //   group a by 256
 //   group c by 128
 //   stream b by 64
-// Schedule: 8 warps, 196608 bytes of shared memory
-//   chunks of 64 of b: 1024 clocks each, 1.00 of the bound of the tensor core; load X 3 ahead; load
-// W 3 ahead; fetch the first operands of Y_sum 1 ahead
+// Schedule:
+//   [Y]
+//   warps = 8
+//   warps_down = 4
+//   warps_across = 2
+//   stages = { W = 4, X = 4 }
+//   leads = { "fetch the first operands of Y_sum" = 1 }
+//   fetched = { Y_sum = true }
+//   staged = { Y = true }
+// 196608 bytes of shared memory
+// chunks of 64 of b: 1024 clocks each, 1.00 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

@@ -5,9 +5,17 @@
 //   group m by 128
 //   group n by 128
 //   stream k by 64
-// Schedule: 4 warps, 114688 bytes of shared memory
-//   chunks of 64 of k: 1280 clocks each, 0.80 of the bound of the tensor core; load X 2 ahead; load
-// W 2 ahead; publish Y_sum_left 1 ahead
+// Schedule:
+//   [Z]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { W = 3, X = 2 }
+//   leads = { "fetch the first operands of Y_sum" = 0, "publish Y_sum_left" = 1 }
+//   fetched = { Y_sum = true }
+//   staged = { Z = true }
+// 114688 bytes of shared memory
+// chunks of 64 of k: 1280 clocks each, 0.80 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

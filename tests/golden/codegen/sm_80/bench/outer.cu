@@ -3,7 +3,12 @@
 // Derivation:
 //   group m by 8 at l1
 //   group n by 1024 at l1
-// Schedule: 8 warps, 0 bytes of shared memory
+// Schedule:
+//   [O]
+//   warps = 8
+//   warps_down = 8
+//   warps_across = 1
+// 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {

@@ -2,7 +2,12 @@
 //   Y[n = 32768, d = 2048] : bf16
 // Derivation:
 //   group n by 4
-// Schedule: 4 warps, 0 bytes of shared memory
+// Schedule:
+//   [Y]
+//   warps = 4
+//   warps_down = 4
+//   warps_across = 1
+// 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {

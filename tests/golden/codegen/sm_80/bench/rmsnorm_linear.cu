@@ -5,9 +5,19 @@
 //   group n by 128
 //   group c by 128
 //   stream d by 64
-// Schedule: 4 warps, 114688 bytes of shared memory
-//   chunks of 64 of d: 1217 clocks each, 0.84 of the bound of the tensor core; load X 2 ahead; load
-// W 2 ahead; compute N_sum 1 ahead; publish Y_factor 1 ahead
+// Schedule:
+//   [Y]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { W = 3, X = 2 }
+//   leads."compute N_sum" = 1
+//   leads."fetch the first operands of Y_sum" = 0
+//   leads."publish Y_factor" = 1
+//   fetched = { Y_sum = true }
+//   staged = { Y = true }
+// 114688 bytes of shared memory
+// chunks of 64 of d: 1217 clocks each, 0.84 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

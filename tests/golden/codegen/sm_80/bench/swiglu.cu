@@ -5,9 +5,18 @@
 //   group n by 128
 //   group f by 64
 //   stream d by 64
-// Schedule: 4 warps, 98304 bytes of shared memory
-//   chunks of 64 of d: 1024 clocks each, 1.00 of the bound of the tensor core; load X 2 ahead; load
-// W 2 ahead; load V 2 ahead; fetch the first operands of U_sum 1 ahead
+// Schedule:
+//   [Y]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { V = 3, W = 3, X = 3 }
+//   leads."fetch the first operands of G_sum" = 0
+//   leads."fetch the first operands of U_sum" = 1
+//   fetched = { G_sum = true, U_sum = true }
+//   staged = { Y = true }
+// 98304 bytes of shared memory
+// chunks of 64 of d: 1024 clocks each, 1.00 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

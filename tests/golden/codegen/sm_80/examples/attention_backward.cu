@@ -9,9 +9,15 @@
 //   fuse dK, dV
 //   group x by 32 in dV
 //   stream q by 32 in dV
-// Schedule: 2 warps, 57344 bytes of shared memory
-//   chunks of 32 of x: 1324 clocks each, 0.58 of the bound of the tensor core; load K 1 ahead; load
-// V 1 ahead
+// Schedule:
+//   [dQ]
+//   warps = 2
+//   warps_down = 2
+//   warps_across = 1
+//   stages = { K = 2, V = 2 }
+//   staged = { P = true, dQ = true, dS = true }
+// 57344 bytes of shared memory
+// chunks of 32 of x: 1324 clocks each, 0.58 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {
@@ -201,10 +207,20 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   fuse dK, dV
 //   group x by 32 in dV
 //   stream q by 32 in dV
-// Schedule: 4 warps, 98304 bytes of shared memory
-//   chunks of 32 of q: 320 clocks each, 0.80 of the bound of the tensor core; load dS 3 ahead; load
-// Q 3 ahead; load P 3 ahead; load dO 3 ahead; publish dK_sum_left 1 ahead; publish dV_sum_left 1
-// ahead
+// Schedule:
+//   [dV]
+//   warps = 4
+//   warps_down = 1
+//   warps_across = 4
+//   stages = { P = 3, Q = 4, dO = 4, dS = 3 }
+//   leads."fetch the first operands of dK_sum" = 0
+//   leads."fetch the first operands of dV_sum" = 0
+//   leads."publish dK_sum_left" = 1
+//   leads."publish dV_sum_left" = 1
+//   fetched = { dK_sum = true, dV_sum = true }
+//   staged = { dK = true, dV = true }
+// 98304 bytes of shared memory
+// chunks of 32 of q: 320 clocks each, 0.80 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

@@ -6,9 +6,15 @@
 //   fuse S, P, O
 //   stream x by 64
 //   split-stream x by 1024
-// Schedule: 1 warp, 69632 bytes of shared memory
-//   chunks of 64 of x_in: 1209 clocks each, 0.85 of the bound of the tensor core; load K 1 ahead;
-// load V 1 ahead
+// Schedule:
+//   [O_sum_part]
+//   warps = 1
+//   warps_down = 1
+//   warps_across = 1
+//   stages = { K = 2, V = 2 }
+//   staged = { O_sum_part = true }
+// 69632 bytes of shared memory
+// chunks of 64 of x_in: 1209 clocks each, 0.85 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {
@@ -240,7 +246,12 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
 //   fuse S, P, O
 //   stream x by 64
 //   split-stream x by 1024
-// Schedule: 4 warps, 0 bytes of shared memory
+// Schedule:
+//   [O]
+//   warps = 4
+//   warps_down = 4
+//   warps_across = 1
+// 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {

@@ -4,9 +4,15 @@
 //   fuse all
 //   group q by 64
 //   stream x by 64
-// Schedule: 2 warps, 65536 bytes of shared memory
-//   chunks of 64 of x: 2176 clocks each, 0.71 of the bound of a recurrence; load K 1 ahead; load V
-// 1 ahead
+// Schedule:
+//   [O]
+//   warps = 2
+//   warps_down = 2
+//   warps_across = 1
+//   stages = { K = 2, V = 2 }
+//   staged = { O = true }
+// 65536 bytes of shared memory
+// chunks of 64 of x: 2176 clocks each, 0.71 of the bound of a recurrence
 #include "tensor.cuh"
 
 namespace nk {

@@ -14,9 +14,15 @@
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
-// Schedule: 2 warps, 40960 bytes of shared memory
-//   chunks of 64 of x: 1664 clocks each, 0.62 of the bound of a recurrence; load K 1 ahead; load V
-// 1 ahead
+// Schedule:
+//   [O]
+//   warps = 2
+//   warps_down = 2
+//   warps_across = 1
+//   stages = { K = 2, V = 2 }
+//   staged = { O = true }
+// 40960 bytes of shared memory
+// chunks of 64 of x: 1664 clocks each, 0.62 of the bound of a recurrence
 #include "tensor.cuh"
 
 namespace nk {
@@ -231,7 +237,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
-// Schedule: 8 warps, 0 bytes of shared memory
+// Schedule:
+//   [D]
+//   warps = 8
+//   warps_down = 8
+//   warps_across = 1
+// 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {
@@ -303,9 +314,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
-// Schedule: 2 warps, 24576 bytes of shared memory
-//   chunks of 32 of q: 1008 clocks each, 0.51 of the bound of the tensor core; load Q 1 ahead; load
-// dO 1 ahead
+// Schedule:
+//   [dV]
+//   warps = 2
+//   warps_down = 2
+//   warps_across = 1
+//   stages = { Q = 2, dO = 2 }
+//   staged = { dK = true, dV = true }
+// 24576 bytes of shared memory
+// chunks of 32 of q: 1008 clocks each, 0.51 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {
@@ -502,9 +519,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
-// Schedule: 1 warp, 24576 bytes of shared memory
-//   chunks of 32 of x: 1204 clocks each, 0.64 of the bound of the tensor core; load K 1 ahead; load
-// V 1 ahead
+// Schedule:
+//   [dQ]
+//   warps = 1
+//   warps_down = 1
+//   warps_across = 1
+//   stages = { K = 2, V = 2 }
+//   staged = { dQ = true }
+// 24576 bytes of shared memory
+// chunks of 32 of x: 1204 clocks each, 0.64 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

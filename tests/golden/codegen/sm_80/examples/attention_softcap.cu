@@ -5,9 +5,15 @@
 //   fuse all
 //   group q by 64
 //   stream x by 64
-// Schedule: 4 warps, 81920 bytes of shared memory
-//   chunks of 64 of x: 1660 clocks each, 0.62 of the bound of a recurrence; load K 1 ahead; load V
-// 1 ahead
+// Schedule:
+//   [L]
+//   warps = 4
+//   warps_down = 4
+//   warps_across = 1
+//   stages = { K = 2, V = 2 }
+//   staged = { O = true }
+// 81920 bytes of shared memory
+// chunks of 64 of x: 1660 clocks each, 0.62 of the bound of a recurrence
 #include "tensor.cuh"
 
 namespace nk {

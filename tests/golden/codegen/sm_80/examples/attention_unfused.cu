@@ -6,7 +6,13 @@
 //   group q by 4 in P
 //   group q by 64 in O
 //   stream x by 64 in O
-// Schedule: 4 warps, 32768 bytes of shared memory
+// Schedule:
+//   [S]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   staged = { S = true }
+// 32768 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {
@@ -81,7 +87,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group q by 4 in P
 //   group q by 64 in O
 //   stream x by 64 in O
-// Schedule: 8 warps, 128 bytes of shared memory
+// Schedule:
+//   [P]
+//   warps = 8
+//   warps_down = 4
+//   warps_across = 2
+// 128 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {
@@ -164,9 +175,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group q by 4 in P
 //   group q by 64 in O
 //   stream x by 64 in O
-// Schedule: 4 warps, 98304 bytes of shared memory
-//   chunks of 64 of x: 512 clocks each, 1.00 of the bound of the tensor core; load P 3 ahead; load
-// V 3 ahead; fetch the first operands of O_sum 1 ahead
+// Schedule:
+//   [O]
+//   warps = 4
+//   warps_down = 1
+//   warps_across = 4
+//   stages = { P = 4, V = 4 }
+//   leads = { "fetch the first operands of O_sum" = 1 }
+//   fetched = { O_sum = true }
+//   staged = { O = true }
+// 98304 bytes of shared memory
+// chunks of 64 of x: 512 clocks each, 1.00 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

@@ -3,7 +3,12 @@
 // Derivation:
 //   group n by 64
 //   group d by 256
-// Schedule: 8 warps, 0 bytes of shared memory
+// Schedule:
+//   [Y]
+//   warps = 8
+//   warps_down = 8
+//   warps_across = 1
+// 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {

@@ -8,8 +8,13 @@
 //   group m by 64 in Y
 //   group n by 64 in Y
 //   stream k by 64 in Y
-// Schedule: 8 warps, 0 bytes of shared memory
-//   chunks of 128 of k: 64 clocks each, 1.00 of the bound of issue slots
+// Schedule:
+//   [s]
+//   warps = 8
+//   warps_down = 8
+//   warps_across = 1
+// 0 bytes of shared memory
+// chunks of 128 of k: 64 clocks each, 1.00 of the bound of issue slots
 #include "tensor.cuh"
 
 namespace nk {
@@ -80,7 +85,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group m by 64 in Y
 //   group n by 64 in Y
 //   stream k by 64 in Y
-// Schedule: 8 warps, 0 bytes of shared memory
+// Schedule:
+//   [A]
+//   warps = 8
+//   warps_down = 8
+//   warps_across = 1
+// 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {
@@ -127,9 +137,19 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group m by 64 in Y
 //   group n by 64 in Y
 //   stream k by 64 in Y
-// Schedule: 4 warps, 65536 bytes of shared memory
-//   chunks of 64 of k: 512 clocks each, 0.50 of the bound of the tensor core; load A 4 ahead; load
-// B 4 ahead; publish Y_sum_left 1 ahead; publish Y_sum_right 1 ahead
+// Schedule:
+//   [Y]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { A = 4, B = 4 }
+//   leads."fetch the first operands of Y_sum" = 0
+//   leads."publish Y_sum_left" = 1
+//   leads."publish Y_sum_right" = 1
+//   fetched = { Y_sum = true }
+//   staged = { Y = true }
+// 65536 bytes of shared memory
+// chunks of 64 of k: 512 clocks each, 0.50 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

@@ -5,9 +5,16 @@
 //   group n by 64
 //   group c by 64
 //   stream d by 64
-// Schedule: 4 warps, 41472 bytes of shared memory
-//   chunks of 64 of d: 703 clocks each, 0.55 of the bound of issue slots; load X 1 ahead; load W 1
-// ahead
+// Schedule:
+//   [Y]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { W = 2, X = 2 }
+//   leads = { "publish Y_factor" = 0, "publish Y_sum2" = 0, "publish Y_sum3" = 0 }
+//   staged = { Y = true }
+// 41472 bytes of shared memory
+// chunks of 64 of d: 703 clocks each, 0.55 of the bound of issue slots
 #include "tensor.cuh"
 
 namespace nk {

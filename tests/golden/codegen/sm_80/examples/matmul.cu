@@ -4,9 +4,17 @@
 //   group a by 64
 //   group c by 64
 //   stream b by 32
-// Schedule: 4 warps, 32768 bytes of shared memory
-//   chunks of 32 of b: 156 clocks each, 1.00 of the bound of a recurrence; load A 3 ahead; load B 3
-// ahead; fetch the first operands of C_sum 1 ahead
+// Schedule:
+//   [C]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { A = 4, B = 4 }
+//   leads = { "fetch the first operands of C_sum" = 1 }
+//   fetched = { C_sum = true }
+//   staged = { C = true }
+// 32768 bytes of shared memory
+// chunks of 32 of b: 156 clocks each, 1.00 of the bound of a recurrence
 #include "tensor.cuh"
 
 namespace nk {

@@ -5,9 +5,17 @@
 //   group m by 64
 //   group n by 64
 //   stream k by 32
-// Schedule: 4 warps, 45056 bytes of shared memory
-//   chunks of 32 of k: 192 clocks each, 0.81 of the bound of a recurrence; load X 4 ahead; load W 4
-// ahead; publish Y_sum_left 1 ahead
+// Schedule:
+//   [Z]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { W = 5, X = 4 }
+//   leads = { "fetch the first operands of Y_sum" = 0, "publish Y_sum_left" = 1 }
+//   fetched = { Y_sum = true }
+//   staged = { Z = true }
+// 45056 bytes of shared memory
+// chunks of 32 of k: 192 clocks each, 0.81 of the bound of a recurrence
 #include "tensor.cuh"
 
 namespace nk {

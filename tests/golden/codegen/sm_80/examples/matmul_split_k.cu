@@ -5,9 +5,17 @@
 //   group c by 64
 //   stream b by 32
 //   split-stream b by 1024
-// Schedule: 4 warps, 32768 bytes of shared memory
-//   chunks of 32 of b_in: 156 clocks each, 1.00 of the bound of a recurrence; load A 3 ahead; load
-// B 3 ahead; fetch the first operands of C_sum_part_sum 1 ahead
+// Schedule:
+//   [C_sum_part]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { A = 4, B = 4 }
+//   leads = { "fetch the first operands of C_sum_part_sum" = 1 }
+//   fetched = { C_sum_part_sum = true }
+//   staged = { C_sum_part = true }
+// 32768 bytes of shared memory
+// chunks of 32 of b_in: 156 clocks each, 1.00 of the bound of a recurrence
 #include "tensor.cuh"
 
 namespace nk {
@@ -140,7 +148,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group c by 64
 //   stream b by 32
 //   split-stream b by 1024
-// Schedule: 8 warps, 0 bytes of shared memory
+// Schedule:
+//   [C]
+//   warps = 8
+//   warps_down = 8
+//   warps_across = 1
+// 0 bytes of shared memory
 #include "tensor.cuh"
 
 namespace nk {

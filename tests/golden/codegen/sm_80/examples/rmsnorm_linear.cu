@@ -5,9 +5,19 @@
 //   group n by 64
 //   group c by 64
 //   stream d by 64
-// Schedule: 4 warps, 90112 bytes of shared memory
-//   chunks of 64 of d: 352 clocks each, 0.73 of the bound of the tensor core; load X 4 ahead; load
-// W 4 ahead; publish Y_factor 1 ahead; compute N_sum 1 ahead
+// Schedule:
+//   [Y]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { W = 5, X = 4 }
+//   leads."compute N_sum" = 1
+//   leads."fetch the first operands of Y_sum" = 0
+//   leads."publish Y_factor" = 1
+//   fetched = { Y_sum = true }
+//   staged = { Y = true }
+// 90112 bytes of shared memory
+// chunks of 64 of d: 352 clocks each, 0.73 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

@@ -5,9 +5,18 @@
 //   group n by 64
 //   group f by 64
 //   stream d by 32
-// Schedule: 4 warps, 49152 bytes of shared memory
-//   chunks of 32 of d: 256 clocks each, 1.00 of the bound of the tensor core; load X 3 ahead; load
-// W 3 ahead; load V 3 ahead; fetch the first operands of U_sum 1 ahead
+// Schedule:
+//   [Y]
+//   warps = 4
+//   warps_down = 2
+//   warps_across = 2
+//   stages = { V = 4, W = 4, X = 4 }
+//   leads."fetch the first operands of G_sum" = 0
+//   leads."fetch the first operands of U_sum" = 1
+//   fetched = { G_sum = true, U_sum = true }
+//   staged = { Y = true }
+// 49152 bytes of shared memory
+// chunks of 32 of d: 256 clocks each, 1.00 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {

@@ -1,0 +1,243 @@
+// What is chosen of kernels: what a kernel prints makes it again, what is asked for is kept or
+// refused at its place, and what is kept is right.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <sstream>
+
+#include "schedule/requests.h"
+#include "tests/codegen/judge.h"
+#include "tests/codegen/tensor_states.h"
+#include "tests/support/examples.h"
+
+namespace napkin {
+namespace {
+
+using schedule::RegionSchedule;
+using schedule::Request;
+using schedule::Setting;
+
+Result<EmittedProgram> emitted(const State& state, std::vector<Request> schedules,
+                               const std::string& target = "sm_80") {
+    EmitOptions options;
+    options.target = target;
+    options.schedules = std::move(schedules);
+    return emit(state, test::program_of(state), options);
+}
+
+std::vector<Request> requests_from(const std::string& text) {
+    SourceMap sources;
+    const Result<std::vector<Request>> requests =
+        schedule::read_schedule(sources, sources.add("test.toml", text));
+    if (!requests) FAIL(test::all_messages(requests.error(), sources));
+    return *requests;
+}
+
+/// The lines of a kernel's header that tell its choices.
+std::string choices_in(const std::string& source) {
+    std::istringstream lines(source);
+    std::string text;
+    bool inside = false;
+    for (std::string line; std::getline(lines, line) && line.starts_with("//");) {
+        const bool indented = line.starts_with("//   ");
+        if (inside && indented) text += line.substr(5) + "\n";
+        inside = line == "// Schedule:" || (inside && indented);
+    }
+    return text;
+}
+
+std::string sources_of(const EmittedProgram& program) {
+    std::string text;
+    for (const EmittedKernel& kernel : program.kernels) text += kernel.source;
+    return text;
+}
+
+/// Whether everything asked for is there.
+bool keeps(const RegionSchedule& choices, const RegionSchedule& asked) {
+    const std::vector<Setting> all = schedule::settings_of(choices);
+    const std::vector<Setting> some = schedule::settings_of(asked);
+    return std::all_of(some.begin(), some.end(), [&](const Setting& setting) {
+        return setting.name.of.empty() && !schedule::find_field(setting.name.field)->of.empty()
+                   ? true
+                   : std::find(all.begin(), all.end(), setting) != all.end();
+    });
+}
+
+/// One or two choices that differ from those that were made.
+RegionSchedule drawn(const RegionSchedule& made, std::mt19937_64& random) {
+    const std::vector<Setting> all = schedule::settings_of(made);
+    RegionSchedule asked;
+    for (int i = 0; i < 2; ++i) {
+        Setting setting = all[random() % all.size()];
+        if (bool* flag = std::get_if<bool>(&setting.value))
+            *flag = !*flag;
+        else if (setting.name.field == "leads")
+            setting.value = static_cast<std::int64_t>(random() % 2);
+        else if (setting.name.field == "stages")
+            setting.value = static_cast<std::int64_t>(1 + random() % 5);
+        else
+            setting.value = std::int64_t{1} << random() % 4;
+        if (setting.name.field == "stages" && random() % 2 == 0) setting.name.of.clear();
+        REQUIRE_FALSE(schedule::set(asked, setting));
+    }
+    return asked;
+}
+
+}  // namespace
+
+TEST_CASE("choices: what the header of a kernel prints makes the same kernel") {
+    int kernels = 0;
+    const auto check_example = [&](const test::Example& example) {
+        INFO(example.name);
+        const State state = test::derive(test::load(example.diagram), example.derivation);
+        const Result<EmittedProgram> program = emitted(state, {});
+        if (!program) return;
+        std::string text;
+        for (const EmittedKernel& kernel : program->kernels) {
+            const std::string printed = choices_in(kernel.source);
+            REQUIRE_NE(printed, "");
+            CHECK_EQ(requests_from(printed).front().schedule, kernel.choices);
+            const auto prints = [&](const std::string& what) {
+                return kernel.source.find(what) != std::string::npos;
+            };
+            CHECK(prints(fmt::format("kThreads = {};", kernel.threads)));
+            CHECK(prints(fmt::format("// {} bytes of shared memory\n", kernel.shared_bytes)));
+            CHECK_EQ(prints("NK_SHARED_MEMORY"), kernel.shared_bytes > 0);
+            CHECK_EQ(kernel.choices.warps, kernel.threads / 32);
+            text += printed;
+            ++kernels;
+        }
+        const Result<EmittedProgram> again = emitted(state, requests_from(text));
+        if (!again) FAIL(again.error().list.front().message);
+        CHECK_EQ(sources_of(*again), sources_of(*program));
+        CHECK(*again == *program);
+    };
+    for (const test::Example& example : test::all_examples()) check_example(example);
+    for (const test::Example& example : test::all_benchmarks()) check_example(example);
+    CHECK_GT(kernels, 30);
+}
+
+TEST_CASE("choices: lines of a derivation are a file's tables, and the last word counts") {
+    const test::Example example = test::example("attention");
+    const auto kernel = [&](const std::string& lines, const std::string& file) {
+        const State state = test::derive(test::load(example.diagram), example.derivation + lines);
+        const Result<EmittedProgram> program = emitted(state, requests_from(file));
+        if (!program) FAIL(program.error().list.front().message);
+        return program->kernels.front().choices;
+    };
+    const RegionSchedule three = kernel("schedule stages of K = 3 in O\n", "");
+    CHECK_EQ(three.stages, std::map<std::string, std::int64_t>{{"K", 3}, {"V", 3}});
+    CHECK_EQ(kernel("", "[O]\nstages.K = 3"), three);
+    CHECK_EQ(kernel("schedule stages = 3\n", ""), three);
+    CHECK_EQ(kernel("schedule stages of K = 2\nschedule stages = 3 in S\n", ""), three);
+    CHECK_EQ(kernel("schedule stages = 2\n", "[O]\nstages = 3"), three);
+    CHECK_EQ(kernel("schedule warps = 8\nschedule staged of O = false\n", ""),
+             kernel("", "[O]\nwarps = 8\nstaged.O = false"));
+}
+
+TEST_CASE("choices: what cannot be kept is refused") {
+    struct Case {
+        std::string example;
+        std::string file;
+        std::string message;  ///< parts of it
+        std::string help;
+        std::string target = "sm_80";
+    };
+    const Case cases[] = {
+        {"attention", "[O]\nstages = 9",
+         "`stages`: a block would take 327680 bytes of shared memory", "at most 6 fit"},
+        {"attention", "[O]\nstages.K = 9", "`stages.K`: a block would take 327680",
+         "at most 6 fit"},
+        {"attention", "[O]\nstages = { K = 3, V = 2 }",
+         "`stages.V`: the copies of a chunk are made together, and with `stages.K` it has 3", ""},
+        {"attention", "[O]\nstages.Q = 2", "`stages.Q`: it can be chosen of `K`, `V`", ""},
+        {"attention", "[O]\nstages.k = 2", "can be chosen of", "did you mean `K`?"},
+        {"attention", "[O]\nwarps = 3", "3 is no power of two", ""},
+        {"attention", "[O]\nwarps_down = 4\nwarps = 8\nwarps_across = 1",
+         "`warps`: they are `warps_down` times `warps_across`, 4", "leave one of the three out"},
+        {"attention", "[O]\nwarps_across = 2",
+         "`warps_across`: warps share columns only where every product's result", ""},
+        {"attention", "[O]\nwarps_down = 16", "`warps_down`: 128 rows leave half of 16 warps", ""},
+        {"attention", "[O]\nwarps_down = 1", "`warps_down`: a thread would hold", ""},
+        {"attention", "[O]\nleads.\"multiply S\" = 1",
+         "`leads.\"multiply S\"`: what it reads and writes is in registers", ""},
+        {"attention", "[O]\nfetched.S = true", "`fetched.S`: it does not add to what it has", ""},
+        {"attention", "[O]\nstaged.S = true", "`staged.S`: it can be chosen of `O`", ""},
+        {"swiglu", "[Y]\nleads.\"fetch the first operands of U_sum\" = 2",
+         "one chunk ahead at most", ""},
+        {"swiglu", "[Y]\nleads.\"fetch the first operands of U_sum\" = 1\nfetched = false",
+         "there is nothing of which it could be chosen", ""},
+        {"attention_backward", "[dV]\nstages.Q = 1\nleads.\"publish dK_sum_left\" = 1",
+         "`stages.Q`: `dS` is read 1 chunk ahead, before it would be copied", ""},
+        {"attention", "[O]\nstages = 2", "target `simt` has no choice `stages`", "", "simt"},
+    };
+    for (const Case& each : cases) {
+        INFO(each.example, ": ", each.file);
+        const test::Example example = test::example(each.example);
+        const State state = test::derive(test::load(example.diagram), example.derivation);
+        const Result<EmittedProgram> program =
+            emitted(state, requests_from(each.file), each.target);
+        REQUIRE_FALSE(program.has_value());
+        const Diagnostic& why = program.error().list.front();
+        CHECK_EQ(why.code, each.target == "simt" ? "E0976" : "E0975");
+        CHECK_MESSAGE(why.message.find(each.message) != std::string::npos, why.message);
+        CHECK_MESSAGE(why.help.find(each.help) != std::string::npos, why.help);
+        CHECK(why.has_place);
+    }
+}
+
+TEST_CASE("choices: any that are taken are kept, make the same again, and are right") {
+    std::mt19937_64 random(20261123);
+    struct Trial {
+        std::string name;
+        State state;
+        EmittedProgram program;
+    };
+    constexpr std::size_t kEvery = 12;  // so many taken, one is run
+    std::vector<Trial> run;
+    std::vector<EmittedKernel> kernels;
+    std::size_t taken = 0;
+    int refused = 0;
+    for (const test::TensorWorkload& workload : test::tensor_workloads()) {
+        const State state = test::state_of(workload);
+        const Result<EmittedProgram> usual = emitted(state, {});
+        if (!usual) continue;
+        const EmittedKernel& kernel = usual->kernels[random() % usual->kernels.size()];
+        Request request;
+        request.region = kernel.region;
+        request.schedule = drawn(kernel.choices, random);
+        std::string text;
+        for (const std::string& line : schedule::print(request.schedule, request.region))
+            text += line + "\n";
+        INFO(workload.name, " with\n", text);
+        const Result<EmittedProgram> program = emitted(state, {request});
+        if (!program) {
+            CHECK_EQ(program.error().list.front().code, "E0975");
+            ++refused;
+            continue;
+        }
+        const auto made =
+            std::find_if(program->kernels.begin(), program->kernels.end(),
+                         [&](const EmittedKernel& each) { return each.region == kernel.region; });
+        CHECK(keeps(made->choices, request.schedule));
+        request.schedule = made->choices;
+        const Result<EmittedProgram> again = emitted(state, {request});
+        REQUIRE(again.has_value());
+        CHECK(*again == *program);
+        if (++taken % kEvery != 0) continue;
+        kernels.insert(kernels.end(), program->kernels.begin(), program->kernels.end());
+        run.push_back({workload.name + " with\n" + text, state, *program});
+    }
+    CHECK_GT(taken, 60);
+    CHECK_GT(refused, 10);
+    CHECK_GT(run.size(), 5);
+    CHECK_EQ(test::compile_together(kernels), "");
+    for (const Trial& trial : run) {
+        INFO(trial.name);
+        CHECK_EQ(test::wrong_with(trial.state, trial.program, 1), "");
+    }
+}
+
+}  // namespace napkin
