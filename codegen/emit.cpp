@@ -85,7 +85,8 @@ std::vector<std::string> schedule_lines(const schedule::Scheduled& scheduled,
 Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionProgram& region,
                                              const schedule::Request& request,
                                              const EmitOptions& options) {
-    const RegionProgram simpler = tensor::with_straight_reads(tensor::without_idle_folds(region));
+    const RegionProgram simpler =
+        schedule::with_straight_reads(schedule::without_idle_folds(region));
     std::variant<schedule::Scheduled, schedule::Refusal> made =
         schedule::schedule(simpler, request.schedule, options.limits());
     if (const schedule::Refusal* why = std::get_if<schedule::Refusal>(&made))

@@ -26,10 +26,10 @@ public:
                                          [&](const RegionProgram& r) { return r.name == region_; });
         if (region == program->regions.end()) return false;
         const RegionProgram simpler =
-            tensor::with_straight_reads(tensor::without_idle_folds(*region));
-        if (tensor::has_plan(simpler, options_.limits())) return true;
+            schedule::with_straight_reads(schedule::without_idle_folds(*region));
+        if (schedule::has_plan(simpler, options_.limits())) return true;
         if (depth == 0) return false;
-        for (Command& move : tensor::proposed_moves(simpler, options_.limits())) {
+        for (Command& move : schedule::proposed_moves(simpler, options_.limits())) {
             if (program->regions.size() > 1) move.in = region_;
             const std::size_t before = moves_.size();
             const std::optional<State> next = made(state, move);

@@ -5,11 +5,8 @@
 #include <algorithm>
 #include <array>
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
-
-using schedule::Refusal;
-using schedule::RegionSchedule;
 
 constexpr const char* kSmaller = "choose smaller groups or chunks, or use `--target simt`";
 
@@ -77,10 +74,9 @@ struct Objection {
 };
 
 bool is_chosen(const RegionSchedule& wanted, const std::string& field) {
-    const std::vector<schedule::Setting> settings = settings_of(wanted);
-    return std::any_of(settings.begin(), settings.end(), [&](const schedule::Setting& setting) {
-        return setting.name.field == field;
-    });
+    const std::vector<Setting> settings = settings_of(wanted);
+    return std::any_of(settings.begin(), settings.end(),
+                       [&](const Setting& setting) { return setting.name.field == field; });
 }
 
 Refusal refused(const Objection& objection, const RegionSchedule& wanted, std::string help) {
@@ -88,7 +84,7 @@ Refusal refused(const Objection& objection, const RegionSchedule& wanted, std::s
          {objection.choices, {"warps", "warps_down", "warps_across"}})
         for (const char* choice : choices)
             if (is_chosen(wanted, choice))
-                return {objection.reason, std::move(help), schedule::SettingName{choice, ""}};
+                return {objection.reason, std::move(help), SettingName{choice, ""}};
     return {objection.reason, std::move(help), std::nullopt};
 }
 
@@ -100,22 +96,22 @@ bool is_count(std::int64_t number) {
 }
 
 /// Choices that contradict each other, or are no numbers of warps.
-std::optional<Refusal> why_no_shape(const schedule::Limits& limits, const RegionSchedule& wanted) {
+std::optional<Refusal> why_no_shape(const Limits& limits, const RegionSchedule& wanted) {
     for (const auto& [field, number] : {std::pair("warps", wanted.warps),
                                         {"warps_down", wanted.warps_down},
                                         {"warps_across", wanted.warps_across}})
         if (number && !is_count(*number))
             return Refusal{fmt::format("{} is no power of two up to 32", *number), "",
-                           schedule::SettingName{field, ""}};
+                           SettingName{field, ""}};
     const std::int64_t product = wanted.warps_down.value_or(1) * wanted.warps_across.value_or(1);
     const bool both = wanted.warps_down && wanted.warps_across;
     if (wanted.warps && (both ? product != *wanted.warps : product > *wanted.warps))
         return Refusal{fmt::format("they are `warps_down` times `warps_across`, {}{}",
                                    both ? "" : "at least ", product),
-                       "leave one of the three out", schedule::SettingName{"warps", ""}};
+                       "leave one of the three out", SettingName{"warps", ""}};
     if (wanted.warps && limits.threads > 0 && *wanted.warps * 32 != limits.threads)
         return Refusal{fmt::format("`--threads` asks for {}", limits.threads / 32),
-                       "leave one of the two out", schedule::SettingName{"warps", ""}};
+                       "leave one of the two out", SettingName{"warps", ""}};
     return std::nullopt;
 }
 
@@ -129,7 +125,7 @@ bool as_wanted(const WarpShape& shape, const RegionSchedule& wanted) {
 /// The rows and columns of a region's products, as warps may share them.
 class ProductArrangement {
 public:
-    ProductArrangement(const RegionProgram& region, const schedule::Limits& limits,
+    ProductArrangement(const RegionProgram& region, const Limits& limits,
                        const RegionSchedule& wanted, Plan& plan)
         : limits_(limits), wanted_(wanted), plan_(plan), rows_(plan.extents.at(*plan.row)) {
         split_ = shareable(plan);
@@ -226,7 +222,7 @@ private:
                        wanted_, "leave it out, and the planner chooses");
     }
 
-    const schedule::Limits& limits_;
+    const Limits& limits_;
     const RegionSchedule& wanted_;
     Plan& plan_;
     std::int64_t rows_ = 0;
@@ -238,7 +234,7 @@ private:
 };
 
 /// Rows are shared by as many threads as hold them in few registers: lanes of a warp, then warps.
-std::optional<Refusal> arrange_rows(const schedule::Limits& limits, const RegionSchedule& wanted,
+std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& wanted,
                                     Plan& plan) {
     constexpr std::int64_t kWarp = 32;
     constexpr std::int64_t kMostThreads = 1024;
@@ -295,11 +291,11 @@ std::optional<Refusal> arrange_rows(const schedule::Limits& limits, const Region
 
 }  // namespace
 
-std::optional<Refusal> arrange(const RegionProgram& region, const schedule::Limits& limits,
+std::optional<Refusal> arrange(const RegionProgram& region, const Limits& limits,
                                const RegionSchedule& wanted, Plan& plan) {
     if (std::optional<Refusal> refusal = why_no_shape(limits, wanted)) return refusal;
     if (plan.has_products()) return ProductArrangement(region, limits, wanted, plan).run();
     return arrange_rows(limits, wanted, plan);
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -6,13 +6,11 @@
 #include "schedule/plan.h"
 #include "schedule/region_schedule.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 
 /// Fills the plan's warps, lanes and rows, with as many warps as are wanted; the reason where no
 /// arrangement fits the registers.
-[[nodiscard]] std::optional<schedule::Refusal> arrange(const RegionProgram& region,
-                                                       const schedule::Limits& limits,
-                                                       const schedule::RegionSchedule& wanted,
-                                                       Plan& plan);
+[[nodiscard]] std::optional<Refusal> arrange(const RegionProgram& region, const Limits& limits,
+                                             const RegionSchedule& wanted, Plan& plan);
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -8,7 +8,7 @@
 #include "schedule/scales.h"
 #include "schedule/straight_reads.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
 
 bool tensor_core_type(ElementType type) {
@@ -84,7 +84,7 @@ bool converts_exactly(ElementType from, ElementType to) {
 }
 
 void Planner::find_products() {
-    for (const Compute* compute : computes_) {
+    for (const auto& [leaf, compute] : computes_) {
         const Fold* fold = std::get_if<Fold>(&compute->statement.body);
         if (fold == nullptr) continue;
         const std::vector<AxisId> axes = wide_axes(compute->statement.targets.front());
@@ -99,7 +99,7 @@ void Planner::find_products() {
                                       target, names(axes)),
                           "group or stream all of them but two by 1, or use `--target simt`",
                           narrowing(axes, 1));
-        Candidate candidate{compute, depth.front(), axes, {}};
+        Candidate candidate{leaf, depth.front(), axes, {}};
         if (fold->monoid != kSum) continue;
         candidate.factors = factors_of(fold->values.front());
         if (!is_product(candidate, depth)) continue;
@@ -159,7 +159,7 @@ void Planner::orient(const Candidate& candidate) {
     };
     product.left.value = whole(left);
     product.right.value = whole(right);
-    plan_.products[candidate.compute] = std::move(product);
+    plan_.products[candidate.leaf] = std::move(product);
 }
 
 /// The operands' type, and whether the tensor core takes them as they stand.
@@ -244,7 +244,7 @@ bool Planner::always_guarded(VariableId variable) const {
         const Read* read = std::get_if<Read>(&node.node);
         return read != nullptr && read->array == array;
     };
-    for (const Compute* compute : computes_)
+    for (const auto& [leaf, compute] : computes_)
         for (const Expression* expression : expressions_of(compute->statement))
             walk(*expression, [&](const Expression& node) {
                 if (is_read(node)) ++reads;
@@ -278,4 +278,4 @@ ElementType Planner::operand_type(const Compute& compute) const {
     return ElementType::TF32;
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -11,10 +11,6 @@
 namespace napkin::schedule {
 namespace {
 
-using tensor::Home;
-using tensor::Plan;
-using tensor::Product;
-
 constexpr std::int64_t kAlignment = 128;
 constexpr std::int64_t kFloat = 4;
 
@@ -49,9 +45,9 @@ private:
         return {static_cast<std::uint32_t>(program_.buffers.size() - 1)};
     }
 
-    void add_buffer(VariableId variable, const tensor::Tile& tile) {
+    void add_buffer(VariableId variable, const Tile& tile) {
         const std::string& name = region_.variables[variable.index()].name;
-        const std::int64_t rows = tensor::rows_of_thread(plan_);
+        const std::int64_t rows = rows_of_thread(plan_);
         switch (tile.home) {
         case Home::Device: return;
         case Home::Thread:
@@ -63,12 +59,12 @@ private:
         case Home::Fragment:
             program_.buffer_of[variable] =
                 add(name, Buffer::Place::Registers,
-                    kFloat * rows * tensor::columns_of(plan_, *tile.column).of_thread);
+                    kFloat * rows * columns_of(plan_, *tile.column).of_thread);
             return;
         case Home::Shared:
             program_.buffer_of[variable] =
                 add(name, Buffer::Place::Shared,
-                    tensor::columns_of(plan_, *tile.column).padded * bytes_of(tile.type));
+                    columns_of(plan_, *tile.column).padded * bytes_of(tile.type));
             return;
         case Home::Matrix:
             program_.buffer_of[variable] =
@@ -137,7 +133,7 @@ private:
             if (program_[*target].place == Buffer::Place::Shared)
                 op.completion = Completion::CopyGroup;
         }
-        ++leaf_;
+        ++leaf_.value;
     }
 
     /// Buffers that expressions read, by what the statement's variables are.
@@ -156,7 +152,7 @@ private:
     }
 
     void form_compute(const Compute& compute, Body& body) {
-        const auto product = plan_.products.find(&compute);
+        const auto product = plan_.products.find(leaf_);
         if (product != plan_.products.end()) {
             form_product(compute, product->second, body);
         } else {
@@ -165,7 +161,7 @@ private:
             Op& op = push(shared ? Op::Kind::Publish : Op::Kind::Elements,
                           name_of(compute.statement.targets.front()), body);
             op.reads = buffers_read(compute, expressions_of(compute.statement));
-            if (const auto serial = plan_.serial.find(&compute); serial != plan_.serial.end())
+            if (const auto serial = plan_.serial.find(leaf_); serial != plan_.serial.end())
                 for (const VariableId variable : serial->second.reads)
                     if (const auto buffer = buffer_of(variable)) op.reads.push_back(*buffer);
             op.writes = {target};
@@ -173,15 +169,15 @@ private:
                 op.writes.push_back(*scratch_);
             op.cost = elements_cost(compute);
         }
-        ++leaf_;
+        ++leaf_.value;
     }
 
-    BufferId form_panel(const Compute& compute, const Product& product, const tensor::Operand& side,
+    BufferId form_panel(const Compute& compute, const Product& product, const Operand& side,
                         const char* which, Body& body) {
         const std::string name =
             fmt::format("{}_{}", name_of(compute.statement.targets.front()), which);
-        const std::int64_t elements = tensor::panel_extent(plan_, side.panel->rows) *
-                                      tensor::panel_extent(plan_, side.panel->columns);
+        const std::int64_t elements =
+            panel_extent(plan_, side.panel->rows) * panel_extent(plan_, side.panel->columns);
         const BufferId panel = add(name, Buffer::Place::Shared, elements * bytes_of(product.type));
         Op& publish = push(Op::Kind::Publish, name, body);
         publish.side = &side == &product.left ? Op::Side::Left : Op::Side::Right;
@@ -200,7 +196,7 @@ private:
         for (const Expression& outside : product.outside) reads.push_back(&outside);
         for (const Expression& seed : fold.seed) reads.push_back(&seed);
         std::vector<BufferId> panels;
-        for (const tensor::Operand* side : {&product.left, &product.right}) {
+        for (const Operand* side : {&product.left, &product.right}) {
             if (!side->panel) {
                 reads.push_back(&side->value);
                 continue;
@@ -214,15 +210,14 @@ private:
         op.writes = {target};
         op.completion = Completion::Hardware;
         op.fetchable = fetchable(compute, product);
-        const double columns =
-            static_cast<double>(tensor::columns_of(plan_, product.column).of_warp);
+        const double columns = static_cast<double>(columns_of(plan_, product.column).of_warp);
         op.cost.of(Unit::Tensor) = 2 * static_cast<double>(plan_.rows_of_warp) * columns *
                                    static_cast<double>(plan_.extents.at(product.depth)) /
                                    rates_.tensor;
     }
 
     [[nodiscard]] bool fetchable(const Compute& compute, const Product& product) const {
-        const auto in_matrix = [&](const tensor::Operand& side) {
+        const auto in_matrix = [&](const Operand& side) {
             return side.panel || (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix);
         };
         const Fold& fold = std::get<Fold>(compute.statement.body);
@@ -236,10 +231,10 @@ private:
     void form_save(const Save& save, Body& body) {
         const BufferId source = *buffer_of(save.source);
         if (plan_.staged.contains(save.array)) {
-            const tensor::Tile& tile = plan_.tiles.at(save.source);
+            const Tile& tile = plan_.tiles.at(save.source);
             const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
             const BufferId staging = add(name_of(save.array) + "_staging", Buffer::Place::Shared,
-                                         rows * tensor::columns_of(plan_, *tile.column).padded *
+                                         rows * columns_of(plan_, *tile.column).padded *
                                              bytes_of(region_.stored.at(save.array)));
             Op& stage = push(Op::Kind::Publish, "stage " + name_of(save.array), body);
             stage.reads = {source};
@@ -248,7 +243,7 @@ private:
         } else {
             push(Op::Kind::Store, "save " + name_of(save.array), body).reads = {source};
         }
-        ++leaf_;
+        ++leaf_.value;
     }
 
     [[nodiscard]] std::int64_t warps() const { return plan_.warps_down * plan_.warps_across; }
@@ -282,7 +277,7 @@ private:
     const Limits& limits_;
     const Rates& rates_;
     Program program_;
-    std::uint32_t leaf_ = 0;
+    LeafId leaf_;
     std::uint32_t loop_ = 0;
     std::optional<BufferId> scratch_;
 };
@@ -307,13 +302,13 @@ std::vector<const Loop*> loops_of(const RegionProgram& region) {
 
 std::vector<const TileStatement*> leaves_of(const RegionProgram& region) {
     std::vector<const TileStatement*> leaves;
-    tensor::for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
+    for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
         leaves.push_back(&statement);
     });
     return leaves;
 }
 
-Program form(const RegionProgram& region, const tensor::Plan& plan, const Limits& limits,
+Program form(const RegionProgram& region, const Plan& plan, const Limits& limits,
              const Rates& rates) {
     return Former(region, plan, limits, rates).run();
 }

@@ -27,7 +27,7 @@ struct Rates {
 /// One operation for each leaf that a block carries out; two for a product whose right operand is
 /// computed, which is published before, and for a save through shared memory, which is staged.
 /// Loads that stay in device memory are none. Costs are one warp's.
-[[nodiscard]] Program form(const RegionProgram& region, const tensor::Plan& plan,
-                           const Limits& limits, const Rates& rates = {});
+[[nodiscard]] Program form(const RegionProgram& region, const Plan& plan, const Limits& limits,
+                           const Rates& rates = {});
 
 }  // namespace napkin::schedule

@@ -3,7 +3,7 @@
 #include <set>
 #include <utility>
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
 
 void collect_looped(const std::vector<TileStatement>& body, std::set<AxisId>& axes) {
@@ -60,4 +60,4 @@ RegionProgram without_idle_folds(RegionProgram region) {
     return region;
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

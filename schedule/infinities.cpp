@@ -6,7 +6,7 @@
 #include "schedule/plan.h"
 #include "schedule/statements.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
 
 struct Signs {
@@ -112,4 +112,4 @@ std::set<ArrayId> infinite_arrays(const RegionProgram& region) {
     return result;
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

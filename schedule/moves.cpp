@@ -6,7 +6,7 @@
 
 #include "schedule/planner.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
 
 Command move_of(const char* rule, const std::string& axis, std::int64_t size) {
@@ -96,16 +96,16 @@ std::vector<Command> Planner::moves() const {
     return refused_ ? moves_ : shrinking();
 }
 
-std::vector<Command> proposed_moves(const RegionProgram& region, const schedule::Limits& limits) {
+std::vector<Command> proposed_moves(const RegionProgram& region, const Limits& limits) {
     Planner planner(region, limits);
     static_cast<void>(planner.run());
     return planner.moves();
 }
 
-bool has_plan(const RegionProgram& region, const schedule::Limits& limits) {
-    const std::variant<Plan, schedule::Refusal> plan = make_plan(region, limits);
+bool has_plan(const RegionProgram& region, const Limits& limits) {
+    const std::variant<Plan, Refusal> plan = make_plan(region, limits);
     const Plan* made = std::get_if<Plan>(&plan);
     return made != nullptr && shared_bytes(*made) <= limits.shared_memory;
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

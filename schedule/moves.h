@@ -7,13 +7,13 @@
 #include "derive/tile_program.h"
 #include "schedule/limits.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 
 /// Moves towards a plan, most promising first; empty where the region has a plan already. Whether
 /// they apply and what comes of them is for the caller to try.
 [[nodiscard]] std::vector<Command> proposed_moves(const RegionProgram& region,
-                                                  const schedule::Limits& limits);
+                                                  const Limits& limits);
 /// Whether the region has a plan, as far as its tiles' sizes tell.
-[[nodiscard]] bool has_plan(const RegionProgram& region, const schedule::Limits& limits);
+[[nodiscard]] bool has_plan(const RegionProgram& region, const Limits& limits);
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

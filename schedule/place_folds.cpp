@@ -5,7 +5,7 @@
 
 #include "schedule/planner.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
 
 bool among(const std::vector<AxisId>& axes, AxisId axis) {
@@ -15,14 +15,14 @@ bool among(const std::vector<AxisId>& axes, AxisId axis) {
 }  // namespace
 
 void Planner::find_serial() {
-    for (const Compute* compute : computes_) {
-        if (plan_.products.contains(compute)) continue;
+    for (const auto& [leaf, compute] : computes_) {
+        if (plan_.products.contains(leaf)) continue;
         if (const Fold* fold = std::get_if<Fold>(&compute->statement.body))
-            find_serial(*compute, *fold);
+            find_serial(leaf, *compute, *fold);
     }
 }
 
-void Planner::find_serial(const Compute& compute, const Fold& fold) {
+void Planner::find_serial(LeafId leaf, const Compute& compute, const Fold& fold) {
     std::vector<AxisId> along;
     for (const AxisId axis : fold.over) {
         if (axis == plan_.row) return;
@@ -39,7 +39,7 @@ void Planner::find_serial(const Compute& compute, const Fold& fold) {
     if (home == Home::Shared || along.empty()) return;
     if (home == Home::Fragment) {
         Serial serial{along, std::nullopt, fold.values.front(), compute.reads};
-        if (make_serial(compute, fold, serial)) plan_.serial[&compute] = std::move(serial);
+        if (make_serial(leaf, serial)) plan_.serial[leaf] = std::move(serial);
     } else if (along.size() > 1) {
         // Threads share the longest axis that can be read so.
         std::stable_sort(along.begin(), along.end(), [&](AxisId a, AxisId b) {
@@ -49,14 +49,14 @@ void Planner::find_serial(const Compute& compute, const Fold& fold) {
             Serial serial{{}, over, fold.values.front(), compute.reads};
             for (const AxisId axis : fold.over)
                 if (wide(axis) && axis != over) serial.axes.push_back(axis);
-            if (!make_serial(compute, fold, serial)) continue;
-            plan_.serial[&compute] = std::move(serial);
+            if (!make_serial(leaf, serial)) continue;
+            plan_.serial[leaf] = std::move(serial);
             break;
         }
     } else {
         return;
     }
-    if (plan_.serial.contains(&compute)) return;
+    if (plan_.serial.contains(leaf)) return;
     refuse(fmt::format("`{}` folds along {} at once what the block computes along {}", target,
                        names(along), along.size() == 1 ? "it" : "them"),
            "use `--target simt`, or compute what it folds in a region of its own",
@@ -65,7 +65,7 @@ void Planner::find_serial(const Compute& compute, const Fold& fold) {
 
 /// Replaces what threads hold along the serial axes by what it is computed from; false where that
 /// cannot be.
-bool Planner::make_serial(const Compute& compute, const Fold&, Serial& serial) {
+bool Planner::make_serial(LeafId leaf, Serial& serial) {
     for (std::size_t i = 0; i < serial.reads.size(); ++i) {
         const VariableId variable = serial.reads[i];
         const ArrayId array = region_.variables[variable.index()].array;
@@ -75,7 +75,7 @@ bool Planner::make_serial(const Compute& compute, const Fold&, Serial& serial) {
         if (std::none_of(axes.begin(), axes.end(),
                          [&](AxisId axis) { return among(serial.axes, axis); }))
             continue;
-        const Map* map = repeatable(variable, compute);
+        const Map* map = repeatable(variable, leaf);
         if (map == nullptr) return false;
         const Array& info = region_.arrays[array.index()];
         const Expression whole =
@@ -84,7 +84,7 @@ bool Planner::make_serial(const Compute& compute, const Fold&, Serial& serial) {
         serial.value = rewrite(std::move(serial.value),
                                [&](Expression node) { return node == plain ? whole : node; });
         if (arrays_read(serial.value).contains(array)) return false;
-        for (const Compute* other : computes_)
+        for (const auto& [other_leaf, other] : computes_)
             if (other->targets.front() == variable)
                 for (const VariableId read : other->reads)
                     if (std::find(serial.reads.begin(), serial.reads.end(), read) ==
@@ -94,19 +94,20 @@ bool Planner::make_serial(const Compute& compute, const Fold&, Serial& serial) {
     return true;
 }
 
-const Map* Planner::repeatable(VariableId variable, const Compute& reader) const {
+const Map* Planner::repeatable(VariableId variable, LeafId reader) const {
     const auto definitions = [&](VariableId of) {
-        std::vector<const Compute*> found;
-        for (const Compute* compute : computes_)
-            if (compute->targets.front() == of) found.push_back(compute);
+        std::vector<LeafId> found;
+        for (const auto& [leaf, compute] : computes_)
+            if (compute->targets.front() == of) found.push_back(leaf);
         return found;
     };
-    const std::vector<const Compute*> own = definitions(variable);
-    if (own.size() != 1 || loop_of_.at(own.front()) != loop_of_.at(&reader)) return nullptr;
-    const Map* map = std::get_if<Map>(&own.front()->statement.body);
+    const std::vector<LeafId> own = definitions(variable);
+    if (own.size() != 1 || loop_of_.at(own.front()) != loop_of_.at(reader)) return nullptr;
+    const Compute& compute = *computes_.at(own.front());
+    const Map* map = std::get_if<Map>(&compute.statement.body);
     if (map == nullptr) return nullptr;
     // What it reads must still be there.
-    for (const VariableId read : own.front()->reads)
+    for (const VariableId read : compute.reads)
         if (definitions(read).size() > 1) return nullptr;
     return map;
 }
@@ -125,8 +126,8 @@ bool Planner::read_serially(VariableId variable) const {
 
 /// Folds along the rows are over everything that the block holds.
 void Planner::check_folds() {
-    for (const Compute* compute : computes_) {
-        if (plan_.products.contains(compute)) continue;
+    for (const auto& [leaf, compute] : computes_) {
+        if (plan_.products.contains(leaf)) continue;
         const Fold* fold = std::get_if<Fold>(&compute->statement.body);
         if (fold == nullptr || !plan_.row || !wide(*plan_.row) || !among(fold->over, *plan_.row))
             continue;
@@ -150,7 +151,7 @@ void Planner::check_folds() {
 
 /// What threads hold in registers is read at their own rows and columns.
 void Planner::check_reads() {
-    for (const Compute* compute : computes_)
+    for (const auto& [leaf, compute] : computes_)
         for (const VariableId variable : compute->reads) {
             const Tile& tile = plan_.tiles.at(variable);
             if (tile.home != Home::Row && tile.home != Home::Fragment) continue;
@@ -176,4 +177,4 @@ void Planner::check_reads() {
         }
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

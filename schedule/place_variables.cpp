@@ -7,7 +7,7 @@
 #include "schedule/statements.h"
 #include "schedule/straight_reads.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
 
 /// Whether neighbours along a dimension are neighbours in device memory.
@@ -103,7 +103,8 @@ std::vector<std::optional<AxisId>> Planner::axes_of_load(const Load& load) const
 
 bool Planner::read_by_product(VariableId variable) const {
     const ArrayId array = region_.variables[variable.index()].array;
-    for (const auto& [compute, product] : plan_.products) {
+    for (const auto& [leaf, product] : plan_.products) {
+        const Compute* compute = computes_.at(leaf);
         if (std::find(compute->reads.begin(), compute->reads.end(), variable) ==
             compute->reads.end())
             continue;
@@ -128,7 +129,8 @@ bool Planner::read_exactly(VariableId variable) const {
 
 /// Whether something in shared memory is computed from the variable.
 bool Planner::read_by_block(VariableId variable) const {
-    return std::any_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
+    return std::any_of(computes_.begin(), computes_.end(), [&](const auto& each) {
+        const Compute* compute = each.second;
         const Home home = plan_.tiles.at(compute->targets.front()).home;
         return (home == Home::Shared || home == Home::Matrix) &&
                std::find(compute->reads.begin(), compute->reads.end(), variable) !=
@@ -208,4 +210,4 @@ void Planner::choose_vector() {
     });
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -10,9 +10,9 @@
 #include "schedule/planner.h"
 #include "schedule/statements.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 
-std::variant<Plan, schedule::Refusal> Planner::run() {
+std::variant<Plan, Refusal> Planner::run() {
     try_plan();
     if (!refused_) return plan_;
     for (const AxisId axis : single_axes()) {
@@ -28,10 +28,10 @@ std::variant<Plan, schedule::Refusal> Planner::run() {
 
 std::vector<AxisId> Planner::single_axes() const {
     std::set<AxisId> folded;
-    for (const Compute* compute : computes_)
+    for (const auto& [leaf, compute] : computes_)
         for (const AxisId axis : folded_axes(compute->statement)) folded.insert(axis);
     std::vector<AxisId> axes;
-    for (const Compute* compute : computes_)
+    for (const auto& [leaf, compute] : computes_)
         for (const AxisId axis : array_of(compute->targets.front()).axes)
             if (!wide(axis) && !folded.contains(axis) &&
                 std::find(axes.begin(), axes.end(), axis) == axes.end())
@@ -40,10 +40,10 @@ std::vector<AxisId> Planner::single_axes() const {
 }
 
 void Planner::refuse(std::string reason, std::string help, std::vector<Command> moves) {
-    refuse(schedule::Refusal{std::move(reason), std::move(help), std::nullopt}, std::move(moves));
+    refuse(Refusal{std::move(reason), std::move(help), std::nullopt}, std::move(moves));
 }
 
-void Planner::refuse(schedule::Refusal refusal, std::vector<Command> moves) {
+void Planner::refuse(Refusal refusal, std::vector<Command> moves) {
     if (refused_) return;
     refused_ = std::move(refusal);
     moves_ = std::move(moves);
@@ -87,7 +87,7 @@ void Planner::try_plan() {
         return refuse("its products share no axis that could be the rows of all of them",
                       "compute them in regions of their own, or use `--target simt`");
     const Plan start = plan_;
-    std::optional<schedule::Refusal> first;
+    std::optional<Refusal> first;
     std::vector<Command> moves;
     for (const std::optional<AxisId>& row : rows) {
         plan_ = start;
@@ -104,17 +104,19 @@ void Planner::try_plan() {
 
 /// Loads, computations and the extents of axes; refuses what no plan can hold.
 void Planner::collect() {
+    LeafId leaf;
     for_statements(region_.body, [&](const TileStatement& statement, const Loop* loop) {
         std::visit(overloaded{[&](const Load& load) { collect_load(load, loop); },
                               [&](const Compute& compute) {
-                                  loop_of_[&compute] = loop;
-                                  collect_compute(compute);
+                                  loop_of_[leaf] = loop;
+                                  collect_compute(leaf, compute);
                               },
                               [&](const Save& save) {
                                   if (save.target) refuse_levels();
                               },
                               [](const auto&) {}},
                    statement.node);
+        ++leaf.value;
     });
     for (const auto& [axis, extent] : plan_.extents) along_tiles_.insert(axis);
     widen_others(region_.body, {});
@@ -153,7 +155,7 @@ void Planner::collect_load(const Load& load, const Loop* loop) {
                 widen(axis->axis, variable.capacity_extent[d]);
 }
 
-void Planner::collect_compute(const Compute& compute) {
+void Planner::collect_compute(LeafId leaf, const Compute& compute) {
     if (compute.level != Level::Block) return refuse_levels();
     if (compute.targets.size() != 1 || std::holds_alternative<Select>(compute.statement.body) ||
         std::holds_alternative<Opaque>(compute.statement.body))
@@ -170,7 +172,7 @@ void Planner::collect_compute(const Compute& compute) {
     const Variable& variable = region_.variables[compute.targets.front().index()];
     for (std::size_t d = 0; d < target.axes.size(); ++d)
         widen(target.axes[d], variable.capacity_extent[d]);
-    computes_.push_back(&compute);
+    computes_[leaf] = &compute;
 }
 
 void Planner::widen(AxisId axis, std::int64_t extent) {
@@ -193,7 +195,7 @@ std::vector<std::optional<AxisId>> Planner::row_candidates() const {
     // Rows are what is never folded, where there is such an axis.
     std::set<AxisId> folded;
     std::vector<AxisId> seen;
-    for (const Compute* compute : computes_) {
+    for (const auto& [leaf, compute] : computes_) {
         for (const AxisId axis : folded_axes(compute->statement)) folded.insert(axis);
         for (const AxisId axis : array_of(compute->targets.front()).axes)
             if (wide(axis) && std::find(seen.begin(), seen.end(), axis) == seen.end())
@@ -213,20 +215,20 @@ std::vector<std::optional<AxisId>> Planner::row_candidates() const {
 /// Everything that follows from the choice of the row axis.
 void Planner::spread(std::optional<AxisId> row) {
     plan_.row = row;
-    for (const Compute* compute : computes_) place_computed(compute->targets.front());
+    for (const auto& [leaf, compute] : computes_) place_computed(compute->targets.front());
     for (const Candidate& candidate : products_) orient(candidate);
     if (refused_) return;
     find_serial();
     if (refused_) return;
     for (const auto& [variable, load] : loads_) place_loaded(variable);
     publish_operands();
-    for (auto& [compute, product] : plan_.products) settle(*compute, product);
+    for (auto& [leaf, product] : plan_.products) settle(*computes_.at(leaf), product);
     if (refused_) return;
     check_folds();
     check_reads();
     if (refused_) return;
     if (plan_.products.empty()) choose_vector();
-    if (std::optional<schedule::Refusal> refusal = arrange(region_, limits_, wanted_, plan_))
+    if (std::optional<Refusal> refusal = arrange(region_, limits_, wanted_, plan_))
         refuse(*std::move(refusal), shrinking());
     if (refused_) return;
     extend_rows();
@@ -249,7 +251,7 @@ void Planner::choose_staged() {
             plan_.stageable.insert(save->array);
     });
     for (const ArrayId array : plan_.stageable)
-        if (schedule::choice_of(wanted_.staged, region_.arrays[array.index()].name).value_or(true))
+        if (choice_of(wanted_.staged, region_.arrays[array.index()].name).value_or(true))
             plan_.staged.insert(array);
 }
 
@@ -295,10 +297,9 @@ std::int64_t rows_of_thread(const Plan& plan) {
     return plan.has_products() ? plan.rows_of_warp / kRowsAtOnce : plan.rows_of_thread();
 }
 
-std::variant<Plan, schedule::Refusal> make_plan(const RegionProgram& region,
-                                                const schedule::Limits& limits,
-                                                const schedule::RegionSchedule& wanted) {
+std::variant<Plan, Refusal> make_plan(const RegionProgram& region, const Limits& limits,
+                                      const RegionSchedule& wanted) {
     return Planner(region, limits, wanted).run();
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -28,8 +28,9 @@
 #include "schedule/limits.h"
 #include "schedule/region_schedule.h"
 #include "schedule/rounding.h"
+#include "schedule/statements.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 
 /// Extents of tiles in shared memory and of fragments are padded to multiples of it.
 inline constexpr std::int64_t kTile = 16;
@@ -105,8 +106,8 @@ struct Plan {
     std::optional<AxisId> row;
     std::map<AxisId, std::int64_t> extents;  ///< of wide axes: the most a block holds
     std::map<VariableId, Tile> tiles;
-    std::map<const Compute*, Product> products;
-    std::map<const Compute*, Serial> serial;
+    std::map<LeafId, Product> products;
+    std::map<LeafId, Serial> serial;
     std::int64_t warps_down = 4;    ///< warps along the rows
     std::int64_t warps_across = 1;  ///< warps along the columns of results
     std::optional<AxisId> split;    ///< the column axis that warps_across share
@@ -143,11 +144,11 @@ struct ColumnShare {
 
 /// The plan as it is wanted, or the reason why the region does not fit the tensor core's way of
 /// working.
-[[nodiscard]] std::variant<Plan, schedule::Refusal> make_plan(
-    const RegionProgram& region, const schedule::Limits& limits,
-    const schedule::RegionSchedule& wanted = {});
+[[nodiscard]] std::variant<Plan, Refusal> make_plan(const RegionProgram& region,
+                                                    const Limits& limits,
+                                                    const RegionSchedule& wanted = {});
 
 /// Arrays whose elements a mask may make infinite, if the inputs are finite and nothing overflows.
 [[nodiscard]] std::set<ArrayId> infinite_arrays(const RegionProgram& region);
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

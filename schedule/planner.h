@@ -3,20 +3,19 @@
 
 #include "schedule/plan.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 
 class Planner {
 public:
-    Planner(const RegionProgram& region, const schedule::Limits& limits,
-            schedule::RegionSchedule wanted = {})
+    Planner(const RegionProgram& region, const Limits& limits, RegionSchedule wanted = {})
         : region_(region), limits_(limits), wanted_(std::move(wanted)) {}
-    [[nodiscard]] std::variant<Plan, schedule::Refusal> run();
+    [[nodiscard]] std::variant<Plan, Refusal> run();
     /// What could be done about it, once it has run.
     [[nodiscard]] std::vector<Command> moves() const;
 
 private:
     struct Candidate {
-        const Compute* compute = nullptr;
+        LeafId leaf;
         AxisId depth;
         std::vector<AxisId> axes;  // the two wide ones of the target
         std::vector<Expression> factors;
@@ -28,7 +27,7 @@ private:
 
     // plan.cpp
     void refuse(std::string reason, std::string help = {}, std::vector<Command> moves = {});
-    void refuse(schedule::Refusal refusal, std::vector<Command> moves = {});
+    void refuse(Refusal refusal, std::vector<Command> moves = {});
     void refuse_levels();
     /// Moves that make blocks or chunks of so many indices of one of the axes.
     [[nodiscard]] std::vector<Command> narrowing(const std::vector<AxisId>& axes,
@@ -37,7 +36,7 @@ private:
     void try_plan();
     void collect();
     void collect_load(const Load& load, const Loop* loop);
-    void collect_compute(const Compute& compute);
+    void collect_compute(LeafId leaf, const Compute& compute);
     void widen_others(const std::vector<TileStatement>& body,
                       const std::map<AxisId, std::int64_t>& parts);
     void widen(AxisId axis, std::int64_t extent);
@@ -66,10 +65,10 @@ private:
 
     // place_folds.cpp
     void find_serial();
-    void find_serial(const Compute& compute, const Fold& fold);
-    [[nodiscard]] bool make_serial(const Compute& compute, const Fold& fold, Serial& serial);
+    void find_serial(LeafId leaf, const Compute& compute, const Fold& fold);
+    [[nodiscard]] bool make_serial(LeafId leaf, Serial& serial);
     /// What computes a variable that can be computed again wherever it is read.
-    [[nodiscard]] const Map* repeatable(VariableId variable, const Compute& reader) const;
+    [[nodiscard]] const Map* repeatable(VariableId variable, LeafId reader) const;
     [[nodiscard]] bool read_serially(VariableId variable) const;
     void check_folds();
     void check_reads();
@@ -95,17 +94,17 @@ private:
     [[nodiscard]] ElementType operand_type(const Compute& compute) const;
 
     const RegionProgram& region_;
-    const schedule::Limits& limits_;
-    const schedule::RegionSchedule wanted_;
+    const Limits& limits_;
+    const RegionSchedule wanted_;
     Plan plan_;
-    std::optional<schedule::Refusal> refused_;
+    std::optional<Refusal> refused_;
     std::vector<Command> moves_;  ///< what could be done about it
     std::map<VariableId, LoadPlace> loads_;
-    std::vector<const Compute*> computes_;
+    std::map<LeafId, const Compute*> computes_;
     std::vector<Candidate> products_;
-    std::map<const Compute*, const Loop*> loop_of_;  // the innermost one around
-    std::set<AxisId> along_tiles_;                   // axes along which tiles run
-    std::optional<AxisId> single_row_;               // taken for the rows
+    std::map<LeafId, const Loop*> loop_of_;  // the innermost one around a computation
+    std::set<AxisId> along_tiles_;           // axes along which tiles run
+    std::optional<AxisId> single_row_;       // taken for the rows
 };
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

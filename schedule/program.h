@@ -25,6 +25,7 @@
 
 #include "derive/tile_program.h"
 #include "diagrams/id.h"
+#include "schedule/statements.h"
 
 namespace napkin::schedule {
 
@@ -94,7 +95,7 @@ struct Op {
     std::string text;  ///< `load K`, `S`: what it brings, computes or saves
     /// Which load, computation or save of the region it carries out, counted in the order of the
     /// text (leaves_of in schedule/form.h); several operations may share one.
-    std::uint32_t leaf = 0;
+    LeafId leaf;
     std::vector<BufferId> reads;
     std::vector<BufferId> writes;
     Completion completion = Completion::Immediate;

@@ -7,13 +7,13 @@
 
 #include "schedule/planner.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 
 /// What a warp would compute for its own rows, and other warps again, is published instead, where
 /// it is made of nothing that threads hold.
 void Planner::publish_operands() {
     for (const auto& [reader, product] : plan_.products) {
-        const std::optional<VariableId> variable = operand_of(*reader, product.left);
+        const std::optional<VariableId> variable = operand_of(*computes_.at(reader), product.left);
         if (!variable || loads_.contains(*variable) || !publishable(*variable)) continue;
         Tile& tile = plan_.tiles.at(*variable);
         if (tile.home != Home::Fragment || tile.column != product.depth) continue;
@@ -28,7 +28,8 @@ bool Planner::publishable(VariableId variable) const {
         std::count_if(info.capacity_extent.begin(), info.capacity_extent.end(),
                       [](std::int64_t extent) { return extent > 1; }) != 2)
         return false;
-    return std::all_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
+    return std::all_of(computes_.begin(), computes_.end(), [&](const auto& each) {
+        const Compute* compute = each.second;
         if (compute->targets.front() != variable) return true;
         const Map* map = std::get_if<Map>(&compute->statement.body);
         return map != nullptr && of_the_block(compute->reads, map->value);
@@ -48,11 +49,12 @@ bool Planner::of_the_block(const std::vector<VariableId>& reads, const Expressio
 /// Whether nothing but products reads a computed matrix, so that it may be rounded for them.
 bool Planner::feeds_products(VariableId variable) const {
     if (region_.stored.contains(region_.variables[variable.index()].array)) return false;
-    return std::all_of(computes_.begin(), computes_.end(), [&](const Compute* compute) {
+    return std::all_of(computes_.begin(), computes_.end(), [&](const auto& each) {
+        const Compute* compute = each.second;
         if (std::find(compute->reads.begin(), compute->reads.end(), variable) ==
             compute->reads.end())
             return true;
-        const auto product = plan_.products.find(compute);
+        const auto product = plan_.products.find(each.first);
         if (product == plan_.products.end()) return false;
         return operand_of(*compute, product->second.left) == variable ||
                operand_of(*compute, product->second.right) == variable;
@@ -106,4 +108,4 @@ void Planner::place_panel(const Compute& compute, const Product& product, Operan
                                                       : Panel{across, product.depth};
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -5,7 +5,7 @@
 
 #include "diagrams/evaluate.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
 
 std::optional<double> literal(const Expression& expression) {
@@ -125,4 +125,4 @@ Expression Scaler::expand(const Expression& expression) const {
     });
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

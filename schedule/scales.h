@@ -7,7 +7,7 @@
 
 #include "derive/tile_program.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 
 /// The value of an expression without data or indices; run-time sizes have none.
 [[nodiscard]] std::optional<double> constant_value(const RegionProgram& region,
@@ -40,4 +40,4 @@ private:
     const Scales& scales_;
 };
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -18,11 +18,11 @@ namespace {
 
 /// Stages of the rings that copies fill: what hides a copy's latency, or fewer where they do not
 /// fit; where a product's result is the operand of the next, work enough lies between two chunks.
-std::int64_t most_stages(const tensor::Plan& plan) {
+std::int64_t most_stages(const Plan& plan) {
     const bool chained =
         std::any_of(plan.products.begin(), plan.products.end(), [&](const auto& entry) {
             const auto& left = entry.second.left.direct;
-            return left && plan.tiles.at(*left).home == tensor::Home::Fragment;
+            return left && plan.tiles.at(*left).home == Home::Fragment;
         });
     return chained ? 2 : 4;
 }
@@ -51,7 +51,7 @@ Made staged(Passes passes, std::int64_t stages, const RegionSchedule& wanted) {
 
 /// As many stages as fit: of blocks with few warps, into half of the memory, so that two of them
 /// hide each other's latencies.
-Made with_stages(const Passes& passes, const tensor::Plan& plan, const RegionSchedule& wanted,
+Made with_stages(const Passes& passes, const Plan& plan, const RegionSchedule& wanted,
                  const Limits& limits) {
     constexpr int kFewThreads = 128;
     constexpr std::int64_t kReserved = 1024;  // bytes of every block, by the hardware
@@ -69,7 +69,7 @@ Made with_stages(const Passes& passes, const tensor::Plan& plan, const RegionSch
     return made;
 }
 
-Made with_leads(const RegionProgram& region, const tensor::Plan& plan, const RegionSchedule& wanted,
+Made with_leads(const RegionProgram& region, const Plan& plan, const RegionSchedule& wanted,
                 const Limits& limits, bool leads) {
     Passes passes;
     passes.emplace_back("form", form(region, plan, limits));
@@ -80,8 +80,7 @@ Made with_leads(const RegionProgram& region, const tensor::Plan& plan, const Reg
 }
 
 /// Whether each result is saved through shared memory; of those of which nothing is said, none.
-tensor::Plan least_staged(const RegionProgram& region, const RegionSchedule& wanted,
-                          tensor::Plan plan) {
+Plan least_staged(const RegionProgram& region, const RegionSchedule& wanted, Plan plan) {
     std::erase_if(plan.staged, [&](ArrayId array) {
         return !choice_of(wanted.staged, region.arrays[array.index()].name).value_or(false);
     });
@@ -89,8 +88,7 @@ tensor::Plan least_staged(const RegionProgram& region, const RegionSchedule& wan
 }
 
 /// What the plan and the program say, as choices.
-RegionSchedule choices_of(const RegionProgram& region, const tensor::Plan& plan,
-                          const Program& program) {
+RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const Program& program) {
     RegionSchedule choices;
     choices.warps = 0;
     for (const Agent& agent : program.agents) *choices.warps += agent.warps;
@@ -135,12 +133,12 @@ std::optional<Refusal> why_no_such(const RegionSchedule& wanted, const RegionSch
 
 std::variant<Scheduled, Refusal> schedule_once(const RegionProgram& region,
                                                const RegionSchedule& wanted, const Limits& limits) {
-    std::variant<tensor::Plan, Refusal> planned = tensor::make_plan(region, limits, wanted);
+    std::variant<Plan, Refusal> planned = make_plan(region, limits, wanted);
     if (Refusal* refusal = std::get_if<Refusal>(&planned)) return std::move(*refusal);
-    const tensor::Plan& plan = std::get<tensor::Plan>(planned);
-    const tensor::Plan plain = least_staged(region, wanted, plan);
+    const Plan& plan = std::get<Plan>(planned);
+    const Plan plain = least_staged(region, wanted, plan);
     std::optional<Refusal> refusal;
-    const tensor::Plan* chosen = nullptr;
+    const Plan* chosen = nullptr;
     Passes passes;
     // What costs least to do without goes first: turns that lead, then saves in whole vectors.
     for (const auto& [choice, leads] : {std::pair(&plan, true), {&plan, false}, {&plain, false}}) {

@@ -16,7 +16,7 @@ namespace napkin::schedule {
 
 /// A region with everything chosen.
 struct Scheduled {
-    tensor::Plan plan;
+    Plan plan;
     RegionSchedule choices;  ///< complete: asked for again, they make the same
     /// The program after each pass, by the pass's name, in order; the last is what is lowered.
     std::vector<std::pair<std::string_view, Program>> passes;

@@ -4,8 +4,13 @@
 #include <vector>
 
 #include "derive/tile_program.h"
+#include "diagrams/id.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
+
+/// A load, computation or save of a region, counted in the order of its text (leaves_of in
+/// schedule/form.h).
+using LeafId = Id<struct LeafTag>;
 
 /// Calls visit(statement, loop) for every load, computation and save; `loop` is the innermost loop
 /// around it or null.
@@ -22,4 +27,4 @@ void for_statements(const std::vector<TileStatement>& body, const Visit& visit,
     }
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -8,7 +8,7 @@
 #include "diagrams/integer_range.h"
 #include "schedule/limits.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 namespace {
 
 using Extents = std::map<AxisId, std::int64_t>;  // indices that a block holds; all where absent
@@ -211,4 +211,4 @@ RegionProgram with_straight_reads(RegionProgram region) {
     return Straightener(std::move(region)).run();
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -5,7 +5,7 @@
 
 #include "derive/tile_program.h"
 
-namespace napkin::tensor {
+namespace napkin::schedule {
 
 /// Gives every array that a block reads along an axis from some place on a view along that axis:
 /// `A[a, part * 64 + in]` becomes a load that gathers it as `A[a, in]`, which readers read at plain
@@ -22,4 +22,4 @@ namespace napkin::tensor {
 /// clamped along one dimension.
 [[nodiscard]] std::optional<Expression> inside_of(const RegionProgram& region, const Load& load);
 
-}  // namespace napkin::tensor
+}  // namespace napkin::schedule

@@ -4,7 +4,7 @@
 
 #include "diagrams/index/mask.h"
 
-namespace napkin::tensor {
+namespace napkin::lowering {
 namespace {
 
 /// About the square root of the blocks that a large device runs at once.
@@ -37,11 +37,11 @@ std::int64_t visited(const RegionProgram& region, const Loop& loop, const index:
 
 }  // namespace
 
-lowering::BlockOrder order_of(const RegionProgram& region, const Plan& plan) {
+BlockOrder block_order(const RegionProgram& region, const schedule::Plan& plan) {
     std::vector<const Parallel*> groups;
     std::vector<const Loop*> loops;
     collect(region.body, groups, loops);
-    lowering::BlockOrder order;
+    BlockOrder order;
     for (const Loop* loop : loops) {
         if (loop->visible.empty()) continue;
         const index::Mask mask(region.axes, loop->visible);
@@ -73,4 +73,4 @@ lowering::BlockOrder order_of(const RegionProgram& region, const Plan& plan) {
     return order;
 }
 
-}  // namespace napkin::tensor
+}  // namespace napkin::lowering

@@ -16,7 +16,7 @@ using kernel::Body;
 using kernel::call;
 using kernel::define;
 using kernel::variable;
-using tensor::Home;
+using schedule::Home;
 
 Function function_of(MonoidId monoid) {
     if (monoid == kSum) return Function::Add;
@@ -60,13 +60,13 @@ void TensorLowering::make_deferred_loads(const Compute& compute, Body& body) {
             lower_load(*loads_.at(variable), later->second, body);
 }
 
-void TensorLowering::lower_elements(const Compute& compute, Span span, Body& body) {
+void TensorLowering::lower_elements(LeafId leaf, const Compute& compute, Span span, Body& body) {
     make_deferred_loads(compute, body);
     add_comments(text_of(compute.statement), span, compute.via, body);
     if (const std::optional<Expression> value = map_of(compute))
         return lower_map(compute, *value, body);
     const Fold& fold = std::get<Fold>(compute.statement.body);
-    if (const auto serial = plan_.serial.find(&compute); serial != plan_.serial.end())
+    if (const auto serial = plan_.serial.find(leaf); serial != plan_.serial.end())
         return lower_serial(compute, fold, serial->second, body);
     lower_fold(compute, fold, body);
 }
@@ -83,7 +83,7 @@ std::optional<Expression> TensorLowering::map_of(const Compute& compute) const {
 
 void TensorLowering::lower_map(const Compute& compute, const Expression& value, Body& body) {
     const VariableId target = compute.targets.front();
-    const tensor::Tile& tile = plan_.tiles.at(target);
+    const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     ExpressionScope scope = scope_for(compute);
     Domain domain{tile.home != Home::Thread, std::nullopt};
@@ -93,12 +93,12 @@ void TensorLowering::lower_map(const Compute& compute, const Expression& value, 
     Expression kept = value;
     scales_.erase(compute.statement.targets.front());
     if (tile.home == Home::Fragment && !info.rounds && info.role != ArrayRole::Output) {
-        const tensor::Scaled scaled = tensor::Scaler(region_, scales_).split(value);
+        const schedule::Scaled scaled = schedule::Scaler(region_, scales_).split(value);
         const bool saved = region_.stored.contains(compute.statement.targets.front());
         if (scaled.factor != 1 && !saved) {
             kept = scaled.rest;
             // The factor of what is read is what was taken out.
-            tensor::Scales own = scales_;
+            schedule::Scales own = scales_;
             scales_.clear();
             Body before;
             Body inside;
@@ -121,7 +121,7 @@ bool TensorLowering::rounded_when_saved(const Compute& compute) const {
     if (stored == region_.stored.end() || stored->second != region_.arrays[array.index()].type)
         return false;
     bool read = false;
-    tensor::for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+    schedule::for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
         if (const Compute* reader = std::get_if<Compute>(&statement.node))
             for (const VariableId variable : reader->reads)
                 read = read || variable == compute.targets.front();
@@ -132,7 +132,7 @@ bool TensorLowering::rounded_when_saved(const Compute& compute) const {
 void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Code value,
                                 Body before, Body inside, Body& body) {
     const VariableId target = compute.targets.front();
-    const tensor::Tile& tile = plan_.tiles.at(target);
+    const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
         value = rounded(value, info.type);
@@ -162,7 +162,7 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
 
 void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& body) {
     const VariableId target = compute.targets.front();
-    const tensor::Tile& tile = plan_.tiles.at(target);
+    const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     std::optional<AxisId> over;
     bool rows = false;
@@ -214,9 +214,9 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
         if (fold.monoid == kProduct) total.value = call("powf", {total.value, count});
         return total;
     }
-    const tensor::Scaled scaled = tensor::Scaler(region_, scales_).split(folded);
+    const schedule::Scaled scaled = schedule::Scaler(region_, scales_).split(folded);
     const bool take_out = scaled.factor != 1 && fold.monoid != kProduct;
-    const tensor::Scales own = scales_;
+    const schedule::Scales own = scales_;
     if (take_out) scales_.clear();
     Body row;
     Body inside;
@@ -268,7 +268,7 @@ kernel::Expression TensorLowering::folded_across(MonoidId monoid) const {
 /// Vectors in shared memory are computed by all threads together, an element each.
 void TensorLowering::lower_shared_vector(const Compute& compute, Body& body) {
     const VariableId target = compute.targets.front();
-    const tensor::Tile& tile = plan_.tiles.at(target);
+    const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     ExpressionScope scope = scope_for(compute);
     const AxisId axis = *tile.column;
@@ -276,7 +276,7 @@ void TensorLowering::lower_shared_vector(const Compute& compute, Body& body) {
     const kernel::Expression index = variable(axis_names_[axis.index()].local);
     Body each;
     ElementScope element = element_of({false, axis});
-    const tensor::Scaler scaler(region_, scales_);
+    const schedule::Scaler scaler(region_, scales_);
     Code value;
     const auto print_value = [&](const Expression& expression, Body& inside) {
         ElementScope here = element;

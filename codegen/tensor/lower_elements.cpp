@@ -13,7 +13,7 @@ using kernel::Body;
 using kernel::call;
 using kernel::define;
 using kernel::variable;
-using tensor::Home;
+using schedule::Home;
 
 bool is_trivial(const Expression& expression) {
     return std::holds_alternative<Number>(expression.node) ||
@@ -28,11 +28,11 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
     Columns columns;
     if (plan_.has_products()) {
         constexpr std::int64_t kColumnsOfTile = 8;
-        columns.padded = padded(extent, tensor::kTile);
+        columns.padded = padded(extent, schedule::kTile);
         columns.split = plan_.split == axis;
         const std::int64_t across =
             columns.padded / (columns.split ? plan_.warps_across : 1) / kColumnsOfTile;
-        columns.type = {"Fragment", {plan_.rows_of_warp / tensor::kTile, across}};
+        columns.type = {"Fragment", {plan_.rows_of_warp / schedule::kTile, across}};
         columns.count = across * 2;
         return columns;
     }
@@ -46,7 +46,7 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
 }
 
 kernel::Type TensorLowering::rows_type() const {
-    if (plan_.has_products()) return {"Fragment", {plan_.rows_of_warp / tensor::kTile, 1}};
+    if (plan_.has_products()) return {"Fragment", {plan_.rows_of_warp / schedule::kTile, 1}};
     return {"RowFragment", {plan_.rows_of_thread(), 1, plan_.vector, plan_.lanes_per_row}};
 }
 
@@ -83,7 +83,7 @@ kernel::Expression TensorLowering::element_at(VariableId id) const {
 
 void TensorLowering::declare(VariableId id, Body& body) {
     if (!declared_.insert(id).second) return;
-    const tensor::Tile& tile = plan_.tiles.at(id);
+    const schedule::Tile& tile = plan_.tiles.at(id);
     switch (tile.home) {
     case Home::Thread: body.push_back(kernel::declare("float", names_of_.at(id))); break;
     case Home::Row:
@@ -167,7 +167,7 @@ kernel::Expression TensorLowering::row_leader() const {
 
 void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
     const ArrayId array = region_.variables[id.index()].array;
-    const tensor::Tile tile = plan_.tiles.at(id);
+    const schedule::Tile tile = plan_.tiles.at(id);
     const bool finite = !plan_.infinite.contains(array);
     switch (tile.home) {
     case Home::Thread:
@@ -220,7 +220,7 @@ std::vector<IndexForm> TensorLowering::device_indices(VariableId id, std::vector
     const ArrayId array = region_.variables[id.index()].array;
     const std::vector<AxisId>& axes = region_.arrays[load.array.index()].axes;
     // What gathers read is inside by contract.
-    if (tensor::is_view(load)) {
+    if (schedule::is_view(load)) {
         ElementScope element;
         const std::vector<AxisId>& own = region_.arrays[array.index()].axes;
         for (std::size_t d = 0; d < own.size(); ++d) element.index[own[d]] = at[d];
@@ -301,7 +301,7 @@ ExpressionScope TensorLowering::scope_for(const Compute& compute) {
 
 /// The expression as it is printed: divisors that are the same along a row become factors.
 Expression TensorLowering::prepared(const Expression& value, const Domain& domain) const {
-    const tensor::Scaler scaler(region_, scales_);
+    const schedule::Scaler scaler(region_, scales_);
     Expression expanded = scaler.expand(value);
     if (!domain.column) return expanded;
     const auto along = [&](const Expression& e) { return axes_used(e).contains(*domain.column); };
@@ -309,7 +309,7 @@ Expression TensorLowering::prepared(const Expression& value, const Domain& domai
         const Apply* call = std::get_if<Apply>(&node.node);
         if (call == nullptr || call->function != Function::Divide) return node;
         const Expression& divisor = call->arguments[1];
-        if (tensor::constant_value(region_, divisor) || along(divisor) ||
+        if (schedule::constant_value(region_, divisor) || along(divisor) ||
             !along(call->arguments[0]))
             return node;
         return apply(Function::Multiply,
@@ -326,7 +326,7 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
         element.next_temporary = &temporaries_;
         const auto fixed = [&](const Expression& e) {
             if (axes_used(e).contains(*domain.column) || is_trivial(e)) return false;
-            if (tensor::constant_value(region_, e)) return false;
+            if (schedule::constant_value(region_, e)) return false;
             if (const Read* read = std::get_if<Read>(&e.node)) {
                 // Registers need no second name.
                 return std::any_of(loads_.begin(), loads_.end(), [&](const auto& entry) {

@@ -185,9 +185,7 @@ void TensorLowering::declare_functions(ChunkLoop& code, Body& body) {
         const bool fetch = schedule_[*op].kind == schedule::Op::Kind::Fetch;
         code.ahead[*op] = names_.fresh((fetch ? "fetch_" : "publish_") + code.axis);
         Body inside;
-        if (fetch)
-            static_cast<void>(
-                operands_of(std::get<Compute>(leaves_[schedule_[*op].leaf]->node), body));
+        if (fetch) static_cast<void>(operands_of(schedule_[*op].leaf, body));
         inside = inside_chunk(code, {item}, true);
         kernel::Lambda made = function(code, std::move(inside));
         made.inlined = true;

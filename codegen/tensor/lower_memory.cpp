@@ -18,14 +18,14 @@ using kernel::only_if;
 using kernel::Run;
 using kernel::thread_index;
 using kernel::variable;
-using tensor::Home;
+using schedule::Home;
 
 }  // namespace
 
 /// The copy of a load's part of its array into a matrix.
 kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Expression& tile) {
     Shared& shared = shared_[load.target];
-    const tensor::Tile& plan = plan_.tiles.at(load.target);
+    const schedule::Tile& plan = plan_.tiles.at(load.target);
     const std::size_t dimensions = load.index.size();
     shared.axes.clear();
     shared.origin.clear();
@@ -58,14 +58,14 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Express
 
 bool TensorLowering::has_loops() const {
     bool found = false;
-    tensor::for_statements(region_.body, [&](const TileStatement&, const Loop* loop) {
+    schedule::for_statements(region_.body, [&](const TileStatement&, const Loop* loop) {
         found = found || loop != nullptr;
     });
     return found;
 }
 
 void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
-    const tensor::Tile& tile = plan_.tiles.at(load.target);
+    const schedule::Tile& tile = plan_.tiles.at(load.target);
     if (tile.home == Home::Device) return;
     const bool repeated =
         tile.home == Home::Fragment && plan_.row &&
@@ -86,7 +86,7 @@ void TensorLowering::lower_load(const Load& load, Span span, Body& body) {
 }
 
 void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
-    const tensor::Tile& tile = plan_.tiles.at(load.target);
+    const schedule::Tile& tile = plan_.tiles.at(load.target);
     std::vector<IndexForm> origin;
     kernel::Expression row_count = plan_.rows_of_warp;
     kernel::Expression column_count = 1;
@@ -124,12 +124,12 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
 
 /// Element by element, where neighbours along the columns are no neighbours in device memory.
 void TensorLowering::load_elements(const Load& load, Body& body) {
-    const tensor::Tile& tile = plan_.tiles.at(load.target);
+    const schedule::Tile& tile = plan_.tiles.at(load.target);
     const ElementScope element = element_of({plan_.row.has_value(), tile.column});
     std::vector<IndexForm> at;
     for (const std::vector<Expression>& index : load.index)
         at.push_back(element.index.at(std::get<AxisIndex>(index.front().node).axis));
-    if (tensor::is_view(load)) at = inside_view(load, element);
+    if (schedule::is_view(load)) at = inside_view(load, element);
     Code value = as_sort(device_element(load.array, at), Sort::Real);
     Body copy;
     constexpr std::size_t kLong = 50;
@@ -170,7 +170,7 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
             schedule_.buffer_of.at(save.source) != read)
             return append(body, staged_save(save, read));
     add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "", body);
-    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    const schedule::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
     const std::size_t last = array.axes.empty()     ? 0
                              : array.layout.empty() ? array.axes.size() - 1
@@ -188,7 +188,7 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
 /// Whole rows, in vectors.
 kernel::Statement TensorLowering::row_save(const Save& save) {
     const Array& array = region_.arrays[save.array.index()];
-    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    const schedule::Tile& tile = plan_.tiles.at(save.source);
     std::vector<IndexForm> origin;
     kernel::Expression stride = 0;
     kernel::Expression rows = 1;
@@ -210,7 +210,7 @@ kernel::Statement TensorLowering::row_save(const Save& save) {
 
 /// Every warp stores its results in shared memory.
 kernel::Statement TensorLowering::staged_result(const schedule::Op& op, const Save& save) {
-    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    const schedule::Tile& tile = plan_.tiles.at(save.source);
     return {Run{call("store", {place(save.source), shared_buffer(op.writes.front()),
                                warp_part(*plan_.row), first_column(*tile.column)})}};
 }
@@ -218,7 +218,7 @@ kernel::Statement TensorLowering::staged_result(const schedule::Op& op, const Sa
 /// From there all of them save it in whole vectors.
 kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId staging) {
     Body body;
-    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    const schedule::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
     const int width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
     std::vector<IndexForm> origin;
@@ -241,7 +241,7 @@ kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId st
 
 /// Element by element: for what no copy in vectors serves.
 Body TensorLowering::direct_save(const Save& save) {
-    const tensor::Tile& tile = plan_.tiles.at(save.source);
+    const schedule::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
     const ElementType type = device_type(save.array);
     Domain domain{tile.home == Home::Row || tile.home == Home::Fragment, std::nullopt};

@@ -13,9 +13,9 @@ using kernel::call;
 using kernel::define;
 using kernel::Run;
 using kernel::variable;
-using tensor::Home;
-using tensor::Operand;
-using tensor::Product;
+using schedule::Home;
+using schedule::Operand;
+using schedule::Product;
 
 /// How a matrix lies for a product.
 kernel::Expression order(bool as_stored) {
@@ -33,9 +33,9 @@ AxisId TensorLowering::axis_along(VariableId matrix, std::size_t dimension) cons
 }
 
 /// A left operand in registers; nothing where it is in shared memory.
-std::optional<kernel::Expression> TensorLowering::left_operand(const Compute& compute,
+std::optional<kernel::Expression> TensorLowering::left_operand(LeafId leaf, const Compute& compute,
                                                                const Product& product, Body& body) {
-    if (matrix_of(compute, product, true)) return std::nullopt;
+    if (matrix_of(leaf, product, true)) return std::nullopt;
     const std::string type = kernel::element_name(product.type);
     const auto rounded_from = [&](const kernel::Expression& fragment, const std::string& wanted) {
         const std::string name = names_.fresh(wanted);
@@ -63,8 +63,7 @@ std::optional<kernel::Expression> TensorLowering::left_operand(const Compute& co
     return rounded_from(variable(fragment), "left_operand");
 }
 
-std::optional<kernel::Expression> TensorLowering::matrix_of(const Compute& compute,
-                                                            const Product& product,
+std::optional<kernel::Expression> TensorLowering::matrix_of(LeafId leaf, const Product& product,
                                                             bool left) const {
     const Operand& side = left ? product.left : product.right;
     if (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix)
@@ -72,8 +71,7 @@ std::optional<kernel::Expression> TensorLowering::matrix_of(const Compute& compu
     if (!side.panel) return std::nullopt;
     const schedule::Op::Side wanted = left ? schedule::Op::Side::Left : schedule::Op::Side::Right;
     for (const schedule::Op& op : schedule_.ops)
-        if (op.side == wanted && std::get_if<Compute>(&leaves_[op.leaf]->node) == &compute)
-            return shared_buffer(op.writes.front());
+        if (op.side == wanted && op.leaf == leaf) return shared_buffer(op.writes.front());
     return std::nullopt;
 }
 
@@ -87,7 +85,7 @@ kernel::Expression TensorLowering::order_of(const Product& product, bool left) c
 
 std::vector<kernel::Expression> TensorLowering::orders_of(const Product& product) const {
     return {order_of(product, true), order_of(product, false),
-            padded(plan_.extents.at(product.depth), tensor::kTile)};
+            padded(plan_.extents.at(product.depth), schedule::kTile)};
 }
 
 kernel::Expression TensorLowering::first_column(AxisId axis) const {
@@ -95,42 +93,45 @@ kernel::Expression TensorLowering::first_column(AxisId axis) const {
 }
 
 /// What a product that fetches its operands keeps them in, declared where it is first asked for.
-const std::string& TensorLowering::operands_of(const Compute& compute, Body& body) {
+const std::string& TensorLowering::operands_of(LeafId leaf, Body& body) {
+    const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
     const auto [known, added] = operands_.try_emplace(compute.statement.targets.front());
     if (!added) return known->second;
     known->second = names_.fresh("operands");
-    const Product& product = plan_.products.at(&compute);
+    const Product& product = plan_.products.at(leaf);
     std::vector<kernel::Expression> shape = columns_of(product.column).type.arguments;
     shape.insert(shape.begin(), kernel::Type(kernel::element_name(product.type)));
     body.push_back(kernel::declare({"Operands", std::move(shape)}, known->second));
     return known->second;
 }
 
-void TensorLowering::fetch_first(const Compute& compute, Body& body) {
-    const Product& product = plan_.products.at(&compute);
-    const std::string& operands = operands_of(compute, body);
+void TensorLowering::fetch_first(LeafId leaf, Body& body) {
+    const Product& product = plan_.products.at(leaf);
+    const std::string& operands = operands_of(leaf, body);
     body.push_back(
         {Run{call({"fetch_first", orders_of(product)},
-                  {variable(operands), *matrix_of(compute, product, true), warp_part(*plan_.row),
-                   *matrix_of(compute, product, false), first_column(product.column)})}});
+                  {variable(operands), *matrix_of(leaf, product, true), warp_part(*plan_.row),
+                   *matrix_of(leaf, product, false), first_column(product.column)})}});
 }
 
 /// Adds a product, or a part of it, to `sum`.
 kernel::Statement TensorLowering::multiplication(
-    schedule::Op::Portion portion, const Compute& compute, const kernel::Expression& sum,
+    const schedule::Op& op, const Compute& compute, const kernel::Expression& sum,
     const std::optional<kernel::Expression>& left) const {
     using Portion = schedule::Op::Portion;
-    const Product& product = plan_.products.at(&compute);
+    const LeafId leaf = op.leaf;
+    const Portion portion = op.portion;
+    const Product& product = plan_.products.at(leaf);
     const kernel::Expression column = first_column(product.column);
     if (portion == Portion::Tail) {
         const std::string& operands = operands_.at(compute.statement.targets.front());
         return {Run{call("multiply_tail", {sum, variable(operands)})}};
     }
-    const kernel::Expression right = *matrix_of(compute, product, false);
+    const kernel::Expression right = *matrix_of(leaf, product, false);
     if (left)
         return {
             Run{call({"multiply", {order_of(product, false)}}, {sum, *left, right, 0, column})}};
-    const kernel::Expression in_matrix = *matrix_of(compute, product, true);
+    const kernel::Expression in_matrix = *matrix_of(leaf, product, true);
     if (portion == Portion::Whole)
         return {Run{call({"multiply", orders_of(product)},
                          {sum, in_matrix, warp_part(*plan_.row), right, column})}};
@@ -141,7 +142,7 @@ kernel::Statement TensorLowering::multiplication(
 
 void TensorLowering::lower_product(const schedule::Op& op, const Compute& compute, Span span,
                                    Body& body) {
-    const Product& product = plan_.products.at(&compute);
+    const Product& product = plan_.products.at(op.leaf);
     const Fold& fold = std::get<Fold>(compute.statement.body);
     const VariableId target = compute.targets.front();
     const ArrayId array = compute.statement.targets.front();
@@ -149,14 +150,14 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
     const Columns columns = columns_of(product.column);
     const bool seeded = !fold.seed.empty();
     if (op.portion == schedule::Op::Portion::Tail) {
-        body.push_back(multiplication(op.portion, compute, place(target), std::nullopt));
+        body.push_back(multiplication(op, compute, place(target), std::nullopt));
         return;
     }
     make_deferred_loads(compute, body);
     add_comments(text_of(compute.statement), span, compute.via, body);
     scales_.erase(array);
 
-    const std::optional<kernel::Expression> left = left_operand(compute, product, body);
+    const std::optional<kernel::Expression> left = left_operand(op.leaf, compute, product, body);
     double factor = product.scale;
     if (product.left.direct) {
         const auto scaled = scales_.find(region_.variables[product.left.direct->index()].array);
@@ -194,7 +195,7 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
         append(body, row_loop(std::move(before)));
     }
 
-    body.push_back(multiplication(op.portion, compute, sum, left));
+    body.push_back(multiplication(op, compute, sum, left));
     if (keeps_factor && factor != 1) scales_[array] = factor;
     if (!apart) return;
 

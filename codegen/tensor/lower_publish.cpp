@@ -21,7 +21,7 @@ using kernel::call;
 using kernel::define;
 using kernel::Run;
 using kernel::variable;
-using tensor::Home;
+using schedule::Home;
 
 /// Functions for which a small integer is not the real number that it is elsewhere.
 bool needs_integers(const Expression& value) {
@@ -67,7 +67,7 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
                                              const std::vector<IndexForm>& at) {
     for (const Vectors::Known& known : vectors.known)
         if (known.variable == id && known.at == at) return known.name;
-    const tensor::Tile& tile = plan_.tiles.at(id);
+    const schedule::Tile& tile = plan_.tiles.at(id);
     kernel::Expression value = 0;
     if (tile.home == Home::Matrix) {
         const Shared& shared = shared_.at(id);
@@ -84,7 +84,7 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
         const AxisRange& range = ranges_.at(vectors.columns);
         const Array& source = region_.arrays[load.array.index()];
         const IndexForm& size = sizes_[source.axes[last].index()];
-        const bool whole = range.count.is_constant(tensor::panel_extent(plan_, vectors.columns));
+        const bool whole = range.count.is_constant(schedule::panel_extent(plan_, vectors.columns));
         const bool as_long = size == sizes_[vectors.columns.index()];
         IndexForm valid = vectors.count;
         if (!whole) valid = minimum(valid, range.count - vectors.first);
@@ -106,7 +106,7 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
 /// Makes the scope read a variable in vectors, where its elements along the columns are neighbours.
 void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expression& value,
                                      ExpressionScope& scope) {
-    const tensor::Tile& tile = plan_.tiles.at(id);
+    const schedule::Tile& tile = plan_.tiles.at(id);
     const ArrayId array = region_.variables[id.index()].array;
     std::size_t along = 0;  // of the dimensions that are read
     ElementType type = tile.type;
@@ -129,7 +129,7 @@ void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expr
             for (std::size_t d = 0; d < load.gather.size(); ++d)
                 if (d != last && axes_used(load.gather[d]).contains(plain->axis)) return;
             along = static_cast<std::size_t>(place - own.begin());
-            gathers = !tensor::is_view(load);
+            gathers = !schedule::is_view(load);
         }
     } else {
         return;
@@ -158,7 +158,7 @@ void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expr
 }
 
 void TensorLowering::publish_matrix(const Expression& value, const Compute& compute,
-                                    const kernel::Expression& tile, const tensor::Panel& panel,
+                                    const kernel::Expression& tile, const schedule::Panel& panel,
                                     ElementType type, Body& body) {
     const std::string& row = axis_names_[panel.rows.index()].local;
     const std::string& column = axis_names_[panel.columns.index()].local;
@@ -234,7 +234,7 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     const Code code = as_sort(ExpressionPrinter(scope).print(whole, element), Sort::Real);
     kernel::Expression tests = true;
     for (const AxisId axis : {panel.rows, panel.columns})
-        if (!ranges_.at(axis).count.is_constant(tensor::panel_extent(plan_, axis)))
+        if (!ranges_.at(axis).count.is_constant(schedule::panel_extent(plan_, axis)))
             tests = std::move(tests) && (variable(axis_names_[axis.index()].local) <
                                          expression_of(ranges_.at(axis).count));
     each.push_back(assign(subscript(variable(result), variable("j")),
@@ -254,8 +254,8 @@ void TensorLowering::lower_publish(const schedule::Op& op, const Compute& comput
     make_deferred_loads(compute, body);
     if (op.side != schedule::Op::Side::None) {
         const bool left = op.side == schedule::Op::Side::Left;
-        const tensor::Product& product = plan_.products.at(&compute);
-        const tensor::Operand& side = left ? product.left : product.right;
+        const schedule::Product& product = plan_.products.at(op.leaf);
+        const schedule::Operand& side = left ? product.left : product.right;
         const Array& target = region_.arrays[compute.statement.targets.front().index()];
         add_comments(fmt::format("{} operand of {}: {}", left ? "left" : "right", target.name,
                                  napkin::print(scope_, side.value)),
@@ -265,7 +265,7 @@ void TensorLowering::lower_publish(const schedule::Op& op, const Compute& comput
     }
     add_comments(text_of(compute.statement), span, compute.via, body);
     const VariableId target = compute.targets.front();
-    const tensor::Tile& tile = plan_.tiles.at(target);
+    const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     Shared& shared = shared_[target];
     shared.axes = info.axes;

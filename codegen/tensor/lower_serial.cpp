@@ -10,7 +10,7 @@ namespace {
 using kernel::Body;
 using kernel::For;
 using kernel::variable;
-using tensor::Home;
+using schedule::Home;
 
 }  // namespace
 
@@ -26,8 +26,8 @@ Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner) co
 }
 
 void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
-                                  const tensor::Serial& serial, Body& body) {
-    const tensor::Tile& tile = plan_.tiles.at(compute.targets.front());
+                                  const schedule::Serial& serial, Body& body) {
+    const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
     const bool fragment = tile.home == Home::Fragment;
     Domain domain{tile.home != Home::Thread, std::nullopt};
     if (fragment) domain.column = tile.column;

@@ -19,7 +19,7 @@ using kernel::Run;
 }  // namespace
 
 TensorLowering::TensorLowering(const State& state, const RegionProgram& region,
-                               const EmitOptions& options, tensor::Plan plan,
+                               const EmitOptions& options, schedule::Plan plan,
                                schedule::Program schedule)
     : RegionFrame(state, region, options),
       plan_(std::move(plan)),
@@ -33,7 +33,7 @@ LoweredRegion TensorLowering::run() {
     program_.shared_bytes = schedule_.shared_bytes;
     name_tiles();
     name_buffers();
-    order_ = tensor::order_of(region_, plan_);
+    order_ = block_order(region_, plan_);
     Body body;
     static_cast<void>(lower_grid(body));
     declare_warps(body);
@@ -41,8 +41,10 @@ LoweredRegion TensorLowering::run() {
     program_.body = std::move(body);
     limit_whole_axes();
     LoweredRegion result = finish();
-    for (const auto& [compute, product] : plan_.products)
-        if (rounds_operand(product)) result.operands[compute->statement.box] = product.type;
+    for (const auto& [leaf, product] : plan_.products)
+        if (rounds_operand(product))
+            result.operands[std::get<Compute>(leaves_[leaf.index()]->node).statement.box] =
+                product.type;
     return result;
 }
 
@@ -66,15 +68,15 @@ void TensorLowering::limit_whole_axes() {
 }
 
 /// Whether the tensor core's operands are less precise than what was computed.
-bool TensorLowering::rounds_operand(const tensor::Product& product) const {
-    const auto rounds = [&](const tensor::Operand& side) {
+bool TensorLowering::rounds_operand(const schedule::Product& product) const {
+    const auto rounds = [&](const schedule::Operand& side) {
         const Read* read = std::get_if<Read>(&side.value.node);
         if (read == nullptr) return true;
         const Array& array = region_.arrays[read->array.index()];
         for (const auto& [variable, load] : loads_)
             if (region_.variables[variable.index()].array == read->array)
-                return !tensor::converts_exactly(device_type(load->array), product.type);
-        return !array.rounds || !tensor::converts_exactly(array.type, product.type);
+                return !schedule::converts_exactly(device_type(load->array), product.type);
+        return !array.rounds || !schedule::converts_exactly(array.type, product.type);
     };
     return rounds(product.left) || rounds(product.right);
 }
@@ -112,7 +114,7 @@ void TensorLowering::name_buffers() {
         tiles[buffer.index()].shape = std::move(shape);
     };
     for (const auto& [variable, buffer] : schedule_.buffer_of) {
-        const tensor::Tile& tile = plan_.tiles.at(variable);
+        const schedule::Tile& tile = plan_.tiles.at(variable);
         if (tile.home == Home::Matrix) matrix(buffer, tile.type, tile.rows, tile.columns);
         if (tile.home != Home::Shared) continue;
         const std::int64_t elements = columns_of(*tile.column).padded;
@@ -128,17 +130,17 @@ void TensorLowering::name_buffers() {
     }
     for (const schedule::Op& op : schedule_.ops) {
         if (op.kind != schedule::Op::Kind::Publish) continue;
-        const TileStatement& leaf = *leaves_[op.leaf];
+        const TileStatement& leaf = *leaves_[op.leaf.index()];
         if (const Save* save = std::get_if<Save>(&leaf.node)) {
-            const tensor::Tile& tile = plan_.tiles.at(save->source);
+            const schedule::Tile& tile = plan_.tiles.at(save->source);
             matrix(op.writes.front(), device_type(save->array),
                    plan_.rows_of_warp * plan_.warps_down, columns_of(*tile.column).padded);
         } else if (op.side != schedule::Op::Side::None) {
-            const tensor::Product& product = plan_.products.at(&std::get<Compute>(leaf.node));
+            const schedule::Product& product = plan_.products.at(op.leaf);
             const bool left = op.side == schedule::Op::Side::Left;
-            const tensor::Panel& panel = *(left ? product.left : product.right).panel;
-            matrix(op.writes.front(), product.type, tensor::panel_extent(plan_, panel.rows),
-                   tensor::panel_extent(plan_, panel.columns));
+            const schedule::Panel& panel = *(left ? product.left : product.right).panel;
+            matrix(op.writes.front(), product.type, schedule::panel_extent(plan_, panel.rows),
+                   schedule::panel_extent(plan_, panel.columns));
         }
     }
     for (std::size_t b = 0; b < tiles.size(); ++b) {
@@ -201,17 +203,17 @@ void TensorLowering::lower(const schedule::Sync& sync, Body& body) {
 void TensorLowering::lower(schedule::OpId id, Body& body) {
     using Kind = schedule::Op::Kind;
     const schedule::Op& op = schedule_[id];
-    const TileStatement& leaf = *leaves_[op.leaf];
+    const TileStatement& leaf = *leaves_[op.leaf.index()];
     temporaries_ = 0;
     if (const Load* load = std::get_if<Load>(&leaf.node)) return lower_load(*load, leaf.span, body);
     if (const Save* save = std::get_if<Save>(&leaf.node))
         return lower_save(op, *save, leaf.span, body);
     const Compute& compute = std::get<Compute>(leaf.node);
     switch (op.kind) {
-    case Kind::Fetch: return fetch_first(compute, body);
+    case Kind::Fetch: return fetch_first(op.leaf, body);
     case Kind::Multiply: return lower_product(op, compute, leaf.span, body);
     case Kind::Publish: return lower_publish(op, compute, leaf.span, body);
-    default: return lower_elements(compute, leaf.span, body);
+    default: return lower_elements(op.leaf, compute, leaf.span, body);
     }
 }
 

@@ -38,7 +38,7 @@ std::vector<IndexForm> TensorLowering::inside_view(const Load& load, ElementScop
     std::vector<IndexForm> indices = indices_in_view(load, std::move(element));
     const std::vector<AxisId>& dimensions = region_.arrays[load.array.index()].axes;
     for (std::size_t d = 0; d < indices.size(); ++d)
-        if (d != inside && !tensor::clamped(load.gather[d], dimensions[d]))
+        if (d != inside && !schedule::clamped(load.gather[d], dimensions[d]))
             indices[d] = kept_inside(indices[d], dimensions[d]);
     return indices;
 }
@@ -52,10 +52,10 @@ TensorLowering::Source TensorLowering::source_of(const Load& load) {
         source.count.push_back(range.count);
         source.left.emplace_back();
     }
-    if (!tensor::is_view(load)) return source;
+    if (!schedule::is_view(load)) return source;
     Load free = load;
     for (std::size_t d = 0; d < dimensions.size(); ++d)
-        if (const auto index = tensor::clamped(load.gather[d], dimensions[d]))
+        if (const auto index = schedule::clamped(load.gather[d], dimensions[d]))
             free.gather[d] = *index;
     source.origin = indices_in_view(free, {});
     for (std::size_t d = 0; d < dimensions.size(); ++d) {

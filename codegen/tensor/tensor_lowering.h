@@ -23,11 +23,12 @@ namespace napkin::lowering {
 class TensorLowering : private RegionFrame {
 public:
     TensorLowering(const State& state, const RegionProgram& region, const EmitOptions& options,
-                   tensor::Plan plan, schedule::Program schedule);
+                   schedule::Plan plan, schedule::Program schedule);
     [[nodiscard]] LoweredRegion run();
 
 private:
-    using Home = tensor::Home;
+    using Home = schedule::Home;
+    using LeafId = schedule::LeafId;
 
     /// A fragment's type and how its elements are indexed.
     struct Columns {
@@ -81,7 +82,7 @@ private:
     void limit_whole_axes();
     void name_tiles();
     void name_buffers();
-    [[nodiscard]] bool rounds_operand(const tensor::Product& product) const;
+    [[nodiscard]] bool rounds_operand(const schedule::Product& product) const;
     void declare_warps(Body& body);
     void lower(const schedule::Body& items, Body& body);
     void lower(schedule::OpId op, Body& body);
@@ -156,7 +157,7 @@ private:
     [[nodiscard]] Body direct_save(const Save& save);
 
     // lower_compute.cpp
-    void lower_elements(const Compute& compute, Span span, Body& body);
+    void lower_elements(LeafId leaf, const Compute& compute, Span span, Body& body);
     /// Loads that waited until they are used.
     void make_deferred_loads(const Compute& compute, Body& body);
     [[nodiscard]] std::optional<Expression> map_of(const Compute& compute) const;
@@ -171,7 +172,7 @@ private:
     void lower_shared_vector(const Compute& compute, Body& body);
 
     // lower_serial.cpp
-    void lower_serial(const Compute& compute, const Fold& fold, const tensor::Serial& serial,
+    void lower_serial(const Compute& compute, const Fold& fold, const schedule::Serial& serial,
                       Body& body);
     /// Loops over all indices that the block has along the axes, outermost first.
     [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner) const;
@@ -218,31 +219,32 @@ private:
 
     // lower_product.cpp
     void lower_product(const schedule::Op& op, const Compute& compute, Span span, Body& body);
-    void fetch_first(const Compute& compute, Body& body);
+    void fetch_first(LeafId leaf, Body& body);
     [[nodiscard]] kernel::Statement multiplication(
-        schedule::Op::Portion portion, const Compute& compute, const kernel::Expression& sum,
+        const schedule::Op& op, const Compute& compute, const kernel::Expression& sum,
         const std::optional<kernel::Expression>& left) const;
-    [[nodiscard]] std::optional<kernel::Expression> left_operand(const Compute& compute,
-                                                                 const tensor::Product& product,
+    [[nodiscard]] std::optional<kernel::Expression> left_operand(LeafId leaf,
+                                                                 const Compute& compute,
+                                                                 const schedule::Product& product,
                                                                  Body& body);
     /// A side of a product that is in shared memory.
-    [[nodiscard]] std::optional<kernel::Expression> matrix_of(const Compute& compute,
-                                                              const tensor::Product& product,
+    [[nodiscard]] std::optional<kernel::Expression> matrix_of(LeafId leaf,
+                                                              const schedule::Product& product,
                                                               bool left) const;
     /// How a matrix lies for the product.
-    [[nodiscard]] kernel::Expression order_of(const tensor::Product& product, bool left) const;
+    [[nodiscard]] kernel::Expression order_of(const schedule::Product& product, bool left) const;
     /// `Order::AsStored, Order::Transposed, 64`: of both, and the depth.
-    [[nodiscard]] std::vector<kernel::Expression> orders_of(const tensor::Product& product) const;
+    [[nodiscard]] std::vector<kernel::Expression> orders_of(const schedule::Product& product) const;
     /// The first column of a result that the warp owns.
     [[nodiscard]] kernel::Expression first_column(AxisId axis) const;
     [[nodiscard]] AxisId axis_along(VariableId matrix, std::size_t dimension) const;
-    [[nodiscard]] const std::string& operands_of(const Compute& compute, Body& body);
+    [[nodiscard]] const std::string& operands_of(LeafId leaf, Body& body);
 
     // lower_publish.cpp
     void lower_publish(const schedule::Op& op, const Compute& compute, Span span, Body& body);
     /// A matrix of which every element is an expression; 0 beyond the edges.
     void publish_matrix(const Expression& value, const Compute& compute,
-                        const kernel::Expression& tile, const tensor::Panel& panel,
+                        const kernel::Expression& tile, const schedule::Panel& panel,
                         ElementType type, Body& body);
     struct Vectors;
     void read_in_vectors(Vectors& vectors, VariableId variable, const Expression& value,
@@ -257,11 +259,11 @@ private:
         std::vector<AxisId> axes;  ///< that its dimensions run along
     };
 
-    tensor::Plan plan_;
+    schedule::Plan plan_;
     schedule::Program schedule_;
     std::vector<const TileStatement*> leaves_;
     std::vector<const Loop*> loops_;
-    tensor::Scales scales_;
+    schedule::Scales scales_;
     std::map<VariableId, std::string> names_of_;  // registers
     std::map<AxisId, std::string> warp_parts_;    // `warp_q`
     std::map<VariableId, Shared> shared_;
