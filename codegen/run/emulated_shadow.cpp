@@ -193,6 +193,7 @@ std::string explain(const Conflict& conflict, const SharedAccess& access, const 
 
 std::optional<std::string> SharedOrder::touch(const SharedAccess& access, const char* name,
                                               long long index) {
+    if (!checked) return std::nullopt;
     if (clocks.exhausted()) return "the block synchronises more often than the emulator counts";
     if (const std::optional<Conflict> conflict = shadow.touch(access))
         return explain(*conflict, access, name, index, clocks);

@@ -110,6 +110,7 @@ private:
 struct SharedOrder {
     Clocks clocks;
     SharedShadow shadow;
+    bool checked = true;
     SharedOrder(int threads, long long bytes) : clocks(threads), shadow(clocks, bytes) {}
     void restart() {
         clocks.restart();

@@ -130,6 +130,7 @@ private:
         finished_ = 0;
         std::memset(shared_.get(), 0xff, static_cast<std::size_t>(launch_.shared_bytes));
         order_.restart();
+        order_.checked = launch_.check_order;
         std::fill(warps_.begin(), warps_.end(), Warp{});
         std::fill(copies_.begin(), copies_.end(), CopiesInFlight{});
         hopper_.start_block();

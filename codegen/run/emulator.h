@@ -32,6 +32,8 @@ struct EmulatedLaunch {
     std::int64_t shared_bytes = 0;
     std::uint64_t seed = 1;  ///< of the order in which threads run
     bool count_accesses = false;
+    /// Without, accesses that nothing orders go on with whatever is there.
+    bool check_order = true;
 };
 
 struct EmulatedRun {

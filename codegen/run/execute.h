@@ -28,6 +28,8 @@ struct ExecuteOptions {
     CompileOptions compile;  ///< the architecture is the device's own
     /// In the emulator, counts how often banks of shared memory conflict.
     bool count_bank_conflicts = false;
+    /// In the emulator, ends the run at accesses to shared memory that nothing orders.
+    bool check_order = true;
     /// Where the emulator keeps compiled kernels; empty: `napkin/emulator` under the cache folder.
     std::filesystem::path emulator_cache;
 };

@@ -63,6 +63,7 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
         launch.shared_bytes = kernel.shared_bytes;
         launch.seed = options.seed;
         launch.count_accesses = options.count_bank_conflicts;
+        launch.check_order = options.check_order;
         const EmulatedRun run = run_emulated(launch);
         invariant(!run.fault, run.fault ? fault_text(kernel, *run.fault) : std::string());
         for (std::size_t kind = 0; kind < run.traffic.size(); ++kind) {

@@ -21,6 +21,7 @@ struct Run {
     const EmittedProgram& program;
     std::uint64_t seed;
     RunOn where;
+    bool check_order = true;
 };
 
 /// Outputs that are yet to be judged.
@@ -36,6 +37,7 @@ std::string wrong_with_inputs(const Run& run, const Tensors& given, Unjudged& un
     ExecuteOptions how;
     how.seed = run.seed;
     how.emulator_cache = emulator_folder();
+    how.check_order = run.check_order;
     const Precision precision = precision_of(run.state, run.program);
     Reference reference = run.plain == diagram ? Reference(run.plain, given, precision)
                                                : Reference(run.plain, given, diagram, precision);
@@ -107,8 +109,9 @@ std::string wrong_with(const Diagram& plain, const State& state, const EmittedPr
 }
 
 std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,
-                       const std::function<void(Tensors&)>& arrange) {
-    return wrong_at_some_scale({state.diagram, state, program, seed, RunOn::Emulator}, arrange);
+                       const std::function<void(Tensors&)>& arrange, bool check_order) {
+    return wrong_at_some_scale({state.diagram, state, program, seed, RunOn::Emulator, check_order},
+                               arrange);
 }
 
 }  // namespace napkin::test
