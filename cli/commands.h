@@ -68,6 +68,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_export(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
+[[nodiscard]] Result<int> run_mask(Context& context);
 [[nodiscard]] Result<int> run_prove(Context& context);
 [[nodiscard]] Result<int> run_run(Context& context);
 [[nodiscard]] Result<int> run_search(Context& context);

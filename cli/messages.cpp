@@ -102,6 +102,12 @@ Diagnostic no_passes(const std::string& region, const std::string& target) {
         "`--target sm_80` says why that one does not serve, or takes it");
 }
 
+Diagnostic no_mask(const std::string& diagram) {
+    return plain_error("E9030", "no fold of `" + diagram + "` has a mask",
+                       "a mask is a condition outside of which an element adds nothing: "
+                       "`if x <= q then S[q, x] else -inf`");
+}
+
 Diagnostic several_cubins(std::size_t count) {
     return plain_error("E9008",
                        "this derivation has " + std::to_string(count) +

@@ -26,6 +26,8 @@ namespace napkin::cli {
 /// Of `draw --region`, in the words of the rules.
 [[nodiscard]] Diagnostic unknown_region(const std::string& reason, const std::string& help);
 [[nodiscard]] Diagnostic law_without_picture(const std::string& command);
+/// Of `mask`.
+[[nodiscard]] Diagnostic no_mask(const std::string& diagram);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
 [[nodiscard]] Diagnostic after_without_schedule();
 [[nodiscard]] Diagnostic no_passes(const std::string& region, const std::string& target);

@@ -7,4 +7,11 @@ Diagnostic cost_overflows(const std::string& name) {
                        "give smaller sizes with `--set`");
 }
 
+Diagnostic too_many_heads(const std::string& statement, std::int64_t most) {
+    return plain_error(
+        "E0721",
+        "the mask of `" + statement + "` differs over more than " + std::to_string(most) + " heads",
+        "give smaller sizes of woven axes with `--set`");
+}
+
 }  // namespace napkin::messages

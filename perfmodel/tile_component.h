@@ -1,6 +1,7 @@
 // One component of a sum over tiles (perfmodel/tile_count.h): axes that vary together.
 #pragma once
 
+#include "diagrams/index/mask.h"
 #include "perfmodel/affine.h"
 #include "perfmodel/tile_count.h"
 
@@ -30,9 +31,21 @@ struct Component {
 /// fit.
 [[nodiscard]] std::optional<std::int64_t> closed_value(const std::vector<Axis>& axes,
                                                        const Component& component);
+/// The masks of one program, each made once: several components have the same.
+class KnownMasks {
+public:
+    explicit KnownMasks(const std::vector<Axis>& axes) : axes_(axes) {}
+    /// Of the points where all conditions hold.
+    [[nodiscard]] const index::Mask& of(const std::vector<Expression>& conditions);
+
+private:
+    const std::vector<Axis>& axes_;
+    std::vector<std::pair<std::vector<Expression>, std::unique_ptr<index::Mask>>> known_;
+};
 /// The sum by enumeration.
 [[nodiscard]] std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
-                                                          const Component& component);
+                                                          const Component& component,
+                                                          KnownMasks& masks);
 /// How many tiles the enumeration would visit, at most.
 [[nodiscard]] double instances_of(const std::vector<Axis>& axes, const Component& component);
 

@@ -84,7 +84,7 @@ std::vector<Component> components_of(const std::vector<Partition>& path,
 
 std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
                                             const Component& component, const SymbolValues& sizes,
-                                            bool quick) {
+                                            bool quick, KnownMasks& masks) {
     if (quick)
         if (const std::optional<std::int64_t> value = closed_value(axes, component))
             return ComponentCount{*value, {}, {}};
@@ -98,15 +98,15 @@ std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
     const bool trusted = said && (quick || is_closed(axes, component) ||
                                   instances_of(axes, component) > kMostInstances);
     if (trusted) return ComponentCount{*said, *formula, {}};
-    const std::optional<std::int64_t> seen = component_value(axes, component);
+    const std::optional<std::int64_t> seen = component_value(axes, component, masks);
     if (!seen) return std::nullopt;
     return ComponentCount{*seen, said == seen ? *formula : Formula(*seen), {}};
 }
 
 std::optional<ComponentCount> count_component(const std::vector<Axis>& axes,
                                               const Component& component, const SymbolValues& sizes,
-                                              bool quick) {
-    std::optional<ComponentCount> counted = count_exactly(axes, component, sizes, quick);
+                                              bool quick, KnownMasks& masks) {
+    std::optional<ComponentCount> counted = count_exactly(axes, component, sizes, quick, masks);
     if (!counted || quick) return counted;
     const std::optional<Formula> ideal = component_formula(axes, component, true);
     if (ideal) counted->ideal = idealise(*ideal);
@@ -203,8 +203,22 @@ struct TileCounter::Known {
 };
 
 TileCounter::TileCounter(const std::vector<Axis>& axes, SymbolValues sizes, bool quick)
-    : axes_(axes), sizes_(std::move(sizes)), quick_(quick) {}
+    : axes_(axes),
+      sizes_(std::move(sizes)),
+      quick_(quick),
+      masks_(std::make_unique<KnownMasks>(axes)) {}
 TileCounter::~TileCounter() = default;
+
+std::optional<Formula> tiles_formula(const std::vector<Axis>& axes,
+                                     const std::vector<Partition>& path) {
+    Formula product(1);
+    for (const Component& component : components_of(path, {})) {
+        const std::optional<Formula> formula = component_formula(axes, component, false);
+        if (!formula) return std::nullopt;
+        product = product * *formula;
+    }
+    return product;
+}
 
 std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
                                             const std::vector<Footprint>& dimensions) {
@@ -224,7 +238,7 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
                 fresh.dimensions.push_back(*dimension);
             for (const VisibleWhen& mask : component.masks)
                 fresh.masks.emplace_back(*mask.condition, mask.depth);
-            fresh.counted = count_component(axes_, component, sizes_, quick_);
+            fresh.counted = count_component(axes_, component, sizes_, quick_, *masks_);
             known_.push_back(std::make_unique<Known>(std::move(fresh)));
             known = std::prev(known_.end());
         }

@@ -79,8 +79,14 @@ private:
     const std::vector<Axis>& axes_;
     SymbolValues sizes_;
     bool quick_;
+    std::unique_ptr<class KnownMasks> masks_;
     std::vector<std::unique_ptr<Known>> known_;
 };
+
+/// The number of tiles that partitions make, as masks leave them; nullopt where these have no
+/// affine form. Whoever shows it compares its value first.
+[[nodiscard]] std::optional<Formula> tiles_formula(const std::vector<Axis>& axes,
+                                                   const std::vector<Partition>& path);
 
 /// Extents of axes and sizes of groups and streams.
 [[nodiscard]] SymbolValues sizes_of(const RegionProgram& region);

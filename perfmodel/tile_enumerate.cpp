@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "diagrams/checked.h"
-#include "diagrams/index/mask.h"
+#include "diagrams/index/box_count.h"
 #include "perfmodel/tile_component.h"
 
 namespace napkin {
@@ -12,17 +12,91 @@ namespace {
 /// Chunks of an axis past which those that a mask leaves are found in closed form.
 constexpr std::int64_t kManyChunks = 64;
 
+/// Tiles that are sooner visited than counted otherwise.
+constexpr double kFewTiles = 1000;
+
+/// Components in which every axis is cut once, all masks are decided where all of their axes are,
+/// and every dimension is an axis: the tiles that masks leave are counted without visiting them,
+/// and only the last tile of an axis has another width.
+class BoxSum {
+public:
+    BoxSum(const std::vector<Axis>& axes, const Component& component, KnownMasks& masks)
+        : axes_(axes), component_(component), masks_(masks) {}
+
+    std::optional<std::int64_t> total() {
+        std::vector<Expression> conditions;
+        for (const VisibleWhen& mask : component_.masks) {
+            if (mask.depth != component_.masks.front().depth) return std::nullopt;
+            for (std::size_t k = mask.depth; k < component_.path.size(); ++k)
+                if (axes_used(*mask.condition).contains(component_.path[k]->axis))
+                    return std::nullopt;
+            conditions.push_back(*mask.condition);
+        }
+        std::vector<index::Tiling> tilings;
+        for (const Partition* partition : component_.path) {
+            for (const index::Tiling& other : tilings)
+                if (other.axis == partition->axis) return std::nullopt;
+            tilings.push_back({partition->axis, partition->size});
+        }
+        for (const Footprint* dimension : component_.dimensions)
+            if (!is_axis(*dimension)) return std::nullopt;
+        const index::Mask& mask = masks_.of(conditions);
+        if (!mask.is_exact()) return std::nullopt;  // more is visited
+        index::BoxCounter counter(axes_, mask, tilings);
+        return sum(counter, {}, 0).value;
+    }
+
+private:
+    [[nodiscard]] bool is_axis(const Footprint& dimension) const {
+        const AxisIndex* index = dimension.index.size() == 1
+                                     ? std::get_if<AxisIndex>(&dimension.index.front().node)
+                                     : nullptr;
+        return index != nullptr &&
+               (!dimension.limit || *dimension.limit == axes_[index->axis.index()].extent);
+    }
+    /// The width of all dimensions along an axis in a tile of `size`.
+    [[nodiscard]] CheckedInt width(AxisId axis, std::int64_t size) const {
+        CheckedInt product = 1;
+        for (const Footprint* dimension : component_.dimensions)
+            if (std::get<AxisIndex>(dimension->index.front().node).axis == axis)
+                product = product * size;
+        return product;
+    }
+    /// With the last tiles of the first `decided` axes chosen or left out.
+    [[nodiscard]] CheckedInt sum(index::BoxCounter& counter, const Ranges& within,
+                                 std::size_t decided) const {
+        if (decided == component_.path.size()) {
+            const std::optional<index::BoxCounts> counts = counter.count({}, within);
+            return counts ? CheckedInt(counts->met) : CheckedInt(std::nullopt);
+        }
+        const Partition& partition = *component_.path[decided];
+        const std::int64_t extent = axes_[partition.axis.index()].extent;
+        const std::int64_t whole = extent / partition.size * partition.size;
+        const auto part = [&](std::int64_t first, std::int64_t size) -> CheckedInt {
+            if (size == 0) return 0;
+            Ranges inner = within;
+            inner[partition.axis] = {first, first + size - 1};
+            return sum(counter, inner, decided + 1) *
+                   width(partition.axis, std::min(size, partition.size));
+        };
+        return part(0, whole) + part(whole, extent - whole);
+    }
+
+    const std::vector<Axis>& axes_;
+    const Component& component_;
+    KnownMasks& masks_;
+};
+
 class Enumeration {
 public:
-    Enumeration(const std::vector<Axis>& axes, const Component& component)
+    Enumeration(const std::vector<Axis>& axes, const Component& component, KnownMasks& known)
         : axes_(axes), component_(component) {
         for (std::size_t depth = 0; depth <= component.path.size(); ++depth) {
             std::vector<Expression> conditions;
             for (const VisibleWhen& mask : component.masks)
                 if (mask.depth == depth) conditions.push_back(*mask.condition);
             if (conditions.empty()) continue;
-            const index::Mask& mask =
-                masks_.emplace(depth, index::Mask(axes, conditions)).first->second;
+            const index::Mask& mask = *masks_.emplace(depth, &known.of(conditions)).first->second;
             if (depth == 0) continue;
             const Partition& partition = *component.path[depth - 1];
             if (axes[partition.axis.index()].extent / partition.size < kManyChunks) continue;
@@ -48,7 +122,7 @@ private:
         const auto next = [&](std::int64_t number) -> std::int64_t {
             if (known == chunks_.end()) return number;
             ranges_.erase(partition.axis);
-            return index::next_chunk(known->second, masks_.at(k + 1).box(ranges_), number)
+            return index::next_chunk(known->second, masks_.at(k + 1)->box(ranges_), number)
                 .value_or(whole.high / partition.size + 1);
         };
         CheckedInt sum = 0;
@@ -68,7 +142,7 @@ private:
     }
     [[nodiscard]] bool visible(std::size_t depth) const {
         const auto mask = masks_.find(depth);
-        return mask == masks_.end() || mask->second.meets(ranges_);
+        return mask == masks_.end() || mask->second->meets(ranges_);
     }
     [[nodiscard]] std::optional<std::int64_t> tile() const {
         CheckedInt product = 1;
@@ -95,16 +169,26 @@ private:
 
     const std::vector<Axis>& axes_;
     const Component& component_;
-    std::map<std::size_t, index::Mask> masks_;     // by the number of partitions in force
-    std::map<std::size_t, index::Chunks> chunks_;  // of partitions of a whole axis
+    std::map<std::size_t, const index::Mask*> masks_;  // by the number of partitions in force
+    std::map<std::size_t, index::Chunks> chunks_;      // of partitions of a whole axis
     Ranges ranges_;
 };
 
 }  // namespace
 
+const index::Mask& KnownMasks::of(const std::vector<Expression>& conditions) {
+    for (const auto& [known, mask] : known_)
+        if (known == conditions) return *mask;
+    return *known_.emplace_back(conditions, std::make_unique<index::Mask>(axes_, conditions))
+                .second;
+}
+
 std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
-                                            const Component& component) {
-    return Enumeration(axes, component).total();
+                                            const Component& component, KnownMasks& masks) {
+    if (instances_of(axes, component) > kFewTiles)
+        if (const std::optional<std::int64_t> sum = BoxSum(axes, component, masks).total())
+            return sum;
+    return Enumeration(axes, component, masks).total();
 }
 
 double instances_of(const std::vector<Axis>& axes, const Component& component) {

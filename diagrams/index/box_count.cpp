@@ -1,392 +1,283 @@
 #include "diagrams/index/box_count.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <set>
 
 #include "diagrams/checked.h"
+#include "diagrams/contains.h"
+#include "diagrams/index/block_forms.h"
 
 namespace napkin::index {
 
-namespace blocks {
+namespace {
 
 /// Blocks looked at; ordinary masks need some thousands.
-constexpr std::size_t kMostBlocks = 4'000'000;
-/// A period of remainders beyond it is not what blocks are aligned to.
-constexpr std::int64_t kLongestPeriod = 1 << 16;
+constexpr std::size_t kMostBlocks = 8'000'000;
 
-/// A block of tile numbers: the first of each axis, and how many.
-struct Block {
-    std::vector<std::int64_t> first;
-    std::vector<std::int64_t> count;
-};
+/// Parts of an axis that blocks begin at: the greatest one before the end.
+std::int64_t first_part(std::int64_t count, const std::vector<std::int64_t>& units) {
+    std::int64_t part = 1;
+    for (const std::int64_t unit : units)
+        if (unit < count) part = std::max(part, unit);
+    while (part * 2 < count) part *= 2;
+    return part;
+}
 
-/// A linear form over tile numbers and quotients; what it has of other variables changes from one
-/// question to the next.
-struct Form {
-    Linear whole;
-    std::vector<std::pair<std::size_t, std::int64_t>> numbers;
-    std::vector<std::pair<std::size_t, std::int64_t>> quotients;
-};
-struct Division {
-    Form dividend;
-    std::int64_t divisor = 1;
-};
-struct Terms {
-    std::vector<Division> divisions;
-    std::vector<Form> zero;
-    std::vector<Form> not_negative;
-};
-struct Alternatives {
-    std::vector<Terms> clauses;
-    bool inverted = false;
-};
+}  // namespace
 
-/// A value in the corner of a block, and how far it goes from there.
-struct Reach {
-    std::int64_t corner = 0;
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-};
-
-enum class Truth { False, True, Open };
-
-/// What a block's count depends on.
-using Signature = std::vector<std::int64_t>;
-
-/// Choices that share axes, with those axes.
-struct Component {
-    std::vector<std::size_t> axes;  // into Parts::tilings
-    std::vector<Alternatives> choices;
-    std::map<std::pair<std::size_t, Signature>, std::int64_t> known;  // by which tiles are last
-};
-
-/// A condition over tiles.
-struct Condition {
-    Condition(const std::vector<Axis>& all_axes, const Mask& of, const BoxCondition& where,
-              const std::vector<Tiling>& cut)
-        : axes(all_axes), mask(of), tilings(cut) {
-        for (const Expression& what : mask.coordinates()) {
-            const AxisIndex* index = std::get_if<AxisIndex>(&what.node);
-            const auto own =
-                std::find_if(tilings.begin(), tilings.end(), [&](const Tiling& tiling) {
-                    return index != nullptr && tiling.axis == index->axis;
-                });
-            tiling_of.push_back(own == tilings.end() ? std::nullopt
-                                                     : std::optional(static_cast<std::size_t>(
-                                                           own - tilings.begin())));
-            const std::set<AxisId> used = axes_used(what);
-            movable.push_back(own != tilings.end() ||
-                              std::none_of(tilings.begin(), tilings.end(), [&](const Tiling& each) {
-                                  return used.contains(each.axis);
-                              }));
+/// The conditions about some axes, with what was counted.
+class CountedForms {
+public:
+    CountedForms(BlockForms conditions, const std::vector<Tiling>& tilings)
+        : forms(std::move(conditions)), tilings_(tilings) {
+        for (const std::size_t axis : forms.axes()) {
+            between_[axis] = {tilings[axis].size};
+            for (const std::int64_t period : forms.periods(axis))
+                between_[axis].push_back(std::lcm(period, tilings[axis].size));
         }
-        for (const Choice& choice : where) add(choice);
     }
 
-    // Reading the condition.
-    Form form_of(const Linear& linear) {
-        Form form{linear, {}, {}};
-        std::map<std::size_t, std::int64_t> numbers;
-        for (const auto& [variable, coefficient] : linear.terms) {
-            const std::size_t coordinate = variable / 2;
-            if (coordinate > tiling_of.size()) {
-                form.quotients.emplace_back(variable - 2 * (tiling_of.size() + 1), coefficient);
-                continue;
-            }
-            valid = valid && movable[coordinate];
-            if (const std::optional<std::size_t> own = tiling_of[coordinate])
-                numbers[*own] += coefficient * tilings[*own].size;
-        }
-        form.numbers.assign(numbers.begin(), numbers.end());
-        return form;
+    /// Forgets nothing but which values coordinates have.
+    void set_values(std::vector<std::int64_t> values) {
+        values_ = std::move(values);
+        steps_ = 0;
     }
-    Terms terms_of(const Clause& clause) {
-        Terms terms;
-        for (const Quotient& quotient : clause.quotients)
-            terms.divisions.push_back({form_of(quotient.dividend), quotient.divisor});
-        for (const Linear& form : clause.zero) terms.zero.push_back(form_of(form));
-        for (const Linear& form : clause.not_negative) terms.not_negative.push_back(form_of(form));
-        return terms;
+    [[nodiscard]] std::optional<BoxCounts> count(const Block& block);
+    [[nodiscard]] bool draw(const Block& block, TileMap& map);
+
+    BlockForms forms;
+
+private:
+    [[nodiscard]] std::optional<BoxCounts> count_open(const Block& block);
+    [[nodiscard]] std::optional<BoxCounts> whole(const Block& block) const;
+    [[nodiscard]] std::pair<Block, Block> halves(const Block& block) const;
+    /// The longest axis that holds several tiles.
+    [[nodiscard]] std::optional<std::size_t> longest_of_tiles(const Block& block) const;
+    [[nodiscard]] std::int64_t tiles(std::size_t axis, const Block& block) const {
+        return (block.count[axis] + tilings_[axis].size - 1) / tilings_[axis].size;
     }
+
+    const std::vector<Tiling>& tilings_;
+    std::map<std::size_t, std::vector<std::int64_t>> between_;  // lengths of whole tiles, by axis
+    std::vector<std::int64_t> values_;
+    std::map<Signature, BoxCounts> known_;
+    std::size_t steps_ = 0;
+};
+
+std::optional<BoxCounts> CountedForms::whole(const Block& block) const {
+    CheckedInt boxes = 1;
+    CheckedInt points = 1;
+    for (const std::size_t axis : forms.axes()) {
+        boxes = boxes * tiles(axis, block);
+        points = points * block.count[axis];
+    }
+    if (!points) return std::nullopt;
+    return BoxCounts{*boxes, *boxes, *points};
+}
+
+std::optional<std::size_t> CountedForms::longest_of_tiles(const Block& block) const {
+    std::optional<std::size_t> longest;
+    for (const std::size_t axis : forms.axes())
+        if (tiles(axis, block) > 1 && (!longest || block.count[axis] > block.count[*longest]))
+            longest = axis;
+    return longest;
+}
+
+std::pair<Block, Block> CountedForms::halves(const Block& block) const {
+    const std::optional<std::size_t> between = longest_of_tiles(block);
+    const std::vector<std::size_t>& axes = forms.axes();
+    const std::size_t axis =
+        between ? *between
+                : *std::max_element(axes.begin(), axes.end(), [&](std::size_t a, std::size_t b) {
+                      return block.count[a] < block.count[b];
+                  });
+    std::pair<Block, Block> parts{block, block};
+    const std::int64_t first =
+        first_part(block.count[axis], between ? between_.at(axis) : forms.periods(axis));
+    parts.first.count[axis] = first;
+    parts.second.first[axis] += first;
+    parts.second.count[axis] -= first;
+    return parts;
+}
+
+std::optional<BoxCounts> CountedForms::count(const Block& block) {
+    if (++steps_ > kMostBlocks) return std::nullopt;
+    Signature signature;
+    for (const std::size_t axis : forms.axes()) signature.push_back(block.count[axis]);
+    const Truth truth = forms.judge(block, values_, signature);
+    if (truth == Truth::False) return BoxCounts{};
+    if (truth == Truth::True) return whole(block);
+    if (const auto found = known_.find(signature); found != known_.end()) return found->second;
+    const std::optional<BoxCounts> counts = count_open(block);
+    if (counts) known_.emplace(std::move(signature), *counts);
+    return counts;
+}
+
+std::optional<BoxCounts> CountedForms::count_open(const Block& block) {
+    const auto [one, other] = halves(block);
+    const std::optional<BoxCounts> first = count(one);
+    const std::optional<BoxCounts> second = first ? count(other) : std::nullopt;
+    if (!second) return std::nullopt;
+    const CheckedInt points = CheckedInt(first->points) + second->points;
+    if (!points) return std::nullopt;
+    if (longest_of_tiles(block))
+        return BoxCounts{first->met + second->met, first->covered + second->covered, *points};
+    // Parts of one tile.
+    const bool all = whole(block)->points == *points;
+    return BoxCounts{*points > 0 ? 1 : 0, all ? 1 : 0, *points};
+}
+
+bool CountedForms::draw(const Block& block, TileMap& map) {
+    Signature signature;
+    const Truth truth = forms.judge(block, values_, signature);
+    if (truth == Truth::False) return true;
+    if (truth == Truth::Open && longest_of_tiles(block)) {
+        const auto [one, other] = halves(block);
+        return draw(one, map) && draw(other, map);
+    }
+    const std::optional<BoxCounts> counts = count(block);
+    if (!counts) return false;
+    const TileState state = counts->covered > 0 ? TileState::Full
+                            : counts->met > 0   ? TileState::Partial
+                                                : TileState::Empty;
+    std::vector<std::int64_t> at(map.axes.size(), 0);
+    while (true) {
+        std::int64_t place = 0;
+        for (std::size_t k = 0; k < at.size(); ++k)
+            place = place * map.tiles[k] + block.first[map.axes[k]] / tilings_[map.axes[k]].size +
+                    at[k];
+        map.states[static_cast<std::size_t>(place)] = state;
+        std::size_t k = at.size();
+        while (k > 0 && ++at[k - 1] == tiles(map.axes[k - 1], block)) at[--k] = 0;
+        if (k == 0) return true;
+    }
+}
+
+struct BoxCounter::Parts {
+    Parts(const std::vector<Axis>& all_axes, const Mask& mask, const std::vector<Tiling>& cut)
+        : axes(all_axes), coordinates(mask.coordinates()), tilings(cut) {
+        for (const Expression& what : coordinates) axis_of.push_back(axis_in_tilings(what));
+        const std::optional<BoxCondition> holds = mask.where_holds();
+        valid = holds.has_value();
+        for (const Choice& choice : holds.value_or(BoxCondition{})) add(choice);
+    }
+    Parts(const Parts&) = delete;
+    Parts& operator=(const Parts&) = delete;
+
+    [[nodiscard]] std::optional<std::size_t> axis_in_tilings(const Expression& what) const {
+        const AxisIndex* index = std::get_if<AxisIndex>(&what.node);
+        for (std::size_t axis = 0; index != nullptr && axis < tilings.size(); ++axis)
+            if (tilings[axis].axis == index->axis) return axis;
+        return std::nullopt;
+    }
+    /// Joins it to what shares an axis with it.
     void add(const Choice& choice) {
-        Component joined;
-        Alternatives alternatives{{}, choice.inverted};
-        std::set<std::size_t> used;
-        const auto collect = [&](const Form& form) {
-            for (const auto& [number, coefficient] : form.numbers) used.insert(number);
-        };
-        for (const Clause& clause : choice.clauses) {
-            alternatives.clauses.push_back(terms_of(clause));
-            const Terms& terms = alternatives.clauses.back();
-            for (const Division& division : terms.divisions) collect(division.dividend);
-            for (const Form& form : terms.zero) collect(form);
-            for (const Form& form : terms.not_negative) collect(form);
-        }
-        joined.choices.push_back(std::move(alternatives));
-        std::erase_if(components, [&](Component& other) {
-            if (std::none_of(other.axes.begin(), other.axes.end(),
-                             [&](std::size_t axis) { return used.contains(axis); }))
+        BlockForms alone(axis_of, {choice});
+        BoxCondition together;
+        std::erase_if(components, [&](const std::unique_ptr<CountedForms>& other) {
+            const std::vector<std::size_t>& known = other->forms.axes();
+            if (std::none_of(known.begin(), known.end(),
+                             [&](std::size_t axis) { return contains(alone.axes(), axis); }))
                 return false;
-            used.insert(other.axes.begin(), other.axes.end());
-            std::move(other.choices.begin(), other.choices.end(),
-                      std::back_inserter(joined.choices));
+            together.insert(together.end(), other->forms.choices().begin(),
+                            other->forms.choices().end());
             return true;
         });
-        joined.axes.assign(used.begin(), used.end());
-        components.push_back(std::move(joined));
+        together.push_back(choice);
+        components.push_back(
+            std::make_unique<CountedForms>(BlockForms(axis_of, std::move(together)), tilings));
     }
-
-    [[nodiscard]] std::int64_t extent(std::size_t tiling) const {
-        return axes[tilings[tiling].axis.index()].extent;
+    /// Of coordinates that are no index of an axis that is cut; nullopt where one has none.
+    [[nodiscard]] std::optional<std::vector<std::int64_t>> values(
+        const std::map<AxisId, std::int64_t>& at) const {
+        std::vector<std::int64_t> result(coordinates.size(), 0);
+        Ranges ranges;
+        for (const auto& [axis, index] : at) ranges[axis] = {index, index};
+        for (std::size_t c = 0; c < coordinates.size(); ++c) {
+            if (axis_of[c]) continue;
+            const std::optional<Interval> value = bounds(axes, coordinates[c], ranges);
+            if (!value || !value->is_one()) return std::nullopt;
+            result[c] = value->low;
+        }
+        return result;
     }
-    [[nodiscard]] std::int64_t tiles(std::size_t tiling) const {
-        return (extent(tiling) + tilings[tiling].size - 1) / tilings[tiling].size;
+    [[nodiscard]] Block block(const Ranges& within) const {
+        Block whole;
+        for (const Tiling& tiling : tilings) {
+            const auto part = within.find(tiling.axis);
+            const Interval range = part != within.end()
+                                       ? part->second
+                                       : Interval{0, axes[tiling.axis.index()].extent - 1};
+            whole.first.push_back(range.low);
+            whole.count.push_back(range.high - range.low + 1);
+        }
+        return whole;
     }
 
     const std::vector<Axis>& axes;
-    const Mask& mask;
+    std::vector<Expression> coordinates;
     std::vector<Tiling> tilings;
-    std::vector<std::optional<std::size_t>> tiling_of;  // of coordinates
-    std::vector<bool> movable;  // whether a coordinate follows tile numbers, or does not at all
-    std::vector<Component> components;
+    std::vector<std::optional<std::size_t>> axis_of;  // of coordinates, into the tilings
+    std::vector<std::unique_ptr<CountedForms>> components;
     bool valid = true;
 };
 
-/// How blocks of one axis are halved: to whole periods of its remainders, in powers of two.
-std::int64_t first_half(std::int64_t count, std::int64_t period) {
-    std::int64_t half = count > period ? period : 1;
-    while (half * 2 < count) half *= 2;
-    return half;
-}
-
-void lengthen(std::vector<std::int64_t>& periods, const Form& form, std::int64_t divisor) {
-    for (const auto& [number, coefficient] : form.numbers) {
-        const std::int64_t own = divisor / std::gcd(divisor, coefficient);
-        const std::int64_t both = std::lcm(periods[number], own);
-        if (own <= kLongestPeriod && both <= kLongestPeriod) periods[number] = both;
-    }
-}
-
-/// Counts the blocks of one component, with the tiles in `last` of ragged axes alone.
-class BlockCount {
-public:
-    BlockCount(const Condition& parts, Component& component, std::size_t last,
-               std::vector<Interval> box, std::size_t& steps);
-    [[nodiscard]] CheckedInt count() { return count(root_); }
-
-private:
-    [[nodiscard]] CheckedInt count(const Block& block);
-    [[nodiscard]] Truth judge(const Block& block, Signature& signature);
-    [[nodiscard]] Truth judge(const Alternatives& choice, const Block& block, Signature& signature);
-    [[nodiscard]] Truth judge(const Terms& terms, const Block& block, Signature& signature);
-    [[nodiscard]] Reach span_of(const Form& form, const Block& block) const;
-    [[nodiscard]] std::size_t longest(const Block& block) const;
-
-    const Condition& parts_;
-    Component& component_;
-    std::size_t last_;
-    std::vector<Interval> box_;  // of coordinates where all tile numbers are 0
-    std::size_t& steps_;
-    Block root_;
-    std::vector<std::int64_t> periods_;
-    std::vector<Reach> quotients_;
-};
-
-BlockCount::BlockCount(const Condition& parts, Component& component, std::size_t last,
-                       std::vector<Interval> box, std::size_t& steps)
-    : parts_(parts),
-      component_(component),
-      last_(last),
-      box_(std::move(box)),
-      steps_(steps),
-      periods_(parts.tilings.size(), 1) {
-    root_.first.assign(parts.tilings.size(), 0);
-    root_.count.assign(parts.tilings.size(), 1);
-    for (std::size_t at = 0; at < component.axes.size(); ++at) {
-        const std::size_t axis = component.axes[at];
-        const std::int64_t size = parts.tilings[axis].size;
-        const bool ragged_one = (last >> at & 1U) != 0;
-        if (!ragged_one) root_.count[axis] = parts.extent(axis) / size;
-        for (std::size_t c = 0; c < box_.size(); ++c)
-            if (parts.tiling_of[c] == axis)
-                box_[c] = ragged_one
-                              ? Interval{parts.extent(axis) / size * size, parts.extent(axis) - 1}
-                              : Interval{0, size - 1};
-    }
-    for (const Alternatives& choice : component.choices)
-        for (const Terms& terms : choice.clauses)
-            for (const Division& division : terms.divisions)
-                lengthen(periods_, division.dividend, division.divisor);
-}
-
-Reach BlockCount::span_of(const Form& form, const Block& block) const {
-    Reach span{form.whole.constant, 0, 0};
-    const std::size_t coordinates = box_.size();
-    for (const auto& [variable, coefficient] : form.whole.terms) {
-        if (variable / 2 > coordinates) continue;
-        const Interval& ends = box_[variable / 2];
-        span.corner = saturating_add(
-            span.corner,
-            saturating_multiply(coefficient, variable % 2 == 0 ? ends.low : ends.high));
-    }
-    const auto widen = [&](std::int64_t a, std::int64_t b) {
-        span.low = saturating_add(span.low, std::min(a, b));
-        span.high = saturating_add(span.high, std::max(a, b));
-    };
-    for (const auto& [number, coefficient] : form.numbers) {
-        span.corner =
-            saturating_add(span.corner, saturating_multiply(coefficient, block.first[number]));
-        widen(0, saturating_multiply(coefficient, block.count[number] - 1));
-    }
-    for (const auto& [quotient, coefficient] : form.quotients) {
-        const Reach& value = quotients_[quotient];
-        span.corner = saturating_add(span.corner, saturating_multiply(coefficient, value.corner));
-        widen(saturating_multiply(coefficient, value.low),
-              saturating_multiply(coefficient, value.high));
-    }
-    return span;
-}
-
-Truth BlockCount::judge(const Terms& terms, const Block& block, Signature& signature) {
-    quotients_.clear();
-    for (const Division& division : terms.divisions) {
-        const Reach dividend = span_of(division.dividend, block);
-        const std::int64_t corner = floor_quotient(dividend.corner, division.divisor);
-        const std::int64_t rest = dividend.corner - corner * division.divisor;
-        const Reach value{corner,
-                          floor_quotient(saturating_add(rest, dividend.low), division.divisor),
-                          floor_quotient(saturating_add(rest, dividend.high), division.divisor)};
-        signature.push_back(value.low == value.high ? -1 : rest);
-        // One value everywhere is that of the corner.
-        quotients_.push_back(value);
-    }
-    Truth truth = Truth::True;
-    const auto note = [&](Truth each, std::int64_t corner) {
-        if (each == Truth::False) truth = Truth::False;
-        if (each == Truth::Open && truth == Truth::True) truth = Truth::Open;
-        signature.push_back(static_cast<std::int64_t>(each));
-        if (each == Truth::Open) signature.push_back(corner);
-    };
-    for (const Form& form : terms.zero) {
-        const Reach span = span_of(form, block);
-        const std::int64_t low = saturating_add(span.corner, span.low);
-        const std::int64_t high = saturating_add(span.corner, span.high);
-        note(low > 0 || high < 0     ? Truth::False
-             : low == 0 && high == 0 ? Truth::True
-                                     : Truth::Open,
-             span.corner);
-    }
-    for (const Form& form : terms.not_negative) {
-        const Reach span = span_of(form, block);
-        note(saturating_add(span.corner, span.low) >= 0   ? Truth::True
-             : saturating_add(span.corner, span.high) < 0 ? Truth::False
-                                                          : Truth::Open,
-             span.corner);
-    }
-    return truth;
-}
-
-Truth BlockCount::judge(const Alternatives& choice, const Block& block, Signature& signature) {
-    Truth any = Truth::False;
-    for (const Terms& terms : choice.clauses) {
-        const std::size_t before = signature.size();
-        const Truth truth = judge(terms, block, signature);
-        if (truth == Truth::True) any = Truth::True;
-        if (truth == Truth::Open && any == Truth::False) any = Truth::Open;
-        // What is false here stays so: its forms matter no more.
-        if (truth != Truth::Open) signature.resize(before);
-        signature.push_back(-2 - static_cast<std::int64_t>(truth));
-        if (any == Truth::True) break;
-    }
-    if (any == Truth::Open || !choice.inverted) return any;
-    return any == Truth::True ? Truth::False : Truth::True;
-}
-
-Truth BlockCount::judge(const Block& block, Signature& signature) {
-    Truth all = Truth::True;
-    for (const Alternatives& choice : component_.choices) {
-        const std::size_t before = signature.size();
-        const Truth truth = judge(choice, block, signature);
-        if (truth == Truth::False) return truth;
-        if (truth == Truth::Open) all = truth;
-        if (truth != Truth::Open) signature.resize(before);
-        signature.push_back(-8 - static_cast<std::int64_t>(truth));
-    }
-    return all;
-}
-
-/// In indices, of the axes that have more than one tile left.
-std::size_t BlockCount::longest(const Block& block) const {
-    const auto length = [&](std::size_t axis) {
-        return block.count[axis] > 1 ? block.count[axis] * parts_.tilings[axis].size : 0;
-    };
-    return *std::max_element(component_.axes.begin(), component_.axes.end(),
-                             [&](std::size_t a, std::size_t b) { return length(a) < length(b); });
-}
-
-CheckedInt BlockCount::count(const Block& block) {
-    CheckedInt size = 1;
-    for (const std::size_t axis : component_.axes) size = size * block.count[axis];
-    if (!size || *size == 0) return size;
-    if (++steps_ > kMostBlocks) return std::nullopt;
-    Signature signature;
-    for (const std::size_t axis : component_.axes) signature.push_back(block.count[axis]);
-    const Truth truth = judge(block, signature);
-    if (truth == Truth::False) return 0;
-    if (truth == Truth::True) return size;
-    const auto key = std::pair(last_, std::move(signature));
-    if (const auto found = component_.known.find(key); found != component_.known.end())
-        return found->second;
-    const std::size_t axis = longest(block);
-    Block first = block;
-    Block second = block;
-    first.count[axis] = first_half(block.count[axis], periods_[axis]);
-    second.first[axis] += first.count[axis];
-    second.count[axis] -= first.count[axis];
-    const CheckedInt total = count(first) + count(second);
-    if (total) component_.known.emplace(key, *total);
-    return total;
-}
-
-}  // namespace blocks
-
-struct BoxCounter::Parts {
-    blocks::Condition condition;
-};
-
-BoxCounter::BoxCounter(const std::vector<Axis>& axes, const Mask& mask, const BoxCondition& where,
+BoxCounter::BoxCounter(const std::vector<Axis>& axes, const Mask& mask,
                        const std::vector<Tiling>& tilings)
-    : parts_(std::make_unique<Parts>(Parts{{axes, mask, where, tilings}})) {}
+    : parts_(std::make_unique<Parts>(axes, mask, tilings)) {}
 BoxCounter::BoxCounter(BoxCounter&&) noexcept = default;
 BoxCounter::~BoxCounter() = default;
 
-std::optional<std::int64_t> BoxCounter::count(const Ranges& others) {
-    blocks::Condition& condition = parts_->condition;
-    if (!condition.valid) return std::nullopt;
-    const std::vector<Interval> box = condition.mask.box(others);
-    std::vector<bool> counted(condition.tilings.size(), false);
-    std::size_t steps = 0;
-    CheckedInt product = 1;
-    for (blocks::Component& component : condition.components) {
-        CheckedInt sum = 0;
-        for (std::size_t last = 0; last < std::size_t{1} << component.axes.size(); ++last) {
-            bool possible = true;
-            for (std::size_t at = 0; at < component.axes.size(); ++at) {
-                const std::size_t axis = component.axes[at];
-                counted[axis] = true;
-                const bool ragged = condition.extent(axis) % condition.tilings[axis].size != 0;
-                possible = possible && (ragged || (last >> at & 1U) == 0);
-            }
-            if (possible)
-                sum = sum + blocks::BlockCount(condition, component, last, box, steps).count();
-        }
-        product = product * sum;
+std::optional<BoxCounts> BoxCounter::count(const std::map<AxisId, std::int64_t>& at,
+                                           const Ranges& within) {
+    const std::optional<std::vector<std::int64_t>> values = parts_->values(at);
+    if (!parts_->valid || !values) return std::nullopt;
+    const Block block = parts_->block(within);
+    std::set<std::size_t> asked;
+    CheckedInt met = 1;
+    CheckedInt covered = 1;
+    CheckedInt points = 1;
+    for (const std::unique_ptr<CountedForms>& component : parts_->components) {
+        component->set_values(*values);
+        const std::optional<BoxCounts> counts = component->count(block);
+        if (!counts) return std::nullopt;
+        met = met * counts->met;
+        covered = covered * counts->covered;
+        points = points * counts->points;
+        asked.insert(component->forms.axes().begin(), component->forms.axes().end());
     }
-    for (std::size_t axis = 0; axis < counted.size(); ++axis)
-        if (!counted[axis]) product = product * condition.tiles(axis);
-    return product.value;
+    for (std::size_t axis = 0; axis < parts_->tilings.size(); ++axis) {
+        if (asked.contains(axis)) continue;
+        const std::int64_t size = parts_->tilings[axis].size;
+        met = met * ((block.count[axis] + size - 1) / size);
+        covered = covered * ((block.count[axis] + size - 1) / size);
+        points = points * block.count[axis];
+    }
+    if (!met || !covered || !points) return std::nullopt;
+    return BoxCounts{*met, *covered, *points};
+}
+
+std::optional<std::vector<TileMap>> BoxCounter::maps(const std::map<AxisId, std::int64_t>& at) {
+    const std::optional<std::vector<std::int64_t>> values = parts_->values(at);
+    if (!parts_->valid || !values) return std::nullopt;
+    const Block block = parts_->block({});
+    std::vector<TileMap> maps;
+    for (const std::unique_ptr<CountedForms>& component : parts_->components) {
+        component->set_values(*values);
+        TileMap& map = maps.emplace_back();
+        map.axes = component->forms.axes();
+        CheckedInt tiles = 1;
+        for (const std::size_t axis : map.axes) {
+            const std::int64_t size = parts_->tilings[axis].size;
+            map.tiles.push_back((block.count[axis] + size - 1) / size);
+            tiles = tiles * map.tiles.back();
+        }
+        if (!tiles || *tiles > kLargestMap) return std::nullopt;
+        map.states.assign(static_cast<std::size_t>(*tiles), TileState::Empty);
+        if (!component->draw(block, map)) return std::nullopt;
+    }
+    return maps;
 }
 
 }  // namespace napkin::index

@@ -1,14 +1,16 @@
-// In how many boxes a condition holds (diagrams/index/mask.h), without visiting them.
+// How many boxes of tiles a condition meets and covers, and how many points it has, without
+// visiting them.
 //
-// Axes are cut into tiles, and a box is one tile of each. Over a block of tile numbers every linear
-// form of the condition lies between two ends: where they decide it, the block counts as a whole or
-// not at all, else it is halved. What a block's count depends on are the forms that its ends leave
-// open, by the values that they have in its corner, and the remainders of their divisions; blocks
-// that agree in these are counted once. A band along a diagonal, a comb of residues and a staircase
-// look alike wherever they go on, so that the time grows with the logarithm of the number of tiles.
+// A block of points is judged by the two ends of every linear form of the condition: where they
+// decide it, the block counts as a whole or not at all, else it is halved, first between tiles and
+// then inside one. What a block's count depends on are the forms that its ends leave open, by the
+// values that they have in its corner, and the remainders of their divisions; blocks that agree in
+// these are counted once. A band along a diagonal, a comb of residues and a staircase look alike
+// wherever they go on, so that the time grows with the logarithm of the sizes.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -24,17 +26,41 @@ struct Tiling {
     bool operator==(const Tiling&) const = default;
 };
 
+/// Boxes, one tile of each axis, that have a point, and that have no other; points.
+struct BoxCounts {
+    std::int64_t met = 0;
+    std::int64_t covered = 0;
+    std::int64_t points = 0;
+    bool operator==(const BoxCounts&) const = default;
+};
+
+enum class TileState : std::uint8_t { Empty, Partial, Full };
+/// The tiles of some axes, as conditions about these alone leave them, the last axis fastest.
+struct TileMap {
+    std::vector<std::size_t> axes;    ///< into the tilings
+    std::vector<std::int64_t> tiles;  ///< of each
+    std::vector<TileState> states;
+};
+/// Tiles beyond which there is no map.
+inline constexpr std::int64_t kLargestMap = std::int64_t{1} << 28;
+
+/// Counts over the points where a mask holds.
 class BoxCounter {
 public:
-    /// Of `where_met` or `where_covered` of a mask over these axes.
-    BoxCounter(const std::vector<Axis>& axes, const Mask& mask, const BoxCondition& where,
-               const std::vector<Tiling>& tilings);
+    /// The mask's axes that are in no tiling have to be given an index in every question.
+    BoxCounter(const std::vector<Axis>& axes, const Mask& mask, const std::vector<Tiling>& tilings);
     BoxCounter(BoxCounter&&) noexcept;
     ~BoxCounter();
 
-    /// The number of boxes, with every other axis in its range or whole; nullopt where the
-    /// condition depends on products of indices, or there is no end to counting.
-    [[nodiscard]] std::optional<std::int64_t> count(const Ranges& others);
+    /// At these indices of other axes, with axes that are cut left to the part in `within`, which
+    /// begins and ends where tiles do. Nullopt where the mask depends on more than indices, or
+    /// multiplies them, or there is no end to counting.
+    [[nodiscard]] std::optional<BoxCounts> count(const std::map<AxisId, std::int64_t>& at,
+                                                 const Ranges& within = {});
+    /// A box is of the least of the states that its tiles have in the maps, and full as far as axes
+    /// go that are in none.
+    [[nodiscard]] std::optional<std::vector<TileMap>> maps(
+        const std::map<AxisId, std::int64_t>& at);
 
 private:
     struct Parts;

@@ -259,6 +259,19 @@ bool Mask::is_exact() const {
                         [](Parts::Kind kind) { return kind == Parts::Kind::Free; });
 }
 
+std::optional<BoxCondition> Mask::where_holds() const {
+    BoxCondition condition;
+    for (const Set& held : parts_->held) {
+        parts_->context.begin();
+        const Set points(isl_set_coalesce(isl_set_compute_divs(held.copy())));
+        std::optional<std::vector<Clause>> clauses =
+            is_small(points) ? closed_form(points, coordinates().size()) : std::nullopt;
+        if (!clauses) return std::nullopt;
+        condition.push_back({std::move(*clauses), false});
+    }
+    return condition;
+}
+
 std::optional<Chunks> Mask::chunks_met(AxisId axis, std::int64_t size, bool from_zero) const {
     const std::vector<Expression>& all = coordinates();
     const auto found = std::find(all.begin(), all.end(), axis_index(axis));

@@ -81,6 +81,9 @@ public:
     [[nodiscard]] const BoxCondition& where_covered() const;
     /// Whether both say no less than visiting every index would.
     [[nodiscard]] bool is_exact() const;
+    /// Which points it has: a box of one point, every coordinate's value at its low end. Nullopt
+    /// where it would take too long to say.
+    [[nodiscard]] std::optional<BoxCondition> where_holds() const;
     /// The chunks of so many indices that the mask meets, where the axis' own coordinate is the
     /// part that is cut into chunks, the first of which is number 0, and begins at index 0 if
     /// `from_zero`; nullopt where they are no progressions.

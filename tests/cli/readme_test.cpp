@@ -17,19 +17,22 @@ namespace {
 
 const std::filesystem::path kRoot = NAPKIN_SOURCE_DIR;
 
-/// The text without its fenced blocks, in which brackets mean something else.
-std::string without_code(const std::string& text) {
-    constexpr std::string_view kFence = "\n```";
+/// The text without what stands between two fences.
+std::string without(std::string_view fence, const std::string& text) {
     std::string prose;
     std::size_t at = 0;
-    for (std::size_t open = text.find(kFence); open != std::string::npos;
-         open = text.find(kFence, at)) {
+    for (std::size_t open = text.find(fence); open != std::string::npos;
+         open = text.find(fence, at)) {
         prose += text.substr(at, open - at);
-        const std::size_t close = text.find(kFence, open + kFence.size());
+        const std::size_t close = text.find(fence, open + fence.size());
         if (close == std::string::npos) return prose;
-        at = close + kFence.size();
+        at = close + fence.size();
     }
     return prose + text.substr(at);
+}
+/// The text without its code, in which brackets mean something else.
+std::string without_code(const std::string& text) {
+    return without("`", without("\n```", text));
 }
 
 /// The text with what the commands of its console blocks print now.
@@ -99,16 +102,25 @@ TEST_CASE("the page on kernels shows what its commands print") {
     check_file(kRoot / "docs/codegen.md", now);
 }
 
+TEST_CASE("the page on masks shows what its commands print, typed in an empty folder") {
+    const std::filesystem::path folder = scratch() + "/masks";
+    std::filesystem::create_directories(folder);
+    int blocks = 0;
+    const std::string now = with_output(read_text(kRoot / "docs/masks.md"), folder, blocks);
+    CHECK(blocks >= 2);
+    check_file(kRoot / "docs/masks.md", now);
+}
+
 TEST_CASE("links of the documents lead somewhere") {
     for (const char* name : {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md",
-                             "docs/codegen.md"}) {
+                             "docs/codegen.md", "docs/masks.md"}) {
         const std::filesystem::path path = kRoot / name;
         const std::string text = without_code(read_text(path));
         REQUIRE_FALSE(text.empty());
         for (std::size_t at = text.find("]("); at != std::string::npos;
              at = text.find("](", at + 1)) {
-            const std::string link = text.substr(at + 2, text.find(')', at) - at - 2);
-            if (link.find("://") != std::string::npos || link.front() == '#') continue;
+            const std::string link = text.substr(at + 2, text.find_first_of("#)", at + 2) - at - 2);
+            if (link.find("://") != std::string::npos || link.empty()) continue;
             INFO(name, " links to ", link);
             CHECK(std::filesystem::exists(path.parent_path() / link));
         }

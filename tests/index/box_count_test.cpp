@@ -12,14 +12,9 @@ namespace napkin::index {
 
 namespace {
 
-struct Counts {
-    std::int64_t met = 0;
-    std::int64_t covered = 0;
-    bool operator==(const Counts&) const = default;
-};
-
-Counts one_by_one(const std::vector<Axis>& axes, const Mask& mask, std::int64_t g, std::int64_t s) {
-    Counts counts;
+BoxCounts one_by_one(const std::vector<Axis>& axes, const Mask& mask, const Expression& condition,
+                     std::int64_t g, std::int64_t s) {
+    BoxCounts counts;
     for (std::int64_t i = 0; i < axes[0].extent; i += g)
         for (std::int64_t j = 0; j < axes[1].extent; j += s) {
             const Ranges box{{kQ, {i, std::min(i + g, axes[0].extent) - 1}},
@@ -27,15 +22,15 @@ Counts one_by_one(const std::vector<Axis>& axes, const Mask& mask, std::int64_t 
             counts.met += mask.meets(box) ? 1 : 0;
             counts.covered += mask.covers(box) ? 1 : 0;
         }
+    for (std::int64_t i = 0; i < axes[0].extent; ++i)
+        for (std::int64_t j = 0; j < axes[1].extent; ++j)
+            counts.points += test::value_at({axes, {{kQ, i}, {kX, j}}, {}}, condition) != 0 ? 1 : 0;
     return counts;
 }
 
-Counts counted(const std::vector<Axis>& axes, const Mask& mask, std::int64_t g, std::int64_t s) {
-    const std::vector<Tiling> tilings{{kQ, g}, {kX, s}};
-    const auto met = BoxCounter(axes, mask, mask.where_met(), tilings).count({});
-    const auto covered = BoxCounter(axes, mask, mask.where_covered(), tilings).count({});
-    REQUIRE((met && covered));
-    return {*met, *covered};
+std::optional<BoxCounts> counted(const std::vector<Axis>& axes, const Mask& mask, std::int64_t g,
+                                 std::int64_t s) {
+    return BoxCounter(axes, mask, {{kQ, g}, {kX, s}}).count({});
 }
 
 }  // namespace
@@ -49,7 +44,7 @@ TEST_CASE("boxes are counted as they are one by one") {
             CHECK(mask.is_exact());
             for (const std::int64_t g : {1, 3, 4, 16})
                 for (const std::int64_t s : {1, 2, 5, 8})
-                    CHECK(counted(axes, mask, g, s) == one_by_one(axes, mask, g, s));
+                    CHECK(counted(axes, mask, g, s) == one_by_one(axes, mask, known.mask, g, s));
         }
     }
 }
@@ -63,12 +58,10 @@ TEST_CASE("any condition is counted as it is one by one") {
         const Mask mask(axes, {condition});
         const std::int64_t g = 1 + random.pick(5);
         const std::int64_t s = 1 + random.pick(7);
-        const std::vector<Tiling> tilings{{kQ, g}, {kX, s}};
-        const auto met = BoxCounter(axes, mask, mask.where_met(), tilings).count({});
-        const auto covered = BoxCounter(axes, mask, mask.where_covered(), tilings).count({});
-        if (!met || !covered) continue;  // products of indices
+        const std::optional<BoxCounts> counts = counted(axes, mask, g, s);
+        if (!counts || !mask.is_exact()) continue;  // products of indices
         ++told;
-        CHECK(Counts{*met, *covered} == one_by_one(axes, mask, g, s));
+        CHECK(counts == one_by_one(axes, mask, condition, g, s));
     }
     CHECK(told > 300);
 }
@@ -77,23 +70,36 @@ TEST_CASE("a million tokens are counted at once") {
     const std::int64_t n = 1 << 20;
     const std::vector<Axis> axes = two_axes(n, n);
     const std::int64_t tiles = n / 128;
+    const auto points = [&](const Expression& mask) {
+        return counted(axes, Mask(axes, {mask}), 128, 64).value().points;
+    };
     CHECK(counted(axes, Mask(axes, {causal()}), 128, 128) ==
-          Counts{tiles * (tiles + 1) / 2, tiles * (tiles - 1) / 2});
-    CHECK(counted(axes, Mask(axes, {causal()}), 1, 1).met == n * (n + 1) / 2);
-    const Mask band(axes, {window(4096)});
-    CHECK(counted(axes, band, 1, 1).met == 4096 * n - 4096 * 4095 / 2);
-    CHECK(counted(axes, Mask(axes, {neighbourhood(2048, 1)}), 1, 1).met == 2048 * n);
-    const Mask comb(axes, {dilated(100, 7)});
-    CHECK(counted(axes, comb, 1, 1).met == 100 * n - 7 * (100 * 99 / 2));
+          BoxCounts{tiles * (tiles + 1) / 2, tiles * (tiles - 1) / 2, n * (n + 1) / 2});
+    CHECK(points(window(4096)) == 4096 * n - 4096 * 4095 / 2);
+    CHECK(points(neighbourhood(2048, 1)) == 2048 * n);
+    CHECK(points(dilated(100, 7)) == 100 * n - 7 * (100 * 99 / 2));
 }
 
-TEST_CASE("axes that are not cut are whole, or where one says") {
+TEST_CASE("axes that are not cut are at an index, and others in a part") {
     const std::vector<Axis> axes = two_axes(10, 10);
     const Mask mask(axes, {causal()});
-    BoxCounter counter(axes, mask, mask.where_met(), {{kX, 1}});
-    CHECK(counter.count({}) == 10);
-    CHECK(counter.count({{kQ, {3, 3}}}) == 4);
-    CHECK(counter.count({{kQ, {0, 6}}}) == 7);
+    BoxCounter counter(axes, mask, {{kX, 4}});
+    CHECK_FALSE(counter.count({}));
+    CHECK(counter.count({{kQ, 3}}) == BoxCounts{1, 1, 4});
+    CHECK(counter.count({{kQ, 8}}) == BoxCounts{3, 2, 9});
+    CHECK(counter.count({{kQ, 8}}, {{kX, {8, 9}}}) == BoxCounts{1, 0, 1});
+}
+
+TEST_CASE("maps show which tiles are met and covered") {
+    const std::vector<Axis> axes = two_axes(10, 10);
+    const Mask mask(axes, {causal()});
+    const auto maps = BoxCounter(axes, mask, {{kQ, 5}, {kX, 4}}).maps({});
+    REQUIRE(maps);
+    REQUIRE(maps->size() == 1);
+    const TileMap& map = maps->front();
+    CHECK(map.tiles == std::vector<std::int64_t>{2, 3});
+    using enum TileState;
+    CHECK(map.states == std::vector<TileState>{Partial, Partial, Empty, Full, Partial, Partial});
 }
 
 }  // namespace napkin::index

@@ -1,0 +1,188 @@
+#include "perfmodel/mask_report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "diagrams/checked.h"
+#include "diagrams/contains.h"
+#include "diagrams/index/mask.h"
+#include "diagrams/masks.h"
+#include "diagrams/symbol_names.h"
+#include "perfmodel/cost_messages.h"
+#include "perfmodel/mask_terms.h"
+#include "perfmodel/tile_count.h"
+
+namespace napkin {
+
+namespace {
+
+constexpr std::int64_t kMostHeads = 4096;
+
+bool reads_arrays(const Expression& condition) {
+    return !arrays_read(condition).empty();
+}
+
+/// The statement in whose text a condition stands, or the one that folds under it.
+std::string statement_of(const Diagram& diagram, const Expression& condition,
+                         const Statement& fold) {
+    for (const Statement& statement : diagram.statements)
+        for (const Expression* expression : expressions_of(statement))
+            if (any_part(*expression, [&](const Expression& part) { return part == condition; }))
+                return diagram[statement.targets.front()].name;
+    return diagram[fold.targets.front()].name;
+}
+
+/// The smallest tile of an axis at the block's level.
+std::int64_t tile_of(const Diagram& diagram, const Region& region, AxisId axis) {
+    std::int64_t size = diagram[axis].extent;
+    for (const Group& group : region.groups)
+        if (group.axis == axis && group.level == Level::Block) size = std::min(size, group.size);
+    for (const Stream& stream : region.streams)
+        if (stream.axis == axis && stream.level == Level::Block) size = std::min(size, stream.size);
+    return size;
+}
+
+std::int64_t heads_of(const Diagram& diagram, const std::vector<AxisId>& axes) {
+    CheckedInt heads = 1;
+    for (const AxisId axis : axes) heads = heads * diagram[axis].extent;
+    return heads.value.value_or(kMostHeads + 1);
+}
+
+/// Of the visited tiles, from the model's own count.
+std::string visited_formula(const Diagram& diagram, const MaskReport& report) {
+    std::vector<Partition> path;
+    for (const index::Tiling& tiling : report.tilings) {
+        const bool key = contains(report.keys, tiling.axis);
+        path.push_back({tiling.axis, tiling.size, Level::Block, key, {}});
+    }
+    path.back().visible = report.conditions;
+    SymbolValues sizes = extents_of(diagram.axes);
+    for (const Partition& partition : path) sizes[partition.symbol()] = partition.size;
+    const std::optional<Formula> formula = tiles_formula(diagram.axes, path);
+    if (!formula || formula->op == FormulaOp::Constant) return "";
+    const std::optional<Rational> value = evaluate(*formula, sizes);
+    if (!value || *value != rational(report.counts.front().visited)) return "";
+    return print(*formula, SymbolNames(diagram.axes));
+}
+
+MaskReport report_of(const State& state, std::size_t region, const Statement& fold,
+                     const std::vector<Expression>& conditions) {
+    const Diagram& diagram = state.diagram;
+    MaskReport report;
+    report.region = region;
+    report.statement = statement_of(diagram, conditions.front(), fold);
+    report.terms = terms_of(diagram, conditions);
+    std::set<AxisId> used;
+    for (const Expression& condition : conditions) {
+        (reads_arrays(condition) ? report.data : report.conditions).push_back(condition);
+        used.merge(axes_used(condition));
+    }
+    const std::vector<AxisId> folded = folded_axes(fold);
+    std::set<AxisId> decided;  // by indices
+    for (const Expression& condition : report.conditions) decided.merge(axes_used(condition));
+    for (const AxisId axis : used) {
+        if (contains(folded, axis))
+            report.keys.push_back(axis);
+        else if (!diagram[axis].woven)
+            report.queries.push_back(axis);
+        else if (decided.contains(axis))
+            report.heads.push_back(axis);
+    }
+    for (const std::vector<AxisId>* axes : {&report.queries, &report.keys})
+        for (const AxisId axis : *axes) {
+            const std::int64_t size = tile_of(diagram, state.relabelling.regions[region], axis);
+            report.tilings.push_back({axis, size});
+            report.tiles =
+                saturating_multiply(report.tiles, (diagram[axis].extent + size - 1) / size);
+        }
+    return report;
+}
+
+/// The counts of every head; none where they cannot be made.
+void count_heads(const Diagram& diagram, MaskReport& report) {
+    const index::Mask mask(diagram.axes, report.conditions);
+    index::BoxCounter counter(diagram.axes, mask, report.tilings);
+    report.decided = mask.is_exact();
+    const std::int64_t heads = heads_of(diagram, report.heads);
+    for (std::int64_t head = 0; head < heads; ++head) {
+        const std::optional<index::BoxCounts> counts =
+            counter.count(head_of(diagram, report, static_cast<std::size_t>(head)));
+        if (!counts) return report.counts.clear();
+        report.counts.push_back({counts->met, counts->covered, counts->points});
+    }
+    if (report.counts.size() == 1 && !report.conditions.empty())
+        report.formula = visited_formula(diagram, report);
+}
+
+/// The masks of one kernel's folds, each once.
+std::vector<MaskReport> reports_of(const State& state, std::size_t region) {
+    const Diagram& diagram = state.diagram;
+    std::vector<std::vector<Expression>> known;
+    std::vector<MaskReport> reports;
+    for (const StatementId id : state.relabelling.regions[region].statements) {
+        const Fold* fold = std::get_if<Fold>(&diagram[id].body);
+        if (fold == nullptr || fold->values.size() != 1) continue;
+        std::vector<Expression> conditions;
+        for (const Expression& mask : masks_of(diagram, fold->values.front(), fold->monoid))
+            for (Expression& part : conjuncts_of(mask))
+                if (!contains(conditions, part)) conditions.push_back(std::move(part));
+        if (conditions.empty() || contains(known, conditions)) continue;
+        MaskReport report = report_of(state, region, diagram[id], conditions);
+        if (report.keys.empty()) continue;
+        known.push_back(std::move(conditions));
+        reports.push_back(std::move(report));
+    }
+    return reports;
+}
+
+}  // namespace
+
+TileCounts MaskReport::total() const {
+    TileCounts sum;
+    for (const TileCounts& each : counts) {
+        sum.visited = saturating_add(sum.visited, each.visited);
+        sum.full = saturating_add(sum.full, each.full);
+        sum.pairs = saturating_add(sum.pairs, each.pairs);
+    }
+    return sum;
+}
+
+double MaskReport::bound() const {
+    return static_cast<double>(tiles) * static_cast<double>(counts.size()) /
+           static_cast<double>(total().visited);
+}
+
+double MaskReport::waste() const {
+    double pairs = static_cast<double>(total().visited);
+    for (const index::Tiling& tiling : tilings) pairs *= static_cast<double>(tiling.size);
+    return pairs / static_cast<double>(total().pairs);
+}
+
+std::map<AxisId, std::int64_t> head_of(const Diagram& diagram, const MaskReport& report,
+                                       std::size_t head) {
+    std::map<AxisId, std::int64_t> at;
+    std::int64_t rest = static_cast<std::int64_t>(head);
+    for (auto axis = report.heads.rbegin(); axis != report.heads.rend(); ++axis) {
+        const std::int64_t extent = diagram[*axis].extent;
+        at[*axis] = rest % extent;
+        rest /= extent;
+    }
+    return at;
+}
+
+Result<std::vector<MaskReport>> mask_reports(const State& given) {
+    State state = given;
+    for (Axis& axis : state.diagram.axes) axis.dynamic = false;  // counted at the sizes they have
+    std::vector<MaskReport> result;
+    for (std::size_t region = 0; region < state.relabelling.regions.size(); ++region)
+        for (MaskReport& report : reports_of(state, region)) {
+            if (const std::int64_t heads = heads_of(state.diagram, report.heads);
+                heads > kMostHeads)
+                return messages::too_many_heads(report.statement, kMostHeads);
+            count_heads(state.diagram, report);
+            result.push_back(std::move(report));
+        }
+    return result;
+}
+
+}  // namespace napkin
