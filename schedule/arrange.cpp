@@ -105,6 +105,9 @@ std::optional<Refusal> why_no_shape(const Limits& limits, const RegionSchedule& 
                            SettingName{field, ""}};
     const std::int64_t product = wanted.warps_down.value_or(1) * wanted.warps_across.value_or(1);
     const bool both = wanted.warps_down && wanted.warps_across;
+    if (product > kCounts.back())
+        return Refusal{fmt::format("a block has at most {} warps, not {}", kCounts.back(), product),
+                       "", SettingName{"warps_across", ""}};
     if (wanted.warps && (both ? product != *wanted.warps : product > *wanted.warps))
         return Refusal{fmt::format("they are `warps_down` times `warps_across`, {}{}",
                                    both ? "" : "at least ", product),
