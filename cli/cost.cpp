@@ -33,8 +33,9 @@ Json kernels_json(const EmittedProgram& program) {
     return json;
 }
 
-/// The kernels, where a target or a schedule is asked for.
-Result<std::optional<BestEmission>> emission_of(const Context& context, const Loaded& loaded) {
+/// The kernels, where a target or a schedule is asked for; their work goes to the cost.
+Result<std::optional<BestEmission>> emission_of(const Context& context, const Loaded& loaded,
+                                                Cost& cost) {
     if (context.arguments.target.empty() && context.arguments.schedule.empty() &&
         context.arguments.threads == 0)
         return std::optional<BestEmission>();
@@ -44,6 +45,7 @@ Result<std::optional<BestEmission>> emission_of(const Context& context, const Lo
     if (!options) return options.error();
     Result<BestEmission> emission = emit_chosen(context, loaded.state, *tiles, *options);
     if (!emission) return emission.error();
+    add_work(*tiles, emission->program, options->limits(), cost);
     return std::optional(std::move(emission).value());
 }
 
@@ -59,9 +61,9 @@ Result<int> run_cost(Context& context) {
     }
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const Result<Cost> cost = cost_of_state(loaded->state);
+    Result<Cost> cost = cost_of_state(loaded->state);
     if (!cost) return cost.error();
-    const Result<std::optional<BestEmission>> emission = emission_of(context, *loaded);
+    const Result<std::optional<BestEmission>> emission = emission_of(context, *loaded, *cost);
     if (!emission) return emission.error();
     const Costed costed{loaded->plain, loaded->state, *cost, machine ? &*machine : nullptr};
     print_diagnostics(capacity_warnings(costed), context.sources);

@@ -5,6 +5,7 @@
 #include "cli/console.h"
 #include "cli/session.h"
 #include "codegen/run/execute.h"
+#include "perfmodel/kernel_work.h"
 
 namespace napkin::cli {
 
@@ -42,6 +43,13 @@ Result<BestEmission> emit_chosen(const Context& context, const State& state,
     Result<EmittedProgram> emitted = emit(state, program, options);
     if (!emitted) return emitted.error();
     return BestEmission{std::move(emitted).value(), {}};
+}
+
+void add_work(const TileProgram& program, const EmittedProgram& kernels,
+              const schedule::Limits& limits, Cost& cost) {
+    for (std::size_t i = 0; i < program.regions.size(); ++i)
+        add_work(program.regions[i], {kernels.target, kernels.kernels[i].choices, limits},
+                 cost.regions[i]);
 }
 
 void tell_target(const Context& context, const BestEmission& emission) {

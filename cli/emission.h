@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "codegen/emit.h"
+#include "perfmodel/cost.h"
 
 namespace napkin::cli {
 
@@ -17,6 +18,9 @@ namespace napkin::cli {
 [[nodiscard]] Result<BestEmission> emit_chosen(const Context& context, const State& state,
                                                const TileProgram& program,
                                                const EmitOptions& options);
+/// Notes what these kernels of a program do with the costs of its regions.
+void add_work(const TileProgram& program, const EmittedProgram& kernels,
+              const schedule::Limits& limits, Cost& cost);
 /// Says which target was chosen, and why no better one, where none was asked for.
 void tell_target(const Context& context, const BestEmission& emission);
 /// The same as members of an object: `target`, `refused`.

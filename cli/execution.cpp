@@ -51,6 +51,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     if (run.scale == 1) tell_target(context, *emission);
     const EmittedProgram& kernels = emission->program;
     report.target = kernels.target;
+    add_work(program, kernels, options->limits(), report.cost);
     for (const Diagnostic& refusal : emission->refusals) report.refusals.push_back(refusal.message);
     ExecuteOptions how;
     how.seed = arguments.seed;

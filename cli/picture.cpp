@@ -7,6 +7,7 @@
 #include "cli/numbers.h"
 #include "diagrams/factor.h"
 #include "diagrams/graphviz/overview.h"
+#include "perfmodel/kernel_work.h"
 #include "perfmodel/time.h"
 
 namespace napkin::cli {
@@ -148,7 +149,10 @@ std::vector<TableRow> rows_of(const State& state, const Cost& cost, bool numbers
 Result<Cost> cost_of_state(const State& state) {
     const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return program.error();
-    return cost_of(*program);
+    Result<Cost> cost = cost_of(*program);
+    for (std::size_t i = 0; cost && i < program->regions.size(); ++i)
+        add_work(program->regions[i], {}, cost->regions[i]);
+    return cost;
 }
 
 Result<Cost> CostOfSteps::operator()(const State& state) {
@@ -168,6 +172,7 @@ Result<Cost> CostOfSteps::operator()(const State& state) {
         if (!program) return program.error();
         Result<RegionCost> cost = cost_of(*program);
         if (!cost) return cost.error();
+        add_work(*program, {}, *cost);
         regions.push_back(std::move(*cost));
     }
     last_ = state;

@@ -22,6 +22,7 @@
 #include "derive/tile_program.h"
 #include "diagrams/symbol_names.h"
 #include "perfmodel/tile_count.h"
+#include "perfmodel/work.h"
 
 namespace napkin {
 
@@ -103,6 +104,7 @@ struct RegionCost {
     std::int64_t chunks = 0;           ///< visited or not
     std::int64_t compulsory_bits = 0;  ///< every array that it touches, once
     bool data_decides = false;         ///< kernels may visit fewer chunks, as integers say
+    std::optional<KernelWork> work;    ///< where the kernel is known
 };
 
 struct Cost {

@@ -12,32 +12,30 @@ namespace {
 constexpr std::array kFigures = {
     FigureKind{"device.capacity", Dimension::Memory, "device memory"},
     FigureKind{"device.bandwidth", Dimension::Bandwidth, "device memory, reads and writes together"},
-    FigureKind{"device.processors", Dimension::Count, "device memories"},
+    FigureKind{"device.reached", Dimension::Share, "of that bandwidth, by kernels that copy"},
     FigureKind{"cache.capacity", Dimension::Memory, "the cache between device memory and the blocks"},
     FigureKind{"cache.bandwidth", Dimension::Bandwidth, "cache to all processors together"},
-    FigureKind{"cache.processors", Dimension::Count, "caches"},
-    FigureKind{"cluster.capacity", Dimension::Memory, "shared memory of one cluster"},
+    FigureKind{"cache.port", Dimension::Bandwidth, "cache to one processor"},
     FigureKind{"cluster.bandwidth", Dimension::Bandwidth, "between the shared memories of clusters"},
     FigureKind{"cluster.blocks", Dimension::Count, "most blocks in a cluster"},
-    FigureKind{"cluster.processors", Dimension::Count, "clusters"},
     FigureKind{"block.capacity", Dimension::Memory, "shared memory that one block may use"},
     FigureKind{"block.per_processor", Dimension::Memory, "shared memory of one processor"},
     FigureKind{"block.reserved", Dimension::Memory, "shared memory that the system takes for a block"},
     FigureKind{"block.bandwidth", Dimension::Bandwidth, "shared memory to its processor"},
+    FigureKind{"block.fetched", Dimension::Share, "of that bandwidth, by operands as they are counted: some stay in registers"},
     FigureKind{"block.processors", Dimension::Count, "streaming multiprocessors"},
     FigureKind{"warps.capacity", Dimension::Memory, "registers of one warp (warp group on Hopper)"},
-    FigureKind{"warps.bandwidth", Dimension::Bandwidth, "registers to the units"},
-    FigureKind{"warps.processors", Dimension::Count, "warps or warp groups"},
     FigureKind{"thread.capacity", Dimension::Memory, "registers of one thread"},
-    FigureKind{"thread.bandwidth", Dimension::Bandwidth, "registers to the units"},
-    FigureKind{"thread.processors", Dimension::Count, "threads"},
-    FigureKind{"processor.clock", Dimension::Frequency, "clock of the processors"},
+    FigureKind{"processor.clock", Dimension::Frequency, "clock of the processors, at which rates a second are given"},
+    FigureKind{"processor.sustained", Dimension::Frequency, "clock that long kernels keep"},
     FigureKind{"processor.registers", Dimension::Memory, "registers of one processor"},
     FigureKind{"processor.threads", Dimension::Count, "most resident threads of one processor"},
     FigureKind{"processor.blocks", Dimension::Count, "most resident blocks of one processor"},
-    FigureKind{"processor.block_threads", Dimension::Count, "most threads in a block"},
     FigureKind{"processor.exponential", Dimension::Rate, "exponentials"},
     FigureKind{"processor.arithmetic", Dimension::Rate, "fp32 multiply-adds outside the tensor cores"},
+    FigureKind{"processor.issued", Dimension::Share, "of that rate, by instructions as they are counted"},
+    FigureKind{"processor.exposed", Dimension::Share, "of each pipeline's time, what the longest one does not hide"},
+    FigureKind{"tensor_core.reached", Dimension::Share, "of these rates, by instructions of one warp"},
     FigureKind{"tensor_core.bf16", Dimension::Rate, "dense products of bf16"},
     FigureKind{"tensor_core.f16", Dimension::Rate, "dense products of f16"},
     FigureKind{"tensor_core.tf32", Dimension::Rate, "dense products of tf32"},
@@ -47,8 +45,11 @@ constexpr std::array kFigures = {
     FigureKind{"tensor_core.i4", Dimension::Rate, "dense products of i4"},
     FigureKind{"tensor_core.f64", Dimension::Rate, "dense products of f64"},
     FigureKind{"latency.launch", Dimension::Time, "from one kernel to the next in a stream"},
+    FigureKind{"latency.start", Dimension::Time, "until a kernel is under way, its caches cold"},
+    FigureKind{"latency.product", Dimension::Time, "of a warp's product, until the next can add to it"},
     FigureKind{"latency.barrier", Dimension::Time, "a barrier of one block"},
     FigureKind{"power.limit", Dimension::Power, "board power"},
+    FigureKind{"model.spread", Dimension::Share, "by how much a time may differ from what the model says"},
 };
 // clang-format on
 
@@ -63,6 +64,15 @@ std::optional<Amount> as(std::optional<double> value) {
 }
 
 }  // namespace
+
+const char* name_of(Origin origin) {
+    switch (origin) {
+    case Origin::Measured: return "measured";
+    case Origin::Published: return "published";
+    case Origin::Assumed: return "assumed";
+    }
+    return "";
+}
 
 std::span<const FigureKind> all_figures() {
     return kFigures;
@@ -124,7 +134,8 @@ std::string print(const Machine& machine) {
         line.resize(width + 4, ' ');
         line += found->second.text;
         line.resize(std::max(line.size() + 2, width + 22), ' ');
-        text += line + std::string(kind.meaning) + " [" + found->second.source + "]\n";
+        text += line + std::string(kind.meaning) + " [" + name_of(found->second.origin) + ": " +
+                found->second.source + "]\n";
     }
     return text;
 }

@@ -22,14 +22,18 @@
 
 namespace napkin {
 
-enum class Dimension { Memory, Count, Bandwidth, Rate, Frequency, Time, Power };
+enum class Dimension { Memory, Count, Bandwidth, Rate, Frequency, Time, Power, Share };
+/// Who says so: somebody measured it, a maker or a paper published it, or it is taken for granted.
+enum class Origin { Measured, Published, Assumed };
+[[nodiscard]] const char* name_of(Origin origin);
 
 /// One number of a machine file.
 struct Figure {
-    double value = 0;        ///< in bytes, seconds, hertz, watts, or so many a second
+    double value = 0;        ///< in bytes, seconds, hertz, watts, so many a second, or a part of 1
     bool per_clock = false;  ///< so many a clock and processor instead
     std::string text;        ///< as written: `227 KiB`
-    std::string source;      ///< where the number comes from
+    Origin origin = Origin::Assumed;
+    std::string source;  ///< where the number comes from
     bool operator==(const Figure&) const = default;
 };
 

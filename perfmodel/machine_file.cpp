@@ -49,6 +49,12 @@ std::string nearest_key(std::string_view key) {
     return best;
 }
 
+std::optional<Origin> origin_named(std::string_view name) {
+    for (const Origin origin : {Origin::Measured, Origin::Published, Origin::Assumed})
+        if (name == name_of(origin)) return origin;
+    return std::nullopt;
+}
+
 /// Reads one parsed file into a machine, collecting every mistake.
 class MachineReader {
 public:
@@ -115,7 +121,7 @@ void MachineReader::take_figure(const std::string& key, Span key_place, const to
         return;
     }
     for (const auto& [other, unused] : *table)
-        if (other.str() != "value" && other.str() != "source")
+        if (other.str() != "value" && other.str() != "source" && other.str() != "from")
             problems_.add(messages::unknown_figure(place(other.source()),
                                                    key + "." + std::string(other.str()), ""));
     std::string text = value->value<std::string>().value_or("");
@@ -130,6 +136,13 @@ void MachineReader::take_figure(const std::string& key, Span key_place, const to
     }
     Figure& good = std::get<Figure>(figure);
     good.source = source->as_string()->get();
+    if (const toml::node* from = table->get("from")) {
+        const std::optional<Origin> origin = origin_named(from->value<std::string>().value_or(""));
+        if (!origin)
+            problems_.add(messages::wrong_figure(
+                place(*from), key, "it is from one of `measured`, `published` and `assumed`"));
+        good.origin = origin.value_or(Origin::Assumed);
+    }
     machine_.figures[key] = std::move(good);
 }
 

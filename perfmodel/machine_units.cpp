@@ -48,6 +48,7 @@ constexpr std::array kUnits = {
     UnitName{"ns", Dimension::Time, 1e-9},
     UnitName{"W", Dimension::Power, 1},
     UnitName{"kW", Dimension::Power, 1e3},
+    UnitName{"%", Dimension::Share, 0.01},
 };
 
 std::string_view trimmed(std::string_view text) {

@@ -5,6 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
+
+#include "perfmodel/kernel_work.h"
 
 namespace napkin {
 
@@ -26,61 +30,226 @@ std::string scaled_text(double value, const char* unit) {
                        kPrefixes.at(prefix), unit);
 }
 
-Bytes bytes_at(const RegionCost& cost, Level level) {
-    const auto found = cost.levels.find(level);
-    return {found == cost.levels.end() ? 0.0
-                                       : static_cast<double>(found->second.transferred.bytes())};
+/// Seconds for which one block's work keeps each pipeline of its processor busy.
+struct Busy {
+    std::map<std::string, double> seconds;
+    [[nodiscard]] double longest() const {
+        double most = 0;
+        for (const auto& [name, time] : seconds) most = std::max(most, time);
+        return most;
+    }
+    [[nodiscard]] double sum() const {
+        double all = 0;
+        for (const auto& [name, time] : seconds) all += time;
+        return all;
+    }
+};
+
+/// A machine's rates, of one processor.
+class Rates {
+public:
+    explicit Rates(const Machine& machine) : machine_(machine) {
+        const double boost = figure("processor.clock", 0);
+        slower_ = boost > 0 ? figure("processor.sustained", boost) / boost : 1;
+    }
+    [[nodiscard]] double figure(const char* key, double otherwise) const {
+        return machine_.figure(key).value_or(otherwise);
+    }
+
+    [[nodiscard]] Busy busy(const UnitWork& work) const {
+        Busy busy;
+        double fused = 0;
+        for (const auto& [type, count] : work.products) {
+            const auto rate = machine_.tensor_core(type);
+            if (rate)
+                add("tensor core " + std::string(name_of(type)), count,
+                    rate->value * figure("tensor_core.reached", 1), busy);
+            else
+                fused += count / 2;
+        }
+        add("shared memory", work.shared / figure("block.fetched", 1),
+            machine_.rate("block.bandwidth"), busy);
+        add("exponentials", work.exponentials, machine_.rate("processor.exponential"), busy);
+        add("arithmetic", work.instructions / figure("processor.issued", 1) + fused,
+            machine_.rate("processor.arithmetic"), busy);
+        return busy;
+    }
+
+    /// Of a block's work where it has the processor to itself.
+    [[nodiscard]] double alone(const UnitWork& work) const {
+        const Busy each = busy(work);
+        const double longest = each.longest();
+        const double compute = longest + figure("processor.exposed", 1) * (each.sum() - longest);
+        return std::max(compute, brought(work));
+    }
+    /// How long its loads take at least.
+    [[nodiscard]] double brought(const UnitWork& work) const {
+        const auto port = machine_.rate("cache.port");
+        return port ? work.loaded * of_one(*port) : 0;
+    }
+    /// What a warp waits for whatever else runs.
+    [[nodiscard]] double chain(const UnitWork& work) const {
+        return work.steps * figure("latency.product", 0) +
+               work.barriers * figure("latency.barrier", 0);
+    }
+    /// Instructions more, when everything else hides behind nothing.
+    [[nodiscard]] double exposed(double instructions) const {
+        UnitWork work;
+        work.instructions = instructions;
+        return figure("processor.exposed", 1) * busy(work).sum();
+    }
+
+private:
+    /// Seconds of one processor for a unit, of a rate of all of them at the clock of the file.
+    [[nodiscard]] double of_one(double rate) const {
+        return static_cast<double>(machine_.processors()) / (rate * slower_);
+    }
+    void add(const std::string& name, double amount, std::optional<double> rate, Busy& busy) const {
+        if (rate && amount > 0) busy.seconds[name] += amount * of_one(*rate);
+    }
+
+    const Machine& machine_;
+    double slower_ = 1;
+};
+
+std::int64_t resident_blocks(const KernelWork& work, const Machine& machine) {
+    const Rates rates(machine);
+    constexpr double kOthers = 160;  // bytes of a thread for addresses and counters
+    const double threads = 32 * static_cast<double>(work.warps);
+    const double of_thread =
+        std::min(work.register_bytes + kOthers,
+                 rates.figure("thread.capacity", work.register_bytes + kOthers));
+    const double kUnit = 32;  // registers are given out so many bytes at a time
+    const double registers = std::ceil(of_thread / kUnit) * kUnit * threads;
+    const double block = work.shared_bytes + rates.figure("block.reserved", 0);
+    double fits = rates.figure("processor.blocks", 1);
+    if (const double all = rates.figure("processor.registers", 0); all > 0)
+        fits = std::min(fits, std::floor(all / registers));
+    if (const double all = rates.figure("processor.threads", 0); all > 0)
+        fits = std::min(fits, std::floor(all / threads));
+    if (const double all = rates.figure("block.per_processor", 0); all > 0 && block > 0)
+        fits = std::min(fits, std::floor(all / block));
+    return static_cast<std::int64_t>(std::max(fits, 1.0));
+}
+
+/// How long blocks take of which each has a processor to itself, by the share of chunks it visits.
+struct BlockTimes {
+    double edges = 0;
+    double chunk = 0;    ///< of the masked loop
+    double cut = 0;      ///< more, where a mask cuts a chunk
+    double chain = 0;    ///< of a chunk, at least
+    double chained = 0;  ///< of the other loops, at least
+    double chunks = 0;
+
+    [[nodiscard]] double of(const Visits& visits, double sharing) const {
+        return std::max(sharing * (edges + visits.chunks * chunk + visits.cut * cut),
+                        chained + visits.chunks * chain);
+    }
+};
+
+BlockTimes block_times(const KernelWork& work, const Rates& rates) {
+    BlockTimes times;
+    times.edges = rates.alone(work.edges);
+    for (const LoopWork& loop : work.loops) {
+        const double alone = rates.alone(loop.chunk);
+        const double chain = rates.chain(loop.chunk);
+        if (loop.is_masked && times.chunks == 0) {
+            times.chunk = alone;
+            times.chain = chain;
+            times.chunks = loop.chunks;
+            times.cut = rates.exposed(loop.mask);
+        } else {
+            times.edges += alone * loop.chunks;
+            times.chained += chain * loop.chunks;
+        }
+    }
+    return times;
+}
+
+/// When the last block ends, each starting where one ends first.
+double last_end(const KernelWork& work, const BlockTimes& times, std::int64_t processors,
+                std::int64_t resident) {
+    const std::int64_t held = std::min(resident, (work.blocks + processors - 1) / processors);
+    if (work.pattern.empty() || work.data_decides) {
+        const Visits all{times.chunks, 0};
+        const std::int64_t slots = processors * resident;
+        const std::int64_t rest = work.blocks % slots;
+        const auto round = [&](std::int64_t sharing) {
+            return times.of(all, static_cast<double>(sharing));
+        };
+        return static_cast<double>(work.blocks / slots) * round(resident) +
+               (rest > 0 ? round((rest + processors - 1) / processors) : 0);
+    }
+    std::vector<double> slots(static_cast<std::size_t>(processors * held), 0.0);
+    for (std::int64_t block = 0; block < work.blocks; ++block) {
+        const auto at = static_cast<std::size_t>(block) % work.pattern.size();
+        std::pop_heap(slots.begin(), slots.end(), std::greater<>());
+        slots.back() += times.of(work.pattern[at], static_cast<double>(held));
+        std::push_heap(slots.begin(), slots.end(), std::greater<>());
+    }
+    return *std::max_element(slots.begin(), slots.end());
+}
+
+/// Bytes that device memory delivers: all arrays once, and again what the cache has lost.
+double from_device(const KernelWork& work, const Machine& machine, std::int64_t resident) {
+    const double moved = work.loaded + work.saved;
+    if (!machine.has(Level::Cache)) return moved;
+    const double once = std::min(work.compulsory, moved);
+    const std::optional<Bytes> capacity = machine.capacity(Level::Cache);
+    double held = work.edges.loaded;
+    for (const LoopWork& loop : work.loops)
+        held += loop.chunk.loaded * static_cast<double>(loop.stages);
+    if (work.loops.empty() && work.shared_bytes > 0) held = std::min(held, work.shared_bytes);
+    held *= static_cast<double>(std::min(work.blocks, machine.processors() * resident));
+    const double lost = capacity && held > capacity->value ? 1 - capacity->value / held : 0;
+    return once + lost * (moved - once);
 }
 
 template <class Unit>
-TimeTerm term(std::string name, Quantity<Unit> least, Quantity<Unit> most,
-              Quantity<PerSecond<Unit>> rate, double unevenness = 1) {
-    TimeTerm result{std::move(name), unevenness * (least / rate), unevenness * (most / rate), ""};
-    result.from = text_of(least) + (least == most ? "" : " to " + text_of(most)) + " at " +
-                  text_of(Quantity<Unit>{rate.value}) + "/s";
-    if (unevenness > 1.005) result.from += fmt::format(", {:.2f} for the last wave", unevenness);
-    return result;
+void add_term(std::string name, Quantity<Unit> amount, Quantity<PerSecond<Unit>> rate,
+              TimeEstimate& time) {
+    const Seconds taken = amount / rate;
+    time.terms.push_back({std::move(name), taken, taken,
+                          text_of(amount) + " at " + text_of(Quantity<Unit>{rate.value}) + "/s"});
 }
 
-void add_transfers(const RegionCost& cost, const Machine& machine, TimeEstimate& time) {
-    const Bytes moved = bytes_at(cost, Level::Block);
-    const Bytes once{static_cast<double>(cost.compulsory_bits) / 8};
-    const bool cached = machine.has(Level::Cache);
+/// The share of the masked loop's chunks that blocks visit.
+double mean_share(const KernelWork& work) {
+    double visited = 0;
+    for (const Visits& visits : work.pattern) visited += visits.chunks;
+    double chunks = 0;
+    for (const LoopWork& loop : work.loops) chunks = loop.is_masked ? loop.chunks : chunks;
+    return chunks > 0 ? visited / static_cast<double>(work.pattern.size()) / chunks : 1;
+}
+
+/// What a pipeline does in all, as its term tells it.
+std::string amount_text(const std::string& name, const UnitWork& all) {
+    if (name == "shared memory") return text_of(Bytes{all.shared}) + " of operands";
+    if (name == "exponentials") return text_of(Operations{all.exponentials});
+    if (name == "arithmetic") return text_of(Operations{all.instructions});
+    double products = 0;
+    for (const auto& [type, count] : all.products)
+        products += name.ends_with(name_of(type)) ? count : 0;
+    return text_of(Operations{products});
+}
+
+/// Every pipeline by itself, the work spread evenly.
+void add_terms(const KernelWork& work, const Machine& machine, TimeEstimate& time) {
+    const Rates rates(machine);
+    const Bytes moved{work.loaded + work.saved};
     if (const auto rate = machine.bandwidth(Level::Device))
-        time.terms.push_back(
-            term("device memory", cached ? std::min(once, moved) : moved, moved, *rate));
-    if (const auto rate = machine.bandwidth(Level::Cache))
-        time.terms.push_back(term("cache", moved, moved, *rate));
-    const Bytes inner = bytes_at(cost, Level::Warps) + bytes_at(cost, Level::Thread);
-    if (const auto rate = machine.bandwidth(Level::Block); rate && inner.value > 0)
-        time.terms.push_back(term("shared memory", inner, inner, *rate));
-}
-
-void add_arithmetic(const RegionCost& cost, const Machine& machine, double unevenness,
-                    TimeEstimate& time) {
-    Operations rest{static_cast<double>(cost.arithmetic.operations)};
-    for (const auto& [type, count] : cost.arithmetic.products) {
-        const auto rate = machine.tensor_core(type);
-        if (!rate) continue;
-        const Operations products{static_cast<double>(count)};
-        rest = rest - products;
-        time.terms.push_back(term("tensor core " + std::string(name_of(type)), products, products,
-                                  *rate, unevenness));
+        add_term("device memory", Bytes{from_device(work, machine, time.resident)},
+                 BytesPerSecond{rate->value * rates.figure("device.reached", 1)}, time);
+    if (const auto rate = machine.bandwidth(Level::Cache)) add_term("cache", moved, *rate, time);
+    UnitWork all = static_cast<double>(work.blocks) * work.edges;
+    const double share = work.pattern.empty() || work.data_decides ? 1 : mean_share(work);
+    for (const LoopWork& loop : work.loops)
+        all += (loop.is_masked ? share : 1) * loop.chunks * static_cast<double>(work.blocks) *
+               loop.chunk;
+    for (const auto& [name, seconds] : rates.busy(all).seconds) {
+        const Seconds taken{seconds / static_cast<double>(machine.processors())};
+        time.terms.push_back({name, taken, taken, amount_text(name, all)});
     }
-    const Operations exponentials{static_cast<double>(cost.arithmetic.exponentials)};
-    if (const auto rate = machine.exponentials(); rate && exponentials.value > 0)
-        time.terms.push_back(term("exponentials", exponentials, exponentials, *rate, unevenness));
-    if (const auto rate = machine.arithmetic(); rate && rest.value > 0)
-        time.terms.push_back(term("arithmetic", rest, rest, *rate, unevenness));
-}
-
-std::int64_t resident_blocks(const RegionCost& cost, const Machine& machine) {
-    const double block = static_cast<double>(cost.levels.at(Level::Block).allocated.bytes()) +
-                         machine.figure("block.reserved").value_or(0);
-    const double memory = machine.figure("block.per_processor").value_or(0);
-    const double most = machine.figure("processor.blocks").value_or(1);
-    const double fits = block > 0 ? std::floor(memory / block) : most;
-    return static_cast<std::int64_t>(std::clamp(fits, 1.0, most));
 }
 
 }  // namespace
@@ -98,29 +267,38 @@ std::string text_of(Seconds time) {
     return fmt::format("{:.3g} us", time.value * 1e6);
 }
 
-TimeEstimate time_of(const RegionCost& cost, const Machine& machine) {
+TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
+    const Rates rates(machine);
     TimeEstimate time;
-    const std::int64_t processors = machine.processors();
-    time.resident = resident_blocks(cost, machine);
-    const double blocks = static_cast<double>(std::max<std::int64_t>(cost.blocks, 1));
-    const double at_once = static_cast<double>(processors * time.resident);
-    time.waves = static_cast<std::int64_t>(std::ceil(blocks / at_once));
-    const double rounds = std::ceil(blocks / static_cast<double>(processors));
-    const double unevenness = rounds * static_cast<double>(processors) / blocks;
-    add_transfers(cost, machine, time);
-    add_arithmetic(cost, machine, unevenness, time);
-    double slowest = -1;
-    for (const TimeTerm& each : time.terms) {
-        time.low = std::max(time.low, each.low);
-        time.high = std::max(time.high, each.high);
-        const double middle = (each.low + each.high).value / 2;
-        if (middle <= slowest) continue;
-        slowest = middle;
-        time.binds = each.name;
-    }
-    time.low += machine.launch_latency();
-    time.high += machine.launch_latency();
+    time.resident = resident_blocks(work, machine);
+    const std::int64_t slots = machine.processors() * time.resident;
+    time.waves = (work.blocks + slots - 1) / slots;
+    add_terms(work, machine, time);
+    double memory = 0;
+    for (const TimeTerm& term : time.terms)
+        if (term.name == "device memory" || term.name == "cache")
+            memory = std::max(memory, term.low.value);
+    std::vector<TimeTerm> longest = time.terms;
+    std::stable_sort(longest.begin(), longest.end(),
+                     [](const TimeTerm& a, const TimeTerm& b) { return a.low > b.low; });
+    if (!longest.empty()) time.binds = longest[0].name;
+    if (longest.size() > 1) time.second = longest[1].name;
+    const BlockTimes times = block_times(work, rates);
+    const double begin = machine.launch_latency().value + rates.figure("latency.start", 0);
+    const auto total = [&](const BlockTimes& of) {
+        return begin + std::max(memory, last_end(work, of, machine.processors(), time.resident));
+    };
+    const double spread = rates.figure("model.spread", 0);
+    time.high = Seconds{total(times) * (1 + spread)};
+    BlockTimes least = times;
+    if (work.data_decides) least.chunks = std::min(times.chunks, 1.0);
+    time.low = Seconds{total(least) * (1 - spread)};
+    time.most_joules = rates.figure("power.limit", 0) * time.high.value;
     return time;
+}
+
+TimeEstimate time_of(const RegionCost& cost, const Machine& machine) {
+    return time_of(cost.work ? *cost.work : general_work(cost), machine);
 }
 
 TimeEstimate time_of(const Cost& cost, const Machine& machine) {
@@ -131,11 +309,13 @@ TimeEstimate time_of(const Cost& cost, const Machine& machine) {
         const TimeEstimate time = time_of(region, machine);
         total.low += time.low;
         total.high += time.high;
+        total.most_joules += time.most_joules;
         waves += time.waves;
         if (time.middle() <= slowest) continue;
         slowest = time.middle();
         total.terms = time.terms;
         total.binds = time.binds;
+        total.second = time.second;
         total.resident = time.resident;
     }
     total.waves = waves;
@@ -150,6 +330,9 @@ std::vector<Excess> excesses_of(const RegionCost& cost, const Machine& machine) 
         if (available && needed > *available)
             excesses.push_back({cost.name, level, needed, *available});
     }
+    const std::optional<Bytes> device = machine.capacity(Level::Device);
+    const Bytes arrays{static_cast<double>(cost.compulsory_bits) / 8};
+    if (device && arrays > *device) excesses.push_back({cost.name, Level::Device, arrays, *device});
     return excesses;
 }
 

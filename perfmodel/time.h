@@ -1,8 +1,17 @@
-// A first estimate of the time: the slowest of the machine's pipelines, with waves counted.
+// The time of a kernel: its blocks one by one on the slots of the processors.
 //
-// Device memory is an interval: from every array once (a cache serves all re-reads) to every
-// transfer (it serves none); a machine without a cache has no such freedom. Arithmetic runs on as
-// many processors as there are blocks, so it grows by the unevenness of the last wave.
+// A processor holds as many blocks as shared memory, registers and threads allow. Of one block's
+// work the longest pipeline counts whole and of the others what is not hidden behind it, a share
+// that is a figure of the machine; blocks that share a processor take turns, so that a chunk takes
+// n times as long where n of them are held, and never less than a warp's own chain of products.
+// Blocks start in their order, each where one ends first, with as many chunks as its mask leaves.
+//
+// Device memory delivers every array once, and again what the cache cannot keep for blocks that are
+// there at a time; the cache delivers the rest. The kernel takes the longer of the two times, after
+// the launch and the first misses.
+//
+// Constants that no data sheet gives are figures of the machine, found by fitting recorded
+// measurements (tests/judged); there is none for a kernel or a workload.
 #pragma once
 
 #include <string>
@@ -13,7 +22,7 @@
 
 namespace napkin {
 
-/// One pipeline: how long its work alone would take, at the least and at the most.
+/// One pipeline: how long its work alone would take, on all processors alike.
 struct TimeTerm {
     std::string name;
     Seconds low;
@@ -25,13 +34,17 @@ struct TimeEstimate {
     std::vector<TimeTerm> terms;
     Seconds low;  ///< launch included
     Seconds high;
-    std::string binds;          ///< the slowest pipeline, by the middle of its interval
+    std::string binds;          ///< the pipeline that is busy longest
+    std::string second;         ///< the one after it; empty where there is none
+    double most_joules = 0;     ///< at the board's limit of power; 0 where it has none
     std::int64_t resident = 1;  ///< blocks that one processor holds at once
     std::int64_t waves = 1;
     [[nodiscard]] Seconds middle() const { return 0.5 * (low + high); }
 };
 
+/// Of the kernel that the cost knows, or of one that a good schedule would make.
 [[nodiscard]] TimeEstimate time_of(const RegionCost& cost, const Machine& machine);
+[[nodiscard]] TimeEstimate time_of(const KernelWork& work, const Machine& machine);
 /// All regions one after the other; the terms are those of the slowest.
 [[nodiscard]] TimeEstimate time_of(const Cost& cost, const Machine& machine);
 

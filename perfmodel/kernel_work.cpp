@@ -1,0 +1,463 @@
+#include "perfmodel/kernel_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "derive/operations.h"
+#include "diagrams/contains.h"
+#include "diagrams/index/mask.h"
+#include "perfmodel/tile_count.h"
+#include "schedule/form.h"
+#include "schedule/idle_folds.h"
+#include "schedule/plan.h"
+#include "schedule/schedule.h"
+#include "schedule/straight_reads.h"
+
+namespace napkin {
+
+UnitWork& UnitWork::operator+=(const UnitWork& other) {
+    for (const auto& [type, count] : other.products) products[type] += count;
+    exponentials += other.exponentials;
+    instructions += other.instructions;
+    shared += other.shared;
+    steps += other.steps;
+    barriers += other.barriers;
+    loaded += other.loaded;
+    saved += other.saved;
+    return *this;
+}
+
+UnitWork operator*(double factor, UnitWork work) {
+    for (auto& [type, count] : work.products) count *= factor;
+    work.exponentials *= factor;
+    work.instructions *= factor;
+    work.shared *= factor;
+    work.steps *= factor;
+    work.barriers *= factor;
+    work.loaded *= factor;
+    work.saved *= factor;
+    return work;
+}
+
+namespace {
+
+using schedule::Unit;
+
+/// The chunks that each block visits of the first masked loop, blocks in the order of their start:
+/// the groups that the mask speaks of, heaviest first.
+std::vector<Visits> pattern_of(const RegionProgram& region) {
+    for (const Loop* loop : schedule::loops_of(region)) {
+        if (loop->visible.empty() || loop->level != Level::Block) continue;
+        const index::Mask mask(region.axes, loop->visible);
+        const std::int64_t extent = region.axes[loop->axis.index()].extent;
+        std::vector<Visits> pattern;
+        std::vector<const Parallel*> groups;
+        const auto visit = [&](const auto& self, const std::vector<TileStatement>& body) -> void {
+            for (const TileStatement& statement : body)
+                if (const Parallel* group = std::get_if<Parallel>(&statement.node)) {
+                    const bool matters = std::any_of(
+                        loop->visible.begin(), loop->visible.end(), [&](const Expression& each) {
+                            return axes_used(each).contains(group->axis);
+                        });
+                    if (matters && group->level == Level::Block) groups.push_back(group);
+                    self(self, group->body);
+                }
+        };
+        visit(visit, region.body);
+        Ranges ranges;
+        const auto each_block = [&](const auto& self, std::size_t at) -> void {
+            if (at < groups.size()) {
+                const std::int64_t whole = region.axes[groups[at]->axis.index()].extent;
+                for (std::int64_t low = 0; low < whole; low += groups[at]->size) {
+                    ranges[groups[at]->axis] = {low, std::min(low + groups[at]->size, whole) - 1};
+                    self(self, at + 1);
+                }
+                return;
+            }
+            Visits visits;
+            for (std::int64_t low = 0; low < extent; low += loop->size) {
+                ranges[loop->axis] = {low, std::min(low + loop->size, extent) - 1};
+                if (!mask.meets(ranges)) continue;
+                visits.chunks += 1;
+                visits.cut += mask.covers(ranges) ? 0 : 1;
+            }
+            ranges.erase(loop->axis);
+            pattern.push_back(visits);
+        };
+        each_block(each_block, 0);
+        std::stable_sort(pattern.begin(), pattern.end(),
+                         [](const Visits& a, const Visits& b) { return a.chunks > b.chunks; });
+        return pattern;
+    }
+    return {};
+}
+
+void add_transfers(const RegionCost& cost, KernelWork& work) {
+    for (const Transfer& transfer : cost.transfers) {
+        if (transfer.level != Level::Block) continue;
+        work.values += static_cast<double>(transfer.amount.values);
+        (transfer.is_save ? work.saved : work.loaded) +=
+            static_cast<double>(transfer.amount.bytes());
+    }
+    work.compulsory = static_cast<double>(cost.compulsory_bits) / 8;
+    work.data_decides = cost.data_decides;
+    work.blocks = std::max<std::int64_t>(cost.blocks, 1);
+}
+
+constexpr double kVector = 16;     ///< bytes of a copy or a store
+constexpr double kPerVector = 4;   ///< instructions for one, addresses included
+constexpr double kPublish = 3;     ///< to round and store an element
+constexpr double kReadShared = 5;  ///< to read one alone: its place in a swizzled matrix, a load
+constexpr double kReadDevice = 8;  ///< likewise in device memory
+constexpr double kWiden = 3;       ///< from a type of 8 bits
+
+/// What a function is in instructions, and results of the special function unit.
+struct FunctionCost {
+    double instructions = 1;
+    double special = 0;
+};
+FunctionCost cost_of_function(Function function) {
+    switch (function) {
+    case Function::Negate:
+    case Function::Abs:
+    case Function::Guard: return {0, 0};
+    case Function::Exp: return {0.5, 1};
+    case Function::Log: return {4, 1};
+    case Function::Sqrt:
+    case Function::Rsqrt: return {6, 1};
+    case Function::Divide: return {8, 1};
+    case Function::Tanh: return {10, 2};
+    case Function::Erf: return {24, 1};
+    case Function::Sin:
+    case Function::Cos: return {20, 1};
+    case Function::FloorDivide:
+    case Function::Modulo: return {12, 0};
+    case Function::Power: return {3, 1};
+    default: return {1, 0};
+    }
+}
+
+/// Walks a scheduled program with its plan.
+class Reader {
+public:
+    Reader(const RegionProgram& region, const schedule::Plan& plan,
+           const schedule::Program& program)
+        : plan_(plan),
+          program_(program),
+          leaves_(schedule::leaves_of(region)),
+          loops_(schedule::loops_of(region)),
+          region_(region) {}
+
+    void read(KernelWork& work) {
+        work.tensor_core = true;
+        work.warps = plan_.warps_down * plan_.warps_across;
+        work.shared_bytes = static_cast<double>(program_.shared_bytes);
+        for (const schedule::Buffer& buffer : program_.buffers)
+            if (buffer.place == schedule::Buffer::Place::Registers)
+                work.register_bytes += static_cast<double>(buffer.bytes);
+        read(program_.body, work, work.edges, 1);
+    }
+
+private:
+    void read(const schedule::Body& body, KernelWork& work, UnitWork& into, double times) {
+        for (const schedule::Item& item : body) {
+            if (const schedule::OpId* op = std::get_if<schedule::OpId>(&item.node))
+                into += work_of(program_[*op]);
+            if (const schedule::Sync* sync = std::get_if<schedule::Sync>(&item.node))
+                into.barriers += sync->barrier ? 1 : 0;
+            if (const schedule::ChunkLoop* loop = std::get_if<schedule::ChunkLoop>(&item.node))
+                read(*loop, work, times);
+        }
+    }
+
+    void read(const schedule::ChunkLoop& loop, KernelWork& work, double times) {
+        const std::int64_t extent = region_.axes[loop.axis.index()].extent;
+        LoopWork inner;
+        inner.chunks =
+            times * std::ceil(static_cast<double>(extent) / static_cast<double>(loop.size));
+        inner.is_masked =
+            !loops_[loop.source]->visible.empty() || !loops_[loop.source]->data_masks.empty();
+        for (const schedule::Item& item : loop.body)
+            if (const schedule::OpId* op = std::get_if<schedule::OpId>(&item.node)) {
+                if (const Compute* compute =
+                        std::get_if<Compute>(&leaves_[program_[*op].leaf.index()]->node))
+                    inner.mask += mask_of(*compute) * places_of(*compute);
+                for (const schedule::BufferId written : program_[*op].writes)
+                    if (program_[*op].kind == schedule::Op::Kind::Copy)
+                        inner.stages = std::max(inner.stages, program_[written].stages);
+            }
+        const double chunks = inner.chunks;
+        read(loop.body, work, inner.chunk, chunks);
+        work.loops.push_back(std::move(inner));
+    }
+
+    UnitWork work_of(const schedule::Op& op) const {
+        using Kind = schedule::Op::Kind;
+        if (op.kind == Kind::Fetch) return {};
+        read_.clear();
+        is_product_ = plan_.products.contains(op.leaf);
+        const TileStatement& leaf = *leaves_[op.leaf.index()];
+        if (const Compute* compute = std::get_if<Compute>(&leaf.node)) {
+            const auto product = plan_.products.find(op.leaf);
+            if (product == plan_.products.end()) return elements_of(*compute);
+            if (op.kind == Kind::Publish)
+                return panel_of(*compute, op.side == schedule::Op::Side::Left
+                                              ? product->second.left
+                                              : product->second.right);
+            return product_of(op, *compute, product->second);
+        }
+        return moved_by(op, leaf);
+    }
+
+    /// Copies and saves: 16 bytes an instruction, and what computes its addresses.
+    UnitWork moved_by(const schedule::Op& op, const TileStatement& leaf) const {
+        UnitWork work;
+        const bool is_save = std::holds_alternative<Save>(leaf.node);
+        const VariableId variable =
+            is_save ? std::get<Save>(leaf.node).source : std::get<Load>(leaf.node).target;
+        const double bytes =
+            elements(region_.variables[variable.index()].array) *
+            static_cast<double>(bits_of(region_.variables[variable.index()].type)) / 8;
+        (is_save ? work.saved : work.loaded) = op.kind == schedule::Op::Kind::Publish ? 0 : bytes;
+        work.instructions = bytes / kVector * kPerVector;
+        for (const schedule::BufferId buffer : op.writes)
+            if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
+        return work;
+    }
+
+    UnitWork product_of(const schedule::Op& op, const Compute& compute,
+                        const schedule::Product& product) const {
+        const auto warps = static_cast<double>(work_warps());
+        const double share = op.cost.of(Unit::Tensor) * schedule::Rates{}.tensor * warps;
+        const double depth = static_cast<double>(plan_.extents.at(product.depth));
+        const double columns =
+            static_cast<double>(schedule::columns_of(plan_, product.column).of_warp);
+        const auto rows = static_cast<double>(plan_.rows_of_warp);
+        const double part = share / (2 * rows * columns * depth * warps);
+        UnitWork work;
+        work.products[product.type] = share;
+        work.steps = part * std::ceil(depth / schedule::kTile);
+        // Each warp fetches its rows of the left operand and its columns of the right one.
+        const double fetched = (in_shared(product.left) ? rows + columns : columns) * depth * warps;
+        work.shared = part * fetched * static_cast<double>(bits_of(product.type)) / 8;
+        double each = 0;
+        for (const Expression& seed : std::get<Fold>(compute.statement.body).seed)
+            each += instructions_of(compute, seed).instructions;
+        for (const Expression& outside : product.outside)
+            each += 1 + instructions_of(compute, outside).instructions;
+        work.instructions = part * each * rows * columns * warps;
+        if (!in_shared(product.left)) work.instructions += part * rows * depth * warps / 2;
+        return work;
+    }
+
+    UnitWork panel_of(const Compute& compute, const schedule::Operand& side) const {
+        const double count =
+            static_cast<double>(schedule::panel_extent(plan_, side.panel->rows) *
+                                schedule::panel_extent(plan_, side.panel->columns));
+        UnitWork work = count * instructions_of(compute, side.value);
+        work.instructions += count * kPublish;
+        work.shared += count * 2;
+        return work;
+    }
+
+    /// Elements in registers, or published in shared memory.
+    UnitWork elements_of(const Compute& compute) const {
+        const double places = places_of(compute);
+        UnitWork work;
+        for (const Expression* value : expressions_of(compute.statement))
+            work += places * instructions_of(compute, *value);
+        if (std::holds_alternative<Fold>(compute.statement.body)) work.instructions += places;
+        const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
+        if (tile.home == schedule::Home::Matrix || tile.home == schedule::Home::Shared) {
+            work.instructions += places * kPublish;
+            work.shared += places * 2;
+        }
+        return work;
+    }
+
+    /// Elements that all warps compute or fold.
+    [[nodiscard]] double places_of(const Compute& compute) const {
+        double places = elements(compute.statement.targets.front());
+        for (const AxisId axis : folded_axes(compute.statement)) places *= extent(axis);
+        // Where no column axis is shared by warps, each of them does all.
+        const bool is_split = plan_.split && contains(axes_of(compute), *plan_.split);
+        return plan_.has_products() && !is_split ? places * static_cast<double>(plan_.warps_across)
+                                                 : places;
+    }
+
+    [[nodiscard]] std::vector<AxisId> axes_of(const Compute& compute) const {
+        std::vector<AxisId> axes = region_.arrays[compute.statement.targets.front().index()].axes;
+        for (const AxisId axis : folded_axes(compute.statement)) axes.push_back(axis);
+        return axes;
+    }
+    [[nodiscard]] double extent(AxisId axis) const {
+        const auto found = plan_.extents.find(axis);
+        return found == plan_.extents.end() ? 1 : static_cast<double>(found->second);
+    }
+    [[nodiscard]] double elements(ArrayId array) const {
+        double count = 1;
+        for (const AxisId axis : region_.arrays[array.index()].axes) count *= extent(axis);
+        return count;
+    }
+
+    /// Of one element of what an expression computes. Masks of indices are tested in the chunks
+    /// that they cut alone, and are not counted.
+    UnitWork instructions_of(const Compute& compute, const Expression& expression) const {
+        UnitWork work;
+        if (const Read* element = std::get_if<Read>(&expression.node)) {
+            const bool is_new = !contains(read_, *element);
+            if (is_new) read_.push_back(*element);
+            if (is_new && varies_in_row(compute, expression))
+                work.instructions = reading(compute, element->array);
+            return work;
+        }
+        if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
+            work.instructions = 1;
+            return work += instructions_of(compute, convert->argument.front());
+        }
+        const Apply* call = std::get_if<Apply>(&expression.node);
+        if (call == nullptr || !varies_in_row(compute, expression)) return work;
+        if (call->function == Function::Select && arrays_read(call->arguments[0]).empty())
+            return work += instructions_of(
+                       compute, call->arguments[arrays_read(call->arguments[1]).empty() ? 2 : 1]);
+        // A quotient by what a row has once is a product.
+        const bool is_scaled =
+            call->function == Function::Divide && !varies_in_row(compute, call->arguments[1]);
+        const FunctionCost cost = cost_of_function(is_scaled ? Function::Multiply : call->function);
+        work.instructions = cost.instructions;
+        work.exponentials = cost.special;
+        for (const Expression& argument : call->arguments)
+            work += instructions_of(compute, argument);
+        return work;
+    }
+
+    /// Whether it has a value for each of several elements of a row; others are computed once.
+    [[nodiscard]] bool varies_in_row(const Compute& compute, const Expression& expression) const {
+        const std::set<AxisId> used = axes_used(expression);
+        return std::any_of(used.begin(), used.end(), [&](AxisId axis) {
+            return axis != plan_.row && extent(axis) > 1 && contains(axes_of(compute), axis);
+        });
+    }
+
+    /// What testing its masks of indices costs an element.
+    [[nodiscard]] double mask_of(const Compute& compute) const {
+        double instructions = 0;
+        for (const Expression* value : expressions_of(compute.statement))
+            walk(*value, [&](const Expression& part) {
+                const Apply* call = std::get_if<Apply>(&part.node);
+                if (call == nullptr || call->function != Function::Select ||
+                    !arrays_read(call->arguments[0]).empty())
+                    return;
+                walk(call->arguments[0], [&](const Expression& inner) {
+                    if (const Apply* step = std::get_if<Apply>(&inner.node))
+                        instructions += cost_of_function(step->function).instructions;
+                });
+                instructions += 1;
+            });
+        return instructions;
+    }
+
+    /// Instructions that bring an element to a register.
+    [[nodiscard]] double reading(const Compute& compute, ArrayId array) const {
+        for (const VariableId variable : compute.reads) {
+            if (region_.variables[variable.index()].array != array) continue;
+            const auto tile = plan_.tiles.find(variable);
+            if (tile == plan_.tiles.end()) return 0;
+            const double widen = bits_of(region_.arrays[array.index()].type) == 8 ? kWiden : 0;
+            const schedule::Home target = plan_.tiles.at(compute.targets.front()).home;
+            const bool in_vectors =
+                is_product_ || target == schedule::Home::Matrix || !plan_.has_products();
+            switch (tile->second.home) {
+            case schedule::Home::Matrix:
+            case schedule::Home::Shared: return (in_vectors ? 1 : kReadShared) + widen;
+            case schedule::Home::Device: return (in_vectors ? 2 : kReadDevice) + widen;
+            default: return 0;
+            }
+        }
+        return 0;
+    }
+
+    [[nodiscard]] bool in_shared(const schedule::Operand& side) const {
+        return side.panel ||
+               (side.direct && plan_.tiles.at(*side.direct).home == schedule::Home::Matrix);
+    }
+    [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }
+
+    const schedule::Plan& plan_;
+    const schedule::Program& program_;
+    mutable bool is_product_ = false;  ///< whether the operation that is looked at is one
+    mutable std::vector<Read> read_;   ///< by the operation that is looked at: each once
+    std::vector<const TileStatement*> leaves_;
+    std::vector<const Loop*> loops_;
+    const RegionProgram& region_;
+};
+
+}  // namespace
+
+std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& region,
+                                                        const RegionCost& cost,
+                                                        const KernelRequest& request) {
+    const RegionProgram simpler =
+        schedule::with_straight_reads(schedule::without_idle_folds(region));
+    const auto made = schedule::schedule(simpler, request.schedule, request.limits);
+    if (const schedule::Refusal* reason = std::get_if<schedule::Refusal>(&made)) return *reason;
+    const schedule::Scheduled& scheduled = std::get<schedule::Scheduled>(made);
+    KernelWork work;
+    work.name = region.name;
+    add_transfers(cost, work);
+    Reader(simpler, scheduled.plan, scheduled.program()).read(work);
+    work.pattern = pattern_of(simpler);
+    return work;
+}
+
+KernelWork plain_work(const RegionProgram& region, const RegionCost& cost) {
+    KernelWork work;
+    work.name = region.name;
+    add_transfers(cost, work);
+    const auto blocks = static_cast<double>(std::max<std::int64_t>(cost.blocks, 1));
+    work.shared_bytes = static_cast<double>(cost.levels.at(Level::Block).allocated.bytes());
+    work.edges.exponentials = static_cast<double>(cost.arithmetic.exponentials) / blocks;
+    work.edges.instructions = static_cast<double>(cost.arithmetic.operations) / blocks;
+    work.edges.loaded = work.loaded / blocks;
+    return work;
+}
+
+KernelWork general_work(const RegionCost& cost) {
+    constexpr double kOfFragment = 32;      // operations for a byte fetched, tiles of 64 x 64
+    constexpr double kAccumulators = 1020;  // what a thread's registers hold
+    constexpr double kFewRegisters = 256;
+    KernelWork work;
+    work.name = cost.name;
+    add_transfers(cost, work);
+    const auto blocks = static_cast<double>(std::max<std::int64_t>(cost.blocks, 1));
+    double products = 0;
+    for (const auto& [type, count] : cost.arithmetic.products) {
+        work.edges.products[type] = static_cast<double>(count) / blocks;
+        products += static_cast<double>(count);
+    }
+    work.tensor_core = true;
+    work.warps = products > 0 ? 4 : 8;
+    work.register_bytes = products > 0 ? kAccumulators : kFewRegisters;
+    work.shared_bytes = static_cast<double>(cost.levels.at(Level::Block).allocated.bytes());
+    work.edges.exponentials = static_cast<double>(cost.arithmetic.exponentials) / blocks;
+    work.edges.instructions = (static_cast<double>(cost.arithmetic.operations) - products) / blocks;
+    work.edges.shared = products / kOfFragment / blocks;
+    work.edges.loaded = work.loaded / blocks;
+    return work;
+}
+
+void add_work(const RegionProgram& region, const KernelRequest& request, RegionCost& cost) {
+    constexpr std::int64_t kRegisters = 262144;
+    const std::int64_t held = cost.levels.at(Level::Block).allocated.bytes();
+    if (held > request.limits.shared_memory + kRegisters) return;
+    if (request.target != "simt") {
+        auto work = tensor_work(region, cost, request);
+        if (KernelWork* made = std::get_if<KernelWork>(&work)) {
+            cost.work = std::move(*made);
+            return;
+        }
+    }
+    cost.work = plain_work(region, cost);
+}
+
+}  // namespace napkin

@@ -1,0 +1,36 @@
+// The work of a region's kernel: how many blocks of how many warps, what a processor holds of them
+// at once, and what one block keeps each unit busy with, before, in and after its loops.
+//
+// Where a target has tensor cores the numbers are read off the scheduled program that the kernel is
+// printed from; else, and for search, they follow from the region's cost alone.
+#pragma once
+
+#include <variant>
+
+#include "derive/tile_program.h"
+#include "perfmodel/cost.h"
+#include "schedule/limits.h"
+#include "schedule/region_schedule.h"
+
+namespace napkin {
+
+/// For what a kernel is made, and what is chosen of it.
+struct KernelRequest {
+    std::string target;  ///< `simt`, or any other with tensor cores
+    schedule::RegionSchedule schedule;
+    schedule::Limits limits;
+};
+
+/// The work of a region's kernel for the tensor core, or the reason why it has none.
+[[nodiscard]] std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& region,
+                                                                      const RegionCost& cost,
+                                                                      const KernelRequest& request);
+/// Of a plain kernel, whose threads compute an element each.
+[[nodiscard]] KernelWork plain_work(const RegionProgram& region, const RegionCost& cost);
+/// As if a good schedule for the tensor core were known: means over all blocks.
+[[nodiscard]] KernelWork general_work(const RegionCost& cost);
+/// Notes with a region's cost what its kernel does: for the tensor core where that serves it and
+/// the target is not `simt`. Of a block that fits nowhere there is no kernel.
+void add_work(const RegionProgram& region, const KernelRequest& request, RegionCost& cost);
+
+}  // namespace napkin

@@ -1,0 +1,62 @@
+// What a kernel does on one processor, in the units that its time is made of.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "diagrams/element_type.h"
+
+namespace napkin {
+
+/// Of one block.
+struct UnitWork {
+    std::map<ElementType, double> products;  ///< tensor core operations, by their operands
+    double exponentials = 0;
+    double instructions = 0;  ///< of a thread each: issue slots of a lane
+    double shared = 0;        ///< bytes to and from shared memory
+    double steps = 0;         ///< of products, one after the other: what one warp waits for
+    double barriers = 0;
+    double loaded = 0;  ///< bytes, from wherever they are
+    double saved = 0;
+    UnitWork& operator+=(const UnitWork& other);
+};
+[[nodiscard]] UnitWork operator*(double factor, UnitWork work);
+
+/// A loop over chunks, its own and those of loops within it.
+struct LoopWork {
+    UnitWork chunk;
+    std::int64_t stages = 1;  ///< chunks whose copies are on their way at most
+    bool is_masked = false;   ///< some of its chunks may be left out
+    double chunks = 0;        ///< of one block, were none left out
+    double mask = 0;          ///< instructions more where a mask cuts a chunk
+};
+
+/// How many chunks of the masked loop a block visits, and how many of them the mask cuts.
+struct Visits {
+    double chunks = 0;
+    double cut = 0;
+};
+
+/// Blocks that follow each other, with the share of the masked chunks that each visits.
+struct KernelWork {
+    std::string name;
+    bool tensor_core = false;  ///< made for a target with tensor cores; otherwise plain SIMT
+    std::int64_t warps = 8;    ///< of a block
+    double shared_bytes = 0;
+    double register_bytes = 0;  ///< of a thread
+    std::int64_t blocks = 1;
+    UnitWork edges;  ///< before and after the loops
+    std::vector<LoopWork> loops;
+    /// Chunks of the masked loop by block, in the order in which blocks start, as a pattern that
+    /// repeats; empty where all visit as many.
+    std::vector<Visits> pattern;
+    double values = 0;      ///< loaded and saved
+    double loaded = 0;      ///< bytes, of all blocks
+    double saved = 0;       ///< likewise
+    double compulsory = 0;  ///< bytes of every array that it touches, once
+    bool data_decides = false;
+};
+
+}  // namespace napkin

@@ -1,0 +1,150 @@
+// Times: what every figure of a machine moves, and what a time must not do.
+#include "perfmodel/time.h"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <set>
+
+#include "perfmodel/bound.h"
+#include "perfmodel/kernel_work.h"
+#include "tests/perfmodel/derive_support.h"
+
+namespace napkin {
+namespace {
+
+using test::derived;
+
+Machine read_machine(const std::string& text) {
+    SourceMap sources;
+    const Result<Machine> result = load_machine(sources, text);
+    REQUIRE_MESSAGE(result.has_value(), text);
+    return *result;
+}
+
+std::string masked_attention(const std::string& type, const std::string& condition = "x >= 0") {
+    return "diagram attention {\n axis q = 2048, x = 2048, d = 64\n"
+           " input Q[q, d], K[x, d], V[x, d] : " +
+           type + "\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n P[q, x] = softmax[x](if " + condition +
+           " then S[q, x] else -inf)\n output O[q, d] : " + type +
+           " = sum(x) P[q, x] * V[x, d]\n weave b = 64\n}\n";
+}
+const char* const kTiles = "fuse S, P, O\ngroup q by 128\nstream x by 64\n";
+
+std::string softmax(std::int64_t rows, std::int64_t columns) {
+    return "diagram rows {\n axis n = " + std::to_string(rows) +
+           ", d = " + std::to_string(columns) +
+           "\n input X[n, d] : bf16\n output Y[n, d] : bf16 = softmax[d](X[n, d])\n}\n";
+}
+
+/// Costs of kernels that ask something of every part of a machine.
+std::vector<RegionCost> workloads() {
+    std::vector<RegionCost> costs;
+    const auto add = [&](const std::string& diagram, const std::string& steps) {
+        const State state = derived(diagram, steps);
+        for (const RegionProgram& region : test::expanded(state).regions) {
+            RegionCost cost = *cost_of(region);
+            add_work(region, {}, cost);
+            costs.push_back(std::move(cost));
+        }
+    };
+    add(masked_attention("bf16"), kTiles);
+    add(masked_attention("bf16"),
+        "fuse S, P, O\ngroup q by 64\nstream x by 32\ngroup q by 16 at l2\n");
+    add(softmax(65536, 1024), "group n by 4\n");
+    add(softmax(65536, 16), "group n by 1\n");  // many small blocks
+    add(softmax(64, 8192), "group n by 64\n");  // one large block
+    // Deep products of single warps; a working set that the cache cannot hold; more than a device
+    // has.
+    add("diagram deep {\n axis a = 1024, b = 2048, c = 8\n input A[a, b], B[b, c] : bf16\n"
+        " output C[a, c] : bf16 = sum(b) A[a, b] * B[b, c]\n}\n",
+        "group a by 16\ngroup c by 8\nstream b by 512\n");
+    add("diagram wide {\n axis a = 131072, b = 131072, c = 1024\n"
+        " input A[a, b] : bf16\n input B[b, c] : bf16\n"
+        " output C[a, c] : bf16 = sum(b) A[a, b] * B[b, c]\n}\n",
+        "group a by 128\ngroup c by 128\nstream b by 256\n");
+    for (const ElementType type :
+         {ElementType::F16, ElementType::TF32, ElementType::E4M3, ElementType::E5M2,
+          ElementType::I8, ElementType::I4, ElementType::F64}) {
+        RegionCost cost = test::cost(derived(masked_attention("bf16"), kTiles)).regions.front();
+        cost.arithmetic.products = {{type, 1'000'000'000'000'000}};
+        costs.push_back(std::move(cost));
+    }
+    return costs;
+}
+
+/// Everything that the model says of these costs on a machine.
+std::string said(const std::vector<RegionCost>& costs, const Machine& on) {
+    std::string text;
+    for (const RegionCost& cost : costs) {
+        const TimeEstimate time = time_of(cost, on);
+        text += std::to_string(1e9 * time.low.value) + " " + std::to_string(1e9 * time.high.value) +
+                " " + std::to_string(time.most_joules) + " " + std::to_string(time.resident);
+        for (const TimeTerm& term : time.terms) text += " " + term.name + term.from;
+        for (const Excess& excess : excesses_of(cost, on)) text += " " + describe(excess);
+        const auto best = best_of(cost, on.capacity(Level::Block).value_or(Bytes{1}));
+        if (const auto* found = std::get_if<BestTransfers>(&best))
+            text += " " + std::to_string(found->bits);
+        text += "\n";
+    }
+    return text;
+}
+
+TEST_CASE("every figure of a machine is one that the model reads") {
+    // Clusters are drawn, and are no level of the time yet.
+    const std::set<std::string> not_yet = {"cluster.bandwidth", "cluster.blocks"};
+    const std::vector<RegionCost> costs = workloads();
+    std::set<std::string> given;
+    for (const std::string& name : machine_names()) {
+        const Machine known = read_machine(name);
+        const std::string before = said(costs, known);
+        for (const auto& [key, figure] : known.figures) {
+            given.insert(key);
+            if (not_yet.contains(key) || name.starts_with("abstract")) continue;
+            bool moves = false;
+            for (const double factor : {0.01, 0.25, 4.0, 100.0}) {
+                Machine other = known;
+                other.figures.at(key).value = figure.value * factor;
+                moves = moves || said(costs, other) != before;
+            }
+            INFO(name, " ", key);
+            CHECK(moves);
+        }
+    }
+    for (const FigureKind& kind : all_figures()) {
+        INFO(std::string(kind.key));
+        CHECK(given.contains(std::string(kind.key)));
+    }
+}
+
+TEST_CASE("one block has no more than the bandwidth of one processor") {
+    const Machine h200 = read_machine("H200");
+    const auto time = [&](const std::string& steps) {
+        return time_of(test::cost(derived(softmax(32768, 2048), steps)), h200).middle().value;
+    };
+    CHECK_GT(time("group n by 32768\n"), 10 * time("group n by 4\n"));
+    CHECK_GT(time("group n by 4096\n"), 4 * time("group n by 4\n"));
+    CHECK_LT(time("group n by 32\n"), 2 * time("group n by 4\n"));
+}
+
+TEST_CASE("a mask saves time, and more work takes more") {
+    const Machine h200 = read_machine("H200");
+    const auto time = [&](const std::string& diagram) {
+        const State state = derived(diagram, kTiles);
+        const RegionProgram region = test::expanded(state).regions.front();
+        RegionCost cost = *cost_of(region);
+        add_work(region, {}, cost);
+        return time_of(cost, h200);
+    };
+    const TimeEstimate full = time(masked_attention("bf16"));
+    const TimeEstimate causal = time(masked_attention("bf16", "x <= q"));
+    CHECK_LT(causal.high, full.low);
+    CHECK_GT(causal.low, 0.3 * full.low);
+    CHECK_EQ(full.binds, "tensor core bf16");
+    CHECK_FALSE(full.second.empty());
+    const double width = (full.high - full.low) / full.middle();
+    CHECK_LE(width, 0.2);
+}
+
+}  // namespace
+}  // namespace napkin
