@@ -92,7 +92,7 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     }
     if (takes.target)
         app.add_option("--target", out.target,
-                       "simt or sm_80; the best that serves the derivation when not given");
+                       "simt, sm_80 or sm_90a; the best that serves the derivation when not given");
     if (takes.target) {
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given")
             ->check(CLI::PositiveNumber);

@@ -61,7 +61,7 @@ EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& regio
     kernel.passes = std::move(lowered.passes);
     kernel.parameters = program.parameters;
     kernel.grid = std::move(lowered.grid);
-    kernel.threads = program.threads;
+    kernel.threads = program.threads + program.other_threads;
     kernel.shared_bytes = program.shared_bytes;
     for (const kernel::Tile& tile : program.tiles)
         kernel.shared.push_back(
@@ -152,7 +152,7 @@ std::string fix_for(const State& state, const RegionProgram& program) {
 }  // namespace
 
 std::vector<std::string> target_names() {
-    return {"simt", "sm_80"};
+    return {"simt", "sm_80", "sm_90a"};
 }
 
 std::optional<Diagnostic> check_target(const std::string& target) {
@@ -164,7 +164,7 @@ std::optional<Diagnostic> check_target(const std::string& target) {
 Precision precision_of(const State& state, const EmittedProgram& program) {
     Precision precision = precision_of(state.diagram, state.relabelling);
     precision.operands = program.operands;
-    precision.truncates = program.target == "sm_80";
+    precision.truncates = program.target != "simt";
     return precision;
 }
 
@@ -214,6 +214,7 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         }
         result.operands.insert(lowered.operands.begin(), lowered.operands.end());
         EmittedKernel kernel = finish(std::move(lowered), region);
+        kernel.target = options.target;
         if (kernel.shared_bytes > options.shared_memory)
             return messages::shared_memory_exceeded(kernel, options, fix_for(state, region));
         result.kernels.push_back(std::move(kernel));
@@ -224,7 +225,8 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
 Result<BestEmission> emit_best(const State& state, const TileProgram& program,
                                EmitOptions options) {
     BestEmission best;
-    std::vector<std::string> targets = target_names();
+    // What runs on a CPU too, and can be exported.
+    std::vector<std::string> targets = {"simt", "sm_80"};
     for (; !targets.empty(); targets.pop_back()) {
         options.target = targets.back();
         const Result<Architecture> made_for = find_architecture(options.architecture);

@@ -51,17 +51,26 @@ struct EmitOptions {
     const SourceMap* sources = nullptr;
 
     [[nodiscard]] schedule::Limits limits() const {
-        return {shared_memory, threads, dynamic_sizes};
+        return {shared_memory, threads, dynamic_sizes, target == "sm_90a"};
     }
+};
+
+/// How bulk copies see an array: boxes of it, laid out in shared memory as prelude/panels.cuh says.
+struct MappedBox {
+    std::vector<std::uint32_t> dimensions;  ///< of the array, the contiguous one first
+    std::vector<std::int64_t> box;          ///< elements along each of them
+    std::int64_t swizzle = 128;             ///< bytes of a panel's row
+    bool operator==(const MappedBox&) const = default;
 };
 
 /// One parameter of a kernel, in order.
 struct KernelParameter {
     enum class Kind {
-        Buffer,  // a device array
-        Scalar,  // a rank-0 input or parameter, by value
-        Size,    // the run-time size of an axis
-        Stride,  // elements from one index to the next along dimension `dimension` of `array`
+        Buffer,     // a device array
+        Scalar,     // a rank-0 input or parameter, by value
+        Size,       // the run-time size of an axis
+        Stride,     // elements from one index to the next along dimension `dimension` of `array`
+        TensorMap,  // an array as bulk copies see it
     };
     Kind kind = Kind::Buffer;
     std::string name;
@@ -72,6 +81,7 @@ struct KernelParameter {
     bool written = false;
     /// What divides a stride (in elements) or a buffer's address (in bytes), for vector copies.
     std::int64_t multiple = 1;
+    MappedBox map = {};  ///< of a tensor map
     bool operator==(const KernelParameter&) const = default;
 };
 
@@ -101,6 +111,7 @@ struct EmittedKernel {
     std::string name;    ///< the function's, a C identifier
     std::string region;  ///< as derivations name it
     std::string source;  ///< CUDA C++, which includes "napkin.cuh" (codegen/prelude)
+    std::string target;  ///< whose instructions it uses
     /// How it is carried out: asked for again, it makes the same kernel.
     schedule::RegionSchedule choices;
     /// The scheduled program that it was lowered from, after each pass by its name; none for simt.

@@ -21,14 +21,16 @@ namespace napkin::kernel {
 struct Tile {
     std::string name;
     ElementType type = ElementType::F32;
-    std::int64_t elements = 0;  ///< padding and all stages included
-    std::int64_t stages = 1;    ///< copies that stand behind each other
-    std::string shape;          ///< for its comment: `(q: 128, d: 64), rows of 65`
-    std::int64_t offset = 0;    ///< bytes; place_tiles decides
+    std::int64_t elements = 0;     ///< padding and all stages included
+    std::int64_t stages = 1;       ///< copies that stand behind each other
+    std::string shape;             ///< for its comment: `(q: 128, d: 64), rows of 65`
+    std::int64_t offset = 0;       ///< bytes; place_tiles decides
+    std::int64_t stage_bytes = 0;  ///< from one stage to the next
     /// Of a swizzled matrix (prelude/matrix.cuh).
     struct Matrix {
         std::int64_t rows = 0;
         std::int64_t columns = 0;
+        bool panels = false;  ///< as prelude/panels.cuh has them
         bool operator==(const Matrix&) const = default;
     };
     std::optional<Matrix> matrix;
@@ -42,7 +44,8 @@ struct Program {
     std::vector<KernelParameter> parameters;
     std::vector<Tile> tiles;
     std::int64_t shared_bytes = 0;
-    int threads = 256;
+    int threads = 256;      ///< that compute: kThreads
+    int other_threads = 0;  ///< behind them
     Body body;
     bool operator==(const Program&) const = default;
 };

@@ -27,6 +27,8 @@ std::string parameter_text(const KernelParameter& parameter) {
         return fmt::format("{} {}", is_floating(parameter.type) ? "float" : "i64", parameter.name);
     case KernelParameter::Kind::Size: return "int " + parameter.name;
     case KernelParameter::Kind::Stride: return "i64 " + parameter.name;
+    case KernelParameter::Kind::TensorMap:
+        return "const __grid_constant__ TensorMap " + parameter.name;
     }
     throw InternalError("unknown kernel parameter");
 }
@@ -92,6 +94,7 @@ private:
                     print_filled(writer_, "if (", text_of(!s.condition), ") continue;");
                 },
                 [&](const LeaveIf& s) {
+                    if (is(s.condition, true)) return writer_.line("return;");
                     print_filled(writer_, "if (", text_of(s.condition), ") return;");
                 },
                 [&](const Barrier& s) {
@@ -205,7 +208,11 @@ void print_signature(SourceWriter& writer, const Program& program) {
     std::vector<std::string> parameters;
     for (const KernelParameter& parameter : program.parameters)
         parameters.push_back(parameter_text(parameter));
-    const std::string head = "extern \"C\" __global__ void __launch_bounds__(kThreads)";
+    const std::string bounds = program.other_threads == 0
+                                   ? "kThreads"
+                                   : fmt::format("kThreads + {}, 1", program.other_threads);
+    const std::string head =
+        fmt::format("extern \"C\" __global__ void __launch_bounds__({})", bounds);
     std::string whole = head + " " + program.name + "(";
     for (const std::string& parameter : parameters)
         whole += (&parameter == &parameters.front() ? "" : ", ") + parameter;
@@ -231,12 +238,9 @@ Expression tile_at(const Tile& tile, Expression offset) {
     if (!tile.matrix) arguments.emplace_back(tile.elements / tile.stages);
     arguments.emplace_back(Quoted{tile.name});
     if (!tile.matrix) return call({"shared_tile", {element}}, std::move(arguments));
-    return call({"shared_matrix", {element, tile.matrix->rows, tile.matrix->columns}},
-                std::move(arguments));
+    const char* maker = tile.matrix->panels ? "shared_panels" : "shared_matrix";
+    return call({maker, {element, tile.matrix->rows, tile.matrix->columns}}, std::move(arguments));
 }
-
-/// Of the copies that a tile has behind each other, in bytes.
-constexpr std::int64_t kStageAlignment = 128;
 
 Body tiles_of(const Program& program) {
     Body body;
@@ -246,9 +250,7 @@ Body tiles_of(const Program& program) {
             body.push_back(define("auto", tile.name, tile_at(tile, tile.offset)));
             continue;
         }
-        const std::int64_t bytes =
-            padded(tile.elements / tile.stages * element_bytes(tile.type), kStageAlignment);
-        Expression offset = folded(Expression(tile.offset) + variable("stage") * bytes);
+        Expression offset = folded(Expression(tile.offset) + variable("stage") * tile.stage_bytes);
         body.push_back(define_function(
             tile.name, {{{"int", "stage"}}, {{Return{tile_at(tile, std::move(offset))}}}}));
     }

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "schedule/statements.h"
+
 namespace napkin::schedule {
 namespace {
 
@@ -105,6 +107,9 @@ std::optional<Refusal> why_no_shape(const Limits& limits, const RegionSchedule& 
                            SettingName{field, ""}};
     const std::int64_t product = wanted.warps_down.value_or(1) * wanted.warps_across.value_or(1);
     const bool both = wanted.warps_down && wanted.warps_across;
+    if (product > kCounts.back())
+        return Refusal{fmt::format("a block has at most {} warps, not {}", kCounts.back(), product),
+                       "", SettingName{"warps_across", ""}};
     if (wanted.warps && (both ? product != *wanted.warps : product > *wanted.warps))
         return Refusal{fmt::format("they are `warps_down` times `warps_across`, {}{}",
                                    both ? "" : "at least ", product),
@@ -233,6 +238,75 @@ private:
     bool crowded_ = false;
 };
 
+}  // namespace
+
+std::int64_t registers_of_group(std::int64_t groups) {
+    constexpr std::int64_t kRegisters = 65536;  // of a processor
+    constexpr std::int64_t kMost = 240;
+    constexpr std::int64_t kThreads = 128;
+    constexpr std::int64_t kUnit = 8;
+    // What the block is launched with, shared anew.
+    const std::int64_t launched = kRegisters / (kThreads * (groups + 1)) / kUnit * kUnit;
+    const std::int64_t each = (launched * (groups + 1) - kCopyRegisters) / groups;
+    return std::min(kMost, each / kUnit * kUnit);
+}
+
+namespace {
+
+/// Why warp groups do not carry out a region's products.
+std::optional<std::string> why_no_groups(const RegionProgram& region, const Plan& plan) {
+    if (!plan.has_products()) return "it has no product";
+    for (const auto& [leaf, product] : plan.products)
+        if (product.type != ElementType::BF16 && product.type != ElementType::F16)
+            return fmt::format("it multiplies {}, and warp groups bf16 and f16",
+                               name_of(product.type));
+    if (plan.across_warps) return "a fold combines what several warps hold";
+    bool marked = false;
+    for_statements(region.body, [&](const TileStatement&, const Loop* loop) {
+        marked = marked || (loop != nullptr && !loop->data_masks.empty());
+    });
+    if (marked) return "data decides which chunks are visited";
+    return std::nullopt;
+}
+
+/// Warp groups of 64 rows each, 16 of a warp; every warp holds whole rows.
+std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits& limits,
+                                      const RegionSchedule& wanted, Plan& plan) {
+    constexpr std::int64_t kRows = 64;
+    constexpr std::int64_t kMostGroups = 4;
+    constexpr std::int64_t kWarps = 4;
+    constexpr std::int64_t kOthers = 40;  // registers beside the elements
+    const std::vector<const char*> counts = {"warps", "warps_down", "warps_across"};
+    const std::string smaller = "choose other groups or chunks, or use `--target sm_80`";
+    if (const std::optional<std::string> why = why_no_groups(region, plan))
+        return Refusal{*why, "use `--target sm_80`", std::nullopt};
+    const std::int64_t rows = plan.extents.at(*plan.row);
+    const std::int64_t groups = ceil_quotient(rows, kRows);
+    if (groups > kMostGroups)
+        return Refusal{fmt::format("{} rows take {} warp groups, and a block has at most {}", rows,
+                                   groups, kMostGroups),
+                       smaller, std::nullopt};
+    if (groups * kRows - rows >= kRows / 2)
+        return Refusal{
+            fmt::format("warp groups take {} rows at once, and a block has {}", kRows, rows),
+            smaller, std::nullopt};
+    const WarpShape shape{kWarps * groups, 1};
+    if (!as_wanted(shape, wanted) || (limits.threads > 0 && limits.threads != 32 * shape.warps()))
+        return refused({fmt::format("{} rows take {} warps down", rows, shape.down), counts},
+                       wanted, "leave it out, and the planner chooses");
+    const std::int64_t held = columns_held(plan) / 2;
+    const std::int64_t registers = registers_of_group(groups);
+    if (held > registers - kOthers)
+        return Refusal{fmt::format("{} columns take {} registers of a thread, which has {}",
+                                   columns_held(plan), held, registers),
+                       smaller, std::nullopt};
+    plan.warps_down = shape.down;
+    plan.warps_across = 1;
+    plan.rows_of_warp = kTile;
+    plan.split.reset();
+    return std::nullopt;
+}
+
 /// Rows are shared by as many threads as hold them in few registers: lanes of a warp, then warps.
 std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& wanted,
                                     Plan& plan) {
@@ -294,6 +368,7 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
 std::optional<Refusal> arrange(const RegionProgram& region, const Limits& limits,
                                const RegionSchedule& wanted, Plan& plan) {
     if (std::optional<Refusal> refusal = why_no_shape(limits, wanted)) return refusal;
+    if (limits.warp_groups) return arrange_groups(region, limits, wanted, plan);
     if (plan.has_products()) return ProductArrangement(region, limits, wanted, plan).run();
     return arrange_rows(limits, wanted, plan);
 }

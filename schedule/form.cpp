@@ -11,7 +11,9 @@
 namespace napkin::schedule {
 namespace {
 
+/// Of shared memory; panels repeat after 1024 bytes.
 constexpr std::int64_t kAlignment = 128;
+constexpr std::int64_t kPanelAlignment = 1024;
 constexpr std::int64_t kFloat = 4;
 
 std::int64_t bytes_of(ElementType type) {
@@ -21,7 +23,10 @@ std::int64_t bytes_of(ElementType type) {
 class Former {
 public:
     Former(const RegionProgram& region, const Plan& plan, const Limits& limits, const Rates& rates)
-        : region_(region), plan_(plan), limits_(limits), rates_(rates) {}
+        : region_(region), plan_(plan), limits_(limits), rates_(rates) {
+        // Warp groups multiply twice as fast as warps do.
+        if (limits.warp_groups) rates_.tensor *= 2;
+    }
 
     Program run() {
         program_.region = region_.name;
@@ -40,7 +45,8 @@ private:
     const std::string& name_of(ArrayId array) const { return region_.arrays[array.index()].name; }
 
     BufferId add(std::string name, Buffer::Place place, std::int64_t bytes) {
-        if (place == Buffer::Place::Shared) bytes = padded(bytes, kAlignment);
+        if (place == Buffer::Place::Shared)
+            bytes = padded(bytes, limits_.warp_groups ? kPanelAlignment : kAlignment);
         program_.buffers.push_back({std::move(name), place, bytes, 1, 0, false});
         return {static_cast<std::uint32_t>(program_.buffers.size() - 1)};
     }
@@ -204,22 +210,84 @@ private:
             const bool left = side == &product.left;
             panels.push_back(form_panel(compute, product, *side, left ? "left" : "right", body));
         }
+        if (limits_.warp_groups) reads = form_group_parts(compute, product, body);
         Op& op = push(Op::Kind::Multiply, name, body);
         op.reads = buffers_read(compute, reads);
         op.reads.insert(op.reads.end(), panels.begin(), panels.end());
         op.writes = {target};
-        op.completion = Completion::Hardware;
-        op.fetchable = fetchable(compute, product);
+        if (limits_.warp_groups) {
+            if (!fold.seed.empty()) op.reads.push_back(target);
+            if (const auto left = program_.left_of.find(leaf_); left != program_.left_of.end())
+                op.reads.push_back(left->second);
+            op.completion = plain(compute, product) ? Completion::Finish : Completion::Immediate;
+        } else {
+            op.completion = Completion::Hardware;
+            op.fetchable = fetchable(compute, product);
+        }
         const double columns = static_cast<double>(columns_of(plan_, product.column).of_warp);
         op.cost.of(Unit::Tensor) = 2 * static_cast<double>(plan_.rows_of_warp) * columns *
                                    static_cast<double>(plan_.extents.at(product.depth)) /
                                    rates_.tensor;
     }
 
+    [[nodiscard]] bool in_matrix(const Operand& side) const {
+        return side.panel || (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix);
+    }
+
+    /// What comes before a warp group's product: its left operand in registers, and the state that
+    /// it is added to. Returns what the product itself reads.
+    std::vector<const Expression*> form_group_parts(const Compute& compute, const Product& product,
+                                                    Body& body) {
+        const std::string name = name_of(compute.statement.targets.front());
+        const Fold& fold = std::get<Fold>(compute.statement.body);
+        const BufferId target = *buffer_of(compute.targets.front());
+        std::vector<const Expression*> reads;
+        for (const Expression& outside : product.outside) reads.push_back(&outside);
+        if (!product.right.panel) reads.push_back(&product.right.value);
+        if (in_matrix(product.left)) {
+            if (!product.left.panel) reads.push_back(&product.left.value);
+        } else {
+            constexpr std::int64_t kBytes = 16;  // of a thread, for a step of 16
+            const BufferId left =
+                add(name + "_left", Buffer::Place::Registers,
+                    padded(plan_.extents.at(product.depth), kTile) / kTile * kBytes);
+            program_.left_of[leaf_] = left;
+            Op& pack = push(Op::Kind::Pack, name, body);
+            pack.reads = buffers_read(compute, {&product.left.value});
+            pack.writes = {left};
+            pack.cost.of(Unit::Issue) = elements_of(product.depth) / rates_.lanes;
+        }
+        for (const Expression& seed : fold.seed) {
+            if (std::holds_alternative<Read>(seed.node) || !plain(compute, product)) {
+                reads.push_back(&seed);
+                continue;
+            }
+            Op& prepare = push(Op::Kind::Prepare, name, body);
+            prepare.reads = buffers_read(compute, {&seed});
+            prepare.writes = {target};
+            prepare.cost.of(Unit::Issue) = elements_of(product.column) / rates_.lanes;
+        }
+        return reads;
+    }
+
+    /// A warp's elements of a fragment with these columns.
+    [[nodiscard]] double elements_of(AxisId columns) const {
+        return static_cast<double>(plan_.rows_of_warp * padded(plan_.extents.at(columns), kTile));
+    }
+
+    /// Whether a product's results are the sums as the tensor core leaves them.
+    [[nodiscard]] bool plain(const Compute& compute, const Product& product) const {
+        const Fold& fold = std::get<Fold>(compute.statement.body);
+        const ArrayId target = compute.statement.targets.front();
+        const Array& info = region_.arrays[target.index()];
+        const bool rounds = info.rounds && info.type != ElementType::F32;
+        if (!product.outside.empty() || rounds) return false;
+        return fold.seed.empty()
+                   ? product.scale > 0 && !info.rounds && !region_.stored.contains(target)
+                   : product.scale == 1;
+    }
+
     [[nodiscard]] bool fetchable(const Compute& compute, const Product& product) const {
-        const auto in_matrix = [&](const Operand& side) {
-            return side.panel || (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix);
-        };
         const Fold& fold = std::get<Fold>(compute.statement.body);
         const ArrayId target = compute.statement.targets.front();
         const Read* seed = fold.seed.empty() ? nullptr : std::get_if<Read>(&fold.seed.front().node);
@@ -275,7 +343,7 @@ private:
     const RegionProgram& region_;
     const Plan& plan_;
     const Limits& limits_;
-    const Rates& rates_;
+    Rates rates_;
     Program program_;
     LeafId leaf_;
     std::uint32_t loop_ = 0;

@@ -20,6 +20,8 @@ std::string what(const Op& op) {
     case Kind::Copy:
     case Kind::Store: return op.text;
     case Kind::Fetch: return "fetch the " + op.text;
+    case Kind::Pack: return "round the left operand of " + op.text;
+    case Kind::Prepare: return "bring up to date " + op.text;
     case Kind::Elements: return "compute " + op.text;
     case Kind::Publish: return op.text.starts_with("stage ") ? op.text : "publish " + op.text;
     case Kind::Multiply: break;
@@ -130,15 +132,37 @@ private:
                 line(text_of(*sync));
             else if (std::holds_alternative<Commit>(item.node))
                 line("commit copies");
+            else if (const Finish* finish = std::get_if<Finish>(&item.node))
+                line("wait for the product " + program_[finish->op].text +
+                     (finish->pending == 0
+                          ? ""
+                          : fmt::format(", {} behind it on {} way", finish->pending,
+                                        finish->pending == 1 ? "its" : "their")));
+            else if (const Await* await = std::get_if<Await>(&item.node))
+                line("wait for " + text_of(await->ring, await->lead));
+            else if (const Release* release = std::get_if<Release>(&item.node))
+                line("release " + text_of(release->ring, release->lead));
             else
                 print(std::get<ChunkLoop>(item.node));
         }
         depth_ = outer;
     }
 
+    /// `K_tile and V_tile, 1 chunk ahead`.
+    [[nodiscard]] std::string text_of(RingId ring, std::int64_t lead) const {
+        std::string text;
+        for (const BufferId buffer : program_[ring].buffers)
+            text += (text.empty() ? "" : " and ") + program_[buffer].name;
+        return text + (lead > 0 ? ", " + lead_text(lead) : "");
+    }
+
     void print(const Op& op) {
-        const std::string ahead = lead_text(op.lead);
-        line(names_.ops[op.id.index()] + (ahead.empty() ? "" : ", " + ahead));
+        std::string text = names_.ops[op.id.index()];
+        if (op.lead > 0) text += ", " + lead_text(op.lead);
+        if (program_.apart(op.id))
+            text += op.box ? ", by the load agent in bulk"
+                           : ", by the load agent's threads: " + op.unboxed;
+        line(text);
     }
 
     void print(const ChunkLoop& loop) {

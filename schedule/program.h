@@ -5,9 +5,12 @@
 // over chunks keep them in a body. Passes then decide, a file each:
 //
 //   form         operations, buffers and agents from a tile program and its plan
+//   form_agents  an agent of its own for copies, and the rings that it fills, on targets with one
 //   rotate       how many chunks ahead of its loop an operation runs, and in which order
 //   add_stages   how many chunks' contents a buffer holds
 //   synchronise  waits and barriers, from what operations read and write
+//   add_finishes where products are waited for that go on beside other work
+//   add_tokens   where agents wait for each other's rings
 //   place        where buffers lie in shared memory, from when they are in use
 //   verify       that all of it is right, by running it; shares no code with the passes above
 //
@@ -32,6 +35,7 @@ namespace napkin::schedule {
 using AgentId = Id<struct AgentTag>;    ///< into Program::agents
 using BufferId = Id<struct BufferTag>;  ///< into Program::buffers
 using OpId = Id<struct OpTag>;          ///< into Program::ops
+using RingId = Id<struct RingTag>;      ///< into Program::rings
 
 /// Warps of a block that run one body.
 struct Agent {
@@ -73,13 +77,24 @@ struct Buffer {
 enum class Completion {
     Immediate,  // in order
     CopyGroup,  // when so many groups of asynchronous copies are through
+    Filled,     // when the barrier of the ring says so
     Hardware,   // a result in registers for which its reader waits by itself
+    Finish,     // a result in registers, at its Finish
+};
+
+/// What one bulk copy brings: a box of an array, dimension by dimension of the array.
+struct Box {
+    std::vector<std::uint32_t> dimensions;  ///< of the array, the contiguous one first
+    std::vector<std::int64_t> extents;      ///< along each of them
+    bool operator==(const Box&) const = default;
 };
 
 struct Op {
     /// Publish: all threads compute a matrix or vector in shared memory, or stage a result there.
     /// Fetch: the first operands of a product come to registers, before its chunk's turn.
-    enum class Kind { Copy, Fetch, Multiply, Elements, Publish, Store };
+    /// Of products of warp groups: Pack rounds a left operand in registers, Prepare brings the
+    /// state to what the product is added to.
+    enum class Kind { Copy, Fetch, Pack, Prepare, Multiply, Elements, Publish, Store };
     /// Of a product whose operands are fetched: all but its last step along the depth, and that.
     enum class Portion { Whole, Head, Tail };
     /// Which operand of a product is published.
@@ -99,11 +114,42 @@ struct Op {
     std::vector<BufferId> reads;
     std::vector<BufferId> writes;
     Completion completion = Completion::Immediate;
+    /// Of an agent's copy: its boxes, or why no box brings it and threads copy it.
+    std::optional<Box> box;
+    std::string unboxed;
     Cost cost;
     /// Chunks by which it is ahead of the loop around it, and by how many it may be, copies aside.
     std::int64_t lead = 0;
     std::int64_t most_lead = 0;
     bool operator==(const Op&) const = default;
+};
+
+/// Buffers that one agent fills for another, chunk after chunk: barriers say when the content of a
+/// slot is there, and when nobody needs it any more.
+struct Ring {
+    std::vector<BufferId> buffers;  ///< of as many stages
+    BufferId barriers;              ///< two of 8 bytes a stage
+    bool bulk = true;               ///< whether bulk copies fill it, or threads
+    bool operator==(const Ring&) const = default;
+};
+/// Waits until a ring's content for the chunk that is `lead` ahead is there.
+struct Await {
+    RingId ring;
+    std::int64_t lead = 0;
+    bool operator==(const Await&) const = default;
+};
+/// The agent is through with that content.
+struct Release {
+    RingId ring;
+    std::int64_t lead = 0;
+    bool operator==(const Release&) const = default;
+};
+
+/// Waits until a product is through, with all but the last `pending` that were started.
+struct Finish {
+    OpId op;
+    std::int64_t pending = 0;
+    bool operator==(const Finish&) const = default;
 };
 
 struct ChunkLoop;
@@ -136,7 +182,7 @@ struct ChunkLoop {
     bool operator==(const ChunkLoop&) const;
 };
 struct Item {
-    std::variant<OpId, Sync, Commit, ChunkLoop> node;
+    std::variant<OpId, Sync, Commit, Await, Release, Finish, ChunkLoop> node;
     bool operator==(const Item&) const = default;
 };
 inline bool ChunkLoop::operator==(const ChunkLoop& other) const {
@@ -150,7 +196,10 @@ struct Program {
     std::vector<Agent> agents;
     std::vector<Buffer> buffers;
     std::vector<Op> ops;
+    std::vector<Ring> rings;
     Body body;
+    /// Left operands in registers, by the leaf of their product.
+    std::map<LeafId, BufferId> left_of;
     /// Buffers of the region's variables that have one.
     std::map<VariableId, BufferId> buffer_of;
     /// Marks of a loop's chunks, where data decides which are visited, by the loop's source: a byte
@@ -163,6 +212,12 @@ struct Program {
     Op& operator[](OpId id) { return ops[id.index()]; }
     [[nodiscard]] const Buffer& operator[](BufferId id) const { return buffers[id.index()]; }
     Buffer& operator[](BufferId id) { return buffers[id.index()]; }
+    [[nodiscard]] const Ring& operator[](RingId id) const { return rings[id.index()]; }
+    /// Whether an agent other than that which computes carries the operation out.
+    [[nodiscard]] bool apart(OpId id) const {
+        const std::size_t agent = ops[id.index()].agent.index();
+        return agent < agents.size() && agents[agent].job == Agent::Job::Load;
+    }
     bool operator==(const Program&) const = default;
 };
 

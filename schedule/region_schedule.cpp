@@ -14,13 +14,13 @@ namespace {
 
 // clang-format off
 constexpr std::array kFields = {
-    Field{"warps", "", "warps of a block", "simt sm_80", &RegionSchedule::warps},
-    Field{"warps_down", "", "warps that share a block's rows", "sm_80", &RegionSchedule::warps_down},
-    Field{"warps_across", "", "warps that share a block's columns", "sm_80", &RegionSchedule::warps_across},
-    Field{"stages", "ARRAY", "chunks of a loaded array that are held at once", "sm_80", &RegionSchedule::stages},
-    Field{"leads", "OPERATION", "chunks by which an operation runs ahead of its loop", "sm_80", &RegionSchedule::leads, 0},
+    Field{"warps", "", "warps of a block", "simt sm_80 sm_90a", &RegionSchedule::warps},
+    Field{"warps_down", "", "warps that share a block's rows", "sm_80 sm_90a", &RegionSchedule::warps_down},
+    Field{"warps_across", "", "warps that share a block's columns", "sm_80 sm_90a", &RegionSchedule::warps_across},
+    Field{"stages", "ARRAY", "chunks of a loaded array that are held at once", "sm_80 sm_90a", &RegionSchedule::stages},
+    Field{"leads", "OPERATION", "chunks by which an operation runs ahead of its loop", "sm_80 sm_90a", &RegionSchedule::leads, 0},
     Field{"fetched", "ARRAY", "whether a product's first operands come to registers before its turn", "sm_80", &RegionSchedule::fetched},
-    Field{"staged", "ARRAY", "whether a result is saved through shared memory", "sm_80", &RegionSchedule::staged},
+    Field{"staged", "ARRAY", "whether a result is saved through shared memory", "sm_80 sm_90a", &RegionSchedule::staged},
 };
 // clang-format on
 

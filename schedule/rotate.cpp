@@ -128,6 +128,10 @@ std::vector<Step> program_of(const std::vector<RotationStep>& steps,
         for (const Dependence& edge : dependences)
             if (edge.to == id && steps[edge.from].asynchronous && !product)
                 step.waits.push_back({at[edge.from], edge.distance});
+        for (std::size_t other = 0; steps[id].alone && other < steps.size(); ++other)
+            if (steps[other].asynchronous)
+                step.waits.push_back(
+                    {at[other], leads[id] - leads[other] + (at[other] < at[id] ? 0 : 1)});
         // What a product reads is free for others once it is through: one may be on its way.
         if (product) step.waits.push_back({at[id], 2});
         program.push_back(std::move(step));
@@ -228,7 +232,8 @@ private:
         for (std::size_t p = 0; p < order_.size(); ++p)
             place[order_[p]] = static_cast<std::int64_t>(p) - leads_[order_[p]] * n;
         std::int64_t always = 0;
-        std::vector<std::int64_t> held(steps_.size(), 0);
+        // What a step reads is held at its beginning, what it writes at its end.
+        std::vector<std::int64_t> held(2 * steps_.size(), 0);
         for (std::size_t b = 0; b < buffers_.size(); ++b) {
             if (buffers_[b].registers == 0 || uses_[b].steps.empty()) continue;
             if (uses_[b].carried) {
@@ -238,11 +243,15 @@ private:
             std::int64_t begin = INT64_MAX;
             std::int64_t end = INT64_MIN;
             for (const std::size_t step : uses_[b].steps) {
-                begin = std::min(begin, place[step]);
-                end = std::max(end, place[step]);
+                const bool in_place = steps_[step].in_place;
+                const bool written = in_place && !has(steps_[step].reads, b);
+                const bool read = in_place && !has(steps_[step].writes, b);
+                begin = std::min(begin, 2 * place[step] + (written ? 1 : 0));
+                end = std::max(end, 2 * place[step] + (read ? 0 : 1));
             }
             for (std::int64_t t = begin; t <= end; ++t)
-                held[static_cast<std::size_t>(((t % n) + n) % n)] += buffers_[b].registers;
+                held[static_cast<std::size_t>(((t % (2 * n)) + 2 * n) % (2 * n))] +=
+                    buffers_[b].registers;
         }
         return always + (held.empty() ? 0 : *std::max_element(held.begin(), held.end()));
     }
@@ -292,11 +301,22 @@ private:
             constexpr double kSame = 1e-3;
             const bool faster = !found_ || *interval < best_.interval * (1 - kSame);
             const bool as_fast = found_ && *interval <= best_.interval * (1 + kSame);
-            if (!faster &&
-                !(as_fast && std::tuple(bytes, lead, turns, held) <
+            if (!faster && !as_fast) continue;
+            // Of those that share the units as well, what an agent would take alone tells how much
+            // of its own work overlaps.
+            double alone = *interval;
+            if (limits_.sharing.agents > 1) {
+                sharing.agents = 1;
+                alone = simulate(steps, sharing).value_or(*interval);
+            }
+            const bool sooner = alone < alone_ * (1 - kSame);
+            const bool as_soon = alone <= alone_ * (1 + kSame);
+            if (!faster && !sooner &&
+                !(as_soon && std::tuple(bytes, lead, turns, held) <
                                  std::tuple(bytes_, lead_, best_.turns, best_.registers)))
                 continue;
             found_ = true;
+            alone_ = alone;
             lead_ = lead;
             bytes_ = bytes;
             best_.order = order_;
@@ -319,6 +339,7 @@ private:
     bool found_ = false;
     std::int64_t lead_ = 0;
     std::int64_t bytes_ = 0;
+    double alone_ = 0;
     Rotation best_;
 };
 

@@ -25,6 +25,11 @@ struct RotationStep {
     std::vector<BufferId> writes;
     std::int64_t most_lead = 1;
     std::int64_t least_lead = 0;
+    /// Whether it begins only when no product is on its way: the assembler keeps products of warp
+    /// groups apart from other work on their results while any of them is.
+    bool alone = false;
+    /// Whether what it writes takes the registers of what it reads for the last time.
+    bool in_place = false;
     double start = 0;  ///< clocks of shared memory until its unit has what it begins with
 };
 struct RotationBuffer {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "schedule/arrange.h"
+#include "schedule/finishes.h"
 #include "schedule/rotate.h"
 
 namespace napkin::schedule {
@@ -39,6 +41,11 @@ void add_all(std::vector<BufferId>& buffers, const std::vector<BufferId>& more) 
 /// memory, or a state that nothing else in the loop touches.
 bool may_lead(const Program& program, const Chain& chain, const std::vector<Chain>& others) {
     if (program[chain.front()].kind == Op::Kind::Fetch) return true;
+    // What warp groups keep in registers stands before the loop; what they publish does not lead.
+    if (!program.rings.empty())
+        return std::none_of(others.begin(), others.end(), [&](const Chain& other) {
+            return program[other.front()].kind == Op::Kind::Publish;
+        });
     const auto touched_by_others = [&](BufferId buffer) {
         return std::any_of(others.begin(), others.end(), [&](const Chain& other) {
             return other != chain && std::any_of(other.begin(), other.end(), [&](OpId id) {
@@ -71,20 +78,56 @@ RotationStep step_of(const Program& program, const Chain& chain) {
         add_all(step.writes, op.writes);
         for (const Unit unit : kUnits) step.cost.of(unit) += op.cost.of(unit);
         // A warp issues its products itself, in order; what it reads comes while it does.
-        step.asynchronous = op.kind == Op::Kind::Fetch;
-        const bool reads_first = op.kind == Op::Kind::Multiply && op.portion == Op::Portion::Whole;
+        step.asynchronous = op.kind == Op::Kind::Fetch || op.completion == Completion::Finish;
+        const bool reads_first = op.kind == Op::Kind::Multiply &&
+                                 op.portion == Op::Portion::Whole && program.rings.empty();
         if (reads_first) step.start = kFetch;
+        step.alone = op.kind == Op::Kind::Prepare;
+        step.in_place = !program.rings.empty() && op.kind == Op::Kind::Elements;
     }
     return step;
 }
 
-std::vector<RotationBuffer> buffers_of(const Program& program) {
+std::vector<RotationBuffer> buffers_of(const Program& program, const std::vector<Chain>& chains) {
     std::vector<RotationBuffer> buffers;
     for (const Buffer& buffer : program.buffers)
         buffers.push_back(buffer.place == Buffer::Place::Shared
-                              ? RotationBuffer{0, 2, true, buffer.bytes}
+                              ? RotationBuffer{0, 2, program.rings.empty(), buffer.bytes}
                               : RotationBuffer{buffer.bytes / 4, 1, false, 0});
+    if (program.rings.empty()) return buffers;
+    // What begins and ends inside a chain takes the place of what the chain reads.
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+        const BufferId id{static_cast<std::uint32_t>(b)};
+        const auto touches = [&](const Chain& chain) {
+            return std::any_of(chain.begin(), chain.end(), [&](OpId op) {
+                const auto in = [&](const std::vector<BufferId>& list) {
+                    return std::find(list.begin(), list.end(), id) != list.end();
+                };
+                return in(program[op].reads) || in(program[op].writes);
+            });
+        };
+        if (std::count_if(chains.begin(), chains.end(), touches) <= 1) buffers[b].registers = 0;
+    }
     return buffers;
+}
+
+/// The limits of a program whose warps all run through a turn together, or of its warp groups.
+RotationLimits limits_of(const Program& program) {
+    RotationLimits limits;
+    if (program.rings.empty()) {
+        // Barriers keep the warps of a block together, so each goes through a turn as if it were
+        // alone.
+        limits.sharing.agents = 1;
+        limits.sharing.latency = 1;
+        limits.barrier = kBarrier;
+        return limits;
+    }
+    constexpr std::int64_t kWarps = 4;
+    constexpr std::int64_t kOthers = 24;  // registers beside buffers
+    const std::int64_t groups = program.agents.front().warps / kWarps;
+    limits.sharing.agents = static_cast<int>(groups);
+    limits.registers = registers_of_group(groups) - kOthers;
+    return limits;
 }
 
 /// A product as three steps: its first operands come to registers, all but the last step along
@@ -162,7 +205,7 @@ std::optional<Parts> parts_of(const Program& program, const ChunkLoop& loop) {
     for (const Item& item : loop.body) {
         const OpId* id = std::get_if<OpId>(&item.node);
         if (id == nullptr) return std::nullopt;
-        const bool copy = program[*id].completion == Completion::CopyGroup;
+        const bool copy = program[*id].completion == Completion::CopyGroup || program.apart(*id);
         (copy ? parts.copies : parts.others).push_back(*id);
     }
     return parts;
@@ -187,18 +230,15 @@ public:
         }
         for (const Chain& chain : chains_) steps_.push_back(step_of(program_, chain));
         if (std::optional<Refusal> refusal = limit_leads()) return refusal;
-        // Barriers keep the warps of a block together, so each goes through a turn as if it were
-        // alone.
-        RotationLimits limits;
-        limits.sharing.agents = 1;
-        limits.sharing.latency = 1;
-        limits.barrier = kBarrier;
-        Rotation found = rotate(steps_, buffers_of(program_), limits);
+        const RotationLimits limits = limits_of(program_);
+        Rotation found = rotate(steps_, buffers_of(program_, chains_), limits);
         if (found.order.size() != steps_.size()) return no_order();
+        if (!program_.rings.empty()) cut(found);
         // The order of these very leads: the same whether they were found or given.
         for (std::size_t i = 0; i < steps_.size(); ++i)
             steps_[i].least_lead = steps_[i].most_lead = found.leads[i];
-        found = rotate(steps_, buffers_of(program_), limits);
+        found = rotate(steps_, buffers_of(program_, chains_), limits);
+        if (!program_.rings.empty()) cut(found);
         take(parts, found);
         return std::nullopt;
     }
@@ -252,6 +292,31 @@ private:
                 leader = names[chains_[i].front().index()];
         return refusal(wanted_.leads.contains(leader) ? leader : "",
                        "no order of its loop lets it lead the others so");
+    }
+
+    /// Begins the turn elsewhere in the same cyclic order, where the fewest products of warp groups
+    /// are on their way: what stood at its beginning then stands at the end of the one before.
+    void cut(Rotation& found) const {
+        const auto body_of = [&](const Rotation& made) {
+            Body body;
+            for (const std::size_t chain : made.order)
+                for (const OpId op : chains_[chain]) body.push_back({op});
+            return body;
+        };
+        Rotation turned = found;
+        std::int64_t fewest = crossing(program_, body_of(found));
+        for (std::size_t steps = 1; steps < chains_.size(); ++steps) {
+            std::rotate(turned.order.begin(), turned.order.begin() + 1, turned.order.end());
+            ++turned.leads[turned.order.back()];
+            Rotation made = turned;
+            const std::int64_t least = *std::min_element(made.leads.begin(), made.leads.end());
+            for (std::int64_t& lead : made.leads) lead -= least;
+            const std::int64_t most = *std::max_element(made.leads.begin(), made.leads.end());
+            const std::int64_t count = crossing(program_, body_of(made));
+            if (most > 1 || count >= fewest) continue;
+            fewest = count;
+            found = made;
+        }
     }
 
     void take(const Parts& parts, const Rotation& found) {

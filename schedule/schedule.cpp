@@ -6,7 +6,9 @@
 
 #include "diagrams/nearest.h"
 #include "diagrams/result.h"
+#include "schedule/finishes.h"
 #include "schedule/form.h"
+#include "schedule/form_agents.h"
 #include "schedule/place.h"
 #include "schedule/rotate_loops.h"
 #include "schedule/stages.h"
@@ -73,6 +75,8 @@ Made with_leads(const RegionProgram& region, const Plan& plan, const RegionSched
                 const Limits& limits, bool leads) {
     Passes passes;
     passes.emplace_back("form", form(region, plan, limits));
+    if (limits.warp_groups)
+        passes.emplace_back("form_agents", form_agents(passes.back().second, region, plan, limits));
     std::variant<Program, Refusal> rotated = rotate_loops(passes.back().second, wanted, leads);
     if (Refusal* refusal = std::get_if<Refusal>(&rotated)) return std::move(*refusal);
     passes.emplace_back("rotate", std::get<Program>(std::move(rotated)));
@@ -91,7 +95,8 @@ Plan least_staged(const RegionProgram& region, const RegionSchedule& wanted, Pla
 RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const Program& program) {
     RegionSchedule choices;
     choices.warps = 0;
-    for (const Agent& agent : program.agents) *choices.warps += agent.warps;
+    for (const Agent& agent : program.agents)
+        if (agent.job != Agent::Job::Load) *choices.warps += agent.warps;
     choices.warps_down = plan.warps_down;
     choices.warps_across = plan.warps_across;
     const ProgramNames names = names_of(program);
@@ -153,8 +158,16 @@ std::variant<Scheduled, Refusal> schedule_once(const RegionProgram& region,
     }
     if (chosen == nullptr) return *std::move(refusal);
     Program program = passes.back().second;
+    if (limits.warp_groups) {
+        add_finishes(program);
+        passes.emplace_back("add_finishes", program);
+    }
     synchronise(program);
-    passes.emplace_back("synchronise", std::move(program));
+    passes.emplace_back("synchronise", program);
+    if (limits.warp_groups) {
+        add_tokens(program);
+        passes.emplace_back("add_tokens", std::move(program));
+    }
     RegionSchedule choices = choices_of(region, *chosen, passes.back().second);
     if (std::optional<Refusal> unknown = why_no_such(wanted, choices)) return *std::move(unknown);
     return Scheduled{*chosen, std::move(choices), std::move(passes)};
@@ -218,7 +231,8 @@ std::variant<Scheduled, Refusal> schedule(const RegionProgram& region, const Reg
         if (std::optional<Refusal> refusal =
                 why_too_much(region, wanted, limits, program.shared_bytes))
             return *std::move(refusal);
-    const std::vector<std::string> faults = verify(program);
+    std::vector<std::string> faults = verify(program);
+    for (std::string& fault : verify_rings(program)) faults.push_back(std::move(fault));
     if (!faults.empty())
         throw InternalError(
             fmt::format("the schedule of {} is wrong: {}", region.name, faults.front()));

@@ -69,8 +69,12 @@ public:
             if (Refusal* refusal = std::get_if<Refusal>(&ahead)) return std::move(*refusal);
             for (const Filling& filling : fillings) {
                 Op& op = program_[filling.op];
+                const auto& [least, most] = filling.readers;
                 if (is_copied(filling)) op.lead = std::get<std::int64_t>(ahead);
-                program_[filling.buffer].stages = op.lead - filling.readers.least + 1;
+                program_[filling.buffer].stages =
+                    program_.apart(filling.op)
+                        ? std::max(chosen(filling).value_or(stages_), most - least + 1)
+                        : op.lead - least + 1;
             }
         }
         return std::nullopt;
@@ -85,7 +89,8 @@ private:
     }
     [[nodiscard]] std::optional<std::int64_t> chosen(const Filling& filling) const {
         const auto found = chosen_.find(name(filling));
-        if (found == chosen_.end() || !is_copied(filling)) return std::nullopt;
+        const bool copied = is_copied(filling) || program_.apart(filling.op);
+        if (found == chosen_.end() || !copied) return std::nullopt;
         return found->second;
     }
 
@@ -130,13 +135,26 @@ private:
     const std::vector<std::string> names_;
 };
 
+/// Two barriers a stage; the buffers of a ring have as many.
+void size_rings(Program& program) {
+    for (const Ring& ring : program.rings) {
+        constexpr std::int64_t kBytes = 16;
+        std::int64_t stages = 1;
+        for (const BufferId buffer : ring.buffers)
+            stages = std::max(stages, program[buffer].stages);
+        for (const BufferId buffer : ring.buffers) program[buffer].stages = stages;
+        program[ring.barriers].bytes = kBytes * stages;
+    }
+}
+
 void find_rings(const Program& program, const Body& body, std::vector<BufferId>& rings) {
     for (const Item& item : body) {
         const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
         if (loop == nullptr) continue;
         find_rings(program, loop->body, rings);
         for (const Filling& filling : fillings_of(program, loop->body))
-            if (program[filling.op].completion == Completion::CopyGroup)
+            if (program[filling.op].completion == Completion::CopyGroup ||
+                program.apart(filling.op))
                 rings.push_back(filling.buffer);
     }
 }
@@ -151,7 +169,10 @@ std::vector<BufferId> copied_rings(const Program& program) {
 
 std::optional<Refusal> set_stages(Program& program, std::int64_t stages,
                                   const std::map<std::string, std::int64_t>& chosen) {
-    return StageSetter(program, stages, chosen).run(program.body);
+    if (std::optional<Refusal> refusal = StageSetter(program, stages, chosen).run(program.body))
+        return refusal;
+    size_rings(program);
+    return std::nullopt;
 }
 
 }  // namespace napkin::schedule

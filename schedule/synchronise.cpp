@@ -53,6 +53,8 @@ std::vector<Access> accesses_of(const Program& program, const std::vector<Event>
             events[e].item == nullptr ? nullptr : std::get_if<OpId>(&events[e].item->node);
         if (id == nullptr) continue;
         const Op& op = program[*id];
+        // What another agent writes, tokens make visible.
+        if (program.apart(*id)) continue;
         const auto add = [&](BufferId buffer, bool write) {
             const Buffer& info = program[buffer];
             if (info.place != Buffer::Place::Shared) return;

@@ -122,6 +122,10 @@ Result<std::vector<ExportedFile>> export_program(const State& state, const Emitt
         if (array.type == ElementType::I4)
             return messages::unsupported_export_type(diagram[array.array].name,
                                                      name_of(array.type));
+    for (const EmittedKernel& kernel : program.kernels)
+        for (const KernelParameter& parameter : kernel.parameters)
+            if (parameter.kind == KernelParameter::Kind::TensorMap)
+                return messages::unsupported_export_target(program.target);
     const Contract contract = exporting::contract_of(diagram, program);
     const Places places = shared_places(contract, program, options);
     const std::vector<std::string> description = exporting::describe(diagram, contract);

@@ -143,6 +143,7 @@ std::string value_text(const Contract& contract, const KernelParameter& paramete
         return fmt::format("&plan.stride[ARRAY_{}][{}]", contract[parameter.array].identifier,
                            parameter.dimension);
     case KernelParameter::Kind::Size: return "&" + parameter.name;
+    case KernelParameter::Kind::TensorMap: break;  // export refuses it
     case KernelParameter::Kind::Scalar:
         return "(void *)&arguments->" + contract.scalar(parameter.array).identifier;
     }

@@ -83,6 +83,7 @@ std::string parameter_text(const Contract& contract, const KernelParameter& para
                            parameter.dimension);
     case KernelParameter::Kind::Size:
         return fmt::format("(\"size\", {}, 0)", quoted(contract[parameter.axis].name));
+    case KernelParameter::Kind::TensorMap: break;  // export refuses it
     case KernelParameter::Kind::Scalar: {
         const ContractScalar& scalar = contract.scalar(parameter.array);
         return fmt::format("({}, {}, 0)", is_floating(scalar.type) ? "\"real\"" : "\"integer\"",

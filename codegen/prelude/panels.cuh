@@ -49,21 +49,6 @@ NK_DEVICE Panels<T, kRows, kColumns> shared_panels(unsigned char* memory, int of
     return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
 }
 
-/// Starts the bulk copies of a tile, a panel each, from `at` of the array on, the contiguous
-/// dimension first.
-template <int kRank, class T, int kRows, int kColumns>
-NK_DEVICE void load_panels(Panels<T, kRows, kColumns> tile, const TensorMap& map,
-                           const int (&at)[kRank], Shared<u64> barriers, int which) {
-    using Tile = Panels<T, kRows, kColumns>;
-#pragma unroll
-    for (int panel = 0; panel < kColumns / Tile::width; ++panel) {
-        int from[kRank];
-        for (int d = 0; d < kRank; ++d) from[d] = at[d];
-        from[0] += panel * Tile::width;
-        start_bulk_load(tile.data, panel * Tile::panel_bytes, map, from, barriers, which);
-    }
-}
-
 /// The barriers of a ring of kStages contents, of which the n-th is in slot n % kStages: whether it
 /// is filled, and whether its users are through with it. Contents are counted through the kernel.
 template <int kStages>
@@ -85,6 +70,18 @@ struct Ring {
     NK_DEVICE void wait_free(int n) const {
         wait_barrier(barriers, kStages + n % kStages, (n / kStages & 1) ^ 1);
     }
+    /// One thread begins to fill content n with bulk copies of so many bytes.
+    NK_DEVICE void fill(int n, int bytes) const {
+        wait_free(n);
+        arrive_expecting(barriers, slot(n), bytes);
+    }
+    /// The copies that this thread has started, and what it wrote itself, are content n.
+    NK_DEVICE void filled_by_threads(int n) const {
+        commit_copies();
+        wait_copies<0>();
+        fence_async();
+        arrive(barriers, slot(n));
+    }
     /// A warp is through with content n.
     NK_DEVICE void release(int n) const {
         warp_barrier();
@@ -94,6 +91,27 @@ struct Ring {
 template <int kStages>
 NK_DEVICE Ring<kStages> shared_ring(unsigned char* memory, int offset, const char* name) {
     return {shared_tile<u64>(memory, offset, 2 * kStages, name)};
+}
+
+/// Starts the bulk copies of a tile, a panel each, from `at` of the array on, the contiguous
+/// dimension first: a part of content n of a ring.
+template <int kRank, class T, int kRows, int kColumns, int kStages>
+NK_DEVICE void load_panels(Panels<T, kRows, kColumns> tile, const TensorMap& map,
+                           const int (&at)[kRank], Ring<kStages> ring, int n) {
+    using Tile = Panels<T, kRows, kColumns>;
+#pragma unroll
+    for (int panel = 0; panel < kColumns / Tile::width; ++panel) {
+        int from[kRank];
+        for (int d = 0; d < kRank; ++d) from[d] = at[d];
+        from[0] += panel * Tile::width;
+        start_bulk_load(tile.data, panel * Tile::panel_bytes, map, from, ring.barriers,
+                        ring.slot(n));
+    }
+}
+
+/// The first row of this warp's group.
+NK_DEVICE int group_row() {
+    return shuffle(int(threadIdx.x) / kGroup, 0) * 64;
 }
 
 /// Where a product's operands lie, step after step along k.

@@ -22,9 +22,10 @@ ScalarArgument scalar_argument(const Diagram& diagram, const KernelParameter& pa
         const double value = found->second.values.at(0);
         return {is_floating(parameter.type) ? 0 : static_cast<std::int64_t>(value), value};
     }
-    case KernelParameter::Kind::Buffer: break;
+    case KernelParameter::Kind::Buffer:
+    case KernelParameter::Kind::TensorMap: break;
     }
-    throw InternalError("a buffer is not passed by value");
+    throw InternalError("an array is not passed by value");
 }
 
 Buffer& buffer_of(std::vector<Buffer>& buffers, ArrayId array) {

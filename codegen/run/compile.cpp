@@ -111,7 +111,10 @@ Result<CompiledKernel> compile(const EmittedKernel& kernel, const CompileOptions
     if (!nvrtc) return nvrtc.error();
     if (!well_formed(options.architecture))
         return messages::architecture_unknown(options.architecture, nvrtc->version());
-    return compile_as(kernel, options, *nvrtc, options.image == KernelImage::Ptx);
+    CompileOptions how = options;
+    // Instructions of one generation alone have architectures of their own.
+    if (kernel.target == how.architecture + "a") how.architecture = kernel.target;
+    return compile_as(kernel, how, *nvrtc, how.image == KernelImage::Ptx);
 }
 
 CompilerStatus nvrtc_status() {

@@ -115,6 +115,32 @@ void Driver::launch(void* function, std::int64_t blocks, int threads, std::int64
          static_cast<void*>(nullptr), arguments.data(), static_cast<void**>(nullptr));
 }
 
+EncodedMap Driver::map(const MappedArray& array) const {
+    // Values of the driver's enumerations.
+    constexpr int kFloat16 = 6;
+    constexpr int kBfloat16 = 9;
+    constexpr int kPromotion = 2;  // the cache fetches 128 bytes
+    const int swizzle = array.swizzle == 128 ? 3 : array.swizzle == 64 ? 2 : 1;
+    std::vector<std::uint64_t> extents;
+    std::vector<std::uint64_t> strides;  // bytes, without that of the contiguous dimension
+    std::vector<std::uint32_t> box;
+    const std::vector<std::uint32_t> steps(array.dimensions.size(), 1);
+    for (const MappedArray::Dimension& dimension : array.dimensions) {
+        extents.push_back(static_cast<std::uint64_t>(dimension.extent));
+        strides.push_back(static_cast<std::uint64_t>(dimension.stride) * bits_of(array.type) / 8);
+        box.push_back(static_cast<std::uint32_t>(dimension.box));
+    }
+    EncodedMap map;
+    call("cuTensorMapEncodeTiled", static_cast<void*>(&map),
+         array.type == ElementType::F16 ? kFloat16 : kBfloat16,
+         static_cast<std::uint32_t>(extents.size()), reinterpret_cast<void*>(array.address),
+         static_cast<const std::uint64_t*>(extents.data()),
+         static_cast<const std::uint64_t*>(strides.data() + 1),
+         static_cast<const std::uint32_t*>(box.data()),
+         static_cast<const std::uint32_t*>(steps.data()), 0, swizzle, kPromotion, 0);
+    return map;
+}
+
 void Driver::synchronize() const {
     call("cuCtxSynchronize");
 }

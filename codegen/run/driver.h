@@ -2,6 +2,7 @@
 // header is needed and the program starts without a driver.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -14,6 +15,23 @@
 namespace napkin {
 
 using DeviceAddress = std::uint64_t;
+
+/// CUtensorMap: how bulk copies see an array. Opaque.
+struct alignas(64) EncodedMap {
+    std::array<std::uint64_t, 16> words{};
+};
+/// What it is made of.
+struct MappedArray {
+    struct Dimension {
+        std::int64_t extent = 1;
+        std::int64_t stride = 1;  ///< elements
+        std::int64_t box = 1;     ///< elements
+    };
+    DeviceAddress address = 0;
+    ElementType type = ElementType::BF16;
+    std::vector<Dimension> dimensions;  ///< the contiguous one first
+    std::int64_t swizzle = 128;         ///< bytes
+};
 
 /// What went wrong in a call of the driver; becomes a diagnostic.
 class DriverError : public std::runtime_error {
@@ -46,6 +64,8 @@ public:
     void launch(void* function, std::int64_t blocks, int threads, std::int64_t shared_bytes,
                 std::vector<void*>& arguments) const;
     void synchronize() const;
+
+    [[nodiscard]] EncodedMap map(const MappedArray& array) const;
 
     [[nodiscard]] void* make_event() const;
     void free_event(void* event) const;

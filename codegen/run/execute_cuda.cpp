@@ -54,8 +54,9 @@ struct Launch {
     const EmittedKernel* kernel = nullptr;
     void* function = nullptr;
     std::int64_t blocks = 0;
-    /// What the arguments point to; a list, so that places stay.
+    /// What the arguments point to; lists, so that places stay.
     std::list<std::uint64_t> values;
+    std::list<EncodedMap> maps;
     std::vector<void*> arguments;
 };
 
@@ -89,6 +90,8 @@ public:
     void run(Execution& execution);
 
 private:
+    [[nodiscard]] DeviceAddress address_of(ArrayId array);
+    [[nodiscard]] MappedArray map_of(const KernelParameter& parameter);
     void launch_all();
     void measure(Execution& execution);
 
@@ -101,6 +104,27 @@ private:
     DeviceBuffers memory_;
     std::vector<Launch> launches_;
 };
+
+DeviceAddress CudaRun::address_of(ArrayId array) {
+    const Buffer& buffer = buffer_of(before_, array);
+    return memory_.values(static_cast<std::size_t>(&buffer - before_.data()));
+}
+
+MappedArray CudaRun::map_of(const KernelParameter& parameter) {
+    MappedArray mapped;
+    mapped.address = address_of(parameter.array);
+    mapped.type = parameter.type;
+    mapped.swizzle = parameter.map.swizzle;
+    const Array& array = diagram_[parameter.array];
+    const std::vector<std::int64_t> extents = extents_of(diagram_);
+    const std::vector<std::int64_t> strides = strides_of(array, extents);
+    for (std::size_t i = 0; i < parameter.map.dimensions.size(); ++i) {
+        const std::uint32_t dimension = parameter.map.dimensions[i];
+        mapped.dimensions.push_back(
+            {extents[array.axes[dimension].index()], strides[dimension], parameter.map.box[i]});
+    }
+    return mapped;
+}
 
 std::optional<Diagnostics> CudaRun::prepare(Execution& execution) {
     CompileOptions how = options_.compile;
@@ -117,10 +141,13 @@ std::optional<Diagnostics> CudaRun::prepare(Execution& execution) {
         launch.function = driver_.load(*compiled, kernel.shared_bytes);
         launch.blocks = blocks_of(kernel, extents_of(diagram_));
         for (const KernelParameter& parameter : kernel.parameters) {
+            if (parameter.kind == KernelParameter::Kind::TensorMap) {
+                launch.maps.push_back(driver_.map(map_of(parameter)));
+                launch.arguments.push_back(&launch.maps.back());
+                continue;
+            }
             if (parameter.kind == KernelParameter::Kind::Buffer) {
-                const Buffer& buffer = buffer_of(before_, parameter.array);
-                const DeviceAddress values =
-                    memory_.values(static_cast<std::size_t>(&buffer - before_.data()));
+                const DeviceAddress values = address_of(parameter.array);
                 invariant(values % static_cast<DeviceAddress>(parameter.multiple) == 0,
                           "a buffer is not aligned as its kernel needs it");
                 launch.values.push_back(values);

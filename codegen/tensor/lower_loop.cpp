@@ -78,7 +78,10 @@ std::optional<TensorLowering::Own> TensorLowering::own_of(const schedule::ChunkL
     for (std::size_t i = 0; i < loop.body.size(); ++i) {
         const Item& item = loop.body[i];
         const OpId* op = std::get_if<OpId>(&item.node);
-        const bool inner = std::holds_alternative<schedule::ChunkLoop>(item.node);
+        const bool inner = std::holds_alternative<schedule::ChunkLoop>(item.node) ||
+                           std::holds_alternative<schedule::Await>(item.node) ||
+                           std::holds_alternative<schedule::Release>(item.node) ||
+                           std::holds_alternative<schedule::Finish>(item.node);
         if (!inner && (op == nullptr || is_copy(item) || schedule_[*op].lead > 0)) continue;
         if (!own) own = Own{i, i};
         own->last = i;
@@ -326,6 +329,8 @@ void TensorLowering::declare_ahead(const ChunkLoop& code, Body& body) {
 /// with what it runs under.
 Body TensorLowering::turns_of(const ChunkLoop& code) {
     const auto next_slots = [&](Body& turn) {
+        if (const auto count = counts_.find(code.loop.source); count != counts_.end())
+            turn.push_back(kernel::add_to(variable(count->second), 1));
         for (const auto& [stages, slot] : code.slots)
             turn.push_back(assign(variable(slot), (variable(slot) + 1) % stages));
     };

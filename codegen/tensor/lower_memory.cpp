@@ -50,8 +50,10 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Express
     if (source.repeats())
         for (const std::size_t d : {down, across})
             what.push_back(expression_of(source.left[d].value_or(source.count[d])));
-    what.push_back(thread_index());
-    what.push_back(variable("kThreads"));
+    // Threads of an agent of their own stand behind those that compute.
+    constexpr int kGroup = 128;
+    what.push_back(apart_ ? thread_index() - variable("kThreads") : thread_index());
+    what.push_back(apart_ ? kernel::Expression(kGroup) : variable("kThreads"));
     return {{Run{
         call({source.repeats() ? "copy_repeating" : "copy_async", {width}}, std::move(what))}}};
 }

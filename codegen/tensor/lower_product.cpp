@@ -32,21 +32,33 @@ AxisId TensorLowering::axis_along(VariableId matrix, std::size_t dimension) cons
     return region_.arrays[region_.variables[matrix.index()].array.index()].axes[dimension];
 }
 
+/// The name of a left operand in registers.
+std::string TensorLowering::left_name(const Product& product) {
+    return names_.fresh(product.left.direct ? names_of_.at(*product.left.direct) + "_left"
+                                            : std::string("left_operand"));
+}
+
 /// A left operand in registers; nothing where it is in shared memory.
-std::optional<kernel::Expression> TensorLowering::left_operand(LeafId leaf, const Compute& compute,
+std::optional<kernel::Expression> TensorLowering::left_operand(const schedule::Op& op,
+                                                               const Compute& compute,
                                                                const Product& product, Body& body) {
-    if (matrix_of(leaf, product, true)) return std::nullopt;
+    if (matrix_of(op.leaf, product, true)) return std::nullopt;
+    if (const auto packed = lefts_.find(op.leaf); packed != lefts_.end())
+        return variable(packed->second);
+    const std::string name = left_name(product);
+    body.push_back(define("auto", name, rounded_left(compute, product, body),
+                          fmt::format("rounded to {}", kernel::element_name(product.type))));
+    return variable(name);
+}
+
+/// A left operand, rounded for the tensor core.
+kernel::Expression TensorLowering::rounded_left(const Compute& compute, const Product& product,
+                                                Body& body) {
     const std::string type = kernel::element_name(product.type);
-    const auto rounded_from = [&](const kernel::Expression& fragment, const std::string& wanted) {
-        const std::string name = names_.fresh(wanted);
-        body.push_back(define("auto", name, call({"as_left", {kernel::Type(type)}}, {fragment}),
-                              fmt::format("rounded to {}", type)));
-        return variable(name);
+    const auto rounded_from = [&](const kernel::Expression& fragment) {
+        return call({"as_left", {kernel::Type(type)}}, {fragment});
     };
-    if (product.left.direct) {
-        return rounded_from(place(*product.left.direct),
-                            names_of_.at(*product.left.direct) + "_left");
-    }
+    if (product.left.direct) return rounded_from(place(*product.left.direct));
     // Its elements, as if they were the results of a product.
     const Columns columns = columns_of(product.depth);
     const std::string fragment = names_.fresh("left");
@@ -60,7 +72,47 @@ std::optional<kernel::Expression> TensorLowering::left_operand(LeafId leaf, cons
     append(before, column_loop(product.depth, std::move(inside)));
     body.push_back(kernel::declare(columns.type, fragment));
     append(body, row_loop(std::move(before)));
-    return rounded_from(variable(fragment), "left_operand");
+    return rounded_from(variable(fragment));
+}
+
+/// Registers of left operands that are packed, declared where they are first asked for.
+void TensorLowering::declare_left(const schedule::Op& op, Body& body) {
+    const Product& product = plan_.products.at(op.leaf);
+    const auto [known, added] = lefts_.try_emplace(op.leaf);
+    if (!added) return;
+    known->second = left_name(product);
+    const std::string type = kernel::element_name(product.type);
+    const std::int64_t steps =
+        padded(plan_.extents.at(product.depth), schedule::kTile) / schedule::kTile;
+    body.push_back(kernel::declare({"LeftOperand", {kernel::Type(type), 1, steps}}, known->second,
+                                   std::nullopt, fmt::format("rounded to {}", type)));
+}
+
+void TensorLowering::lower_pack(const schedule::Op& op, const Compute& compute, Body& body) {
+    declare_left(op, body);
+    body.push_back(assign(variable(lefts_.at(op.leaf)),
+                          rounded_left(compute, plan_.products.at(op.leaf), body)));
+}
+
+/// The state is brought to what the products are added to.
+void TensorLowering::bring_state(LeafId leaf, const Compute& compute, const kernel::Expression& sum,
+                                 Body& body) {
+    const Product& product = plan_.products.at(leaf);
+    const Fold& fold = std::get<Fold>(compute.statement.body);
+    ExpressionScope scope = scope_for(compute);
+    const Domain domain{true, product.column};
+    Body before;
+    Body inside;
+    const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
+    inside.push_back(assign(element(sum, {variable("i"), variable("j")}), seed.value));
+    append(before, column_loop(product.column, std::move(inside)));
+    append(body, row_loop(std::move(before)));
+}
+
+bool TensorLowering::prepared(const schedule::Op& op) const {
+    return std::any_of(schedule_.ops.begin(), schedule_.ops.end(), [&](const schedule::Op& other) {
+        return other.leaf == op.leaf && other.kind == schedule::Op::Kind::Prepare;
+    });
 }
 
 std::optional<kernel::Expression> TensorLowering::matrix_of(LeafId leaf, const Product& product,
@@ -140,6 +192,25 @@ kernel::Statement TensorLowering::multiplication(
                       warp_part(*plan_.row), right, column})}};
 }
 
+/// Starts a product by a warp group, on top of what is in `sum` where it adds.
+kernel::Statement TensorLowering::group_multiplication(
+    LeafId leaf, const kernel::Expression& sum, const std::optional<kernel::Expression>& left,
+    bool adds) const {
+    const Product& product = plan_.products.at(leaf);
+    const kernel::Expression right = *matrix_of(leaf, product, false);
+    if (left)
+        return {Run{
+            call({"start_multiply", {order_of(product, false)}}, {sum, *left, right, 0, adds})}};
+    return {Run{call({"start_multiply", orders_of(product)},
+                     {sum, *matrix_of(leaf, product, true), call("group_row"), right, 0, adds})}};
+}
+
+void TensorLowering::lower(const schedule::Finish& finish, Body& body) const {
+    const Compute& compute = std::get<Compute>(leaves_[schedule_[finish.op].leaf.index()]->node);
+    body.push_back(
+        {Run{call({"finish_multiply", {finish.pending}}, {place(compute.targets.front())})}});
+}
+
 void TensorLowering::lower_product(const schedule::Op& op, const Compute& compute, Span span,
                                    Body& body) {
     const Product& product = plan_.products.at(op.leaf);
@@ -157,7 +228,7 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
     add_comments(text_of(compute.statement), span, compute.via, body);
     scales_.erase(array);
 
-    const std::optional<kernel::Expression> left = left_operand(op.leaf, compute, product, body);
+    const std::optional<kernel::Expression> left = left_operand(op, compute, product, body);
     double factor = product.scale;
     if (product.left.direct) {
         const auto scaled = scales_.find(region_.variables[product.left.direct->index()].array);
@@ -171,7 +242,8 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
         (!seeded && !keeps_factor && (factor != 1 || !product.outside.empty())) ||
         (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute));
 
-    // The state is brought to what the products are added to.
+    const bool groups = !schedule_.rings.empty();
+    const bool brought = prepared(op);
     const bool plain_seed = seeded && std::holds_alternative<Read>(fold.seed.front().node) &&
                             std::get<Read>(fold.seed.front().node).array == array;
     ExpressionScope scope = scope_for(compute);
@@ -184,18 +256,16 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
         sum = variable(name);
     }
     const kernel::Expression sum_element = element(sum, {variable("i"), variable("j")});
-    if (apart || !seeded) {
+    const bool adds = seeded && !apart;
+    if (!adds && !groups)
         body.push_back({Run{invoke(member(sum, "fill"), {kernel::real(0)})}});
-    } else if (!plain_seed) {
-        Body before;
-        Body inside;
-        const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
-        inside.push_back(assign(sum_element, seed.value));
-        append(before, column_loop(product.column, std::move(inside)));
-        append(body, row_loop(std::move(before)));
-    }
+    else if (adds && !plain_seed && !brought)
+        bring_state(op.leaf, compute, sum, body);
 
-    body.push_back(multiplication(op, compute, sum, left));
+    body.push_back(groups ? group_multiplication(op.leaf, sum, left, adds)
+                          : multiplication(op, compute, sum, left));
+    if (groups && (apart || op.completion != schedule::Completion::Finish))
+        body.push_back({Run{call({"finish_multiply", {0}}, {sum})}});
     if (keeps_factor && factor != 1) scales_[array] = factor;
     if (!apart) return;
 
@@ -208,7 +278,10 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
         const Code code = print_hoisted(outside, domain, scope, before, inside);
         value = infix(kernel::Operator::Multiply, value, code, Sort::Real);
     }
-    if (seeded) {
+    if (seeded && brought) {
+        value =
+            infix(kernel::Operator::Add, real_code(element_at(target), false), value, Sort::Real);
+    } else if (seeded) {
         const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
         value = infix(kernel::Operator::Add, seed, value, Sort::Real);
     }

@@ -15,6 +15,10 @@ namespace {
 using kernel::Body;
 using kernel::call;
 using kernel::Run;
+using kernel::variable;
+
+/// The barrier of the threads that compute, beside one of copies.
+constexpr int kComputeBarrier = 1;
 
 }  // namespace
 
@@ -29,7 +33,7 @@ TensorLowering::TensorLowering(const State& state, const RegionProgram& region,
 
 LoweredRegion TensorLowering::run() {
     program_.threads = plan_.threads();
-    program_.include = "tensor.cuh";
+    program_.include = schedule_.rings.empty() ? "tensor.cuh" : "hopper_tensor.cuh";
     program_.shared_bytes = schedule_.shared_bytes;
     name_tiles();
     name_buffers();
@@ -37,7 +41,10 @@ LoweredRegion TensorLowering::run() {
     Body body;
     static_cast<void>(lower_grid(body));
     declare_warps(body);
-    lower(schedule_.body, body);
+    if (schedule_.rings.empty())
+        lower(schedule_.body, body);
+    else
+        lower_agents(body);
     program_.body = std::move(body);
     limit_whole_axes();
     LoweredRegion result = finish();
@@ -146,7 +153,10 @@ void TensorLowering::name_buffers() {
     for (std::size_t b = 0; b < tiles.size(); ++b) {
         const schedule::Buffer& buffer = schedule_.buffers[b];
         if (buffer.place != schedule::Buffer::Place::Shared) continue;
+        if (is_ring({static_cast<std::uint32_t>(b)})) continue;
         kernel::Tile& tile = tiles[b];
+        if (tile.matrix) tile.matrix->panels = read_by_groups({static_cast<std::uint32_t>(b)});
+        tile.stage_bytes = buffer.bytes;
         const std::string name = Names::identifier(buffer.name);
         const bool plain = buffer.guarded || name.ends_with("_staging");
         tile.name = names_.fresh(plain ? name : name + "_tile");
@@ -161,7 +171,7 @@ void TensorLowering::name_buffers() {
 }
 
 kernel::Expression TensorLowering::shared_buffer(schedule::BufferId buffer) const {
-    const kernel::Expression tile = kernel::variable(buffer_names_.at(buffer));
+    const kernel::Expression tile = variable(buffer_names_.at(buffer));
     if (schedule_[buffer].stages == 1) return tile;
     return kernel::element(tile, {slot_now_.at(buffer)});
 }
@@ -188,16 +198,24 @@ void TensorLowering::lower(const schedule::Body& items, Body& body) {
     for (const schedule::Item& item : items)
         std::visit(overloaded{[&](schedule::OpId op) { lower(op, body); },
                               [&](const schedule::Sync& sync) { lower(sync, body); },
+                              [&](const schedule::Await& await) { lower(await, body); },
+                              [&](const schedule::Release& release) { lower(release, body); },
+                              [&](const schedule::Finish& finish) { lower(finish, body); },
                               [&](const schedule::Commit&) {
                                   body.push_back({Run{call("commit_copies")}});
                               },
-                              [&](const schedule::ChunkLoop& loop) { lower_loop(loop, body); }},
+                              [&](const schedule::ChunkLoop& loop) {
+                                  leads(loop) ? lower_turns(loop, body) : lower_loop(loop, body);
+                              }},
                    item.node);
 }
 
-void TensorLowering::lower(const schedule::Sync& sync, Body& body) {
+void TensorLowering::lower(const schedule::Sync& sync, Body& body) const {
     if (sync.pending) body.push_back({Run{call({"wait_copies", {*sync.pending}})}});
-    if (sync.barrier) body.push_back({kernel::Barrier{}});
+    if (!sync.barrier) return;
+    if (schedule_.rings.empty()) return body.push_back({kernel::Barrier{}});
+    body.push_back({Run{call("fence_async")}});
+    body.push_back({Run{call("named_barrier", {kComputeBarrier, variable("kThreads")})}});
 }
 
 void TensorLowering::lower(schedule::OpId id, Body& body) {
@@ -205,6 +223,7 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
     const schedule::Op& op = schedule_[id];
     const TileStatement& leaf = *leaves_[op.leaf.index()];
     temporaries_ = 0;
+    use_rings(op);
     if (const Load* load = std::get_if<Load>(&leaf.node)) return lower_load(*load, leaf.span, body);
     if (const Save* save = std::get_if<Save>(&leaf.node))
         return lower_save(op, *save, leaf.span, body);
@@ -213,6 +232,10 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
     case Kind::Fetch: return fetch_first(op.leaf, body);
     case Kind::Multiply: return lower_product(op, compute, leaf.span, body);
     case Kind::Publish: return lower_publish(op, compute, leaf.span, body);
+    case Kind::Pack: return lower_pack(op, compute, body);
+    case Kind::Prepare:
+        declare(compute.targets.front(), body);
+        return bring_state(op.leaf, compute, place(compute.targets.front()), body);
     default: return lower_elements(op.leaf, compute, leaf.span, body);
     }
 }

@@ -86,10 +86,34 @@ private:
     void declare_warps(Body& body);
     void lower(const schedule::Body& items, Body& body);
     void lower(schedule::OpId op, Body& body);
-    static void lower(const schedule::Sync& sync, Body& body);
+    void lower(const schedule::Sync& sync, Body& body) const;
     /// A buffer in shared memory, in the slot that is used now.
     [[nodiscard]] kernel::Expression shared_buffer(schedule::BufferId buffer) const;
     void add_comments(const std::string& what, Span span, const std::string& via, Body& body) const;
+
+    // lower_agents.cpp
+    [[nodiscard]] bool is_ring(schedule::BufferId buffer) const;
+    [[nodiscard]] bool read_by_groups(schedule::BufferId buffer) const;
+    void lower_agents(Body& body);
+    void declare_rings(Body& body);
+    [[nodiscard]] Body agent_of(bool apart);
+    void lower_fills(const schedule::Body& items, Body& body);
+    void lower_fill_loop(const schedule::ChunkLoop& loop, Body& body);
+    [[nodiscard]] kernel::Statement bulk_copy(const schedule::Op& op, const Load& load,
+                                              schedule::RingId ring);
+    /// How manieth content of a ring a chunk's is.
+    [[nodiscard]] kernel::Expression content_of(schedule::RingId ring, std::int64_t lead) const;
+    void use_rings(const schedule::Op& op);
+    void lower(const schedule::Await& await, Body& body) const;
+    void lower(const schedule::Release& release, Body& body) const;
+
+    // lower_turns.cpp
+    /// Whether operations of warp groups run ahead in a loop.
+    [[nodiscard]] bool leads(const schedule::ChunkLoop& loop) const;
+    void lower_turns(const schedule::ChunkLoop& loop, Body& body);
+    struct Turns;
+    void declare_turn(Turns& turns, Body& body);
+    void find_scales(const schedule::ChunkLoop& loop);
 
     // lower_loop.cpp
     void lower_loop(const schedule::ChunkLoop& loop, Body& body);
@@ -223,7 +247,20 @@ private:
     [[nodiscard]] kernel::Statement multiplication(
         const schedule::Op& op, const Compute& compute, const kernel::Expression& sum,
         const std::optional<kernel::Expression>& left) const;
-    [[nodiscard]] std::optional<kernel::Expression> left_operand(LeafId leaf,
+    [[nodiscard]] std::string left_name(const schedule::Product& product);
+    [[nodiscard]] kernel::Expression rounded_left(const Compute& compute,
+                                                  const schedule::Product& product, Body& body);
+    void declare_left(const schedule::Op& op, Body& body);
+    void lower_pack(const schedule::Op& op, const Compute& compute, Body& body);
+    void bring_state(LeafId leaf, const Compute& compute, const kernel::Expression& sum,
+                     Body& body);
+    /// Whether the state that a product adds to is brought up to date before it.
+    [[nodiscard]] bool prepared(const schedule::Op& op) const;
+    [[nodiscard]] kernel::Statement group_multiplication(
+        LeafId leaf, const kernel::Expression& sum, const std::optional<kernel::Expression>& left,
+        bool adds) const;
+    void lower(const schedule::Finish& finish, Body& body) const;
+    [[nodiscard]] std::optional<kernel::Expression> left_operand(const schedule::Op& op,
                                                                  const Compute& compute,
                                                                  const schedule::Product& product,
                                                                  Body& body);
@@ -280,6 +317,13 @@ private:
     std::optional<AxisId> chunked_;     // the axis of the innermost loop
     int temporaries_ = 0;
     std::string scratch_;  // the tile through which warps combine values
+    // What an agent of its own fills: names, and the loop around each ring, whose chunks count.
+    std::vector<std::string> ring_names_;
+    std::map<schedule::RingId, std::uint32_t> ring_loops_;
+    std::map<LeafId, std::string> lefts_;          // packed left operands, by the product's leaf
+    std::map<VariableId, std::string> maps_;       // parameters of bulk copies
+    std::map<std::uint32_t, std::string> counts_;  // by loop
+    bool apart_ = false;                           // whether that agent is lowered now
 };
 
 }  // namespace napkin::lowering

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <random>
 #include <sstream>
 
@@ -85,6 +86,25 @@ RegionSchedule drawn(const RegionSchedule& made, std::mt19937_64& random) {
     return asked;
 }
 
+std::string text_of(const Request& request) {
+    std::string text;
+    for (const std::string& line : schedule::print(request.schedule, request.region))
+        text += line + "\n";
+    return text;
+}
+
+std::uint64_t number_from(const char* variable, std::uint64_t usual) {
+    const char* given = std::getenv(variable);
+    return given != nullptr ? std::stoull(given) : usual;
+}
+
+/// A program as it was asked for.
+struct Trial {
+    std::string name;
+    State state;
+    EmittedProgram program;
+};
+
 }  // namespace
 
 TEST_CASE("choices: what the header of a kernel prints makes the same kernel") {
@@ -157,6 +177,7 @@ TEST_CASE("choices: what cannot be kept is refused") {
         {"attention", "[O]\nwarps = 3", "3 is no power of two", ""},
         {"attention", "[O]\nwarps_down = 4\nwarps = 8\nwarps_across = 1",
          "`warps`: they are `warps_down` times `warps_across`, 4", "leave one of the three out"},
+        {"attention", "[O]\nwarps_down = 8\nwarps_across = 8", "at most 32 warps, not 64", ""},
         {"attention", "[O]\nwarps_across = 2",
          "`warps_across`: warps share columns only where every product's result", ""},
         {"attention", "[O]\nwarps_down = 16", "`warps_down`: 128 rows leave half of 16 warps", ""},
@@ -189,34 +210,26 @@ TEST_CASE("choices: what cannot be kept is refused") {
 }
 
 TEST_CASE("choices: any that are taken are kept, make the same again, and are right") {
-    std::mt19937_64 random(20261123);
-    struct Trial {
-        std::string name;
-        State state;
-        EmittedProgram program;
-    };
-    constexpr std::size_t kEvery = 12;  // so many taken, one is run
+    std::mt19937_64 random(number_from("NAPKIN_SEED", 20261123));
+    constexpr int kEvery = 12;  // so many of the small ones taken, one is run
     std::vector<Trial> run;
     std::vector<EmittedKernel> kernels;
-    std::size_t taken = 0;
+    int taken = 0;
     int refused = 0;
-    for (const test::TensorWorkload& workload : test::tensor_workloads()) {
-        const State state = test::state_of(workload);
+    const auto try_choices = [&](const std::string& name, const State& state, bool small) {
         const Result<EmittedProgram> usual = emitted(state, {});
-        if (!usual) continue;
+        if (!usual) return;
         const EmittedKernel& kernel = usual->kernels[random() % usual->kernels.size()];
         Request request;
         request.region = kernel.region;
         request.schedule = drawn(kernel.choices, random);
-        std::string text;
-        for (const std::string& line : schedule::print(request.schedule, request.region))
-            text += line + "\n";
-        INFO(workload.name, " with\n", text);
+        Trial trial{name + " with\n" + text_of(request), state, {}};
+        INFO(trial.name);
         const Result<EmittedProgram> program = emitted(state, {request});
         if (!program) {
             CHECK_EQ(program.error().list.front().code, "E0975");
             ++refused;
-            continue;
+            return;
         }
         const auto made =
             std::find_if(program->kernels.begin(), program->kernels.end(),
@@ -226,13 +239,19 @@ TEST_CASE("choices: any that are taken are kept, make the same again, and are ri
         const Result<EmittedProgram> again = emitted(state, {request});
         REQUIRE(again.has_value());
         CHECK(*again == *program);
-        if (++taken % kEvery != 0) continue;
+        if (++taken % kEvery != 0 || !small) return;
         kernels.insert(kernels.end(), program->kernels.begin(), program->kernels.end());
-        run.push_back({workload.name + " with\n" + text, state, *program});
-    }
+        trial.program = *program;
+        run.push_back(std::move(trial));
+    };
+    for (const test::TensorWorkload& workload : test::tensor_workloads())
+        try_choices(workload.name, test::state_of(workload), true);
+    for (const test::Example& example : test::all_examples())
+        try_choices(example.name, test::derive(test::load(example.diagram), example.derivation),
+                    false);
     CHECK_GT(taken, 60);
     CHECK_GT(refused, 10);
-    CHECK_GT(run.size(), 5);
+    CHECK_GT(run.size(), 4);
     CHECK_EQ(test::compile_together(kernels), "");
     for (const Trial& trial : run) {
         INFO(trial.name);

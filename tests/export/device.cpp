@@ -54,6 +54,7 @@ Argument argument_of(const KernelParameter& parameter, const void* place) {
         break;
     case KernelParameter::Kind::Size: argument.integer = value_at<int>(place); break;
     case KernelParameter::Kind::Stride: argument.integer = value_at<long long>(place); break;
+    case KernelParameter::Kind::TensorMap: throw InternalError("exports make no tensor maps");
     }
     return argument;
 }

@@ -31,6 +31,18 @@ struct Options {
 
 constexpr unsigned kLongest = 60;  // seconds for one input
 
+constexpr const char* kSchedule =
+    "[O]  # a region\nwarps = 8\nwarps_down = 4\nstages = { K = 3, V = 0x3 }\n"
+    "leads.\"publish S''_left\" = 1\nstaged.O = false\n\n[\"S'\"]\nstages = 3\nfetched = true\n";
+constexpr const char* kScheduled =
+    "fuse all\nschedule warps = 8\nschedule stages of K = 3 in O  # deep\n"
+    "schedule leads of fetch the first operands of S = 0 in O\nschedule staged of O = false\n";
+
+std::vector<std::string> with(std::vector<std::string> texts, const char* text) {
+    texts.emplace_back(text);
+    return texts;
+}
+
 std::vector<Diagram> example_diagrams() {
     std::vector<Diagram> diagrams;
     SourceMap sources;
@@ -47,7 +59,8 @@ public:
     explicit Fuzzer(Options options)
         : options_(std::move(options)),
           diagrams_(texts_below({NAPKIN_EXAMPLES_DIR, NAPKIN_GOLDEN_DIR}, ".ncd")),
-          derivations_(texts_below({NAPKIN_EXAMPLES_DIR}, ".drv")),
+          derivations_(with(texts_below({NAPKIN_EXAMPLES_DIR}, ".drv"), kScheduled)),
+          schedules_({kSchedule}),
           machines_(texts_below({NAPKIN_MACHINES_DIR}, ".toml")),
           examples_(example_diagrams()) {}
 
@@ -75,16 +88,21 @@ private:
     std::string one(std::uint64_t trial) {
         Random random(trial);
         const std::int64_t which = random.below(10);
-        const Mutator& mutator = which < 6 ? diagrams_ : which < 9 ? derivations_ : machines_;
+        const Mutator& mutator = which < 6              ? diagrams_
+                                 : which < 9            ? derivations_
+                                 : random.below(2) == 0 ? machines_
+                                                        : schedules_;
         input_ = mutator.text(random.next());
         if (!options_.last.empty())
             std::ofstream(options_.last, std::ios::binary | std::ios::trunc) << input_;
         ::alarm(kLongest);
         try {
             if (which < 6) return diagram_failure(input_);
-            if (which == 9) return machine_failure(input_);
+            if (&mutator == &machines_) return machine_failure(input_);
             const auto example = random.below(static_cast<std::int64_t>(examples_.size()));
-            return derivation_failure(input_, examples_[static_cast<std::size_t>(example)]);
+            const Diagram& diagram = examples_[static_cast<std::size_t>(example)];
+            return &mutator == &schedules_ ? schedule_failure(input_, diagram)
+                                           : derivation_failure(input_, diagram);
         } catch (const std::exception& bug) {
             return bug.what();
         }
@@ -93,6 +111,7 @@ private:
     Options options_;
     Mutator diagrams_;
     Mutator derivations_;
+    Mutator schedules_;
     Mutator machines_;
     std::vector<Diagram> examples_;
     std::string input_;

@@ -5,6 +5,7 @@
 #include "diagrams/check.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
+#include "schedule/requests.h"
 #include "tests/language/parse_property.h"
 
 namespace napkin::test {
@@ -62,7 +63,24 @@ std::string derivation_failure(const std::string& text, const Diagram& diagram) 
         if (!again || !(*again == command)) return "prints as another command: " + print(command);
     }
     const Result<State> state = replay(diagram, *commands);
-    return state ? failure_below(*state, sources) : failure_of(state.error(), sources, true);
+    if (!state) return failure_of(state.error(), sources, true);
+    const auto requests = schedule::requests_of(*state);
+    if (!requests) return failure_of(requests.error(), sources, true);
+    return failure_below(*state, sources);
+}
+
+std::string schedule_failure(const std::string& text, const Diagram& diagram) {
+    SourceMap sources;
+    const auto requests = schedule::read_schedule(sources, sources.add("fuzz.toml", text));
+    if (!requests) return failure_of(requests.error(), sources, true);
+    std::string printed;
+    for (const schedule::Request& request : *requests)
+        for (const std::string& line : schedule::print(request.schedule, request.region))
+            printed += line + "\n";
+    const auto again = schedule::read_schedule(sources, sources.add("again.toml", printed));
+    if (!again || *again != *requests) return "prints as another schedule:\n" + printed;
+    const auto resolved = schedule::requests_of(initial_state(diagram), *requests);
+    return resolved ? "" : failure_of(resolved.error(), sources, true);
 }
 
 std::string machine_failure(const std::string& text) {

@@ -13,6 +13,9 @@ namespace napkin::test {
 [[nodiscard]] std::string diagram_failure(const std::string& text);
 /// A derivation's text: likewise, replayed on the diagram.
 [[nodiscard]] std::string derivation_failure(const std::string& text, const Diagram& diagram);
+/// A schedule file's text: read or refused; what is read prints as a text that means the same, and
+/// is of the diagram's regions or refused.
+[[nodiscard]] std::string schedule_failure(const std::string& text, const Diagram& diagram);
 /// A machine file's text: read or refused.
 [[nodiscard]] std::string machine_failure(const std::string& text);
 

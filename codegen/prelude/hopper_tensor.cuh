@@ -1,0 +1,5 @@
+// The device primitives of kernels whose warp groups multiply and whose copies have an agent.
+#pragma once
+
+#include "panels.cuh"
+#include "tensor.cuh"

@@ -1,0 +1,271 @@
+// Agents of their own: one warp group makes the copies of a block, the others compute. Each runs
+// the scheduled program's items that are its own, one after the other, and what they wait for
+// stands in the rings that the first fills for the others.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "codegen/tensor/tensor_lowering.h"
+#include "schedule/arrange.h"
+#include "schedule/fit_copies.h"
+
+namespace napkin::lowering {
+namespace {
+
+using kernel::Body;
+using kernel::call;
+using kernel::define;
+using kernel::only_if;
+using kernel::Run;
+using kernel::thread_index;
+using kernel::variable;
+using schedule::Item;
+using schedule::OpId;
+using schedule::RingId;
+
+constexpr int kGroup = 128;  // threads of a warp group
+
+/// The items of one agent; loops in which it has nothing to do are none.
+schedule::Body items_of(const schedule::Program& program, const schedule::Body& body, bool apart) {
+    schedule::Body own;
+    for (const Item& item : body) {
+        if (const schedule::ChunkLoop* loop = std::get_if<schedule::ChunkLoop>(&item.node)) {
+            schedule::ChunkLoop made = *loop;
+            made.body = items_of(program, loop->body, apart);
+            if (!made.body.empty()) own.push_back({std::move(made)});
+            continue;
+        }
+        const OpId* op = std::get_if<OpId>(&item.node);
+        if (op != nullptr ? program.apart(*op) == apart : !apart) own.push_back(item);
+    }
+    return own;
+}
+
+bool contains(const std::vector<schedule::BufferId>& buffers, schedule::BufferId buffer) {
+    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+}
+
+std::optional<RingId> ring_of(const schedule::Program& program, schedule::BufferId buffer) {
+    for (std::uint32_t r = 0; r < program.rings.size(); ++r)
+        if (contains(program.rings[r].buffers, buffer)) return RingId{r};
+    return std::nullopt;
+}
+
+/// Calls visit(ring, loop) for the rings that each loop's copies fill.
+template <class Visit>
+void for_filled(const schedule::Program& program, const schedule::Body& body,
+                const schedule::ChunkLoop* loop, const Visit& visit) {
+    for (const Item& item : body) {
+        if (const schedule::ChunkLoop* inner = std::get_if<schedule::ChunkLoop>(&item.node))
+            for_filled(program, inner->body, inner, visit);
+        const OpId* op = std::get_if<OpId>(&item.node);
+        if (op != nullptr && program.apart(*op) && loop != nullptr)
+            visit(*ring_of(program, program[*op].writes.front()), *loop);
+    }
+}
+
+}  // namespace
+
+bool TensorLowering::is_ring(schedule::BufferId buffer) const {
+    return std::any_of(schedule_.rings.begin(), schedule_.rings.end(),
+                       [&](const schedule::Ring& ring) { return ring.barriers == buffer; });
+}
+
+/// Whether warp groups multiply what is there.
+bool TensorLowering::read_by_groups(schedule::BufferId buffer) const {
+    return !schedule_.rings.empty() &&
+           std::any_of(schedule_.ops.begin(), schedule_.ops.end(), [&](const schedule::Op& op) {
+               return op.kind == schedule::Op::Kind::Multiply && contains(op.reads, buffer);
+           });
+}
+
+void TensorLowering::declare_rings(Body& body) {
+    Body start;
+    const auto warps = plan_.warps_down * plan_.warps_across;
+    for (const schedule::Ring& ring : schedule_.rings) {
+        const schedule::Buffer& barriers = schedule_[ring.barriers];
+        const std::string name = names_.fresh(Names::identifier(barriers.name));
+        ring_names_.push_back(name);
+        body.push_back(define(
+            "auto", name,
+            call({"shared_ring", {schedule_[ring.buffers.front()].stages}},
+                 {variable("memory"), barriers.offset, kernel::Expression(kernel::Quoted{name})})));
+        start.push_back({Run{
+            invoke(kernel::member(variable(name), "start"), {ring.bulk ? 1 : kGroup, warps})}});
+    }
+    start.push_back({Run{call("fence_barriers")}});
+    append(body, only_if(equal(thread_index(), 0), std::move(start)));
+    body.push_back({kernel::Barrier{}});
+    for_filled(
+        schedule_, schedule_.body, nullptr,
+        [&](RingId ring, const schedule::ChunkLoop& loop) { ring_loops_[ring] = loop.source; });
+}
+
+/// Everything that one agent does.
+Body TensorLowering::agent_of(bool apart) {
+    apart_ = apart;
+    Body body;
+    counts_.clear();
+    for (const auto& [ring, loop] : ring_loops_)
+        if (!counts_.contains(loop)) {
+            const std::string axis =
+                Names::identifier(region_.axes[loops_.at(loop)->axis.index()].name);
+            counts_[loop] = names_.fresh("chunk_of_" + axis);
+            body.push_back(kernel::declare("int", counts_[loop], 0));
+        }
+    const schedule::Body items = items_of(schedule_, schedule_.body, apart);
+    if (apart)
+        lower_fills(items, body);
+    else
+        lower(items, body);
+    return body;
+}
+
+void TensorLowering::lower_agents(Body& body) {
+    program_.other_threads = kGroup;
+    const std::int64_t groups = program_.threads / kGroup;
+    declare_rings(body);
+    const auto outer_ranges = ranges_;
+    Body load = {{kernel::Comment{"This warp group copies for the others.", true}}};
+    if (groups > 1) load.push_back({Run{call({"give_up_registers", {schedule::kCopyRegisters}})}});
+    const bool bulk = std::all_of(schedule_.rings.begin(), schedule_.rings.end(),
+                                  [](const schedule::Ring& ring) { return ring.bulk; });
+    Body copies = agent_of(true);
+    if (bulk) copies = only_if(equal(thread_index(), variable("kThreads")), std::move(copies));
+    append(load, std::move(copies));
+    load.push_back({kernel::LeaveIf{true}});
+    append(body, only_if(thread_index() >= variable("kThreads"), std::move(load)));
+    ranges_ = outer_ranges;
+    body.push_back({kernel::Comment{"The others compute.", true}});
+    if (groups > 1)
+        body.push_back({Run{call({"take_registers", {schedule::registers_of_group(groups)}})}});
+    append(body, agent_of(false));
+}
+
+/// Copies of one body, ring after ring, and its loops.
+void TensorLowering::lower_fills(const schedule::Body& items, Body& body) {
+    const bool all_bulk = std::all_of(schedule_.rings.begin(), schedule_.rings.end(),
+                                      [](const schedule::Ring& ring) { return ring.bulk; });
+    for (std::size_t i = 0; i < items.size(); ++i) {
+        if (const schedule::ChunkLoop* loop = std::get_if<schedule::ChunkLoop>(&items[i].node)) {
+            lower_fill_loop(*loop, body);
+            continue;
+        }
+        const schedule::Op& op = schedule_[std::get<OpId>(items[i].node)];
+        const RingId id = *ring_of(schedule_, op.writes.front());
+        const schedule::Ring& ring = schedule_[id];
+        // The first copy of the ring stands for all of them.
+        if (op.writes.front() != ring.buffers.front()) continue;
+        const kernel::Expression name = variable(ring_names_[id.index()]);
+        const kernel::Expression content = content_of(id, 0);
+        Body fill;
+        std::int64_t bytes = 0;
+        for (std::size_t j = i; j < items.size(); ++j) {
+            const OpId* other = std::get_if<OpId>(&items[j].node);
+            if (other == nullptr || !contains(ring.buffers, schedule_[*other].writes.front()))
+                continue;
+            const schedule::Op& copy = schedule_[*other];
+            const TileStatement& leaf = *leaves_[copy.leaf.index()];
+            const Load& load = std::get<Load>(leaf.node);
+            use_rings(copy);
+            add_comments(fmt::format("load {}", region_.arrays[load.array.index()].name), leaf.span,
+                         "", fill);
+            if (copy.box) {
+                const schedule::Tile& tile = plan_.tiles.at(load.target);
+                bytes += tile.rows * tile.columns * kernel::element_bytes(tile.type);
+                fill.push_back(bulk_copy(copy, load, id));
+            } else {
+                append(fill, copy_matrix(load, matrix(load.target)));
+            }
+        }
+        if (ring.bulk) {
+            fill.insert(fill.begin(),
+                        kernel::Statement{Run{invoke(member(name, "fill"), {content, bytes})}});
+            // Where threads copy too, one of them makes the bulk copies.
+            if (!all_bulk)
+                fill = only_if(equal(thread_index(), variable("kThreads")), std::move(fill));
+        } else {
+            fill.insert(fill.begin(),
+                        kernel::Statement{Run{invoke(member(name, "wait_free"), {content})}});
+            fill.push_back({Run{invoke(member(name, "filled_by_threads"), {content})}});
+        }
+        append(body, std::move(fill));
+    }
+}
+
+void TensorLowering::lower_fill_loop(const schedule::ChunkLoop& loop, Body& body) {
+    ChunkLoop code{loop, *loops_.at(loop.source), ranges_[loop.axis]};
+    code.axis = Names::identifier(region_.axes[loop.axis.index()].name);
+    code.start = next_name(axis_names_[loop.axis.index()].start);
+    code.end = expression_of(code.outer.start + code.outer.count);
+    multiples_[code.start] = std::gcd(divisor_of(code.outer.start), loop.size);
+    find_visible(code, body);
+    kernel::For turns;
+    turns.name = code.start;
+    turns.begin = code.first;
+    turns.end = code.end;
+    turns.step = loop.size;
+    if (!code.next.empty()) turns.next = code.after(code.start);
+    enter_chunk(code, turns.body);
+    lower_fills(loop.body, turns.body);
+    if (const auto count = counts_.find(loop.source); count != counts_.end())
+        turns.body.push_back(kernel::add_to(variable(count->second), 1));
+    body.push_back({std::move(turns)});
+    ranges_[loop.axis] = code.outer;
+}
+
+kernel::Statement TensorLowering::bulk_copy(const schedule::Op& op, const Load& load, RingId ring) {
+    const Array& array = region_.arrays[load.array.index()];
+    const schedule::Tile& tile = plan_.tiles.at(load.target);
+    static_cast<void>(buffer_name(load.array, false));
+    static_cast<void>(vector_elements(load.array, 0));
+    auto [known, added] = maps_.try_emplace(load.target);
+    if (added) {
+        known->second = names_.fresh(Names::identifier(array.name) + "_map");
+        KernelParameter parameter;
+        parameter.kind = KernelParameter::Kind::TensorMap;
+        parameter.name = known->second;
+        parameter.array = load.array;
+        parameter.type = device_type(load.array);
+        parameter.map.dimensions = op.box->dimensions;
+        parameter.map.box = op.box->extents;
+        parameter.map.swizzle = schedule::panel_bytes(tile.columns, tile.type);
+        program_.parameters.push_back(parameter);
+    }
+    std::vector<kernel::Expression> at;
+    for (const std::uint32_t d : op.box->dimensions)
+        at.push_back(
+            expression_of(ranges_.at(std::get<AxisIndex>(load.index[d].front().node).axis).start));
+    return {Run{call("load_panels", {matrix(load.target), variable(known->second), braces(at),
+                                     variable(ring_names_[ring.index()]), content_of(ring, 0)})}};
+}
+
+kernel::Expression TensorLowering::content_of(RingId ring, std::int64_t lead) const {
+    const auto loop = ring_loops_.find(ring);
+    if (loop == ring_loops_.end()) return 0;
+    const kernel::Expression count = variable(counts_.at(loop->second));
+    return lead == 0 ? count : count + lead;
+}
+
+/// Rings are used in the slots of the chunk that an operation works on.
+void TensorLowering::use_rings(const schedule::Op& op) {
+    for (const auto* list : {&op.reads, &op.writes})
+        for (const schedule::BufferId buffer : *list)
+            if (const std::optional<RingId> ring = ring_of(schedule_, buffer);
+                ring && schedule_[buffer].stages > 1)
+                slot_now_.insert_or_assign(buffer,
+                                           content_of(*ring, op.lead) % schedule_[buffer].stages);
+}
+
+void TensorLowering::lower(const schedule::Await& await, Body& body) const {
+    body.push_back({Run{invoke(member(variable(ring_names_[await.ring.index()]), "wait_filled"),
+                               {content_of(await.ring, await.lead)})}});
+}
+
+void TensorLowering::lower(const schedule::Release& release, Body& body) const {
+    body.push_back({Run{invoke(member(variable(ring_names_[release.ring.index()]), "release"),
+                               {content_of(release.ring, release.lead)})}});
+}
+
+}  // namespace napkin::lowering

@@ -1,0 +1,91 @@
+#include "schedule/fit_copies.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/straight_reads.h"
+
+namespace napkin::schedule {
+namespace {
+
+constexpr std::int64_t kMostExtent = 256;  // of a box
+constexpr std::size_t kMostDimensions = 5;
+constexpr std::int64_t kUnitBytes = 16;  // that divide every stride
+
+/// Sizes of the groups and chunks of an axis around a load, outermost first.
+bool find_parts(const std::vector<TileStatement>& body, const Load& load, AxisId axis,
+                std::vector<std::int64_t>& parts) {
+    for (const TileStatement& statement : body) {
+        const auto inside = [&](AxisId along, std::int64_t size,
+                                const std::vector<TileStatement>& inner) {
+            if (along == axis) parts.push_back(size);
+            if (find_parts(inner, load, axis, parts)) return true;
+            if (along == axis) parts.pop_back();
+            return false;
+        };
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
+            if (inside(parallel->axis, parallel->size, parallel->body)) return true;
+        } else if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
+            if (inside(loop->axis, loop->size, loop->body)) return true;
+        } else if (std::get_if<Load>(&statement.node) == &load) {
+            return true;
+        }
+    }
+    return false;
+}
+
+}  // namespace
+
+std::int64_t panel_bytes(std::int64_t columns, ElementType type) {
+    const std::int64_t bytes = columns * static_cast<std::int64_t>(bits_of(type)) / 8;
+    for (const std::int64_t width : {128, 64})
+        if (bytes % width == 0) return width;
+    return 32;
+}
+
+std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& plan,
+                                      const Limits& limits, const Load& load) {
+    const Array& array = region.arrays[load.array.index()];
+    const Tile& tile = plan.tiles.at(load.target);
+    const Variable& variable = region.variables[load.target.index()];
+    const std::size_t rank = array.axes.size();
+    if (rank < 2 || rank > kMostDimensions)
+        return fmt::format("`{}` has {} axes, bulk copies take 2 to 5", array.name, rank);
+    if (!load.gather.empty()) return fmt::format("`{}` is read at computed indices", array.name);
+    const std::size_t last = array.layout.empty() ? rank - 1 : array.layout.back();
+    if (tile.column_dimension != last)
+        return fmt::format("the columns of `{}` are not contiguous", array.name);
+    const Axis& contiguous = region.axes[array.axes[last].index()];
+    const auto bytes = static_cast<std::int64_t>(bits_of(tile.type)) / 8;
+    if (contiguous.dynamic || limits.dynamic_sizes || contiguous.extent * bytes % kUnitBytes != 0)
+        return fmt::format("rows of `{}` do not begin at multiples of 16 bytes", array.name);
+    Box box;
+    for (std::size_t i = rank; i-- > 0;) {
+        const std::size_t dimension = array.layout.empty() ? i : array.layout[i];
+        const AxisId axis = array.axes[dimension];
+        const bool down = dimension == tile.row_dimension;
+        const bool across = dimension == tile.column_dimension;
+        const std::int64_t held = down ? tile.rows : across ? tile.columns : 1;
+        const std::int64_t capacity = variable.capacity_extent[dimension];
+        const bool whole = capacity >= region.axes[axis.index()].extent;
+        if (held != capacity && !whole)
+            return fmt::format("a block holds {} of `{}`, and its tile {}", capacity,
+                               region.axes[axis.index()].name, held);
+        std::vector<std::int64_t> parts;
+        static_cast<void>(find_parts(region.body, load, axis, parts));
+        for (std::size_t p = 1; p < parts.size(); ++p)
+            if (parts[p - 1] % parts[p] != 0)
+                return fmt::format("chunks of {} do not divide {} of `{}`", parts[p], parts[p - 1],
+                                   region.axes[axis.index()].name);
+        const std::int64_t extent = across ? panel_bytes(tile.columns, tile.type) / bytes : held;
+        if (extent > kMostExtent)
+            return fmt::format("{} of `{}` are more than the {} of a box", extent,
+                               region.axes[axis.index()].name, kMostExtent);
+        box.dimensions.push_back(static_cast<std::uint32_t>(dimension));
+        box.extents.push_back(extent);
+    }
+    return box;
+}
+
+}  // namespace napkin::schedule

@@ -1,0 +1,22 @@
+// Whether bulk copies bring what a load does.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "derive/tile_program.h"
+#include "schedule/limits.h"
+#include "schedule/plan.h"
+#include "schedule/program.h"
+
+namespace napkin::schedule {
+
+/// The box of one of a load's bulk copies, a panel of its tile, or why there is none. What a box
+/// brings beside the tile's elements lies outside the array, where it is zero.
+[[nodiscard]] std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& plan,
+                                                    const Limits& limits, const Load& load);
+
+/// Bytes of a row of a panel with so many columns: as wide as the columns divide.
+[[nodiscard]] std::int64_t panel_bytes(std::int64_t columns, ElementType type);
+
+}  // namespace napkin::schedule

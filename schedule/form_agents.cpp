@@ -1,0 +1,174 @@
+#include "schedule/form_agents.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "schedule/fit_copies.h"
+#include "schedule/form.h"
+
+namespace napkin::schedule {
+namespace {
+
+constexpr AgentId kCompute{0};
+constexpr AgentId kLoad{1};
+constexpr std::int64_t kLoadWarps = 4;
+
+bool contains(const std::vector<BufferId>& buffers, BufferId buffer) {
+    return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
+}
+
+bool reads(const Program& program, const Item& item, BufferId buffer) {
+    if (const OpId* id = std::get_if<OpId>(&item.node)) return contains(program[*id].reads, buffer);
+    const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
+    return loop != nullptr &&
+           std::any_of(loop->body.begin(), loop->body.end(),
+                       [&](const Item& inner) { return reads(program, inner, buffer); });
+}
+
+std::int64_t lead_of(const Program& program, const Item& item) {
+    const OpId* id = std::get_if<OpId>(&item.node);
+    return id == nullptr ? 0 : program[*id].lead;
+}
+
+/// Items of a body that read a buffer.
+std::vector<std::size_t> items_reading(const Program& program, const Body& body, BufferId buffer) {
+    std::vector<std::size_t> readers;
+    for (std::size_t i = 0; i < body.size(); ++i)
+        if (reads(program, body[i], buffer)) readers.push_back(i);
+    return readers;
+}
+
+class AgentFormer {
+public:
+    AgentFormer(Program program, const RegionProgram& region, const Plan& plan,
+                const Limits& limits)
+        : program_(std::move(program)),
+          region_(region),
+          plan_(plan),
+          limits_(limits),
+          leaves_(leaves_of(region)) {}
+
+    Program run() {
+        program_.agents = {{Agent::Job::Compute, plan_.warps_down * plan_.warps_across},
+                           {Agent::Job::Load, kLoadWarps}};
+        visit(program_.body);
+        return std::move(program_);
+    }
+
+private:
+    void visit(const Body& body) {
+        std::vector<std::pair<Ring, std::vector<std::size_t>>> rings;
+        for (const Item& item : body) {
+            if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) visit(loop->body);
+            const OpId* id = std::get_if<OpId>(&item.node);
+            if (id == nullptr || program_[*id].completion != Completion::CopyGroup) continue;
+            Op& op = program_[*id];
+            op.agent = kLoad;
+            op.completion = Completion::Filled;
+            fit(op);
+            const bool bulk = op.box.has_value();
+            const std::vector<std::size_t> readers =
+                items_reading(program_, body, op.writes.front());
+            const auto known = std::find_if(rings.begin(), rings.end(), [&](const auto& ring) {
+                return ring.first.bulk == bulk && ring.second == readers;
+            });
+            if (known == rings.end())
+                rings.push_back({{op.writes, {}, bulk}, readers});
+            else
+                known->first.buffers.push_back(op.writes.front());
+        }
+        for (auto& [ring, readers] : rings) {
+            std::string name = program_[ring.buffers.front()].name + "_ring";
+            program_.buffers.push_back({std::move(name), Buffer::Place::Shared, 0, 1, 0, true});
+            ring.barriers = {static_cast<std::uint32_t>(program_.buffers.size() - 1)};
+            program_.rings.push_back(std::move(ring));
+        }
+    }
+
+    void fit(Op& op) const {
+        const Load& load = std::get<Load>(leaves_[op.leaf.index()]->node);
+        std::variant<Box, std::string> found = box_of(region_, plan_, limits_, load);
+        if (Box* box = std::get_if<Box>(&found))
+            op.box = std::move(*box);
+        else
+            op.unboxed = std::get<std::string>(std::move(found));
+    }
+
+    Program program_;
+    const RegionProgram& region_;
+    const Plan& plan_;
+    const Limits& limits_;
+    std::vector<const TileStatement*> leaves_;
+};
+
+/// What uses a product's operands uses them until it is through.
+std::size_t end_of(const Body& body, std::size_t reader) {
+    const OpId* id = std::get_if<OpId>(&body[reader].node);
+    for (std::size_t i = reader + 1; id != nullptr && i < body.size(); ++i)
+        if (const Finish* finish = std::get_if<Finish>(&body[i].node);
+            finish != nullptr && finish->op == *id)
+            return i;
+    return reader;
+}
+
+/// Where a ring that a body's copies fill is first and last needed there.
+struct Use {
+    std::size_t first = 0;
+    std::int64_t first_lead = 0;
+    std::size_t last = 0;
+    std::int64_t last_lead = 0;
+};
+
+std::optional<Use> use_of(const Program& program, const Body& body, BufferId buffer) {
+    std::optional<Use> use;
+    for (const std::size_t i : items_reading(program, body, buffer)) {
+        const std::int64_t lead = lead_of(program, body[i]);
+        if (!use) use = Use{i, lead, end_of(body, i), lead};
+        if (lead > use->first_lead) use->first = i, use->first_lead = lead;
+        if (lead <= use->last_lead) use->last = end_of(body, i), use->last_lead = lead;
+    }
+    return use;
+}
+
+void add_tokens(const Program& program, Body& body, bool repeats) {
+    std::vector<std::vector<Item>> before(body.size());
+    std::vector<std::vector<Item>> after(body.size());
+    for (std::size_t r = 0; r < program.rings.size(); ++r) {
+        const Ring& ring = program.rings[r];
+        const bool filled_here = std::any_of(body.begin(), body.end(), [&](const Item& item) {
+            const OpId* id = std::get_if<OpId>(&item.node);
+            return id != nullptr && program.apart(*id) &&
+                   contains(program[*id].writes, ring.buffers.front());
+        });
+        const std::optional<Use> use = use_of(program, body, ring.buffers.front());
+        if (!filled_here || !use) continue;
+        const RingId id{static_cast<std::uint32_t>(r)};
+        before[use->first].push_back({Await{id, use->first_lead}});
+        // What is filled once is never filled again.
+        if (repeats) after[use->last].push_back({Release{id, use->last_lead}});
+    }
+    Body result;
+    for (std::size_t i = 0; i < body.size(); ++i) {
+        if (ChunkLoop* loop = std::get_if<ChunkLoop>(&body[i].node))
+            add_tokens(program, loop->body, true);
+        for (Item& item : before[i]) result.push_back(std::move(item));
+        result.push_back(std::move(body[i]));
+        for (Item& item : after[i]) result.push_back(std::move(item));
+    }
+    body = std::move(result);
+}
+
+}  // namespace
+
+Program form_agents(Program program, const RegionProgram& region, const Plan& plan,
+                    const Limits& limits) {
+    return AgentFormer(std::move(program), region, plan, limits).run();
+}
+
+void add_tokens(Program& program) {
+    Body body = std::move(program.body);
+    add_tokens(program, body, false);
+    program.body = std::move(body);
+}
+
+}  // namespace napkin::schedule
