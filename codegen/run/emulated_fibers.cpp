@@ -2,6 +2,8 @@
 
 #include <sanitizer/asan_interface.h>
 
+#include "codegen/run/emulated_places.h"
+
 namespace napkin {
 
 using boost::context::detail::jump_fcontext;
@@ -80,7 +82,7 @@ void Fibers::fail(const std::string& message) {
 }
 
 void Fibers::fail(const std::string& message, int thread) {
-    if (!fault_) fault_ = EmulatorFault{message, block_, thread};
+    if (!fault_) fault_ = {message, block_, thread, inside_ ? kernel_place() : KernelPlace(), {}};
     if (inside_) leave();
 }
 

@@ -93,7 +93,7 @@ std::optional<Conflict> SharedShadow::check(const Cell& cell, const SharedAccess
         return access.by == SharedAccess::By::Product ? clocks_.known(event, access.thread)
                                                       : clocks_.ordered(event, access.thread);
     };
-    if (cell.written == 0 && !access.writes()) return Conflict{NeverWritten, 0};
+    if (cell.written == 0 && !access.writes()) return Conflict{NeverWritten};
     if (cell.written != 0) {
         if (!ordered(cell.written)) return Conflict{Wrote, cell.written};
         if (access.asynchronous() && !clocks_.fenced(cell.written, access.thread))
@@ -124,7 +124,9 @@ std::optional<Conflict> SharedShadow::touch(const SharedAccess& access) {
         const bool whole = last - first == kUnit;
         at += last - first;
         if (whole && !split_[unit]) {
-            if (std::optional<Conflict> conflict = touch(units_[unit], access)) return conflict;
+            std::optional<Conflict> conflict = touch(units_[unit], access);
+            if (conflict) conflict->place = static_cast<long long>(unit) * kUnit;
+            if (conflict) return conflict;
             continue;
         }
         if (!split_[unit]) split(unit);
@@ -137,7 +139,9 @@ std::optional<Conflict> SharedShadow::touch(const SharedAccess& access) {
                 continue;
             }
             before = cell;
-            if (std::optional<Conflict> conflict = touch(cell, access)) return conflict;
+            std::optional<Conflict> conflict = touch(cell, access);
+            if (conflict) conflict->place = static_cast<long long>(unit) * kUnit + i;
+            if (conflict) return conflict;
             after = cell;
         }
         if (whole && access.writes()) {
@@ -186,7 +190,9 @@ std::string explain(const Conflict& conflict, const SharedAccess& access, const 
     const bool race = conflict.other != 0 && conflict.what != What::Unfenced &&
                       clocks.kind(conflict.other) == AgentKind::Thread;
     std::string text = (race ? "race: " : "") + subject() + object();
-    text += fmt::format(": `{}` at {}", name, index);
+    text += access.asynchronous()
+                ? fmt::format(": `{}` at byte {} of shared memory", name, conflict.place)
+                : fmt::format(": `{}` at {}", name, index);
     if (conflict.other != 0) text += fmt::format(" ({})", clocks.name(conflict.other));
     return text;
 }
@@ -195,8 +201,11 @@ std::optional<std::string> SharedOrder::touch(const SharedAccess& access, const 
                                               long long index) {
     if (!checked) return std::nullopt;
     if (clocks.exhausted()) return "the block synchronises more often than the emulator counts";
-    if (const std::optional<Conflict> conflict = shadow.touch(access))
-        return explain(*conflict, access, name, index, clocks);
+    if (watch != nullptr && watch->event == access.as && watch->place >= access.place &&
+        watch->place < access.place + access.bytes)
+        watch->seen = kernel_place();
+    conflict = shadow.touch(access);
+    if (conflict) return explain(*conflict, access, name, index, clocks);
     return std::nullopt;
 }
 

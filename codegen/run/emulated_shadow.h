@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codegen/run/emulated_clocks.h"
+#include "codegen/run/emulated_places.h"
 
 namespace napkin {
 
@@ -73,6 +74,7 @@ struct Conflict {
     enum class What { NeverWritten, Unfenced, Wrote, Reads };
     What what = What::NeverWritten;
     Epoch other = 0;
+    long long place = 0;  ///< in shared memory
 };
 [[nodiscard]] std::string explain(const Conflict& conflict, const SharedAccess& access,
                                   const char* name, long long index, const Clocks& clocks);
@@ -106,11 +108,20 @@ private:
     ReaderSets sets_;
 };
 
+/// An event at a byte, whose place in the kernel is asked for.
+struct Watch {
+    Epoch event = 0;
+    long long place = 0;
+    KernelPlace seen;
+};
+
 /// Shared memory as far as order goes.
 struct SharedOrder {
     Clocks clocks;
     SharedShadow shadow;
     bool checked = true;
+    Watch* watch = nullptr;
+    std::optional<Conflict> conflict;  ///< that ended the launch
     SharedOrder(int threads, long long bytes) : clocks(threads), shadow(clocks, bytes) {}
     void restart() {
         clocks.restart();

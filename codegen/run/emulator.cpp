@@ -35,11 +35,18 @@ struct Warp {
     std::array<void*, kWarp> passed{};
 };
 
+/// An event in a block that an earlier run of the launch has told of.
+struct WatchedBlock {
+    int block = 0;
+    Watch watch;
+};
+
 /// One launch.
 class Machine {
 public:
-    explicit Machine(const EmulatedLaunch& launch)
+    Machine(const EmulatedLaunch& launch, WatchedBlock* watched)
         : launch_(launch),
+          watched_(watched),
           fibers_(launch.threads, launch.seed, run_thread, this),
           meetings_(static_cast<std::size_t>(launch.threads)),
           copies_(static_cast<std::size_t>(launch.threads)),
@@ -53,6 +60,8 @@ public:
         fill_context();
     }
 
+    /// What ended the launch, if order did.
+    [[nodiscard]] const std::optional<Conflict>& conflict() const { return order_.conflict; }
     EmulatedRun run() {
         for (std::int64_t block = 0; block < launch_.blocks && !fibers_.fault(); ++block)
             run_block(static_cast<int>(block));
@@ -131,6 +140,7 @@ private:
         std::memset(shared_.get(), 0xff, static_cast<std::size_t>(launch_.shared_bytes));
         order_.restart();
         order_.checked = launch_.check_order;
+        order_.watch = watched_ != nullptr && watched_->block == block ? &watched_->watch : nullptr;
         std::fill(warps_.begin(), warps_.end(), Warp{});
         std::fill(copies_.begin(), copies_.end(), CopiesInFlight{});
         hopper_.start_block();
@@ -256,6 +266,7 @@ private:
     }
 
     const EmulatedLaunch& launch_;
+    WatchedBlock* watched_;
     Context context_;
     Fibers fibers_;
     std::vector<Meeting> meetings_;
@@ -273,8 +284,15 @@ private:
 
 EmulatedRun run_emulated(const EmulatedLaunch& launch) {
     invariant(launch.threads > 0 && launch.threads % kWarp == 0, "a block is whole warps");
-    Machine machine(launch);
-    return machine.run();
+    Machine machine(launch, nullptr);
+    EmulatedRun run = machine.run();
+    if (!run.fault || !machine.conflict() || machine.conflict()->other == 0) return run;
+    // Who was there before is known, but not where in the kernel: the launch once more tells.
+    WatchedBlock watched{run.fault->block,
+                         {machine.conflict()->other, machine.conflict()->place, {}}};
+    Machine again(launch, &watched);
+    if (again.run().fault->message == run.fault->message) run.fault->other = watched.watch.seen;
+    return run;
 }
 
 }  // namespace napkin

@@ -1,9 +1,10 @@
 // Runs a kernel that was compiled for the CPU: every thread of a block is a fiber, blocks run one
 // after another, all in one thread of the operating system.
 //
-// Threads take turns in a random but repeatable order, and asynchronous copies land at random as
-// late as they may. Shared memory starts as NaN in every block, and what the kernel's own checks or
-// the barriers find wrong is reported with block and thread.
+// Threads take turns in a random but repeatable order, and what is asynchronous ends at random, as
+// early or as late as it may. Shared memory starts as NaN in every block. What the kernel's own
+// checks, the barriers or the order of accesses find wrong is reported with block, thread and place
+// in the kernel.
 #pragma once
 
 #include <array>
@@ -16,11 +17,16 @@
 
 namespace napkin {
 
+/// Return addresses of a thread in its kernel, the innermost first.
+using KernelPlace = std::vector<const void*>;
+
 /// What a kernel did wrong, and where.
 struct EmulatorFault {
     std::string message;
     int block = 0;
     int thread = 0;
+    KernelPlace place;
+    KernelPlace other;  ///< where memory was touched before by whom the message names
     bool operator==(const EmulatorFault&) const = default;
 };
 

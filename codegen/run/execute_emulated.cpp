@@ -13,10 +13,14 @@ namespace {
 
 using nk::emulator::Argument;
 
-/// The line of the source that a fault names, for its message.
 std::string fault_text(const EmittedKernel& kernel, const EmulatorFault& fault) {
-    return fmt::format("the emulator found a fault in kernel {} (block {}, thread {}): {}",
-                       kernel.name, fault.block, fault.thread, fault.message);
+    const auto line = [](const char* before, const KernelPlace& place) {
+        const std::optional<int> known = line_of(place);
+        return known ? fmt::format("{}line {}", before, *known) : std::string();
+    };
+    return fmt::format("the emulator found a fault in kernel {} (block {}, thread {}{}): {}{}",
+                       kernel.name, fault.block, fault.thread, line(", ", fault.place),
+                       fault.message, line("; the other was in ", fault.other));
 }
 
 Argument argument_for(const Diagram& diagram, const KernelParameter& parameter,

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 
+#include <cstdlib>
 #include <vector>
 
 #include "codegen/prelude/prelude.h"
@@ -47,11 +48,19 @@ std::string find_compiler() {
     return {};
 }
 
+/// What the names of kernels' texts end with, for the compiler.
+constexpr const char* kKernelText = ".cu";
+
 /// A kernel's text and what it is compiled with, in short.
 std::string key_of(const EmittedKernel& kernel) {
-    std::string key = "emulator 6\n" + kernel.name + "\n" + kernel.source;
+    std::string key = "emulator 7\n" + kernel.name + "\n" + kernel.source;
     for (const PreludeFile& file : prelude_files()) key += file.text;
     return hash_text(key);
+}
+
+/// The kernel's text, whose lines are numbered as the kernel's.
+std::string numbered(const EmittedKernel& kernel) {
+    return fmt::format("\n#line 1 \"{}{}\"\n{}", kernel.name, kKernelText, kernel.source);
 }
 
 /// A function that unpacks the kernel's arguments.
@@ -103,9 +112,9 @@ std::optional<Diagnostic> compile_text(const std::string& text, const std::strin
     const fs::path made = work / "kernel.so";
     // -Bsymbolic: a kernel may be called like a function of the C library.
     const std::optional<int> status =
-        run_program({compiler, "-std=c++17", optimise, "-w", "-fPIC", "-shared", "-Wl,-Bsymbolic",
-                     "-ffp-contract=off", "-DNAPKIN_EMULATED", "-I" + work.string(),
-                     (work / "kernel.cpp").string(), "-o", made.string()},
+        run_program({compiler, "-std=c++17", optimise, "-w", "-fPIC", "-shared", "-g1",
+                     "-Wl,-Bsymbolic", "-ffp-contract=off", "-DNAPKIN_EMULATED",
+                     "-I" + work.string(), (work / "kernel.cpp").string(), "-o", made.string()},
                     log);
     const std::string said = read_file(log).value_or("");
     std::error_code error;
@@ -125,12 +134,40 @@ HostCompilerStatus host_compiler_status() {
     return {.command = {}, .missing = messages::host_compiler_missing().message};
 }
 
+std::optional<int> line_of(const KernelPlace& place) {
+    // The kernel is in the first library on the stack that is not this one.
+    Dl_info here{};
+    dladdr(reinterpret_cast<const void*>(&line_of), &here);
+    std::string library;
+    std::vector<std::string> command = {"addr2line", "-i", "-e", ""};
+    for (const void* address : place) {
+        Dl_info there{};
+        if (dladdr(address, &there) == 0 || there.dli_fbase == here.dli_fbase) continue;
+        if (library.empty()) library = there.dli_fname;
+        if (library != there.dli_fname) break;
+        const auto offset =
+            static_cast<const char*>(address) - static_cast<const char*>(there.dli_fbase);
+        command.push_back(fmt::format("{:#x}", offset - 1));  // the call, not what follows
+    }
+    if (library.empty()) return std::nullopt;
+    command[3] = library;
+    const fs::path log = fs::temp_directory_path() / fmt::format("napkin-lines-{}", getpid());
+    const std::optional<int> status = run_program(command, log);
+    const std::string said = read_file(log).value_or("");
+    std::error_code ignored;
+    fs::remove(log, ignored);
+    const std::string end = std::string(kKernelText) + ":";
+    const std::size_t found = said.find(end);
+    if (status != 0 || found == std::string::npos) return std::nullopt;
+    return std::atoi(said.c_str() + found + end.size());
+}
+
 Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path& cache) {
     const std::string key = key_of(kernel);
     const fs::path library = library_of(folder_of(cache), kernel, key);
     std::error_code error;
     if (fs::exists(library, error)) return load(library, key);
-    const std::string text = kernel.source + entry_text(kernel, key);
+    const std::string text = numbered(kernel) + entry_text(kernel, key);
     if (std::optional<Diagnostic> failed =
             compile_text(text, "-O1", library, "kernel " + kernel.name))
         return *failed;
@@ -155,7 +192,7 @@ std::optional<Diagnostic> compile_together_for_host(std::span<const EmittedKerne
         text += fmt::format(
             "namespace nk_{0} {{ using namespace ::nk; }}\n#define nk nk_{0}\n#define {3} {3}_{0}\n"
             "{1}{2}#undef {3}\n#undef nk\n",
-            key, kernel.source, entry_text(kernel, key), kernel.name);
+            key, numbered(kernel), entry_text(kernel, key), kernel.name);
     }
     if (libraries.empty()) return std::nullopt;
     const fs::path together = folder / ("together-" + hash_text(keys) + ".so");

@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/prelude/emulator/interface.h"
+#include "codegen/run/emulator.h"
 #include "diagrams/result.h"
 
 namespace napkin {
@@ -15,6 +16,9 @@ namespace napkin {
 struct HostKernel {
     void (*entry)(nk::emulator::Context*, const nk::emulator::Argument*) = nullptr;
 };
+
+/// The line of the kernel's text at which a thread was, or nothing where that is not known.
+[[nodiscard]] std::optional<int> line_of(const KernelPlace& place);
 
 /// Compiles the kernel's text, or takes it from `cache`. Rejection by the compiler is a bug of ours
 /// and throws InternalError with its output.

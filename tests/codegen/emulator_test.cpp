@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "codegen/run/compile.h"
@@ -100,6 +101,18 @@ TEST_CASE("emulator: planted faults are found") {
         REQUIRE(fault.has_value());
         CHECK_MESSAGE(fault->message.find(planted.said) != std::string::npos, fault->message);
     }
+}
+
+TEST_CASE("emulator: a race is reported with both lines of the kernel") {
+    const std::optional<EmulatorFault> fault = run(reverse_kernel("block_barrier();",
+                                                                  "if (i == 3) tile[1] = 2.0f;\n"
+                                                                  "if (i == 40) tile[1] = 3.0f;"));
+    REQUIRE(fault.has_value());
+    CHECK_MESSAGE(fault->message.find("race: write to") == 0, fault->message);
+    const int line = line_of(fault->place).value_or(0);
+    const int other = line_of(fault->other).value_or(0);
+    CHECK_EQ(std::min(line, other), 9);
+    CHECK_EQ(std::max(line, other), 10);
 }
 
 TEST_CASE("emulator: what the host compiler rejects is our bug") {

@@ -176,8 +176,12 @@ std::string wrong_with(const std::string& source, std::uint64_t seed) {
     static const std::vector<float> right = expected(Arrays());
     Arrays arrays;
     const EmulatedRun run = runner_of(source, arrays).run(seed, 2);
-    if (run.fault)
-        return fmt::format("{} {:3}: {}", run.fault->block, run.fault->thread, run.fault->message);
+    if (run.fault) {
+        const int line = line_of(run.fault->place).value_or(0);
+        const int other = line_of(run.fault->other).value_or(0);
+        return fmt::format("{} {:3} {:3} {:3}  {}", run.fault->block, run.fault->thread, line,
+                           other, run.fault->message);
+    }
     int wrong = 0;
     for (std::size_t i = 0; i < right.size(); ++i)
         wrong += nk::to_f32(arrays.c[i]) != right[i];  // and NaN
@@ -355,7 +359,8 @@ TEST_CASE("emulator: faults planted in a kernel of warp groups are found") {
             CHECK_NE(said.find(planted.said), std::string::npos);
         }
     }
-    MESSAGE("planted faults, block, thread and what is said of them:\n" << table);
+    MESSAGE("planted faults, block, thread, line, the other line and what is said of them:\n"
+            << table);
     CHECK_GE(faults.size(), 25);
 }
 
