@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <list>
 
 #include "codegen/run/arguments.h"
 #include "codegen/run/buffers.h"
@@ -23,10 +24,33 @@ std::string fault_text(const EmittedKernel& kernel, const EmulatorFault& fault) 
                        fault.message, line("; the other was in ", fault.other));
 }
 
+nk::emulator::TensorMap map_for(const KernelParameter& parameter, Buffer& buffer) {
+    nk::emulator::TensorMap map;
+    map.base = buffer.bytes.data() + kGuardBytes;
+    map.name = parameter.name.c_str();
+    map.rank = static_cast<int>(parameter.map.dimensions.size());
+    map.element_bytes = static_cast<int>(bytes_for(buffer.type, 1));
+    map.swizzle = static_cast<int>(parameter.map.swizzle);
+    for (std::size_t d = 0; d < parameter.map.dimensions.size(); ++d) {
+        const std::uint32_t dimension = parameter.map.dimensions[d];
+        map.extents[d] = buffer.extents[dimension];
+        map.strides[d] = buffer.strides[dimension] * map.element_bytes;
+        map.box[d] = static_cast<int>(parameter.map.box[d]);
+    }
+    return map;
+}
+
+/// `maps` keeps what arguments point to.
 Argument argument_for(const Diagram& diagram, const KernelParameter& parameter,
-                      std::vector<Buffer>& buffers, const Tensors& inputs) {
+                      std::vector<Buffer>& buffers, const Tensors& inputs,
+                      std::list<nk::emulator::TensorMap>& maps) {
     Argument argument;
     argument.name = parameter.name.c_str();
+    if (parameter.kind == KernelParameter::Kind::TensorMap) {
+        maps.push_back(map_for(parameter, buffer_of(buffers, parameter.array)));
+        argument.data = &maps.back();
+        return argument;
+    }
     if (parameter.kind == KernelParameter::Kind::Buffer) {
         Buffer& buffer = buffer_of(buffers, parameter.array);
         unsigned char* values = buffer.bytes.data() + kGuardBytes;
@@ -60,8 +84,9 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
         if (!compiled) return compiled.error();
         EmulatedLaunch launch;
         launch.entry = compiled->entry;
+        std::list<nk::emulator::TensorMap> maps;
         for (const KernelParameter& parameter : kernel.parameters)
-            launch.arguments.push_back(argument_for(diagram, parameter, buffers, inputs));
+            launch.arguments.push_back(argument_for(diagram, parameter, buffers, inputs, maps));
         launch.blocks = blocks_of(kernel, extents_of(diagram));
         launch.threads = kernel.threads;
         launch.shared_bytes = kernel.shared_bytes;

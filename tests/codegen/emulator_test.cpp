@@ -104,9 +104,10 @@ TEST_CASE("emulator: planted faults are found") {
 }
 
 TEST_CASE("emulator: a race is reported with both lines of the kernel") {
-    const std::optional<EmulatorFault> fault = run(reverse_kernel("block_barrier();",
-                                                                  "if (i == 3) tile[1] = 2.0f;\n"
-                                                                  "if (i == 40) tile[1] = 3.0f;"));
+    const std::optional<EmulatorFault> fault =
+        run(reverse_kernel("block_barrier();",
+                           "if (i == 3) tile[1] = 2.0f;\n"
+                           "if (i == 40) tile[1] = 3.0f;\nblock_barrier();"));
     REQUIRE(fault.has_value());
     CHECK_MESSAGE(fault->message.find("race: write to") == 0, fault->message);
     const int line = line_of(fault->place).value_or(0);
