@@ -22,8 +22,6 @@ namespace napkin::cli {
 namespace {
 
 constexpr const char* kPrompt = "napkin> ";
-constexpr const char* kOnlyScheduled =
-    "  what is computed stays as it is; `emit schedule` shows how it is carried out\n\n";
 
 /// One interactive session.
 class Session {
@@ -70,18 +68,8 @@ private:
     }
     void quit(const std::string&);
 
-    /// Whether no step since then changed what is computed where.
-    [[nodiscard]] bool only_scheduled(const State& before) const {
-        return before.steps.size() != bench_.current().steps.size() &&
-               before.diagram == bench_.current().diagram &&
-               before.relabelling == bench_.current().relabelling;
-    }
     std::optional<Command> parse(const std::string& line);
     void report(const State* before);
-    /// The same, in short where nothing but the schedule changed.
-    void report_since(const State& before) {
-        only_scheduled(before) ? say(kOnlyScheduled) : report(&before);
-    }
     void refuse(const NotApplicable& refusal);
     void say(const std::string& text) { print_data(text); }
     [[nodiscard]] std::string text() const {
@@ -149,7 +137,7 @@ int Session::run() {
 void Session::execute(std::string_view line) {
     std::optional<State> before;
     const auto report_steps = [&] {
-        if (before && bench_.current().steps.size() != before->steps.size()) report_since(*before);
+        if (before && bench_.current().steps.size() != before->steps.size()) report(&*before);
         before.reset();
     };
     for (std::string_view rest = line; !done_ && !rest.empty();) {
@@ -191,8 +179,9 @@ bool Session::command(const std::string& word, const std::string& rest) {
 std::optional<Command> Session::parse(const std::string& line) {
     const Result<Command> command =
         parse_command(context_.sources, context_.sources.add("<typed>", line));
-    if (command) return *command;
-    print_diagnostics(command.error(), context_.sources);
+    const Diagnostics wrong = command ? schedule::wrong_with(*command) : command.error();
+    if (!wrong.has_errors()) return *command;
+    print_diagnostics(wrong, context_.sources);
     return std::nullopt;
 }
 
@@ -213,11 +202,6 @@ void Session::report(const State* before) {
 bool Session::step(const std::string& line) {
     const std::optional<Command> command = parse(line);
     if (!command) return false;
-    if (command->rule == "schedule")
-        if (const auto request = schedule::request_of(*command); !request) {
-            print_diagnostics(request.error(), context_.sources);
-            return false;
-        }
     const std::optional<NotApplicable> refusal = bench_.take(*command);
     if (refusal) refuse(*refusal);
     return !refusal;
@@ -272,7 +256,7 @@ void Session::suggest_moves(const std::string& rest) {
 void Session::travel(const std::function<bool()>& go, const std::string& otherwise) {
     const State before = bench_.current();
     if (go())
-        report_since(before);
+        report(&before);
     else
         say("  " + otherwise + "\n");
 }

@@ -136,8 +136,20 @@ std::string split_accumulators_text(const Diagram& plain, const State& state) {
     return text;
 }
 
+namespace {
+
+bool only_scheduled(const State& before, const State& now) {
+    return before.steps.size() != now.steps.size() && before.diagram == now.diagram &&
+           before.relabelling == now.relabelling;
+}
+
+}  // namespace
+
 Result<std::string> report_step(const State* before, const Diagram& plain, const State& now,
                                 const Machine& machine, bool color) {
+    if (before != nullptr && only_scheduled(*before, now))
+        return std::string(
+            "  what is computed stays as it is; `emit schedule` shows how it is carried out\n");
     const Result<Cost> cost = cost_of_state(now);
     if (!cost) return cost.error();
     std::optional<Figures> earlier;

@@ -36,7 +36,7 @@ struct Figures {
 /// in the diagram.
 [[nodiscard]] std::string split_accumulators_text(const Diagram& plain, const State& state);
 /// Everything after a step from `before` (null at the start), in a derivation from the plain
-/// diagram.
+/// diagram; a line where nothing but the schedule changed.
 [[nodiscard]] Result<std::string> report_step(const State* before, const Diagram& plain,
                                               const State& now, const Machine& machine, bool color);
 

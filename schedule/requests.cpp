@@ -72,6 +72,21 @@ SettingValue value_of(const std::string& text) {
     return error == std::errc{} && rest == end ? number : -1;
 }
 
+/// The choice of one `schedule` command.
+Result<Request> request_of(const Command& command) {
+    if (command.names.size() != 1 || command.value.empty())
+        return messages::wrong_choice(command.span, {"`schedule` takes a choice and its value",
+                                                     "write it as `schedule stages = 3 in O`"});
+    Request request;
+    request.region = command.in;
+    request.place = command.span;
+    const SettingName name{command.names.front(), command.of};
+    if (const auto wrong = set(request.schedule, {name, value_of(command.value)}))
+        return messages::wrong_choice(command.span, *wrong);
+    request.places[name] = command.span;
+    return request;
+}
+
 }  // namespace
 
 Result<std::vector<Request>> read_schedule(const SourceMap& sources, std::uint32_t file) {
@@ -85,18 +100,10 @@ Result<std::vector<Request>> read_schedule(const SourceMap& sources, std::uint32
     }
 }
 
-Result<Request> request_of(const Command& command) {
-    if (command.names.size() != 1 || command.value.empty())
-        return messages::wrong_choice(command.span, {"`schedule` takes a choice and its value",
-                                                     "write it as `schedule stages = 3 in O`"});
-    Request request;
-    request.region = command.in;
-    request.place = command.span;
-    const SettingName name{command.names.front(), command.of};
-    if (const auto wrong = set(request.schedule, {name, value_of(command.value)}))
-        return messages::wrong_choice(command.span, *wrong);
-    request.places[name] = command.span;
-    return request;
+Diagnostics wrong_with(const Command& command) {
+    if (command.rule != "schedule") return {};
+    const Result<Request> request = request_of(command);
+    return request ? Diagnostics{} : request.error();
 }
 
 Result<std::map<std::string, Request>> requests_of(const State& state,

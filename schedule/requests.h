@@ -30,8 +30,8 @@ struct Request {
 /// Reports every mistake.
 [[nodiscard]] Result<std::vector<Request>> read_schedule(const SourceMap& sources,
                                                          std::uint32_t file);
-/// The choice of one `schedule` command.
-[[nodiscard]] Result<Request> request_of(const Command& command);
+/// What is wrong with a command as a choice; nothing with one of another rule.
+[[nodiscard]] Diagnostics wrong_with(const Command& command);
 /// What is asked for, by the names of the state's regions: by its derivation, then by `others`, of
 /// which the last word counts.
 [[nodiscard]] Result<std::map<std::string, Request>> requests_of(
