@@ -85,6 +85,11 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.as)
         app.add_option("--after", out.after, "of a schedule, the program after this pass")
             ->check(CLI::IsMember({"form", "rotate", "stages", "place", "synchronise"}));
+    if (takes.mask_as)
+        app.add_option("--as", out.as,
+                       "rows of progressions, FlexAttention's function, lists of blocks, or, of a "
+                       "matrix, a diagram")
+            ->check(CLI::IsMember({"acsr", "flex", "blocks", "ncd"}));
     if (takes.only_target) {
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
         app.add_option("--seconds", out.seconds, "stop after so many, with what was found")

@@ -23,7 +23,7 @@ constexpr std::array kStandIns = {
     StandIn{"┌", "+"}, StandIn{"┐", "+"}, StandIn{"└", "+"}, StandIn{"┘", "+"}, StandIn{"├", "+"},
     StandIn{"┤", "+"}, StandIn{"┴", "+"}, StandIn{"┬", "+"}, StandIn{"┼", "+"},
     StandIn{"●", "o"}, StandIn{"○", "o"}, StandIn{"■", "#"}, StandIn{"◁", "<"},
-    StandIn{"→", ">"}, StandIn{"←", "<"},
+    StandIn{"→", ">"}, StandIn{"←", "<"}, StandIn{"█", "#"}, StandIn{"▒", "+"},
     // Letters and signs of formulas.
     StandIn{"ℓ", "l"}, StandIn{"α", "alpha"}, StandIn{"β", "beta"}, StandIn{"λ", "lambda"},
     StandIn{"\u0305", "~"}, StandIn{"′", "'"}, StandIn{"·", "*"}, StandIn{"×", "x"},

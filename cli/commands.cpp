@@ -27,7 +27,7 @@ std::span<const Subcommand> all_subcommands() {
         Subcommand{"bound", "what no schedule transfers less than, and the best of a derivation's kind",
                    Takes{.derivation = true, .machine = true, .json = true}, run_bound},
         Subcommand{"mask", "what masks leave to compute: their conditions, and the tiles they meet and cover",
-                   Takes{.derivation = true, .json = true}, run_mask},
+                   Takes{.derivation = true, .output = true, .json = true, .mask_as = true}, run_mask},
         Subcommand{"explain", "why a command does or does not apply, or why a derivation costs what it does",
                    Takes{.derivation = true, .output = true, .json = true, .topic = "COMMAND"}, run_explain},
         Subcommand{"emit", "write the tile program or the kernels of a derivation",

@@ -1,14 +1,20 @@
-// mask: what the masks of a derivation leave to compute.
+// mask: what the masks of a derivation leave to compute, in words, pictures and the forms of
+// others.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/files.h"
 #include "cli/json.h"
+#include "cli/mask_export.h"
 #include "cli/mask_text.h"
 #include "cli/messages.h"
 #include "cli/session.h"
 #include "derive/tile_program.h"
 #include "diagrams/checked.h"
+#include "diagrams/drawing/render.h"
+#include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/cost.h"
 
 namespace napkin::cli {
@@ -30,26 +36,94 @@ Result<MaskBytes> bytes_of(const State& state, std::size_t region) {
     return bytes;
 }
 
+bool is_matrix(const std::string& path) {
+    return path.size() > 4 && path.substr(path.size() - 4) == ".npy";
+}
+
+Result<int> written(const Result<std::string>& text, const std::string& path) {
+    if (!text) return text.error();
+    if (path.empty()) {
+        print_data(*text);
+        return kOk;
+    }
+    if (const auto failure = write_data(path, *text)) return Diagnostics{{*failure}};
+    return kOk;
+}
+
+/// Which rows of progressions a matrix is, or a diagram with such a mask.
+Result<int> mask_of_matrix(const Arguments& arguments) {
+    const Result<MaskMatrix> matrix = read_matrix(arguments.file);
+    if (!matrix) return matrix.error();
+    if (arguments.as.empty() || arguments.as == "acsr")
+        return written(compressed_text(*matrix, arguments.file), arguments.output);
+    if (arguments.as != "ncd" || arguments.output.empty())
+        return Diagnostics{{mask_form_unfit(arguments.as, arguments.file)}};
+    const Result<std::string> text = import_matrix(*matrix, arguments.file, arguments.output);
+    if (!text) return text.error();
+    return kOk;
+}
+
+Result<int> write_form(const Arguments& arguments, const State& state, const MaskReport& report) {
+    if (arguments.as == "acsr") return written(compressed_text(state, report), arguments.output);
+    if (arguments.as == "flex") return written(mask_mod_text(state, report), arguments.output);
+    if (arguments.as != "blocks" || arguments.output.empty())
+        return Diagnostics{{mask_form_unfit(arguments.as, arguments.file)}};
+    if (auto failure = write_block_lists(state, report, arguments.output)) return *failure;
+    return kOk;
+}
+
+Result<int> draw_mask(const Arguments& arguments, const State& state, const MaskReport& report) {
+    const Result<drawing::Format> format = drawing::format_of(arguments.output);
+    if (!format) return format.error();
+    if (*format == drawing::Format::Text)
+        return written(mask_characters(state, report, kColumns), arguments.output);
+    const Result<drawing::Canvas> canvas = mask_picture(state, report);
+    if (!canvas) return canvas.error();
+    return written(drawing::render_canvas(*canvas, *format), arguments.output);
+}
+
+/// Kernels that run one after another have the same mask once each.
+bool same_mask(const MaskReport& a, const MaskReport& b) {
+    return a.conditions == b.conditions && a.data == b.data && a.tilings == b.tilings &&
+           a.queries == b.queries;
+}
+
+Result<int> write_one(const Arguments& arguments, const State& state,
+                      const std::vector<MaskReport>& reports) {
+    const MaskReport& report = reports.front();
+    if (!std::all_of(reports.begin(), reports.end(),
+                     [&](const MaskReport& other) { return same_mask(report, other); }))
+        return Diagnostics{{several_masks(reports.size())}};
+    if (report.counts.empty() && arguments.as != "flex")
+        return Diagnostics{{uncounted_mask(report.statement)}};
+    return arguments.as.empty() ? draw_mask(arguments, state, report)
+                                : write_form(arguments, state, report);
+}
+
 }  // namespace
 
 Result<int> run_mask(Context& context) {
+    const Arguments& arguments = context.arguments;
+    if (is_matrix(arguments.file)) return mask_of_matrix(arguments);
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     const State& state = loaded->state;
     const Result<std::vector<MaskReport>> reports = mask_reports(state);
     if (!reports) return reports.error();
     if (reports->empty()) return Diagnostics{{no_mask(state.diagram.name)}};
+    if (!arguments.as.empty() || !arguments.output.empty())
+        return write_one(arguments, state, *reports);
     Json json{{"ok", true}, {"masks", Json::array()}};
     std::string text;
     for (const MaskReport& report : *reports) {
         const Result<MaskBytes> bytes = bytes_of(state, report.region);
         if (!bytes) return bytes.error();
-        if (context.arguments.json)
+        if (arguments.json)
             json["masks"].push_back(mask_json(state, report, *bytes));
         else
             text += mask_text(state, report, *bytes);
     }
-    print_data(context.arguments.json ? text_of(json) : text);
+    print_data(arguments.json ? text_of(json) : text);
     return kOk;
 }
 

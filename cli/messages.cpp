@@ -108,6 +108,42 @@ Diagnostic no_mask(const std::string& diagram) {
                        "`if x <= q then S[q, x] else -inf`");
 }
 
+Diagnostic uncounted_mask(const std::string& statement) {
+    return plain_error("E9031",
+                       "the tiles of the mask of `" + statement + "` are not known or too many",
+                       "a mask that multiplies indices has no closed form; give smaller sizes with "
+                       "`--set`, or larger tiles");
+}
+
+Diagnostic data_in_mask(const std::string& statement) {
+    return plain_error("E9032",
+                       "the mask of `" + statement + "` reads arrays, which are known at run time",
+                       "`--as flex` writes it as a function of them");
+}
+
+Diagnostic row_not_compressed(const std::string& what, std::int64_t row) {
+    return plain_error("E9033",
+                       "row " + std::to_string(row) + " of `" + what +
+                           "` is neither a progression nor one of progressions, nor two of these",
+                       "`--as ncd` takes rows of a single progression");
+}
+
+Diagnostic no_mask_matrix(const std::string& path) {
+    return plain_error("E9034", "`" + path + "` is no matrix of zeros and ones",
+                       "a mask has a row a query and a column a key");
+}
+
+Diagnostic several_masks(std::size_t count) {
+    return plain_error("E9035", std::to_string(count) + " masks do not go into one file",
+                       "fuse their kernels, or give the diagram one mask");
+}
+
+Diagnostic mask_form_unfit(const std::string& form, const std::string& path) {
+    return plain_error("E9036", "`--as " + form + "` is not of `" + path + "`",
+                       "`acsr`, `flex` and `blocks` are of a diagram, `acsr` and `ncd` of a matrix "
+                       "in a `.npy` file; `blocks` and `ncd` write a folder, `-o FOLDER`");
+}
+
 Diagnostic several_cubins(std::size_t count) {
     return plain_error("E9008",
                        "this derivation has " + std::to_string(count) +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,12 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic law_without_picture(const std::string& command);
 /// Of `mask`.
 [[nodiscard]] Diagnostic no_mask(const std::string& diagram);
+[[nodiscard]] Diagnostic uncounted_mask(const std::string& statement);
+[[nodiscard]] Diagnostic data_in_mask(const std::string& statement);
+[[nodiscard]] Diagnostic row_not_compressed(const std::string& what, std::int64_t row);
+[[nodiscard]] Diagnostic no_mask_matrix(const std::string& path);
+[[nodiscard]] Diagnostic several_masks(std::size_t count);
+[[nodiscard]] Diagnostic mask_form_unfit(const std::string& form, const std::string& path);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);
 [[nodiscard]] Diagnostic after_without_schedule();
 [[nodiscard]] Diagnostic no_passes(const std::string& region, const std::string& target);

@@ -1,6 +1,6 @@
 // Masks of derivations: what is counted against visiting every pair, the library's masks against
 // their definitions written here a second time, and figures that are known from elsewhere.
-#include "perfmodel/mask_report.h"
+#include "perfmodel/tile_grid.h"
 
 #include <doctest/doctest.h>
 
@@ -482,6 +482,66 @@ TEST_CASE("more heads than can be told apart are refused") {
     const Result<std::vector<MaskReport>> reports = mask_reports(state);
     REQUIRE_FALSE(reports.has_value());
     CHECK_EQ(reports.error().list.front().code, "E0721");
+}
+
+TEST_CASE("grids of tiles are what is counted") {
+    const std::vector<Near> axes{{23, 5, 2, 2, false, 4, 3}, {14, 6, 3, 2, true, 5, 4}};
+    const State state = sum_where(axes, library_mask(axes));
+    const MaskReport report = only_report(state);
+    const std::optional<TileGrid> grid = tile_grid(state.diagram, report, report.tilings, 0);
+    REQUIRE(grid);
+    CHECK_EQ(grid->rows, 6 * 3);
+    CHECK_EQ(grid->columns, 8 * 4);
+    const auto of = [&](index::TileState wanted) {
+        return std::count(grid->states.begin(), grid->states.end(), wanted);
+    };
+    CHECK_EQ(of(index::TileState::Full), report.total().full);
+    CHECK_EQ(of(index::TileState::Partial), report.total().partial());
+    const auto pairs = tile_grid(state.diagram, report, single_indices(report), 0);
+    REQUIRE(pairs);
+    for (std::int64_t row = 0; row < pairs->rows; ++row)
+        for (std::int64_t column = 0; column < pairs->columns; ++column) {
+            const bool visible = neighbourhood(axes[0])[static_cast<std::size_t>(row / 14)]
+                                                       [static_cast<std::size_t>(column / 14)] &&
+                                 neighbourhood(axes[1])[static_cast<std::size_t>(row % 14)]
+                                                       [static_cast<std::size_t>(column % 14)];
+            CHECK((pairs->at(row, column) == index::TileState::Full) == visible);
+        }
+}
+
+TEST_CASE("rows of progressions") {
+    using Rows = std::vector<NestedProgression>;
+    CHECK_EQ(*compressed({}), Rows{});
+    CHECK_EQ(*compressed({7}), Rows{{{1, 7, 1}, 0, 1}});
+    CHECK_EQ(*compressed({3, 4, 5}), Rows{{{1, 3, 3}, 0, 1}});
+    CHECK_EQ(*compressed({1, 6, 11, 16}), Rows{{{5, 1, 4}, 0, 1}});
+    CHECK_EQ(*compressed({2, 3, 4, 12, 13, 14, 22, 23, 24}), Rows{{{1, 2, 3}, 10, 3}});
+    // Near blocks after every third one.
+    CHECK_EQ(*compressed({0, 3, 6, 8, 9, 10}), Rows{{{3, 0, 3}, 0, 1}, {{1, 8, 3}, 0, 1}});
+    CHECK_EQ(*compressed({0, 1, 2, 9, 14, 19}), Rows{{{1, 0, 3}, 0, 1}, {{5, 9, 3}, 0, 1}});
+    CHECK_FALSE(compressed({0, 1, 5, 7, 12, 20, 21}));
+}
+
+TEST_CASE("compressed rows have the columns that they are of, whatever these are") {
+    std::mt19937_64 random(20261125);
+    int told = 0;
+    for (int trial = 0; trial < 3000; ++trial) {
+        std::vector<std::int64_t> columns;
+        const unsigned density = 1 + static_cast<unsigned>(trial % 9);
+        for (std::int64_t column = 0; column < 12; ++column)
+            if (random() % 10 < density) columns.push_back(column);
+        const auto rows = compressed(columns);
+        if (!rows) continue;
+        ++told;
+        std::vector<std::int64_t> again;
+        for (const NestedProgression& row : *rows)
+            for (std::int64_t k = 0; k < row.count; ++k)
+                for (std::int64_t t = 0; t < row.inner.count; ++t)
+                    again.push_back(row.inner.first + row.inner.stride * t + row.stride * k);
+        CHECK_EQ(again, columns);
+    }
+    CHECK(told > 500);
+    CHECK(told < 2900);
 }
 
 }  // namespace napkin

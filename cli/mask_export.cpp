@@ -1,0 +1,203 @@
+#include "cli/mask_export.h"
+
+#include <algorithm>
+
+#include "cli/files.h"
+#include "cli/messages.h"
+#include "diagrams/evaluate.h"
+#include "diagrams/npy.h"
+
+namespace napkin::cli {
+
+namespace {
+
+using index::TileState;
+
+std::string progression_text(const NestedProgression& each) {
+    std::string text = std::to_string(each.inner.stride) + " " + std::to_string(each.inner.first) +
+                       " " + std::to_string(each.inner.count);
+    if (each.count > 1)
+        text += " x " + std::to_string(each.stride) + " " + std::to_string(each.count);
+    return text;
+}
+
+std::string row_text(const std::vector<NestedProgression>& row) {
+    if (row.empty()) return "1 0 0";
+    std::string text;
+    for (const NestedProgression& each : row)
+        text += (text.empty() ? "" : " + ") + progression_text(each);
+    return text;
+}
+
+/// How many integers they are, and how many as compressed sparse rows.
+std::string size_text(std::int64_t rows, std::int64_t integers, std::int64_t pairs) {
+    return "# " + std::to_string(rows) + " rows, " + std::to_string(integers) +
+           " integers; as compressed sparse rows " + std::to_string(rows + 1 + pairs) + "\n";
+}
+
+/// Rows of one head or matrix, or the number of the first that is no such row.
+struct CompressedRows {
+    std::string text;
+    std::int64_t integers = 0;
+    std::int64_t pairs = 0;
+    std::optional<std::int64_t> broken;
+};
+
+template <class Visible>
+CompressedRows compress_rows(std::int64_t rows, const Visible& visible) {
+    CompressedRows result;
+    for (std::int64_t row = 0; row < rows; ++row) {
+        const std::vector<std::int64_t> columns = visible(row);
+        const std::optional<std::vector<NestedProgression>> parts = compressed(columns);
+        if (!parts) {
+            result.broken = row;
+            return result;
+        }
+        result.text += row_text(*parts) + "\n";
+        result.pairs += static_cast<std::int64_t>(columns.size());
+        result.integers += parts->empty() ? 3 : 0;
+        for (const NestedProgression& each : *parts) result.integers += each.count > 1 ? 5 : 3;
+    }
+    return result;
+}
+
+Tensor tensor_of(std::vector<std::int64_t> extents) {
+    std::int64_t size = 1;
+    for (const std::int64_t extent : extents) size *= extent;
+    return {std::move(extents), std::vector<double>(static_cast<std::size_t>(size), 0.0)};
+}
+
+/// Counts and indices of the tiles of one state.
+struct BlockList {
+    Tensor count;
+    Tensor index;
+};
+
+void add_row(const TileGrid& grid, std::int64_t row, std::size_t place, TileState state,
+             BlockList& list) {
+    std::size_t count = 0;
+    const auto begin = place * static_cast<std::size_t>(grid.columns);
+    for (std::int64_t column = 0; column < grid.columns; ++column)
+        if (grid.at(row, column) == state)
+            list.index.values[begin + count++] = static_cast<double>(column);
+    list.count.values[place] = static_cast<double>(count);
+}
+
+}  // namespace
+
+Result<std::string> compressed_text(const State& state, const MaskReport& report) {
+    if (!report.data.empty()) return data_in_mask(report.statement);
+    std::string text;
+    for (std::size_t head = 0; head < report.counts.size(); ++head) {
+        const auto grid = tile_grid(state.diagram, report, single_indices(report), head);
+        if (!grid) return uncounted_mask(report.statement);
+        const CompressedRows rows = compress_rows(grid->rows, [&](std::int64_t row) {
+            std::vector<std::int64_t> columns;
+            for (std::int64_t column = 0; column < grid->columns; ++column)
+                if (grid->at(row, column) == TileState::Full) columns.push_back(column);
+            return columns;
+        });
+        if (rows.broken) return row_not_compressed(report.statement, *rows.broken);
+        if (report.counts.size() > 1) text += "# head " + std::to_string(head) + "\n";
+        text += size_text(grid->rows, rows.integers, rows.pairs) + rows.text;
+    }
+    return text;
+}
+
+std::optional<Diagnostics> write_block_lists(const State& state, const MaskReport& report,
+                                             const std::string& folder) {
+    if (!report.data.empty()) return Diagnostics{{data_in_mask(report.statement)}};
+    std::vector<TileGrid> grids;
+    for (std::size_t head = 0; head < report.counts.size(); ++head) {
+        std::optional<TileGrid> grid = tile_grid(state.diagram, report, report.tilings, head);
+        if (!grid) return Diagnostics{{uncounted_mask(report.statement)}};
+        grids.push_back(std::move(*grid));
+    }
+    const auto heads = static_cast<std::int64_t>(grids.size());
+    const std::int64_t rows = grids.front().rows;
+    const BlockList nothing{tensor_of({1, heads, rows}),
+                            tensor_of({1, heads, rows, grids.front().columns})};
+    BlockList partial = nothing;
+    BlockList full = nothing;
+    std::size_t place = 0;
+    for (const TileGrid& grid : grids)
+        for (std::int64_t row = 0; row < rows; ++row, ++place) {
+            add_row(grid, row, place, TileState::Partial, partial);
+            add_row(grid, row, place, TileState::Full, full);
+        }
+    if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};
+    const std::pair<const char*, const Tensor*> files[] = {{"mask_block_cnt", &partial.count},
+                                                           {"mask_block_idx", &partial.index},
+                                                           {"full_block_cnt", &full.count},
+                                                           {"full_block_idx", &full.index}};
+    for (const auto& [name, tensor] : files)
+        if (const auto failure =
+                write_file(folder + "/" + name + ".npy", npy_bytes(*tensor, NpyType::I4)))
+            return Diagnostics{{*failure}};
+    return std::nullopt;
+}
+
+std::vector<std::int64_t> MaskMatrix::visible(std::int64_t row) const {
+    std::vector<std::int64_t> result;
+    for (std::int64_t column = 0; column < columns; ++column)
+        if (values[static_cast<std::size_t>(row * columns + column)] != 0) result.push_back(column);
+    return result;
+}
+
+Result<MaskMatrix> read_matrix(const std::string& path) {
+    const Result<NpyContent> content = read_npy(path);
+    if (!content) return content.error();
+    const Tensor& tensor = content->tensor;
+    const bool digits = std::all_of(tensor.values.begin(), tensor.values.end(),
+                                    [](double value) { return value == 0 || value == 1; });
+    if (tensor.extents.size() != 2 || !digits) return no_mask_matrix(path);
+    return MaskMatrix{tensor.extents[0], tensor.extents[1], tensor.values};
+}
+
+Result<std::string> compressed_text(const MaskMatrix& matrix, const std::string& path) {
+    const CompressedRows rows =
+        compress_rows(matrix.rows, [&](std::int64_t row) { return matrix.visible(row); });
+    if (rows.broken) return row_not_compressed(path, *rows.broken);
+    return size_text(matrix.rows, rows.integers, rows.pairs) + rows.text;
+}
+
+Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& path,
+                                  const std::string& folder) {
+    Tensor stride = tensor_of({matrix.rows});
+    Tensor first = stride;
+    Tensor count = stride;
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        const auto parts = compressed(matrix.visible(row));
+        const bool single =
+            parts && (parts->empty() || (parts->size() == 1 && parts->front().count == 1));
+        if (!single) return row_not_compressed(path, row);
+        const Progression one = parts->empty() ? Progression{} : parts->front().inner;
+        const auto at = static_cast<std::size_t>(row);
+        stride.values[at] = static_cast<double>(one.stride);
+        first.values[at] = static_cast<double>(one.first);
+        count.values[at] = static_cast<double>(one.count);
+    }
+    if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};
+    const std::pair<const char*, const Tensor*> files[] = {
+        {"stride", &stride}, {"first", &first}, {"count", &count}};
+    for (const auto& [name, tensor] : files)
+        if (const auto failure =
+                write_file(folder + "/" + name + ".npy", npy_bytes(*tensor, NpyType::I4)))
+            return Diagnostics{{*failure}};
+    const std::string rows = std::to_string(matrix.rows);
+    const std::string text =
+        "# The mask of a matrix, each row a progression of keys.\ndiagram compressed {\n  axis q "
+        "= " +
+        rows + ", x = " + std::to_string(matrix.columns) +
+        ", d = 128\n  input Q[q, d], K[x, d], V[x, d] : bf16\n"
+        "  input stride[q], first[q], count[q] : i32\n\n"
+        "  S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
+        "  M[q, x] = if in_progression[x](stride[q], first[q], count[q]) then S[q, x] else -inf\n"
+        "  P[q, x] = softmax[x](M[q, x])\n"
+        "  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n}\n";
+    if (const auto failure = write_file(folder + "/compressed.ncd", text))
+        return Diagnostics{{*failure}};
+    return text;
+}
+
+}  // namespace napkin::cli

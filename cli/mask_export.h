@@ -1,0 +1,49 @@
+// Masks in the forms of others: pictures, FlexAttention's function, block lists, compressed rows.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "diagrams/drawing/canvas.h"
+#include "perfmodel/tile_grid.h"
+
+namespace napkin::cli {
+
+/// A panel a head, up to so many that differ: every pair where there are at most 2048 queries and
+/// keys, else tiles, doubled until there are at most as many.
+[[nodiscard]] Result<drawing::Canvas> mask_picture(const State& state, const MaskReport& report);
+/// The same in characters, so many wide: full, partial and empty.
+[[nodiscard]] Result<std::string> mask_characters(const State& state, const MaskReport& report,
+                                                  std::int64_t width);
+
+/// `mask_mod(b, h, q_idx, kv_idx)` in Python: axes are parts of the indices, other arrays and
+/// woven axes are names.
+[[nodiscard]] std::string mask_mod_text(const State& state, const MaskReport& report);
+
+/// Of each head and tile of queries the numbers of partial and of full tiles of keys, and which:
+/// the four tensors of FlashAttention-4, as files in a folder.
+[[nodiscard]] std::optional<Diagnostics> write_block_lists(const State& state,
+                                                           const MaskReport& report,
+                                                           const std::string& folder);
+
+/// One line a row: `stride first count`, with ` x stride count` where that repeats and ` + ` before
+/// a second one. Refuses a mask that has another row.
+[[nodiscard]] Result<std::string> compressed_text(const State& state, const MaskReport& report);
+
+/// A matrix of zeros and ones in a file, one row a query.
+struct MaskMatrix {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::vector<double> values;
+    [[nodiscard]] std::vector<std::int64_t> visible(std::int64_t row) const;
+};
+[[nodiscard]] Result<MaskMatrix> read_matrix(const std::string& path);
+/// Its rows in the same notation, or the first that has none.
+[[nodiscard]] Result<std::string> compressed_text(const MaskMatrix& matrix,
+                                                  const std::string& path);
+/// A diagram whose mask reads the rows from arrays, written beside it in a folder; refuses rows of
+/// more than one progression.
+[[nodiscard]] Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& path,
+                                                const std::string& folder);
+
+}  // namespace napkin::cli

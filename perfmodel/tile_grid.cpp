@@ -1,0 +1,137 @@
+#include "perfmodel/tile_grid.h"
+
+#include <algorithm>
+#include <span>
+
+#include "diagrams/checked.h"
+#include "diagrams/contains.h"
+#include "diagrams/index/mask.h"
+
+namespace napkin {
+
+namespace {
+
+using Columns = std::span<const std::int64_t>;
+
+/// The longest progression at the beginning.
+Progression longest_at_front(Columns columns) {
+    if (columns.size() == 1) return {1, columns[0], 1};
+    const std::int64_t stride = columns[1] - columns[0];
+    std::size_t count = 2;
+    while (count < columns.size() && columns[count] - columns[count - 1] == stride) ++count;
+    return {stride, columns[0], static_cast<std::int64_t>(count)};
+}
+
+/// The longest nested progression at the beginning, and how many columns it takes.
+std::pair<NestedProgression, std::size_t> longest_nested(Columns columns) {
+    const Progression inner = longest_at_front(columns);
+    const auto width = static_cast<std::size_t>(inner.count);
+    NestedProgression nested{inner, 0, 1};
+    std::size_t taken = width;
+    for (; taken + width <= columns.size(); taken += width) {
+        const std::int64_t stride = columns[taken] - columns[taken - width];
+        if (nested.count > 1 && stride != nested.stride) break;
+        if (longest_at_front(columns.subspan(taken, width)) !=
+            Progression{width == 1 ? 1 : inner.stride, columns[taken], inner.count})
+            break;
+        nested.stride = stride;
+        ++nested.count;
+    }
+    return {nested, taken};
+}
+
+std::optional<NestedProgression> whole(Columns columns) {
+    const auto [nested, taken] = longest_nested(columns);
+    return taken == columns.size() ? std::optional(nested) : std::nullopt;
+}
+
+/// How the axes of a map follow from rows and columns of a grid.
+class MapReader {
+public:
+    MapReader(const std::vector<index::Tiling>& tilings, const std::vector<std::int64_t>& tiles,
+              std::size_t queries)
+        : tilings_(tilings), tiles_(tiles), queries_(queries), numbers_(tilings.size(), 0) {}
+
+    void set_row(std::int64_t row) { set(0, queries_, row); }
+    void set_column(std::int64_t column) { set(queries_, tilings_.size(), column); }
+    [[nodiscard]] index::TileState state(const index::TileMap& map) const {
+        std::int64_t place = 0;
+        for (std::size_t k = 0; k < map.axes.size(); ++k)
+            place = place * map.tiles[k] + numbers_[map.axes[k]];
+        return map.states[static_cast<std::size_t>(place)];
+    }
+
+private:
+    void set(std::size_t begin, std::size_t end, std::int64_t number) {
+        for (std::size_t k = end; k-- > begin;) {
+            numbers_[k] = number % tiles_[k];
+            number /= tiles_[k];
+        }
+    }
+
+    const std::vector<index::Tiling>& tilings_;
+    const std::vector<std::int64_t>& tiles_;
+    std::size_t queries_;
+    std::vector<std::int64_t> numbers_;
+};
+
+}  // namespace
+
+std::optional<TileGrid> tile_grid(const Diagram& diagram, const MaskReport& report,
+                                  const std::vector<index::Tiling>& tilings, std::size_t head) {
+    TileGrid grid{1, 1, {}};
+    std::vector<std::int64_t> tiles;
+    for (std::size_t k = 0; k < tilings.size(); ++k) {
+        tiles.push_back((diagram[tilings[k].axis].extent + tilings[k].size - 1) / tilings[k].size);
+        std::int64_t& side = k < report.queries.size() ? grid.rows : grid.columns;
+        side = saturating_multiply(side, tiles.back());
+    }
+    if (saturating_multiply(grid.rows, grid.columns) > kLargestGrid) return std::nullopt;
+    std::vector<Axis> axes = diagram.axes;
+    for (Axis& axis : axes) axis.dynamic = false;
+    const index::Mask mask(axes, report.conditions);
+    const auto maps = index::BoxCounter(axes, mask, tilings).maps(head_of(diagram, report, head));
+    if (!maps) return std::nullopt;
+    MapReader reader(tilings, tiles, report.queries.size());
+    grid.states.reserve(static_cast<std::size_t>(grid.rows * grid.columns));
+    for (std::int64_t row = 0; row < grid.rows; ++row) {
+        reader.set_row(row);
+        for (std::int64_t column = 0; column < grid.columns; ++column) {
+            reader.set_column(column);
+            index::TileState state = index::TileState::Full;
+            for (const index::TileMap& map : *maps) state = std::min(state, reader.state(map));
+            grid.states.push_back(state);
+        }
+    }
+    return grid;
+}
+
+std::vector<index::Tiling> single_indices(const MaskReport& report) {
+    std::vector<index::Tiling> tilings = report.tilings;
+    for (index::Tiling& tiling : tilings) tiling.size = 1;
+    return tilings;
+}
+
+std::optional<std::vector<NestedProgression>> compressed(const std::vector<std::int64_t>& columns) {
+    if (columns.empty()) return std::vector<NestedProgression>{};
+    if (const std::optional<NestedProgression> one = whole(columns)) return std::vector{*one};
+    // Two, one after the other: as many as possible in one progression before or after.
+    const Columns all(columns);
+    for (const std::size_t split :
+         {static_cast<std::size_t>(longest_at_front(all).count), longest_nested(all).second}) {
+        if (const auto rest = whole(all.subspan(split)))
+            return std::vector{*whole(all.first(split)), *rest};
+    }
+    std::size_t tail = 1;
+    while (tail < all.size() && (tail == 1 || all[all.size() - tail] - all[all.size() - tail - 1] ==
+                                                  all[all.size() - 1] - all[all.size() - 2]))
+        ++tail;
+    for (; tail > 0; --tail) {
+        const auto first = whole(all.first(all.size() - tail));
+        const auto rest = whole(all.last(tail));
+        if (first && rest) return std::vector{*first, *rest};
+    }
+    return std::nullopt;
+}
+
+}  // namespace napkin

@@ -1,0 +1,47 @@
+// Masks tile by tile: for pictures, block lists and rows of progressions.
+#pragma once
+
+#include "perfmodel/mask_report.h"
+
+namespace napkin {
+
+/// Tiles of queries by tiles of keys; of several axes the last is the fastest.
+struct TileGrid {
+    std::int64_t rows = 0;
+    std::int64_t columns = 0;
+    std::vector<index::TileState> states;
+    [[nodiscard]] index::TileState at(std::int64_t row, std::int64_t column) const {
+        return states[static_cast<std::size_t>(row * columns + column)];
+    }
+};
+/// More cells are refused.
+inline constexpr std::int64_t kLargestGrid = std::int64_t{1} << 27;
+
+/// The tiles of one head where the conditions over indices hold; nullopt where they cannot be told
+/// or are too many.
+[[nodiscard]] std::optional<TileGrid> tile_grid(const Diagram& diagram, const MaskReport& report,
+                                                const std::vector<index::Tiling>& tilings,
+                                                std::size_t head);
+/// The report's tilings with tiles of a single index.
+[[nodiscard]] std::vector<index::Tiling> single_indices(const MaskReport& report);
+
+/// first, first + stride, ..., `count` of them.
+struct Progression {
+    std::int64_t stride = 1;
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+    bool operator==(const Progression&) const = default;
+};
+/// A progression of progressions: `inner` at each of `outer` times a stride further on.
+struct NestedProgression {
+    Progression inner;
+    std::int64_t stride = 0;
+    std::int64_t count = 1;
+    bool operator==(const NestedProgression&) const = default;
+};
+/// Affine-compressed columns of one row: nothing for no column, a progression, one of progressions,
+/// or two of these one after the other; nullopt for columns that are none of it. `columns` rise.
+[[nodiscard]] std::optional<std::vector<NestedProgression>> compressed(
+    const std::vector<std::int64_t>& columns);
+
+}  // namespace napkin
