@@ -48,8 +48,8 @@ Result<int> draw_law(const State& state, const Command& command, const std::stri
 }
 
 Result<int> explain_command(Context& context, const State& state) {
-    const std::uint32_t file = context.sources.add("<command>", context.arguments.topic);
-    const Result<Command> command = parse_command(context.sources, file);
+    const Result<Command> command =
+        read_command(context.sources, "<command>", context.arguments.topic);
     if (!command) return command.error();
     if (!context.arguments.output.empty())
         return draw_law(state, *command, context.arguments.output);

@@ -16,7 +16,6 @@
 #include "cli/step_report.h"
 #include "cli/suggest.h"
 #include "cli/workbench.h"
-#include "schedule/requests.h"
 
 namespace napkin::cli {
 namespace {
@@ -177,11 +176,9 @@ bool Session::command(const std::string& word, const std::string& rest) {
 }
 
 std::optional<Command> Session::parse(const std::string& line) {
-    const Result<Command> command =
-        parse_command(context_.sources, context_.sources.add("<typed>", line));
-    const Diagnostics wrong = command ? schedule::wrong_with(*command) : command.error();
-    if (!wrong.has_errors()) return *command;
-    print_diagnostics(wrong, context_.sources);
+    const Result<Command> command = read_command(context_.sources, "<typed>", line);
+    if (command) return *command;
+    print_diagnostics(command.error(), context_.sources);
     return std::nullopt;
 }
 

@@ -5,6 +5,14 @@
 
 namespace napkin::cli {
 
+Result<Command> read_command(SourceMap& sources, const std::string& name, const std::string& text) {
+    Result<Command> command = parse_command(sources, sources.add(name, text));
+    if (!command) return command;
+    const Diagnostics wrong = schedule::wrong_with(*command);
+    if (wrong.has_errors()) return wrong;
+    return command;
+}
+
 Result<std::vector<Command>> load_commands(Context& context) {
     if (!context.derivation && context.arguments.derivation.empty()) return std::vector<Command>{};
     const Result<std::uint32_t> file =

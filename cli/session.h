@@ -39,6 +39,10 @@ struct SetFile {
 [[nodiscard]] Result<SetFile> parse_with_settings(SourceMap& sources, std::uint32_t file,
                                                   const Settings& settings);
 
+/// A command as typed, shown in messages under this name; a choice of a schedule that there is not
+/// is a diagnostic too.
+[[nodiscard]] Result<Command> read_command(SourceMap& sources, const std::string& name,
+                                           const std::string& text);
 /// The commands of `--drv`, or of the interactive session; none where there is neither.
 [[nodiscard]] Result<std::vector<Command>> load_commands(Context& context);
 
