@@ -49,7 +49,8 @@ std::string heads_text(const Diagram& diagram, const MaskReport& report) {
     std::vector<std::pair<TileCounts, std::vector<std::size_t>>> alike;
     for (std::size_t head = 0; head < report.counts.size(); ++head) {
         auto same = std::find_if(alike.begin(), alike.end(), [&](const auto& each) {
-            return each.first == report.counts[head];
+            return each.first.visited == report.counts[head].visited &&
+                   each.first.full == report.counts[head].full;
         });
         if (same == alike.end()) same = alike.insert(alike.end(), {report.counts[head], {}});
         same->second.push_back(head);
