@@ -159,13 +159,18 @@ void EmulatedHopper::named_barrier(int number, int threads) {
     order_.clocks.acquire(context_.thread, barrier.together);
 }
 
-void EmulatedHopper::touch(const StartedBulk& bulk, const SharedAccess& access) {
+/// A store does not read what is outside the array.
+void EmulatedHopper::touch(const StartedBulk& bulk, SharedAccess access) {
+    std::vector<long long> whole;
     for_each_unit(bulk, [&](const BulkUnit& unit) {
-        SharedAccess part = access;
-        part.place = unit.place + (bulk.loads() ? 0 : unit.first);
-        part.bytes = bulk.loads() ? 16 : unit.last - unit.first;
-        if (part.bytes > 0) fail_if(order_.touch(part, bulk.copy.tile, unit.place));
+        access.place = unit.place + unit.first;
+        access.bytes = unit.last - unit.first;
+        if (bulk.loads() || access.bytes == 16)
+            whole.push_back(unit.place);
+        else if (access.bytes > 0)
+            fail_if(order_.touch(access, bulk.copy.tile, access.place));
     });
+    fail_if(order_.touch(access, bulk.copy.tile, whole));
 }
 
 void EmulatedHopper::start_bulk_copy(const BulkCopy& copy) {
@@ -247,14 +252,12 @@ void EmulatedHopper::set_registers(int registers, bool more) {
 void EmulatedHopper::check_operand(const OperandLayout& layout, int size) {
     const Group& mine = group();
     const std::uint64_t number = mine.products.open_group(context_.thread % kGroupThreads);
-    SharedAccess access{SharedAccess::By::Product, context_.thread, epoch_of(mine.agent, number)};
-    access.bytes = 16;
-    const auto touch = [&](int across, int k) {
-        access.place = layout.place(across, k) / 16 * 16;
-        fail_if(order_.touch(access, "shared memory", access.place));
-    };
+    std::vector<long long> units;
     for (int across = 0; across < size; across += layout.transposed ? 8 : 1)
-        for (int k = 0; k < 16; k += layout.transposed ? 1 : 8) touch(across, k);
+        for (int k = 0; k < 16; k += layout.transposed ? 1 : 8)
+            units.push_back(layout.place(across, k) / 16 * 16);
+    fail_if(order_.touch({SharedAccess::By::Product, context_.thread, epoch_of(mine.agent, number)},
+                         "an operand", units));
 }
 
 /// Threads who know the same are one to operands.

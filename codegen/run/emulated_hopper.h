@@ -74,7 +74,7 @@ private:
     /// Wakes who waits for a phase, if it was completed.
     void settle(long long place, std::uint64_t phases_before, const Misuse& wrong, int thread);
     PhaseBarrier& barrier(long long place);
-    void touch(const StartedBulk& bulk, const SharedAccess& access);
+    void touch(const StartedBulk& bulk, SharedAccess access);
     void check_operands(StartedProduct& product);
     void check_operand(const OperandLayout& layout, int size);
     Group& group();

@@ -68,6 +68,7 @@ void SharedShadow::clear() {
     std::fill(units_.begin(), units_.end(), Cell{});
     std::fill(split_.begin(), split_.end(), false);
     sets_.clear();
+    exhausted_ = false;
 }
 
 void SharedShadow::split(std::size_t unit) {
@@ -84,6 +85,7 @@ void SharedShadow::collect() {
                 for (std::size_t i = 0; i < kUnit; ++i) keep(bytes_[unit * kUnit + i].readers);
         }
     });
+    if (sets_.full()) exhausted_ = true;
 }
 
 std::optional<Conflict> SharedShadow::check(const Cell& cell, const SharedAccess& access) const {
@@ -129,25 +131,55 @@ std::optional<Conflict> SharedShadow::touch(const SharedAccess& access) {
             if (conflict) return conflict;
             continue;
         }
-        if (!split_[unit]) split(unit);
-        Cell before;
-        Cell after;
-        for (long long i = first; i < last; ++i) {
-            Cell& cell = bytes_[unit * kUnit + static_cast<std::size_t>(i)];
-            if (i > first && cell == before) {
-                cell = after;
-                continue;
-            }
-            before = cell;
-            std::optional<Conflict> conflict = touch(cell, access);
-            if (conflict) conflict->place = static_cast<long long>(unit) * kUnit + i;
-            if (conflict) return conflict;
-            after = cell;
+        if (std::optional<Conflict> conflict = touch_bytes(unit, first, last, access))
+            return conflict;
+        if (!whole || !access.writes()) continue;
+        split_[unit] = false;
+        units_[unit] = bytes_[unit * kUnit];
+    }
+    return std::nullopt;
+}
+
+/// Neighbours are mostly alike: what was found of one holds for the next.
+std::optional<Conflict> SharedShadow::touch_bytes(std::size_t unit, long long first, long long last,
+                                                  const SharedAccess& access) {
+    if (!split_[unit]) split(unit);
+    Cell before;
+    Cell after;
+    for (long long i = first; i < last; ++i) {
+        Cell& cell = bytes_[unit * kUnit + static_cast<std::size_t>(i)];
+        if (i > first && cell == before) {
+            cell = after;
+            continue;
         }
-        if (whole && access.writes()) {
-            split_[unit] = false;
+        before = cell;
+        std::optional<Conflict> conflict = touch(cell, access);
+        if (conflict) conflict->place = static_cast<long long>(unit) * kUnit + i;
+        if (conflict) return conflict;
+        after = cell;
+    }
+    return std::nullopt;
+}
+
+std::optional<Conflict> SharedShadow::touch(const SharedAccess& access,
+                                            std::span<const long long> places) {
+    Cell before;
+    Cell after;
+    bool known = false;  // what becomes of units that are as `before`
+    for (const long long place : places) {
+        const auto unit = static_cast<std::size_t>(place / kUnit);
+        if (known && !split_[unit] && units_[unit] == before) {
             units_[unit] = after;
+            continue;
         }
+        SharedAccess part = access;
+        part.place = place;
+        part.bytes = kUnit;
+        before = units_[unit];
+        known = !split_[unit];
+        if (std::optional<Conflict> conflict = touch(part)) return conflict;
+        after = units_[unit];
+        known = known && !sets_.full();  // sets of readers keep their names
     }
     return std::nullopt;
 }
@@ -190,23 +222,50 @@ std::string explain(const Conflict& conflict, const SharedAccess& access, const 
     const bool race = conflict.other != 0 && conflict.what != What::Unfenced &&
                       clocks.kind(conflict.other) == AgentKind::Thread;
     std::string text = (race ? "race: " : "") + subject() + object();
-    text += access.asynchronous()
-                ? fmt::format(": `{}` at byte {} of shared memory", name, conflict.place)
-                : fmt::format(": `{}` at {}", name, index);
+    if (access.by == By::Product)
+        text += fmt::format(": byte {} of shared memory", conflict.place);
+    else if (access.asynchronous())
+        text += fmt::format(": `{}`, byte {} of shared memory", name, conflict.place);
+    else
+        text += fmt::format(": `{}` at {}", name, index);
     if (conflict.other != 0) text += fmt::format(" ({})", clocks.name(conflict.other));
     return text;
+}
+
+void SharedOrder::note_watched(const SharedAccess& access) {
+    if (watch != nullptr && watch->event == access.as && watch->place >= access.place &&
+        watch->place < access.place + access.bytes)
+        watch->seen = kernel_place();
+}
+
+std::optional<std::string> SharedOrder::judge(const SharedAccess& access, const char* name,
+                                              long long index) {
+    if (clocks.exhausted() || shadow.exhausted())
+        return "the block synchronises more often than the emulator counts";
+    if (conflict) return explain(*conflict, access, name, index, clocks);
+    return std::nullopt;
 }
 
 std::optional<std::string> SharedOrder::touch(const SharedAccess& access, const char* name,
                                               long long index) {
     if (!checked) return std::nullopt;
-    if (clocks.exhausted()) return "the block synchronises more often than the emulator counts";
-    if (watch != nullptr && watch->event == access.as && watch->place >= access.place &&
-        watch->place < access.place + access.bytes)
-        watch->seen = kernel_place();
+    note_watched(access);
     conflict = shadow.touch(access);
-    if (conflict) return explain(*conflict, access, name, index, clocks);
-    return std::nullopt;
+    return judge(access, name, index);
+}
+
+std::optional<std::string> SharedOrder::touch(const SharedAccess& access, const char* name,
+                                              std::span<const long long> places) {
+    if (!checked) return std::nullopt;
+    SharedAccess part = access;
+    part.bytes = 16;
+    if (watch != nullptr)
+        for (const long long place : places) {
+            part.place = place;
+            note_watched(part);
+        }
+    conflict = shadow.touch(access, places);
+    return judge(access, name, 0);
 }
 
 }  // namespace napkin

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -85,6 +86,11 @@ public:
     void clear();
     /// Checks the access, and keeps it.
     [[nodiscard]] std::optional<Conflict> touch(const SharedAccess& access);
+    /// The same of 16 bytes each, from these places on, which are multiples of it.
+    [[nodiscard]] std::optional<Conflict> touch(const SharedAccess& access,
+                                                std::span<const long long> places);
+    /// Whether there are more sets of readers than can be told apart.
+    [[nodiscard]] bool exhausted() const { return exhausted_; }
     /// Who wrote a byte.
     [[nodiscard]] Epoch written(long long place) const;
 
@@ -97,6 +103,8 @@ private:
     static constexpr long long kUnit = 16;  ///< bytes that are mostly touched as one
 
     std::optional<Conflict> touch(Cell& cell, const SharedAccess& access);
+    std::optional<Conflict> touch_bytes(std::size_t unit, long long first, long long last,
+                                        const SharedAccess& access);
     std::optional<Conflict> check(const Cell& cell, const SharedAccess& access) const;
     void split(std::size_t unit);
     void collect();
@@ -106,6 +114,7 @@ private:
     std::vector<bool> split_;
     std::vector<Cell> bytes_;  ///< of units that are split
     ReaderSets sets_;
+    bool exhausted_ = false;
 };
 
 /// An event at a byte, whose place in the kernel is asked for.
@@ -130,6 +139,14 @@ struct SharedOrder {
     /// Checks the access, of element `index` of an array, and keeps it; or says what is wrong.
     [[nodiscard]] std::optional<std::string> touch(const SharedAccess& access, const char* name,
                                                    long long index);
+    /// The same of 16 bytes each.
+    [[nodiscard]] std::optional<std::string> touch(const SharedAccess& access, const char* name,
+                                                   std::span<const long long> places);
+
+private:
+    [[nodiscard]] std::optional<std::string> judge(const SharedAccess& access, const char* name,
+                                                   long long index);
+    void note_watched(const SharedAccess& access);
 };
 
 }  // namespace napkin
