@@ -150,7 +150,7 @@ Result<MaskMatrix> read_matrix(const std::string& path) {
     const Tensor& tensor = content->tensor;
     const bool digits = std::all_of(tensor.values.begin(), tensor.values.end(),
                                     [](double value) { return value == 0 || value == 1; });
-    if (tensor.extents.size() != 2 || !digits) return no_mask_matrix(path);
+    if (tensor.extents.size() != 2 || tensor.values.empty() || !digits) return no_mask_matrix(path);
     return MaskMatrix{tensor.extents[0], tensor.extents[1], tensor.values};
 }
 
