@@ -42,26 +42,6 @@ int Clocks::add_agents(AgentKind kind, int count, long long owner) {
     return first;
 }
 
-bool Clocks::holds(const Knowledge& what, Epoch event) const {
-    const int agent = agent_of(event);
-    const Epoch count = count_of(event);
-    if (agent < 2 * threads()) return what.of(agent) >= count;
-    for (int i = 0; i < agents(agent).count; ++i)
-        if (what.of(agent + i) < count) return false;
-    return true;
-}
-
-bool Clocks::known(Epoch event, int thread) const {
-    return holds(at(thread).known, event);
-}
-
-bool Clocks::ordered(Epoch event, int thread) const {
-    const int agent = agent_of(event);
-    if (agent == thread) return true;
-    if (agent == threads() + thread && count_of(event) <= at(thread).copies) return true;
-    return known(event, thread);
-}
-
 void Clocks::count_on(Thread& thread) {
     if (++thread.count >= kMostCounts) exhausted_ = true;
 }

@@ -167,10 +167,10 @@ void EmulatedHopper::touch(const StartedBulk& bulk, SharedAccess access) {
         access.bytes = unit.last - unit.first;
         if (bulk.loads() || access.bytes == 16)
             whole.push_back(unit.place);
-        else if (access.bytes > 0)
-            fail_if(order_.touch(access, bulk.copy.tile, access.place));
+        else if (access.bytes > 0 && !order_.touch(access))
+            fibers_.fail(order_.wrong(access, bulk.copy.tile, 0));
     });
-    fail_if(order_.touch(access, bulk.copy.tile, whole));
+    if (!order_.touch(access, whole)) fibers_.fail(order_.wrong(access, bulk.copy.tile, 0));
 }
 
 void EmulatedHopper::start_bulk_copy(const BulkCopy& copy) {
@@ -256,8 +256,9 @@ void EmulatedHopper::check_operand(const OperandLayout& layout, int size) {
     for (int across = 0; across < size; across += layout.transposed ? 8 : 1)
         for (int k = 0; k < 16; k += layout.transposed ? 1 : 8)
             units.push_back(layout.place(across, k) / 16 * 16);
-    fail_if(order_.touch({SharedAccess::By::Product, context_.thread, epoch_of(mine.agent, number)},
-                         "an operand", units));
+    const SharedAccess access{SharedAccess::By::Product, context_.thread,
+                              epoch_of(mine.agent, number)};
+    if (!order_.touch(access, units)) fibers_.fail(order_.wrong(access, "", 0));
 }
 
 /// Threads who know the same are one to operands.

@@ -238,25 +238,15 @@ void SharedOrder::note_watched(const SharedAccess& access) {
         watch->seen = kernel_place();
 }
 
-std::optional<std::string> SharedOrder::judge(const SharedAccess& access, const char* name,
-                                              long long index) {
-    if (clocks.exhausted() || shadow.exhausted())
-        return "the block synchronises more often than the emulator counts";
-    if (conflict) return explain(*conflict, access, name, index, clocks);
-    return std::nullopt;
-}
-
-std::optional<std::string> SharedOrder::touch(const SharedAccess& access, const char* name,
-                                              long long index) {
-    if (!checked) return std::nullopt;
+bool SharedOrder::touch(const SharedAccess& access) {
+    if (!checked) return true;
     note_watched(access);
     conflict = shadow.touch(access);
-    return judge(access, name, index);
+    return !conflict && !clocks.exhausted() && !shadow.exhausted();
 }
 
-std::optional<std::string> SharedOrder::touch(const SharedAccess& access, const char* name,
-                                              std::span<const long long> places) {
-    if (!checked) return std::nullopt;
+bool SharedOrder::touch(const SharedAccess& access, std::span<const long long> places) {
+    if (!checked) return true;
     SharedAccess part = access;
     part.bytes = 16;
     if (watch != nullptr)
@@ -265,7 +255,13 @@ std::optional<std::string> SharedOrder::touch(const SharedAccess& access, const 
             note_watched(part);
         }
     conflict = shadow.touch(access, places);
-    return judge(access, name, 0);
+    return !conflict && !clocks.exhausted() && !shadow.exhausted();
+}
+
+std::string SharedOrder::wrong(const SharedAccess& access, const char* name,
+                               long long index) const {
+    if (conflict) return explain(*conflict, access, name, index, clocks);
+    return "the block synchronises more often than the emulator counts";
 }
 
 }  // namespace napkin

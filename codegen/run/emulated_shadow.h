@@ -136,16 +136,15 @@ struct SharedOrder {
         clocks.restart();
         shadow.clear();
     }
-    /// Checks the access, of element `index` of an array, and keeps it; or says what is wrong.
-    [[nodiscard]] std::optional<std::string> touch(const SharedAccess& access, const char* name,
-                                                   long long index);
+    /// Checks the access and keeps it; or tells that it may not be.
+    [[nodiscard]] bool touch(const SharedAccess& access);
     /// The same of 16 bytes each.
-    [[nodiscard]] std::optional<std::string> touch(const SharedAccess& access, const char* name,
-                                                   std::span<const long long> places);
+    [[nodiscard]] bool touch(const SharedAccess& access, std::span<const long long> places);
+    /// Why the last access may not be, which is of element `index` of an array.
+    [[nodiscard]] std::string wrong(const SharedAccess& access, const char* name,
+                                    long long index) const;
 
 private:
-    [[nodiscard]] std::optional<std::string> judge(const SharedAccess& access, const char* name,
-                                                   long long index);
     void note_watched(const SharedAccess& access);
 };
 

@@ -129,8 +129,8 @@ private:
         const Epoch as = by == SharedAccess::By::Copy
                              ? order_.clocks.copies(thread, copies().open())
                              : order_.clocks.now(thread);
-        if (const Misuse wrong = order_.touch({by, thread, as, place, bytes}, name, index))
-            fibers_.fail(*wrong);
+        const SharedAccess access{by, thread, as, place, bytes};
+        if (!order_.touch(access)) fibers_.fail(order_.wrong(access, name, index));
     }
 
     void start_block(int block) {
