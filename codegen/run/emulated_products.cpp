@@ -267,39 +267,32 @@ StartedProduct& GroupProducts::last(int thread) {
     return at(threads_[static_cast<std::size_t>(thread)].started - 1);
 }
 
+float GroupProducts::element(const OperandLayout& layout, int across, int k, bool half) const {
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, shared_ + layout.place(across, k), sizeof bits);
+    return widen(bits, half);
+}
+
+float GroupProducts::left_element(const StartedProduct& product, int row, int k) const {
+    if (product.held.empty()) return element(product.left, row, k, product.what.half);
+    const int thread = row / 16 * 32 + row % 8 * 4 + k % 8 / 2;
+    const int word = row % 16 / 8 + k / 8 * 2;
+    const std::uint32_t pair = product.held[static_cast<std::size_t>(4 * thread + word)];
+    return widen(pair >> (16 * (k % 2)) & 0xffffU, product.what.half);
+}
+
 void GroupProducts::carry_out(StartedProduct& product) const {
     const int columns = 8 * product.what.across;
-    const bool half = product.what.half;
-    const auto element = [&](const OperandLayout& layout, int across, int k) {
-        std::uint16_t bits = 0;
-        std::memcpy(&bits, shared_ + layout.place(across, k), sizeof bits);
-        return widen(bits, half);
-    };
-    std::array<float, std::size_t{kRows} * kDepth> left;
-    for (int row = 0; row < kRows; ++row)
-        for (int k = 0; k < kDepth; ++k) {
-            float& value = left[static_cast<std::size_t>(row * kDepth + k)];
-            if (product.held.empty()) {
-                value = element(product.left, row, k);
-                continue;
-            }
-            const int thread = row / 16 * 32 + row % 8 * 4 + k % 8 / 2;
-            const int word = row % 16 / 8 + k / 8 * 2;
-            value =
-                widen(product.held[static_cast<std::size_t>(4 * thread + word)] >> (16 * (k % 2)) &
-                          0xffffU,
-                      half);
-        }
     std::vector<float> right(static_cast<std::size_t>(kDepth * columns));
     for (int column = 0; column < columns; ++column)
         for (int k = 0; k < kDepth; ++k)
             right[static_cast<std::size_t>(k * columns + column)] =
-                element(product.right, column, k);
+                element(product.right, column, k, product.what.half);
     std::vector<float>& sums = product.results->at;
     if (!product.what.add) std::fill(sums.begin(), sums.end(), 0.0F);
     for (int row = 0; row < kRows; ++row)
         for (int k = 0; k < kDepth; ++k) {
-            const float factor = left[static_cast<std::size_t>(row * kDepth + k)];
+            const float factor = left_element(product, row, k);
             const float* from = &right[static_cast<std::size_t>(k * columns)];
             float* to = &sums[static_cast<std::size_t>(row * columns)];
             for (int column = 0; column < columns; ++column) to[column] += factor * from[column];

@@ -118,6 +118,8 @@ private:
     Misuse end_one(int thread, StartedProduct& product);
     static Misuse check_fenced(Thread& of, const void* registers, int words);
     static void know(Thread& of, const void* registers, int words);
+    [[nodiscard]] float element(const OperandLayout& layout, int across, int k, bool half) const;
+    [[nodiscard]] float left_element(const StartedProduct& product, int row, int k) const;
     void carry_out(StartedProduct& product) const;
     void drop_ended();
 
