@@ -32,6 +32,9 @@ void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--machine", out.machine,
                        "a machine by name or file, with overrides: H200,block.capacity=96KiB")
             ->required(takes.machine_required);
+    if (takes.several)
+        app.add_option("MACHINES", out.several, "names or files, each with figures overridden")
+            ->required();
     if (takes.topic != nullptr) app.add_option(takes.topic, out.topic, "what to tell about");
 }
 

@@ -44,7 +44,8 @@ struct Arguments {
     bool per_group = false;  ///< `draw --per-group`
     int width = 0;           ///< of a picture, as its format counts; the usual one when 0
     bool interactive = false;
-    std::string topic;  ///< the free word of `machines` and `explain`
+    std::vector<std::string> several;  ///< the machines of `compare`
+    std::string topic;                 ///< the free word of `machines` and `explain`
 };
 
 /// The arguments, or the exit code where there is nothing left to do (help was asked for, or the

@@ -47,6 +47,8 @@ std::span<const Subcommand> all_subcommands() {
                    Takes{.derivation = true, .json = true, .target = true, .seed = true}, run_bench},
         Subcommand{"machines", "list machines, or the figures of one with their sources, or draw their levels",
                    Takes{.file = false, .sets = false, .output = true, .json = true, .topic = "NAME"}, run_machines},
+        Subcommand{"compare", "figures of machines side by side",
+                   Takes{.file = false, .sets = false, .json = true, .several = true}, run_compare},
         Subcommand{"doctor", "say what is missing on this machine, and what works anyway",
                    Takes{.file = false, .sets = false, .json = true}, run_doctor},
     };

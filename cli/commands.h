@@ -46,6 +46,7 @@ struct Takes {
     bool tensors = false;
     bool seed = false;
     bool exported = false;        ///< how an export is named, and which sizes it leaves open
+    bool several = false;         ///< machines, as many as are named
     const char* topic = nullptr;  ///< what the free word is, where there is one
 };
 
@@ -69,6 +70,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_export(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
+[[nodiscard]] Result<int> run_compare(Context& context);
 [[nodiscard]] Result<int> run_mask(Context& context);
 [[nodiscard]] Result<int> run_prove(Context& context);
 [[nodiscard]] Result<int> run_run(Context& context);

@@ -18,6 +18,7 @@ Json json_of(const Machine& machine) {
         json["figures"][key] = Json{{"value", figure.value},
                                     {"per_clock", figure.per_clock},
                                     {"text", figure.text},
+                                    {"from", name_of(figure.origin)},
                                     {"source", figure.source}};
     return json;
 }

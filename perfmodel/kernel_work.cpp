@@ -449,8 +449,10 @@ KernelWork general_work(const RegionCost& cost) {
 void add_work(const RegionProgram& region, const KernelRequest& request, RegionCost& cost) {
     constexpr std::int64_t kRegisters = 262144;
     const std::int64_t held = cost.levels.at(Level::Block).allocated.bytes();
+    const bool is_plain = request.target == "simt";
+    if (!is_plain && !request.target.empty() && request.target != "sm_80") return;
     if (held > request.limits.shared_memory + kRegisters) return;
-    if (request.target != "simt") {
+    if (!is_plain) {
         auto work = tensor_work(region, cost, request);
         if (KernelWork* made = std::get_if<KernelWork>(&work)) {
             cost.work = std::move(*made);

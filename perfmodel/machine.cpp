@@ -90,7 +90,8 @@ std::optional<double> Machine::figure(std::string_view key) const {
 }
 
 std::int64_t Machine::processors() const {
-    return static_cast<std::int64_t>(figure("block.processors").value_or(1));
+    return std::max<std::int64_t>(
+        1, static_cast<std::int64_t>(figure("block.processors").value_or(1)));
 }
 
 std::optional<double> Machine::rate(std::string_view key) const {

@@ -43,11 +43,10 @@ struct SizeChoice {
 };
 
 /// Sizes worth trying: small ones, then whole and one and a half powers of two, then the axis.
-/// More than a thousand groups are tried only where nothing larger fits.
-std::vector<std::int64_t> group_sizes(std::int64_t extent, bool small) {
+std::vector<std::int64_t> group_sizes(std::int64_t extent) {
     std::vector<std::int64_t> sizes;
     for (std::int64_t size : {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512})
-        if (size < extent && (small || size * 1024 >= extent)) sizes.push_back(size);
+        if (size < extent) sizes.push_back(size);
     sizes.push_back(extent);
     return sizes;
 }
@@ -97,7 +96,7 @@ public:
     std::vector<Tiling> run(std::size_t top);
 
 private:
-    void with_stream(std::optional<AxisId> streamed, bool small);
+    void with_stream(std::optional<AxisId> streamed);
     void evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices);
     /// False where no chunk size fits.
     bool evaluate_groups(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
@@ -141,7 +140,7 @@ bool RegionSearch::is_shared(AxisId axis) const {
     });
 }
 
-void RegionSearch::with_stream(std::optional<AxisId> streamed, bool small) {
+void RegionSearch::with_stream(std::optional<AxisId> streamed) {
     State state = plain_;
     std::vector<SizeChoice> choices;
     if (streamed) {
@@ -157,13 +156,13 @@ void RegionSearch::with_stream(std::optional<AxisId> streamed, bool small) {
                                          [&](const Group& group) { return group.axis == axis; });
         const std::int64_t extent = state.diagram[axis].extent;
         if (grouped) {
-            if (is_shared(axis)) choices.push_back({axis, false, true, group_sizes(extent, small)});
+            if (is_shared(axis)) choices.push_back({axis, false, true, group_sizes(extent)});
             continue;
         }
         Outcome next = apply(state, sized("group", name_of_axis(axis), 1, in()));
         if (!std::holds_alternative<State>(next)) continue;
         state = std::get<State>(std::move(next));
-        choices.push_back({axis, false, false, group_sizes(extent, small)});
+        choices.push_back({axis, false, false, group_sizes(extent)});
     }
     const Result<RegionProgram> program =
         expand(state, region_of(state, region_), OpaqueBoxes::Keep);
@@ -270,11 +269,8 @@ std::vector<Command> RegionSearch::commands(const std::vector<SizeChoice>& choic
 }
 
 std::vector<Tiling> RegionSearch::run(std::size_t top) {
-    for (bool small : {false, true}) {
-        if (!found_.empty()) break;
-        with_stream(std::nullopt, small);
-        for (AxisId axis : axes()) with_stream(axis, small);
-    }
+    with_stream(std::nullopt);
+    for (AxisId axis : axes()) with_stream(axis);
     std::stable_sort(found_.begin(), found_.end(), [](const Tiling& a, const Tiling& b) {
         if (a.time != b.time) return a.time < b.time;
         if (a.transferred_bits != b.transferred_bits)
