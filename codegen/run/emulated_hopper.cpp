@@ -58,6 +58,9 @@ EmulatedHopper::EmulatedHopper(Context& context, Fibers& fibers, SharedOrder& or
     calls.commit_products = [](Context* c) {
         of(c).group().products.commit(c->thread % kGroupThreads);
     };
+    calls.settle = [](Context* c, const void* registers, int words) {
+        of(c).fail_if(of(c).group().products.settle(c->thread % kGroupThreads, registers, words));
+    };
     calls.wait_products = [](Context* c, int pending) { of(c).wait_products(pending); };
 }
 

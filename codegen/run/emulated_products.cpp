@@ -258,6 +258,22 @@ void GroupProducts::drop_ended() {
     results_.remove_if([](const ResultsInFlight& r) { return r.ended == kGroupThreads; });
 }
 
+Misuse GroupProducts::settle(int thread, const void* registers, int words) const {
+    const Thread& of = threads_[static_cast<std::size_t>(thread)];
+    const auto* first = static_cast<const std::uint32_t*>(registers);
+    const auto meets = [&](const void* other, int count) {
+        const auto* begin = static_cast<const std::uint32_t*>(other);
+        return begin != nullptr && begin < first + words && first < begin + count;
+    };
+    for (const Busy& busy : of.busy)
+        if (meets(busy.results, 4 * busy.across))
+            return "registers are used before wait_products covers the product that writes them";
+    for (const unsigned* held : of.held)
+        if (meets(held, 4))
+            return "registers are used before wait_products covers the product that reads them";
+    return std::nullopt;
+}
+
 bool GroupProducts::none(int thread) const {
     const Thread& of = threads_[static_cast<std::size_t>(thread)];
     return of.started == of.ended;

@@ -79,6 +79,8 @@ public:
     [[nodiscard]] bool whole(std::int64_t products) const;
     /// Gives the thread the results of the first so many products.
     [[nodiscard]] Misuse end(int thread, std::int64_t products);
+    /// The thread uses registers, so many words, from here on.
+    [[nodiscard]] Misuse settle(int thread, const void* registers, int words) const;
     /// Carries out what all threads have started.
     void hurry();
     [[nodiscard]] bool none(int thread) const;

@@ -286,6 +286,8 @@ std::vector<Planted> faults_of_products() {
         {"operands touched before the wait", "commit_products();\n        finish_multiply<0>(out);",
          "commit_products();\n        held.at[0][3][1] += 1;\n        finish_multiply<0>(out);",
          "left operand are written before wait_products"},
+        {"a wait that does not cover the results", "finish_multiply<0>(acc);",
+         "finish_multiply<1>(acc);", "registers are used before wait_products covers"},
         {"results read before the wait", "        finish_multiply<0>(acc);\n", "",
          "written before wait_products"},
         {"a copy of results before the wait",

@@ -118,9 +118,13 @@ NK_DEVICE void wait_products() {
     emulator::context->hopper.wait_products(emulator::context, kPending);
 }
 template <int kAcross>
-NK_DEVICE void settle(float (&)[kAcross][4]) {}
+NK_DEVICE void settle(float (&results)[kAcross][4]) {
+    emulator::context->hopper.settle(emulator::context, results, 4 * kAcross);
+}
 template <int kWords>
-NK_DEVICE void settle(u32 (&)[kWords]) {}
+NK_DEVICE void settle(u32 (&words)[kWords]) {
+    emulator::context->hopper.settle(emulator::context, words, kWords);
+}
 
 template <int kSwizzle, class T>
 NK_DEVICE u64 operand_at(Shared<T> array, int bytes, int panels_apart, int rows_apart) {

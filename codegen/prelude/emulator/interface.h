@@ -81,6 +81,8 @@ struct HopperCalls {
     void (*start_product)(Context*, const GroupProduct*) = nullptr;
     void (*commit_products)(Context*) = nullptr;
     void (*wait_products)(Context*, int pending) = nullptr;
+    /// Registers, so many words, are used from here on.
+    void (*settle)(Context*, const void* registers, int words) = nullptr;
 };
 
 /// The running thread and its block, as seen by the kernel; the emulator updates it at every
