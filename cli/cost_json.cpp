@@ -35,11 +35,6 @@ Json json_of(const std::vector<SizeInUse>& sizes) {
     return json;
 }
 
-Json json_of(const TimeEstimate& time) {
-    constexpr double kMicroseconds = 1e6;
-    return Json{{"low", time.low.value * kMicroseconds}, {"high", time.high.value * kMicroseconds}};
-}
-
 Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_json) {
     const RegionCost& region = costed.cost.regions[index];
     const Diagram& diagram = costed.state.diagram;
@@ -62,14 +57,20 @@ Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_j
                           {"data_decides", region.data_decides}};
     if (costed.machine != nullptr) {
         const TimeEstimate time = time_of(region, *costed.machine);
-        json["time_us"] = json_of(time);
+        json["time_us"] = time_json(time);
         json["binds"] = time.binds;
         json["waves"] = time.waves;
+        json["fits"] = excesses_of(region, *costed.machine).empty();
     }
     return json;
 }
 
 }  // namespace
+
+Json time_json(const TimeEstimate& time) {
+    constexpr double kMicroseconds = 1e6;
+    return Json{{"low", time.low.value * kMicroseconds}, {"high", time.high.value * kMicroseconds}};
+}
 
 Json cost_json(const Costed& costed) {
     const AmountJson amount_json(costed.state.diagram);
@@ -84,7 +85,7 @@ Json cost_json(const Costed& costed) {
     total["exps"] = costed.cost.exponentials;
     if (costed.machine != nullptr) {
         json["machine"] = costed.machine->name;
-        total["time_us"] = json_of(time_of(costed.cost, *costed.machine));
+        total["time_us"] = time_json(time_of(costed.cost, *costed.machine));
     }
     const Ratios ratios = ratios_of(costed);
     if (ratios.to_bound) total["to_bound"] = *ratios.to_bound;

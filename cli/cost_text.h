@@ -35,5 +35,7 @@ struct Ratios {
 
 [[nodiscard]] std::string cost_table(const Costed& costed);
 [[nodiscard]] Json cost_json(const Costed& costed);
+/// `{low, high}` in microseconds.
+[[nodiscard]] Json time_json(const TimeEstimate& time);
 
 }  // namespace napkin::cli

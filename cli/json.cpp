@@ -1,5 +1,6 @@
 #include "cli/json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/ascii.h"
@@ -35,9 +36,48 @@ std::string json_of_failure(const Diagnostics& diagnostics, const SourceMap& sou
     return text_of(json);
 }
 
-std::string text_of(const Json& json) {
+namespace {
+
+/// Whether it is one thing to read: a number, a word, a tree of these.
+bool is_short(const Json& json) {
+    if (json.is_string()) return json.get_ref<const std::string&>().find(' ') == std::string::npos;
+    if (json.is_array()) return std::all_of(json.begin(), json.end(), is_short);
+    return !json.is_object();
+}
+
+std::string on_one_line(const Json& json) {
+    if (json.is_array()) {
+        std::string parts;
+        for (const Json& part : json) parts += (parts.empty() ? "" : ", ") + on_one_line(part);
+        return "[" + parts + "]";
+    }
     // Escapes keep the value where the locale has no UTF-8.
-    return json.dump(2, ' ', !writes_utf8(), Json::error_handler_t::replace) + "\n";
+    return json.dump(-1, ' ', !writes_utf8(), Json::error_handler_t::replace);
+}
+
+void write(const Json& json, const std::string& indent, std::string& out) {
+    if (is_short(json) || json.empty() || !json.is_structured()) {
+        out += on_one_line(json);
+        return;
+    }
+    const std::string inner = indent + "  ";
+    out += json.is_object() ? "{" : "[";
+    const char* between = "\n";
+    for (const auto& [key, value] : json.items()) {
+        out += between + inner;
+        if (json.is_object()) out += on_one_line(Json(key)) + ": ";
+        write(value, inner, out);
+        between = ",\n";
+    }
+    out += "\n" + indent + (json.is_object() ? "}" : "]");
+}
+
+}  // namespace
+
+std::string text_of(const Json& json) {
+    std::string out;
+    write(json, "", out);
+    return out + "\n";
 }
 
 }  // namespace napkin::cli

@@ -15,7 +15,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json to_json(const Diagnostics& diagnostics, const SourceMap& sources);
 /// `{ok: false, errors: [...]}`: what `--json` prints where a command could not do its work.
 [[nodiscard]] std::string json_of_failure(const Diagnostics& diagnostics, const SourceMap& sources);
-/// Indented text that ends in a newline; bytes that are no UTF-8 are replaced.
+/// Indented text that ends in a newline, lists of numbers and words on one line; bytes that are no
+/// UTF-8 are replaced.
 [[nodiscard]] std::string text_of(const Json& json);
 
 }  // namespace napkin::cli

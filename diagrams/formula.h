@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "diagrams/result.h"
@@ -117,6 +118,16 @@ struct Polynomial {
 /// Arithmetic text, `2*q*d + 2*x*q*d/g_q`, that any calculator evaluates; same order of terms.
 [[nodiscard]] std::string print_arithmetic(const Polynomial& polynomial, const SymbolNames& names,
                                            const std::vector<Symbol>& order = {});
+/// A term as it is printed: powers of names, those below the line with their exponents negated.
+struct WrittenTerm {
+    Rational coefficient;
+    std::vector<std::pair<std::string, Rational>> above;
+    std::vector<std::pair<std::string, Rational>> below;
+};
+/// In the order in which they are printed.
+[[nodiscard]] std::vector<WrittenTerm> terms_of(const Polynomial& polynomial,
+                                                const SymbolNames& names,
+                                                const std::vector<Symbol>& order = {});
 /// Reads what `print` writes of these symbols and ordinary `2*q*d + x*q/g_q`, for tests and
 /// expectations.
 [[nodiscard]] Result<Polynomial> parse_polynomial(const std::string& text, const SymbolNames& names,

@@ -26,10 +26,8 @@ std::map<Powers, Rational> named(const Polynomial& polynomial, const SymbolNames
     return result;
 }
 
-/// A monomial's factors in the reader's order, those with negative exponents apart.
-struct Factors {
-    std::vector<std::pair<std::string, Rational>> above;
-    std::vector<std::pair<std::string, Rational>> below;
+/// A term with what decides where it stands.
+struct Factors : WrittenTerm {
     Rational degree;
     std::vector<std::size_t> ranks;
 };
@@ -38,8 +36,10 @@ std::size_t rank_of(const std::string& name, const std::vector<std::string>& ord
     return static_cast<std::size_t>(std::find(order.begin(), order.end(), name) - order.begin());
 }
 
-Factors factors_of(const Powers& powers, const std::vector<std::string>& order) {
+Factors factors_of(const Powers& powers, Rational coefficient,
+                   const std::vector<std::string>& order) {
     Factors result;
+    result.coefficient = coefficient;
     for (const auto& [name, exponent] : powers) {
         if (exponent.numerator < 0)
             result.below.emplace_back(name, rational(-1) * exponent);
@@ -97,7 +97,7 @@ std::string product(const std::string& number,
 }
 
 /// A term, with `sums` in brackets as further factors.
-std::string term_text(const Factors& factors, Rational size, Manner manner,
+std::string term_text(const WrittenTerm& factors, Rational size, Manner manner,
                       const std::string& sums = "") {
     const bool shows_number = size.numerator != 1 || (factors.above.empty() && sums.empty());
     std::string text =
@@ -111,27 +111,16 @@ std::string term_text(const Factors& factors, Rational size, Manner manner,
 }
 
 std::string text_in(const Polynomial& polynomial, const SymbolNames& names,
-                    const std::vector<Symbol>& ordered, Manner manner) {
-    std::vector<std::string> order;
-    for (const Symbol symbol : ordered) order.push_back(names(symbol));
-    std::vector<std::pair<Factors, Rational>> terms;
-    for (const auto& [powers, coefficient] : named(polynomial, names))
-        terms.emplace_back(factors_of(powers, order), coefficient);
-    std::stable_sort(terms.begin(), terms.end(),
-                     [](const auto& a, const auto& b) { return earlier_term(a.first, b.first); });
-    // Never first what is taken away, where something is added: g_y + r - 1.
-    if (!terms.empty() && terms.front().second.numerator < 0)
-        std::stable_partition(terms.begin(), terms.end(),
-                              [](const auto& term) { return term.second.numerator > 0; });
+                    const std::vector<Symbol>& order, Manner manner) {
     std::string text;
-    for (const auto& [factors, coefficient] : terms) {
-        const bool negative = coefficient.numerator < 0;
-        const Rational size = negative ? rational(-1) * coefficient : coefficient;
+    for (const WrittenTerm& term : terms_of(polynomial, names, order)) {
+        const bool negative = term.coefficient.numerator < 0;
+        const Rational size = negative ? rational(-1) * term.coefficient : term.coefficient;
         if (text.empty())
             text = negative ? "-" : "";
         else
             text += negative ? " - " : " + ";
-        text += term_text(factors, size, manner);
+        text += term_text(term, size, manner);
     }
     return text.empty() ? "0" : text;
 }
@@ -260,6 +249,22 @@ private:
 
 }  // namespace
 
+std::vector<WrittenTerm> terms_of(const Polynomial& polynomial, const SymbolNames& names,
+                                  const std::vector<Symbol>& ordered) {
+    std::vector<std::string> order;
+    for (const Symbol symbol : ordered) order.push_back(names(symbol));
+    std::vector<Factors> terms;
+    for (const auto& [powers, coefficient] : named(polynomial, names))
+        terms.push_back(factors_of(powers, coefficient, order));
+    std::stable_sort(terms.begin(), terms.end(), earlier_term);
+    // Never first what is taken away, where something is added: g_y + r - 1.
+    if (!terms.empty() && terms.front().coefficient.numerator < 0)
+        std::stable_partition(terms.begin(), terms.end(), [](const WrittenTerm& term) {
+            return term.coefficient.numerator > 0;
+        });
+    return {terms.begin(), terms.end()};
+}
+
 std::string print(const Polynomial& polynomial, const SymbolNames& names,
                   const std::vector<Symbol>& order) {
     return text_in(polynomial, names, order, Manner::Paper);
@@ -276,7 +281,7 @@ std::string print_factored(const Polynomial& polynomial, const SymbolNames& name
     for (const Symbol symbol : order) ordered.push_back(names(symbol));
     const auto [powers, coefficient] = *named(factors.front(), names).begin();
     const bool negative = coefficient.numerator < 0;
-    return (negative ? "-" : "") + term_text(factors_of(powers, ordered),
+    return (negative ? "-" : "") + term_text(factors_of(powers, coefficient, ordered),
                                              negative ? rational(-1) * coefficient : coefficient,
                                              Manner::Paper, sums);
 }

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 
+#include "diagrams/element_type.h"
 #include "diagrams/id.h"
 #include "diagrams/level.h"
 
@@ -18,13 +19,14 @@ enum class SymbolKind : std::uint8_t {
     ChunkIndex,  ///< the number of a chunk, `j_q`
     Memory,      ///< what a processor of the level holds, `M`
     Part,        ///< what is no polynomial, numbered while normal forms are compared
+    Bits,        ///< what one value of the element type `number` takes in memory, `bits(bf16)`
 };
 
 struct Symbol {
     SymbolKind kind = SymbolKind::Axis;
     Level level = Level::Block;  ///< of a group, a stream or the memory
     AxisId axis;
-    std::uint32_t number = 0;  ///< of a part; of an index renamed away from others
+    std::uint32_t number = 0;  ///< of a part or a type; of an index renamed away from others
     // clang-tidy 14 takes the zero that <=> is compared with for a pointer.
     auto operator<=>(const Symbol&) const = default;  // NOLINT(modernize-use-nullptr)
 };
@@ -37,6 +39,9 @@ struct Symbol {
 }
 [[nodiscard]] constexpr Symbol stream_size(AxisId axis, Level level) {
     return {SymbolKind::Stream, level, axis};
+}
+[[nodiscard]] constexpr Symbol bits_in(ElementType type) {
+    return {SymbolKind::Bits, Level::Block, {}, static_cast<std::uint32_t>(type)};
 }
 /// The size of a group or a chunk.
 [[nodiscard]] constexpr bool is_tile_size(Symbol symbol) {

@@ -15,6 +15,7 @@ const char* prefix_of(SymbolKind kind) {
     case SymbolKind::ChunkIndex: return "j_";
     case SymbolKind::Memory: return "M";
     case SymbolKind::Part: return "part";
+    case SymbolKind::Bits: return "bits";
     }
     return "";
 }
@@ -26,6 +27,8 @@ SymbolNames::SymbolNames(const std::vector<Axis>& axes) {
 }
 
 std::string SymbolNames::operator()(Symbol symbol) const {
+    if (symbol.kind == SymbolKind::Bits)
+        return "bits(" + std::string(name_of(static_cast<ElementType>(symbol.number))) + ")";
     std::string name = prefix_of(symbol.kind);
     if (symbol.kind != SymbolKind::Memory && symbol.kind != SymbolKind::Part)
         name += symbol.axis.index() < axes_.size() ? axes_[symbol.axis.index()]

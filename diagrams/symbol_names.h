@@ -1,5 +1,5 @@
 // Names of symbols, for people and for JSON: `q`, `g_q`, `s_x`, below the block level `g_q@warps`,
-// and in sums `i_q` and `j_x`.
+// in sums `i_q` and `j_x`, and `bits(bf16)`.
 #pragma once
 
 #include <string>

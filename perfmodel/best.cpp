@@ -39,21 +39,11 @@ Monomial inverse(const Monomial& monomial) {
     return result;
 }
 
-/// H and M of a region of a known kind.
-struct Kind {
-    Monomial groups;
-    Polynomial held;   ///< for each element of a group of each
-    Polynomial fixed;  ///< transferred whatever the sizes
-    /// By group; a single one, at the end of no group, shared by the product of all.
-    std::map<Symbol, Polynomial> shares;
-    std::optional<Polynomial> share_of_product;
-};
-
-std::optional<Kind> kind_of(const Polynomial& transferred, const Polynomial& memory) {
+std::optional<TransferKind> kind_in(const Polynomial& transferred, const Polynomial& memory) {
     ByTiles held = by_tiles(memory);
     std::erase_if(held, [](const auto& entry) { return has_stream(entry.first); });
     if (held.size() != 1 || held.begin()->first.empty()) return std::nullopt;
-    Kind kind{held.begin()->first, held.begin()->second, {}, {}, {}};
+    TransferKind kind{held.begin()->first, held.begin()->second, {}, {}, {}};
     for (const auto& [symbol, exponent] : kind.groups)
         if (exponent != Rational{1, 1}) return std::nullopt;
     for (const auto& [tiles, coefficient] : by_tiles(transferred)) {
@@ -73,7 +63,7 @@ std::optional<Kind> kind_of(const Polynomial& transferred, const Polynomial& mem
 }
 
 /// The optimum where no group size reaches its axis; nullopt where its root is no polynomial.
-std::optional<Polynomial> free_optimum(const Kind& kind) {
+std::optional<Polynomial> free_optimum(const TransferKind& kind) {
     if (kind.share_of_product)
         return kind.fixed +
                *kind.share_of_product * kind.held * symbol_polynomial(kMemory, rational(-1));
@@ -92,7 +82,7 @@ struct Optimum {
     bool is_free = true;                           ///< no size is that of its axis
 };
 
-Optimum optimum_of(const Kind& kind, double product, const SymbolValues& sizes) {
+Optimum optimum_of(const TransferKind& kind, double product, const SymbolValues& sizes) {
     const auto whole = [&](Symbol group) {
         return static_cast<double>(sizes.at(axis_size(group.axis)));
     };
@@ -120,7 +110,7 @@ Optimum optimum_of(const Kind& kind, double product, const SymbolValues& sizes) 
     return best;
 }
 
-std::string sizes_text(const RegionCost& cost, const Kind& kind, const Optimum& best) {
+std::string sizes_text(const RegionCost& cost, const TransferKind& kind, const Optimum& best) {
     std::string text;
     for (const auto& [group, size] : best.sizes) {
         std::string name = cost.names(group);
@@ -134,30 +124,39 @@ std::string sizes_text(const RegionCost& cost, const Kind& kind, const Optimum& 
 
 }  // namespace
 
-std::variant<BestTransfers, NotApplicable> best_of(const RegionCost& cost, Bytes capacity) {
+std::variant<TransferKind, NotApplicable> kind_of(const RegionCost& cost) {
     if (cost.chunks_visited < cost.chunks)
         return NotApplicable{"its mask leaves chunks out, which no closed form counts", ""};
     const LevelCost& block = cost.levels.at(Level::Block);
-    const auto kind_in = [&](std::optional<Polynomial> Amount::*form) -> std::optional<Kind> {
-        if (!(block.transferred.*form) || !(block.memory.*form)) return std::nullopt;
-        return kind_of(*(block.transferred.*form), *(block.memory.*form));
-    };
-    const std::optional<Kind> kind = kind_in(&Amount::ideal_bits);
+    std::optional<TransferKind> kind;
+    if (block.transferred.ideal_bits && block.memory.ideal_bits)
+        kind = kind_in(*block.transferred.ideal_bits, *block.memory.ideal_bits);
     if (!kind)
         return NotApplicable{"it is neither a matmul nor of one product of group sizes",
                              "group what its outputs keep, and stream what they do not"};
     if (evaluate(*block.transferred.ideal_bits, cost.sizes) >
         static_cast<double>(block.transferred.bits) * (1 + 1e-9))
         return NotApplicable{"its tiles are cut off at borders, which no closed form counts", ""};
-    const double product = 8 * capacity.value / evaluate(kind->held, cost.sizes);
+    return *std::move(kind);
+}
+
+std::variant<BestTransfers, NotApplicable> best_of(const RegionCost& cost, Bytes capacity) {
+    const auto found = kind_of(cost);
+    if (const NotApplicable* reason = std::get_if<NotApplicable>(&found)) return *reason;
+    const TransferKind& kind = std::get<TransferKind>(found);
+    const double product = 8 * capacity.value / evaluate(kind.held, cost.sizes);
     if (product < 1) return NotApplicable{"not even groups of 1 fit the capacity", ""};
-    const Optimum best = optimum_of(*kind, product, cost.sizes);
-    const std::optional<Kind> in_values = kind_in(&Amount::ideal);
+    const Optimum best = optimum_of(kind, product, cost.sizes);
+    const LevelCost& block = cost.levels.at(Level::Block);
+    const std::optional<TransferKind> in_values =
+        block.transferred.ideal && block.memory.ideal
+            ? kind_in(*block.transferred.ideal, *block.memory.ideal)
+            : std::nullopt;
     const std::optional<Polynomial> form =
         in_values && best.is_free ? free_optimum(*in_values) : std::nullopt;
     return BestTransfers{best.transferred,
                          print(form ? *form : *block.transferred.ideal, cost.names, cost.order),
-                         "in the limit of small chunks, at " + sizes_text(cost, *kind, best)};
+                         "in the limit of small chunks, at " + sizes_text(cost, kind, best)};
 }
 
 }  // namespace napkin

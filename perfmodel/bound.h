@@ -36,6 +36,18 @@ struct TransferBound {
 [[nodiscard]] std::optional<TransferBound> bound_of(const Diagram& plain, const State& state,
                                                     const Machine* machine = nullptr);
 
+/// H and M of a region whose optimum has a closed form, in bits.
+struct TransferKind {
+    Monomial groups;
+    Polynomial held;   ///< for each element of a group of each
+    Polynomial fixed;  ///< transferred whatever the sizes
+    /// By group; a single one, at the end of no group, shared by the product of all.
+    std::map<Symbol, Polynomial> shares;
+    std::optional<Polynomial> share_of_product;
+};
+/// The kind of a region's ideal forms at block level, or why it is of none.
+[[nodiscard]] std::variant<TransferKind, NotApplicable> kind_of(const RegionCost& cost);
+
 /// The continuous optimum of a two-level transfer cost.
 struct BestTransfers {
     double bits = 0;

@@ -7,7 +7,8 @@
 #include "derive/operations.h"
 #include "diagrams/checked.h"
 #include "diagrams/overloaded.h"
-#include "perfmodel/affine.h"
+#include "perfmodel/affine_masks.h"
+#include "perfmodel/amount.h"
 #include "perfmodel/contraction.h"
 #include "perfmodel/cost_messages.h"
 #include "perfmodel/memory_cost.h"
@@ -20,33 +21,6 @@ namespace {
 /// Adds to a total; false where it does not fit in 64 bits.
 bool add(std::int64_t amount, std::int64_t& total) {
     return put(CheckedInt(total) + amount, total);
-}
-
-std::optional<Polynomial> sum_of(const std::optional<Polynomial>& a,
-                                 const std::optional<Polynomial>& b) {
-    return a && b ? std::optional(*a + *b) : std::nullopt;
-}
-
-bool add(const Amount& amount, Amount& total) {
-    for (const auto& [type, values] : amount.by_type)
-        if (!add(values, total.by_type[type])) return false;
-    total.formula = total.formula + amount.formula;
-    total.ideal = sum_of(total.ideal, amount.ideal);
-    total.ideal_bits = sum_of(total.ideal_bits, amount.ideal_bits);
-    return add(amount.values, total.values) && add(amount.bits, total.bits);
-}
-
-Amount nothing() {
-    Amount amount;
-    amount.ideal = Polynomial{};
-    amount.ideal_bits = Polynomial{};
-    return amount;
-}
-
-/// A size in place of a symbol of the ideal forms.
-void substitute_size(Amount& amount, Symbol symbol, std::int64_t size) {
-    for (std::optional<Polynomial>* ideal : {&amount.ideal, &amount.ideal_bits})
-        if (*ideal) *ideal = substitute(**ideal, symbol, size);
 }
 
 /// Tile sizes, then axes as declared, woven ones first.
@@ -72,6 +46,8 @@ public:
         if (quick) return;
         cost_.names = SymbolNames(region.axes);
         cost_.order = symbol_order(region, cost_);
+        for (const Variable& variable : region.variables) add_width(variable.type);
+        for (const auto& [array, type] : region.stored) add_width(type);
     }
 
     Result<RegionCost> run();
@@ -84,11 +60,15 @@ private:
     void compute(const Compute& compute);
     void transfer(Transfer transfer, const std::vector<Footprint>& dimensions);
     void note_chunks();
+    void note_rounded_sizes();
     void add_columns(const std::vector<Moment>& moments);
     void drop_woven_groups();
     [[nodiscard]] std::optional<TileCount> count(const std::vector<Footprint>& dimensions) {
-        return counter_.count(path_, dimensions);
+        std::optional<TileCount> counted = counter_.count(path_, dimensions);
+        if (counted) cost_.formulas.open.merge(counted->open);
+        return counted;
     }
+    void add_width(ElementType type) { cost_.sizes[bits_in(type)] = bits_of(type); }
     [[nodiscard]] std::vector<Footprint> axis_footprints(const std::vector<AxisId>& axes) const {
         std::vector<Footprint> dimensions;
         for (AxisId axis : axes) dimensions.push_back(footprint_of(axis));
@@ -111,14 +91,21 @@ void RegionCoster::enter(Partition partition, const std::vector<TileStatement>& 
     use.level = partition.level;
     use.size = partition.size;
     std::int64_t width = region_.axes[partition.axis.index()].extent;
-    for (const Partition& outer : path_)
-        if (outer.axis == partition.axis) width = std::min(width, outer.size);
+    Formula width_formula = quick_ ? Formula() : size_formula(region_.axes, partition.axis);
+    for (const Partition& outer : path_) {
+        if (outer.axis != partition.axis) continue;
+        width = std::min(width, outer.size);
+        if (!quick_) width_formula = min_of(width_formula, outer.symbol());
+    }
     use.count = (width + partition.size - 1) / partition.size;
     std::vector<SizeInUse>& uses = partition.is_loop ? cost_.streams : cost_.groups;
     const auto same = [&](const SizeInUse& other) { return other.symbol == use.symbol; };
     const bool known = std::any_of(uses.begin(), uses.end(), same);
-    if (!known && !partition.is_loop && partition.level == Level::Block)
+    if (!known && !partition.is_loop && partition.level == Level::Block) {
         fits_ = fits_ && put(CheckedInt(cost_.blocks) * use.count, cost_.blocks);
+        Formula& blocks = cost_.formulas.blocks;
+        if (!quick_) blocks = blocks * ceil_divide(width_formula, partition.symbol());
+    }
     if (!known) uses.push_back(std::move(use));
     path_.push_back(std::move(partition));
     note_chunks();
@@ -135,6 +122,14 @@ void RegionCoster::note_chunks() {
     const std::optional<TileCount> all = counter_.count(unmasked, {});
     fits_ = fits_ && visited && all && add(visited->values, cost_.chunks_visited) &&
             add(all->values, cost_.chunks);
+}
+
+/// At other sizes the last part of an axis that is taken apart may be cut off, which is another
+/// program.
+void RegionCoster::note_rounded_sizes() {
+    for (const Axis& axis : region_.axes)
+        if (!is_polynomial(axis.size))
+            for (const Symbol symbol : symbols_of(axis.size)) cost_.formulas.open.insert(symbol);
 }
 
 void RegionCoster::walk(const std::vector<TileStatement>& body) {
@@ -194,8 +189,13 @@ void RegionCoster::transfer(Transfer transfer, const std::vector<Footprint>& dim
         return;
     }
     transfer.name = region_.arrays[transfer.array.index()].name;
-    transfer.amount = {counted->values,  bits,           {{transfer.type, counted->values}},
-                       counted->formula, counted->ideal, in_bits(counted->ideal, transfer.type)};
+    transfer.amount = {counted->values,
+                       bits,
+                       {{transfer.type, counted->values}},
+                       counted->formula,
+                       Formula(bits_in(transfer.type)) * counted->formula,
+                       counted->ideal,
+                       in_bits(counted->ideal, transfer.type)};
     std::set<AxisId> used;
     for (const Footprint& dimension : dimensions)
         for (const Expression& index : dimension.index) used.merge(axes_used(index));
@@ -210,9 +210,14 @@ void RegionCoster::transfer(Transfer transfer, const std::vector<Footprint>& dim
     const bool is_outermost = transfer.level == Level::Block;
     if (is_outermost && touched_.emplace(transfer.array, transfer.is_save).second) {
         CheckedInt once = bits_of(transfer.type);
-        for (AxisId axis : region_.arrays[transfer.array.index()].axes)
+        Formula formula(bits_in(transfer.type));
+        for (AxisId axis : region_.arrays[transfer.array.index()].axes) {
             once = once * region_.axes[axis.index()].extent;
+            if (!quick_) formula = formula * size_formula(region_.axes, axis);
+        }
         fits_ = fits_ && once && add(std::min(*once, bits), cost_.compulsory_bits);
+        Formula& total = cost_.formulas.compulsory_bits;
+        if (!quick_) total = total + min_of(formula, transfer.amount.bit_formula);
     }
     cost_.transfers.push_back(std::move(transfer));
 }
@@ -230,16 +235,20 @@ void RegionCoster::compute(const Compute& compute) {
         fits_ = false;
         return;
     }
-    const auto times = [&](std::int64_t elements, std::int64_t factor, std::int64_t& total) {
-        fits_ = fits_ && put(CheckedInt(total) + CheckedInt(elements) * factor, total);
+    const auto times = [&](const TileCount& elements, std::int64_t factor, std::int64_t& total,
+                           Formula& formula) {
+        fits_ = fits_ && put(CheckedInt(total) + CheckedInt(elements.values) * factor, total);
+        if (!quick_) formula = formula + Formula(factor) * elements.formula;
     };
     ArithmeticCost& total = cost_.arithmetic;
-    times(each->values, operations.flops_each, total.operations);
-    times(once->values, operations.flops_once, total.operations);
-    times(each->values, operations.exponentials_each, total.exponentials);
-    times(once->values, operations.exponentials_once, total.exponentials);
+    CountFormulas& formulas = cost_.formulas;
+    times(*each, operations.flops_each, total.operations, formulas.operations);
+    times(*once, operations.flops_once, total.operations, formulas.operations);
+    times(*each, operations.exponentials_each, total.exponentials, formulas.exponentials);
+    times(*once, operations.exponentials_once, total.exponentials, formulas.exponentials);
     if (const std::optional<ElementType> operands = contraction_type(region_, compute))
-        times(each->values, operations.flops_each, total.products[*operands]);
+        times(*each, operations.flops_each, total.products[*operands],
+              formulas.products[*operands]);
 }
 
 void RegionCoster::add_columns(const std::vector<Moment>& moments) {
@@ -296,6 +305,7 @@ Result<RegionCost> RegionCoster::run() {
         cost_.levels[Level::Block].allocated.bits = *held;
         return std::move(cost_);
     }
+    note_rounded_sizes();
     const std::vector<Moment> moments = liveness(region_);
     fits_ = fits_ && add_memory(region_, moments, cost_);
     if (fits_) add_columns(moments);
@@ -323,17 +333,13 @@ Amount settled(Amount amount, const SymbolValues& disputed, const SymbolValues& 
         const auto size = own.find(symbol);
         if (size == own.end()) continue;
         amount.formula = substitute(amount.formula, symbol, size->second);
+        amount.bit_formula = substitute(amount.bit_formula, symbol, size->second);
         substitute_size(amount, symbol, size->second);
     }
     return amount;
 }
 
 }  // namespace
-
-bool add_values(std::int64_t values, ElementType type, Amount& total) {
-    return add(values, total.values) && add(values, total.by_type[type]) &&
-           put(CheckedInt(total.bits) + CheckedInt(values) * bits_of(type), total.bits);
-}
 
 Result<RegionCost> cost_of(const RegionProgram& region) {
     return RegionCoster(region, false).run();

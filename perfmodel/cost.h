@@ -16,6 +16,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,14 +33,16 @@ struct Amount {
     std::int64_t bits = 0;
     std::map<ElementType, std::int64_t> by_type;  ///< values of each type
     Formula formula;                              ///< evaluates to `values`
+    Formula bit_formula;                          ///< evaluates to `bits`
     /// Where sizes divide; masks count as full. Groups of 1 of woven axes are left out.
     std::optional<Polynomial> ideal;
     std::optional<Polynomial> ideal_bits;  ///< likewise, each value in its own width
     [[nodiscard]] std::int64_t bytes() const { return (bits + 7) / 8; }
 };
 
-/// Adds values of a type, but to the formulas; false where a number no longer fits in 64 bits.
-[[nodiscard]] bool add_values(std::int64_t values, ElementType type, Amount& total);
+/// Adds values of a type, but to the ideal form; false where a number no longer fits in 64 bits.
+[[nodiscard]] bool add_values(std::int64_t values, const Formula& formula, ElementType type,
+                              Amount& total);
 
 /// One load or save of the program, summed over all its instances.
 struct Transfer {
@@ -88,9 +91,21 @@ struct ArithmeticCost {
     std::map<ElementType, std::int64_t> products;  ///< of `operations`: contractions, by operands
 };
 
+/// The counts of a region that are no amounts, as exact formulas.
+struct CountFormulas {
+    Formula operations;
+    Formula exponentials;
+    std::map<ElementType, Formula> products;
+    Formula blocks{1};
+    Formula compulsory_bits;
+    /// Symbols of counts that are no closed forms: at other values of these the formulas, those of
+    /// amounts too, need not hold.
+    std::set<Symbol> open;
+};
+
 struct RegionCost {
     std::string name;
-    SymbolValues sizes;         ///< values of every symbol in the formulas
+    SymbolValues sizes;         ///< values of every symbol in the formulas, bits of types too
     SymbolNames names;          ///< of symbols in printed formulas
     std::vector<Symbol> order;  ///< likewise
     std::vector<SizeInUse> groups;
@@ -105,6 +120,7 @@ struct RegionCost {
     std::int64_t compulsory_bits = 0;  ///< every array that it touches, once
     bool data_decides = false;         ///< kernels may visit fewer chunks, as integers say
     std::optional<KernelWork> work;    ///< where the kernel is known
+    CountFormulas formulas;            ///< empty of costs in numbers alone
 };
 
 struct Cost {

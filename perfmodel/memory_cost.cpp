@@ -85,8 +85,7 @@ std::optional<Amount> held_by(const RegionProgram& region, const std::vector<Var
             formula = formula * variable.capacity[k];
             values = values * variable.capacity_extent[k];
         }
-        if (!values || !add_values(*values, variable.type, total)) return std::nullopt;
-        total.formula = total.formula + formula;
+        if (!values || !add_values(*values, formula, variable.type, total)) return std::nullopt;
         const std::optional<Polynomial> ideal = idealise(formula);
         const std::optional<Polynomial> bits = in_bits(ideal, variable.type);
         total.ideal = total.ideal && ideal ? std::optional(*total.ideal + *ideal) : std::nullopt;
@@ -112,6 +111,7 @@ Amount most_of(std::vector<Amount> columns, const SymbolValues& sizes) {
     Amount most = *std::max_element(columns.begin(), columns.end(), fewer);
     for (const Amount& column : columns) {
         most.formula = max_of(most.formula, column.formula);
+        most.bit_formula = max_of(most.bit_formula, column.bit_formula);
         most.bits = std::max(most.bits, column.bits);
     }
     for (const auto form : {&Amount::ideal, &Amount::ideal_bits}) {

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "diagrams/checked.h"
+#include "perfmodel/affine_masks.h"
 #include "perfmodel/linear_width.h"
 
 namespace napkin {
@@ -113,55 +114,6 @@ Formula last_tile(const std::vector<Axis>& axes, const Component& component, std
     return ceil_divide(width, partition.symbol()) - Formula(1);
 }
 
-/// A mask as `form <= 0` conjuncts; nullopt where it is anything else.
-bool add_conjuncts(const std::vector<Axis>& axes, const Expression& condition,
-                   std::vector<Affine>& conjuncts) {
-    const Apply* call = std::get_if<Apply>(&condition.node);
-    if (call == nullptr) return false;
-    if (call->function == Function::And)
-        return std::all_of(
-            call->arguments.begin(), call->arguments.end(),
-            [&](const Expression& part) { return add_conjuncts(axes, part, conjuncts); });
-    if (call->arguments.size() != 2) return false;
-    const std::optional<Affine> left = affine_form(axes, call->arguments[0]);
-    const std::optional<Affine> right = affine_form(axes, call->arguments[1]);
-    if (!left || !right) return false;
-    Affine gap = difference(*left, *right);
-    const Affine opposite = difference(*right, *left);
-    const auto strict = [](Affine form) {
-        form.constant.formula = form.constant.formula + Formula(1);
-        ++form.constant.value;
-        return form;
-    };
-    switch (call->function) {
-    case Function::LessEqual: conjuncts.push_back(gap); return true;
-    case Function::Less: conjuncts.push_back(strict(gap)); return true;
-    case Function::GreaterEqual: conjuncts.push_back(opposite); return true;
-    case Function::Greater: conjuncts.push_back(strict(opposite)); return true;
-    case Function::Equal:
-        conjuncts.push_back(gap);
-        conjuncts.push_back(opposite);
-        return true;
-    default: return false;
-    }
-}
-
-struct Conjunct {
-    Affine form;  ///< holds somewhere in a tile where its lowest value is at most 0
-    std::size_t depth = 0;
-};
-
-std::optional<std::vector<Conjunct>> conjuncts_of(const std::vector<Axis>& axes,
-                                                  const Component& component) {
-    std::vector<Conjunct> result;
-    for (const VisibleWhen& mask : component.masks) {
-        std::vector<Affine> forms;
-        if (!add_conjuncts(axes, *mask.condition, forms)) return std::nullopt;
-        for (Affine& form : forms) result.push_back({std::move(form), mask.depth});
-    }
-    return result;
-}
-
 /// Sums over one loop's chunks in closed form: the visited ones are an interval of chunk numbers.
 class VisitedChunks {
 public:
@@ -238,6 +190,17 @@ void VisitedChunks::count(std::size_t k, Formula& number, Formula& widths) const
     widths = any * max_of(0, end - size * first);
 }
 
+/// Whether its width is linear at any size: one index, which is inside the array whatever the
+/// sizes.
+bool is_linear_at_any_size(const std::vector<Axis>& axes, const Footprint& dimension) {
+    const std::optional<std::vector<Affine>> forms = forms_of(axes, dimension, false);
+    if (!forms || forms->size() != 1) return false;
+    const Affine& form = forms->front();
+    return !dimension.limit ||
+           (never_negative(lowest(axes, form, {})) &&
+            never_negative(dimension.limit_formula - Formula(1) - highest(axes, form, {})));
+}
+
 /// Product of the widths of every dimension in one tile, but those that use `without`.
 std::optional<Formula> widths_in_tile(const std::vector<Axis>& axes, const Component& component,
                                       std::optional<AxisId> without, bool ideal) {
@@ -283,6 +246,36 @@ std::optional<Formula> chunk_sum(const std::vector<Axis>& axes, const Component&
 }
 
 }  // namespace
+
+bool holds_at_any_size(const std::vector<Axis>& axes, const Component& component) {
+    const std::optional<std::vector<Conjunct>> conjuncts = conjuncts_of(axes, component);
+    const bool plain = std::all_of(
+        component.dimensions.begin(), component.dimensions.end(),
+        [&](const Footprint* dimension) { return is_linear_at_any_size(axes, *dimension); });
+    return plain && conjuncts && bound_one_form(*conjuncts) &&
+           (!conjuncts->empty() || is_closed(axes, component));
+}
+
+std::set<Symbol> symbols_of(const std::vector<Axis>& axes, const Component& component) {
+    std::set<Symbol> symbols;
+    const auto add_size = [&](AxisId axis) {
+        for (const Symbol symbol : symbols_of(size_formula(axes, axis))) symbols.insert(symbol);
+    };
+    const auto add_axes = [&](const Expression& expression) {
+        walk(expression, [&](const Expression& node) {
+            if (const AxisIndex* index = std::get_if<AxisIndex>(&node.node)) add_size(index->axis);
+            if (const SizeOf* size = std::get_if<SizeOf>(&node.node)) add_size(size->axis);
+        });
+    };
+    for (const Partition* partition : component.path) {
+        symbols.insert(partition->symbol());
+        add_size(partition->axis);
+    }
+    for (const Footprint* dimension : component.dimensions)
+        for (const Expression& index : dimension->index) add_axes(index);
+    for (const VisibleWhen& mask : component.masks) add_axes(*mask.condition);
+    return symbols;
+}
 
 Formula tiles_of(const Formula& width, const std::vector<Formula>& sizes) {
     if (sizes.size() == 1) return ceil_divide(width, sizes.front());

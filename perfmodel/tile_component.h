@@ -1,6 +1,8 @@
 // One component of a sum over tiles (perfmodel/tile_count.h): axes that vary together.
 #pragma once
 
+#include <set>
+
 #include "diagrams/index/mask.h"
 #include "perfmodel/affine.h"
 #include "perfmodel/tile_count.h"
@@ -27,6 +29,12 @@ struct Component {
                                                        const Component& component, bool ideal);
 /// Whether the formula above is a closed form that needs no check.
 [[nodiscard]] bool is_closed(const std::vector<Axis>& axes, const Component& component);
+/// Whether the formula above counts what enumeration does at any size: closed forms, and masks that
+/// bound one difference of indices, from below, above or both.
+[[nodiscard]] bool holds_at_any_size(const std::vector<Axis>& axes, const Component& component);
+/// Every size that the sum may depend on.
+[[nodiscard]] std::set<Symbol> symbols_of(const std::vector<Axis>& axes,
+                                          const Component& component);
 /// Its value at the sizes of the axes and partitions; nullopt where there is none or it does not
 /// fit.
 [[nodiscard]] std::optional<std::int64_t> closed_value(const std::vector<Axis>& axes,

@@ -14,6 +14,7 @@ struct ComponentCount {
     std::int64_t value = 0;
     Formula formula;
     std::optional<Polynomial> ideal;
+    std::set<Symbol> open;
 };
 
 namespace {
@@ -87,7 +88,7 @@ std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
                                             bool quick, KnownMasks& masks) {
     if (quick)
         if (const std::optional<std::int64_t> value = closed_value(axes, component))
-            return ComponentCount{*value, {}, {}};
+            return ComponentCount{*value, {}, {}, {}};
     const std::optional<Formula> formula = component_formula(axes, component, false);
     std::optional<std::int64_t> said;
     if (formula) {
@@ -97,10 +98,10 @@ std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
     }
     const bool trusted = said && (quick || is_closed(axes, component) ||
                                   instances_of(axes, component) > kMostInstances);
-    if (trusted) return ComponentCount{*said, *formula, {}};
+    if (trusted) return ComponentCount{*said, *formula, {}, {}};
     const std::optional<std::int64_t> seen = component_value(axes, component, masks);
     if (!seen) return std::nullopt;
-    return ComponentCount{*seen, said == seen ? *formula : Formula(*seen), {}};
+    return ComponentCount{*seen, said == seen ? *formula : Formula(*seen), {}, {}};
 }
 
 std::optional<ComponentCount> count_component(const std::vector<Axis>& axes,
@@ -110,6 +111,7 @@ std::optional<ComponentCount> count_component(const std::vector<Axis>& axes,
     if (!counted || quick) return counted;
     const std::optional<Formula> ideal = component_formula(axes, component, true);
     if (ideal) counted->ideal = idealise(*ideal);
+    if (!holds_at_any_size(axes, component)) counted->open = symbols_of(axes, component);
     return counted;
 }
 
@@ -249,6 +251,7 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
         total.values = *values;
         if (quick_) continue;
         total.formula = total.formula * counted->formula;
+        total.open.insert(counted->open.begin(), counted->open.end());
         total.ideal = total.ideal && counted->ideal ? std::optional(*total.ideal * *counted->ideal)
                                                     : std::nullopt;
     }

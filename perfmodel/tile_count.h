@@ -19,6 +19,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ struct TileCount {
     std::int64_t values = 0;
     Formula formula;                  ///< evaluates to `values`
     std::optional<Polynomial> ideal;  ///< where sizes divide; masks are taken as full
+    std::set<Symbol> open;            ///< at other values of these the formula need not hold
 };
 
 /// Counts for one program, whose statements share most of their components.

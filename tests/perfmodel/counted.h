@@ -23,6 +23,29 @@ inline void check_quick(const RegionProgram& program, const RegionCost& region) 
     CHECK_EQ(quick->blocks, region.blocks);
 }
 
+/// Compares the formulas of counts at the sizes of another cost with what is counted there.
+inline void check_formulas(const RegionCost& formulas, const RegionCost& numbers) {
+    const auto check = [&](const Formula& formula, std::int64_t value) {
+        INFO(print(formula, formulas.names));
+        CHECK_EQ(evaluate_integer(formula, numbers.sizes), value);
+    };
+    check(formulas.formulas.operations, numbers.arithmetic.operations);
+    check(formulas.formulas.exponentials, numbers.arithmetic.exponentials);
+    for (const auto& [type, count] : numbers.arithmetic.products)
+        check(formulas.formulas.products.at(type), count);
+    check(formulas.formulas.blocks, numbers.blocks);
+    check(formulas.formulas.compulsory_bits, numbers.compulsory_bits);
+    for (const auto& [level, cost] : numbers.levels) {
+        const LevelCost& other = formulas.levels.at(level);
+        check(other.transferred.formula, cost.transferred.values);
+        check(other.transferred.bit_formula, cost.transferred.bits);
+        check(other.memory.formula, cost.memory.values);
+        check(other.memory.bit_formula, cost.memory.bits);
+        check(other.allocated.formula, cost.allocated.values);
+        check(other.allocated.bit_formula, cost.allocated.bits);
+    }
+}
+
 /// Compares every number of the model with the interpreter's, and formulas with their values.
 inline void check_counted(const std::string& name, const State& state) {
     const TileProgram program = test::expanded(state);
@@ -48,11 +71,13 @@ inline void check_counted(const std::string& name, const State& state) {
             for (const Amount* amount : {&cost.transferred, &cost.memory, &cost.allocated}) {
                 INFO(print(amount->formula, region.names));
                 CHECK_EQ(evaluate_integer(amount->formula, region.sizes), amount->values);
+                CHECK_EQ(evaluate_integer(amount->bit_formula, region.sizes), amount->bits);
             }
         }
         CHECK_EQ(region.arithmetic.operations, counted[i].flops);
         CHECK_EQ(region.arithmetic.exponentials, counted[i].exponentials);
         CHECK_EQ(region.blocks, counted[i].blocks);
+        check_formulas(region, region);
         check_quick(program.regions[i], region);
     }
 }

@@ -2,21 +2,11 @@
 #include <algorithm>
 #include <map>
 
-#include "derive/accumulator.h"
+#include "derive/accumulator_text.h"
 #include "derive/separation/write/formula_text.h"
 
 namespace napkin {
 namespace {
-
-/// Lines under one heading, which stands before the first.
-std::string section(const std::string& heading, const std::vector<std::string>& lines) {
-    std::string text;
-    for (const std::string& line : lines) {
-        const std::string left = text.empty() ? heading : "";
-        text.append("  ").append(left).append(10 - left.size(), ' ').append(line).append("\n");
-    }
-    return text;
-}
 
 /// What a state keeps, as a person would say it.
 class StateText {
@@ -109,7 +99,27 @@ std::string print(const Obligation& obligation) {
     return text;
 }
 
-std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
+namespace {
+
+/// Each state with how it is repaired, those repaired alike together.
+std::vector<std::string> repairs_of(const Diagram& scope, const Accumulator& accumulator) {
+    const StateText texts(scope, accumulator);
+    std::map<std::string, std::string> repaired;
+    std::vector<std::string> repairs;
+    for (const AccumulatorState& state : accumulator.states) {
+        const std::string repair = texts.repair(state);
+        if (repair.empty()) continue;
+        std::string& names = repaired[repair];
+        if (names.empty()) repairs.push_back(repair);
+        names += (names.empty() ? "" : ", ") + scope[state.state].name;
+    }
+    for (std::string& repair : repairs) repair.insert(0, repaired[repair] + " by ");
+    return repairs;
+}
+
+}  // namespace
+
+AccumulatorText text_of(const Diagram& diagram, const Accumulator& accumulator) {
     Diagram scope = diagram;
     scope.arrays.insert(scope.arrays.end(), accumulator.arrays.begin(), accumulator.arrays.end());
     const auto name_and_type = [&](ArrayId id) {
@@ -126,37 +136,40 @@ std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
                                 separation::value_text(scope, statement, i));
         return lines;
     };
-    std::map<std::string, std::string> repaired;
-    std::vector<std::string> repairs;
-    std::vector<std::string> reasons;
     const StateText texts(scope, accumulator);
-    for (const AccumulatorState& state : accumulator.states) {
-        const std::string& name = scope[state.state].name;
-        reasons.push_back(name + ": " + texts.reason(state));
-        const std::string repair = texts.repair(state);
-        if (repair.empty()) continue;
-        std::string& names = repaired[repair];
-        if (names.empty()) repairs.push_back(repair);
-        names += (names.empty() ? "" : ", ") + name;
-    }
-    for (std::string& repair : repairs) repair.insert(0, repaired[repair] + " by ");
-    std::string axes;
-    for (const AxisId axis : accumulator.axes)
-        axes += (axes.empty() ? "" : ", ") + diagram[axis].name;
-    std::string text = "accumulator over " + axes + "\n";
-    if (accumulator.states.empty()) text += "  no state: every chunk stands for itself\n";
-    text += section("initial", lines_of(accumulator.initial));
-    text += section("body", lines_of(accumulator.body));
-    text += section("repair", repairs);
-    text += section("tail", lines_of(accumulator.tail));
-    text += section("states", reasons);
+    std::vector<std::string> reasons;
+    for (const AccumulatorState& state : accumulator.states)
+        reasons.push_back(scope[state.state].name + ": " + texts.reason(state));
     std::vector<std::string> provided;
     std::vector<std::string> unsafe;
     for (const Obligation& each : accumulator.obligations)
         (each.met ? provided : unsafe).push_back(print(each));
     provided.insert(provided.end(), accumulator.conditions.begin(), accumulator.conditions.end());
-    text += section("provided", provided);
-    text += section("unsafe", unsafe);
+    AccumulatorText text;
+    for (const AxisId axis : accumulator.axes) text.axes.push_back(diagram[axis].name);
+    text.sections = {{"initial", lines_of(accumulator.initial)},
+                     {"body", lines_of(accumulator.body)},
+                     {"repair", repairs_of(scope, accumulator)},
+                     {"tail", lines_of(accumulator.tail)},
+                     {"states", std::move(reasons)},
+                     {"provided", std::move(provided)},
+                     {"unsafe", std::move(unsafe)}};
+    std::erase_if(text.sections, [](const auto& section) { return section.lines.empty(); });
+    return text;
+}
+
+std::string explain(const Diagram& diagram, const Accumulator& accumulator) {
+    const AccumulatorText parts = text_of(diagram, accumulator);
+    std::string axes;
+    for (const std::string& axis : parts.axes) axes += (axes.empty() ? "" : ", ") + axis;
+    std::string text = "accumulator over " + axes + "\n";
+    if (accumulator.states.empty()) text += "  no state: every chunk stands for itself\n";
+    for (const AccumulatorText::Section& section : parts.sections)
+        for (std::size_t i = 0; i < section.lines.size(); ++i) {
+            const std::string left = i == 0 ? section.heading : "";
+            text.append("  ").append(left).append(10 - left.size(), ' ');
+            text.append(section.lines[i]).append("\n");
+        }
     return text;
 }
 

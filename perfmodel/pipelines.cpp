@@ -1,0 +1,81 @@
+#include "perfmodel/pipelines.h"
+
+#include <algorithm>
+
+namespace napkin {
+
+namespace {
+
+double bytes_at(const RegionCost& cost, Level level) {
+    const auto found = cost.levels.find(level);
+    return found == cost.levels.end() ? 0.0
+                                      : static_cast<double>(found->second.transferred.bytes());
+}
+
+Formula byte_formula_at(const RegionCost& cost, Level level) {
+    const auto found = cost.levels.find(level);
+    return found == cost.levels.end() ? Formula()
+                                      : ceil_divide(found->second.transferred.bit_formula, 8);
+}
+
+void add_transfers(const RegionCost& cost, const Machine& machine, std::vector<Pipeline>& all) {
+    const auto add = [&](std::string name, const auto& rate, std::string figure, double least,
+                         double most, Formula least_formula, Formula most_formula) {
+        if (rate && most > 0)
+            all.push_back({std::move(name), "B", least, most, rate->value, std::move(figure),
+                           std::move(least_formula), std::move(most_formula)});
+    };
+    const double moved = bytes_at(cost, Level::Block);
+    const Formula formula = byte_formula_at(cost, Level::Block);
+    const bool cached = machine.has(Level::Cache);
+    const double once = static_cast<double>(cost.compulsory_bits) / 8;
+    const Formula once_formula = divide(cost.formulas.compulsory_bits, 8);
+    add("device memory", machine.bandwidth(Level::Device), "device.bandwidth",
+        cached ? std::min(once, moved) : moved, moved,
+        cached ? min_of(once_formula, formula) : formula, formula);
+    add("cache", machine.bandwidth(Level::Cache), "cache.bandwidth", moved, moved, formula,
+        formula);
+    const double inner = bytes_at(cost, Level::Warps) + bytes_at(cost, Level::Thread);
+    const Formula inner_formula =
+        byte_formula_at(cost, Level::Warps) + byte_formula_at(cost, Level::Thread);
+    add("shared memory", machine.bandwidth(Level::Block), "block.bandwidth", inner, inner,
+        inner_formula, inner_formula);
+}
+
+void add_arithmetic(const RegionCost& cost, const Machine& machine, std::vector<Pipeline>& all) {
+    const auto add = [&](std::string name, double rate, std::string figure, double work,
+                         const Formula& formula) {
+        all.push_back(
+            {std::move(name), "op", work, work, rate, std::move(figure), formula, formula});
+    };
+    double rest = static_cast<double>(cost.arithmetic.operations);
+    Formula rest_formula = cost.formulas.operations;
+    for (const auto& [type, count] : cost.arithmetic.products) {
+        const auto rate = machine.tensor_core(type);
+        if (!rate) continue;
+        const auto found = cost.formulas.products.find(type);
+        const Formula formula = found == cost.formulas.products.end() ? Formula() : found->second;
+        rest -= static_cast<double>(count);
+        rest_formula = rest_formula - formula;
+        const std::string name(name_of(type));
+        add("tensor core " + name, rate->value, "tensor_core." + name, static_cast<double>(count),
+            formula);
+    }
+    const double exponentials = static_cast<double>(cost.arithmetic.exponentials);
+    if (const auto rate = machine.exponentials(); rate && exponentials > 0)
+        add("exponentials", rate->value, "processor.exponential", exponentials,
+            cost.formulas.exponentials);
+    if (const auto rate = machine.arithmetic(); rate && rest > 0)
+        add("arithmetic", rate->value, "processor.arithmetic", rest, rest_formula);
+}
+
+}  // namespace
+
+std::vector<Pipeline> pipelines_of(const RegionCost& cost, const Machine& machine) {
+    std::vector<Pipeline> all;
+    add_transfers(cost, machine, all);
+    add_arithmetic(cost, machine, all);
+    return all;
+}
+
+}  // namespace napkin
