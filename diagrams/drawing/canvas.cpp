@@ -74,9 +74,10 @@ void Canvas::rectangle(const Box2& box, std::optional<Color> fill, Stroke stroke
                           {}});
 }
 
-void Canvas::text(MathText label, Point at, Anchor anchor, double size, Color color) {
+void Canvas::text(MathText label, Point at, Anchor anchor, double size, Color color,
+                  Meaning meaning) {
     if (label.runs.empty()) return;
-    operations.push_back({Text{std::move(label), at, anchor, size, color}, {}});
+    operations.push_back({Text{std::move(label), at, anchor, size, color}, std::move(meaning)});
 }
 
 void Canvas::dot(Point center, double radius, std::optional<Color> fill, Color stroke) {

@@ -133,7 +133,8 @@ struct Canvas {
     /// A wire that leaves and arrives level.
     void curve(Point from, Point to, Stroke stroke, Part part, Meaning meaning = {});
     void rectangle(const Box2& box, std::optional<Color> fill, Stroke stroke, Part part);
-    void text(MathText label, Point at, Anchor anchor, double size, Color color = kBlack);
+    void text(MathText label, Point at, Anchor anchor, double size, Color color = kBlack,
+              Meaning meaning = {});
     void dot(Point center, double radius, std::optional<Color> fill, Color stroke);
     /// Adds a handle; ids are made unique.
     void element(const std::string& id, std::string kind, std::string tooltip, const Box2& bounds,

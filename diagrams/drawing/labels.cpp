@@ -12,7 +12,8 @@ Labels::Labels(const Diagram& diagram, const Relabelling& relabelling, const Dra
     : diagram_(diagram),
       names_(diagram.axes),
       relabelling_(relabelling),
-      overbars_(options.overbars) {
+      overbars_(options.overbars),
+      kernel_(options.kernel) {
     for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
         if (diagram.axes[i].woven) overbars_.insert(AxisId{i});
     for (const Region& region : relabelling.regions) {
@@ -70,10 +71,12 @@ bool Labels::regions_differ() const {
 }
 
 std::vector<MathText> Labels::legend() const {
-    const bool by_region = regions_differ();
+    const bool by_region = !kernel_ && regions_differ();
     std::vector<SizeNote> seen;
     std::vector<MathText> legend;
-    for (const Region& region : relabelling_.regions) {
+    for (std::size_t r = 0; r < relabelling_.regions.size(); ++r) {
+        if (kernel_ && r != *kernel_) continue;
+        const Region& region = relabelling_.regions[r];
         std::string title = by_region ? region_name(diagram_, region) + ": " : "";
         for (const SizeNote& note : sizes_of(region)) {
             if (!by_region && contains(seen, note)) continue;

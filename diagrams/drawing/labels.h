@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -24,7 +25,7 @@ public:
     /// axes do not count.
     [[nodiscard]] bool relabels(std::size_t region) const;
     /// `g_q = 128, s_x = 64`; by region where one symbol has two sizes, `L: g_n = 8, dW: g_n = 4`.
-    /// Empty where nothing is partitioned.
+    /// Of the only kernel that is drawn, where there is one; empty where nothing is partitioned.
     [[nodiscard]] std::vector<MathText> legend() const;
 
 private:
@@ -39,6 +40,7 @@ private:
     SymbolNames names_;
     const Relabelling& relabelling_;
     std::set<AxisId> overbars_;
+    std::optional<std::size_t> kernel_;  ///< the only one that is drawn
 };
 
 }  // namespace napkin::drawing

@@ -178,7 +178,7 @@ void SystemPainter::paint_labels(std::size_t s) {
         if (!shows(track, s)) continue;
         const MathText& label = track.label.runs.empty() ? track.name : track.label;
         texts_.text(label, {at.x - set_back(track, s), track.y - kLabelRise}, Anchor::Middle,
-                    kLabelSize);
+                    kLabelSize, kBlack, meaning_of(track, track.place_out));
     }
 }
 
@@ -190,7 +190,8 @@ void SystemPainter::paint_names(std::size_t s) {
         const Point place{tag.at_left ? left_of(s) - kTagGap : at.x + at.right + kTagGap,
                           middle + kLabelSize * 0.3};
         texts_.text(name_beside(diagram_, tag.array), place,
-                    tag.at_left ? Anchor::Right : Anchor::Left, kLabelSize, kNameColor);
+                    tag.at_left ? Anchor::Right : Anchor::Left, kLabelSize, kNameColor,
+                    {.array = name});
         std::string axes;
         for (AxisId axis : diagram_[tag.array].axes) {
             if (!axes.empty()) axes += ", ";

@@ -20,6 +20,13 @@ enum class Format { Svg, Pdf, Png, Text, Tikz };
 
 /// The drawing as SVG in the theme's colours, which a page may override (`--napkin-block`).
 [[nodiscard]] std::string render_svg(const Canvas& canvas, Theme theme = Theme::Paper);
+/// The drawing as an element of a page that has `svg_rules` among its styles: without a size, a
+/// page, ids or colours of its own, places in tenths of a point.
+[[nodiscard]] std::string render_svg_part(const Canvas& canvas);
+/// What such elements are painted by: a rule an ink, by variables.
+[[nodiscard]] std::string svg_rules();
+/// The variables in a theme's colours: `--napkin-block:#b86800;...`.
+[[nodiscard]] std::string svg_variables(Theme theme);
 /// The drawing in box-drawing characters; draw it for Medium::Terminal.
 [[nodiscard]] std::string render_text(const Canvas& canvas, bool color = false);
 /// A `tikzpicture` in a document of its own.

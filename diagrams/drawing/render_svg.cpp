@@ -15,7 +15,8 @@ namespace napkin::drawing {
 namespace {
 
 constexpr double kPixelsInPoint = 96.0 / 72;
-constexpr double kBarTall = 0.86;  // height of an overbar over the baseline, in sizes
+constexpr double kWireWidth = 1.2;  // what lines of a page have where they do not say
+constexpr double kBarTall = 0.86;   // height of an overbar over the baseline, in sizes
 constexpr double kBarShort = 0.66;
 
 std::string escaped(std::string_view text) {
@@ -30,9 +31,9 @@ std::string escaped(std::string_view text) {
     return out;
 }
 
-/// At most two digits after the point, and none that say nothing.
-std::string number(double value) {
-    std::string text = fmt::format("{:.2f}", value);
+/// At most so many digits after the point, and none that say nothing.
+std::string number(double value, int digits = 2) {
+    std::string text = fmt::format("{:.{}f}", value, digits);
     while (text.back() == '0') text.pop_back();
     if (text.back() == '.') text.pop_back();
     return text == "-0" ? "0" : text;
@@ -62,9 +63,16 @@ std::string_view name_of(Part part) {
     return "";
 }
 
+constexpr std::string_view kTextRules =
+    "text{font-family:\"Times New Roman\",Times,\"Liberation Serif\",serif}"
+    ".i{font-style:italic}.m{font-family:\"Courier New\",Courier,monospace}"
+    ".wire{stroke-linecap:round}.handle rect{fill:none;pointer-events:all}";
+
 class SvgWriter {
 public:
     explicit SvgWriter(Theme theme) : theme_(theme) {}
+    /// Of a page that paints inks by its own rules.
+    SvgWriter() : digits_(1), is_part_(true) {}
 
     void write(const Operation& operation) {
         const std::string data = data_of(operation.meaning);
@@ -72,12 +80,12 @@ public:
     }
     void write(const Element& element) {
         const Box2& box = element.bounds;
+        const std::string id = is_part_ ? "" : attribute("id", element.id);
         out_ += fmt::format(
-            "<g id=\"{}\" class=\"handle {}\"{}><title>{}</title><rect x=\"{}\" "
-            "y=\"{}\" width=\"{}\" height=\"{}\"/></g>\n",
-            escaped(element.id), element.kind, data_of(element.meaning), escaped(element.tooltip),
-            number(box.left), number(box.top), number(box.right - box.left),
-            number(box.bottom - box.top));
+            "<g{} class=\"handle {}\"{}><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" "
+            "height=\"{}\"/></g>\n",
+            id, element.kind, data_of(element.meaning), escaped(element.tooltip), length(box.left),
+            length(box.top), length(box.right - box.left), length(box.bottom - box.top));
     }
     /// A page of the theme's own colour: black ink on somebody's dark page would not be seen.
     [[nodiscard]] std::string page() {
@@ -96,9 +104,9 @@ private:
             path += "L";
         for (std::size_t i = 1; i < line.points.size(); ++i)
             path += (i > 1 ? " " : "") + point(line.points[i]);
-        out_ += fmt::format("<path class=\"{}\" fill=\"none\"{}{} d=\"{}\"/>\n",
+        out_ += fmt::format("<path class=\"{}\"{}{}{} d=\"{}\"/>\n",
                             classes(name_of(line.part), line.stroke, std::nullopt),
-                            pen(line.stroke), data, path);
+                            filled(std::nullopt), pen(line.stroke), data, path);
     }
     void write(const Polygon& polygon, const std::string& data) {
         std::string points;
@@ -110,14 +118,14 @@ private:
     void write(const Dot& dot, const std::string& data) {
         out_ += fmt::format("<circle class=\"{}\"{}{}{} cx=\"{}\" cy=\"{}\" r=\"{}\"/>\n",
                             classes("dot", dot.stroke, dot.fill), filled(dot.fill), pen(dot.stroke),
-                            data, number(dot.center.x), number(dot.center.y), number(dot.radius));
+                            data, length(dot.center.x), length(dot.center.y), length(dot.radius));
     }
     void write(const Text& label, const std::string& data) {
         const double start = bounds_of(label).left;
         const std::vector<PlacedRun> places = place_runs(label.text, label.size);
         std::string bars;
-        out_ += fmt::format("<text class=\"{}\" fill=\"{}\"{}>", fill_class(label.color),
-                            hex(label.color), data);
+        out_ += fmt::format("<text class=\"{}\"{}{}>", fill_class(label.color), filled(label.color),
+                            data);
         for (std::size_t i = 0; i < places.size(); ++i)
             bars += run(label.text.runs[i], places[i], {start, label.at.y}, label.color);
         out_ += "</text>\n" + bars;
@@ -135,22 +143,28 @@ private:
         const double x = start.x + place.x + width(all.substr(0, lead));
         const double y = start.y - place.rise;
         out_ += fmt::format("<tspan class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\"",
-                            face(run.face), number(x), number(y), number(place.size));
-        if (columns_in(kept) > 1) out_ += fmt::format(" textLength=\"{}\"", number(width(kept)));
+                            face(run.face), length(x), length(y), number(place.size));
+        if (columns_in(kept) > 1) out_ += fmt::format(" textLength=\"{}\"", length(width(kept)));
         out_ += ">" + escaped(kept) + "</tspan>";
         return run.overbar ? overbar(run, place, x, y, color) : "";
     }
 
-    static std::string point(const Point& p) { return number(p.x) + "," + number(p.y); }
+    [[nodiscard]] std::string length(double value) const { return number(value, digits_); }
+    [[nodiscard]] std::string point(const Point& p) const {
+        return length(p.x) + "," + length(p.y);
+    }
     [[nodiscard]] std::string hex(Color color) const {
         return fmt::format("#{:06x}", shade(color, theme_));
     }
     [[nodiscard]] std::string filled(const std::optional<Color>& fill) const {
+        if (is_part_ && (!fill || !ink_name(*fill).empty())) return "";
         return fill ? " fill=\"" + hex(*fill) + "\"" : " fill=\"none\"";
     }
     [[nodiscard]] std::string pen(const Stroke& stroke) const {
-        std::string text = " stroke=\"" + hex(stroke.color) + "\"";
-        if (stroke.width != 1)
+        std::string text;
+        if (!is_part_ || ink_name(stroke.color).empty())
+            text += " stroke=\"" + hex(stroke.color) + "\"";
+        if (stroke.width != (is_part_ ? kWireWidth : 1))
             text += " stroke-width=\"" + number(stroke.width * line_scale(theme_)) + "\"";
         if (stroke.dash == Dash::Dashed) text += " stroke-dasharray=\"5,3\"";
         if (stroke.dash == Dash::Dotted) text += " stroke-dasharray=\"1.2,3\"";
@@ -181,22 +195,22 @@ private:
         const double bar = y - place.size * (tall ? kBarTall : kBarShort);
         const double lean = place.size * (tall ? 0.10 : 0.04);  // italics lean to the right
         const Stroke stroke{color, 0.9, Dash::Solid};
-        return fmt::format("<path class=\"{}\" fill=\"none\"{} d=\"M{}L{}\"/>\n",
-                           classes("overbar", stroke, std::nullopt), pen(stroke),
-                           point({x + lean, bar}), point({x + place.width + lean * 0.6, bar}));
+        return fmt::format("<path class=\"{}\"{}{} d=\"M{}L{}\"/>\n",
+                           classes("overbar", stroke, std::nullopt), filled(std::nullopt),
+                           pen(stroke), point({x + lean, bar}),
+                           point({x + place.width + lean * 0.6, bar}));
     }
 
-    Theme theme_;
+    Theme theme_ = Theme::Paper;
+    int digits_ = 2;
+    bool is_part_ = false;
     std::string out_;
     std::set<Color> strokes_;
     std::set<Color> fills_;
 };
 
 std::string SvgWriter::style() const {
-    std::string text =
-        "text{font-family:\"Times New Roman\",Times,\"Liberation Serif\",serif}"
-        ".i{font-style:italic}.m{font-family:\"Courier New\",Courier,monospace}"
-        ".wire{stroke-linecap:round}.handle rect{fill:none;pointer-events:all}";
+    std::string text(kTextRules);
     const auto rule = [&](char kind, const char* property, Color color) {
         text += fmt::format(".{}-{}{{{}:var(--napkin-{},{})}}", kind, ink_name(color), property,
                             ink_name(color), hex(color));
@@ -224,6 +238,33 @@ std::string render_svg(const Canvas& canvas, Theme theme) {
     const std::string page = writer.page();
     text += "<style>" + writer.style() + "</style>\n" + page;
     return text + writer.body() + "</svg>\n";
+}
+
+std::string render_svg_part(const Canvas& canvas) {
+    SvgWriter writer;
+    for (const Operation& operation : canvas.operations) writer.write(operation);
+    for (const Element& element : canvas.elements) writer.write(element);
+    return fmt::format(
+        "<svg viewBox=\"0 0 {} {}\" "
+        "role=\"img\"{}>\n<title>{}</title>\n<desc>{}</desc>\n{}</svg>\n",
+        number(canvas.width), number(canvas.height), attribute("data-step", canvas.step),
+        escaped(canvas.title), escaped(canvas.description), writer.body());
+}
+
+std::string svg_rules() {
+    std::string text(kTextRules);
+    text += "path,polygon,circle{fill:none;stroke-width:" + number(kWireWidth) + "}";
+    for (const Color color : all_inks())
+        text += fmt::format(".s-{0}{{stroke:var(--napkin-{0})}}.f-{0}{{fill:var(--napkin-{0})}}",
+                            ink_name(color));
+    return text;
+}
+
+std::string svg_variables(Theme theme) {
+    std::string text;
+    for (const Color color : all_inks())
+        text += fmt::format("--napkin-{}:#{:06x};", ink_name(color), shade(color, theme));
+    return text;
 }
 
 }  // namespace napkin::drawing

@@ -71,6 +71,12 @@ Color shade(Color color, Theme theme) {
     return color;
 }
 
+std::vector<Color> all_inks() {
+    std::vector<Color> inks;
+    for (const Ink& ink : kInks) inks.push_back(ink.paper);
+    return inks;
+}
+
 std::string_view ink_name(Color color) {
     const Ink* ink = find_ink(color);
     return ink == nullptr ? std::string_view() : ink->name;

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "diagrams/drawing/canvas.h"
 
@@ -17,6 +18,8 @@ enum class Theme { Paper, Slides, Contrast, Dark };
 [[nodiscard]] Color shade(Color color, Theme theme);
 /// What a colour of paper is called in style sheets, `block`; empty for others.
 [[nodiscard]] std::string_view ink_name(Color color);
+/// Every colour that has a name.
+[[nodiscard]] std::vector<Color> all_inks();
 [[nodiscard]] double line_scale(Theme theme);
 /// Of a theme that does not leave it to the page.
 [[nodiscard]] std::optional<Color> background(Theme theme);
