@@ -73,6 +73,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_compare(Context& context);
 [[nodiscard]] Result<int> run_mask(Context& context);
 [[nodiscard]] Result<int> run_prove(Context& context);
+[[nodiscard]] Result<int> run_report(Context& context);
 [[nodiscard]] Result<int> run_run(Context& context);
 [[nodiscard]] Result<int> run_search(Context& context);
 [[nodiscard]] Result<int> run_suggest(Context& context);

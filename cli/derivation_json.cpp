@@ -104,6 +104,7 @@ Json region_json(const DerivedStep& step, std::size_t index, const RegionProgram
     json["operations"] = tree_of(region.formulas.operations, region.names);
     json["exponentials"] = tree_of(region.formulas.exponentials, region.names);
     json["blocks"] = tree_of(region.formulas.blocks, region.names);
+    json["compulsory_bits"] = tree_of(region.formulas.compulsory_bits, region.names);
     json["open"] = Json::array();
     for (const Symbol symbol : region.formulas.open) json["open"].push_back(region.names(symbol));
     json["pipelines"] = pipelines_json(region, machine);
@@ -144,7 +145,9 @@ Json model_json(const Diagram& plain, const DerivedStep& step, const Machine& ma
     json["to_bound"] = ratios.to_bound ? Json(*ratios.to_bound) : Json(nullptr);
     json["to_best"] = ratios.to_best ? Json(*ratios.to_best) : Json(nullptr);
     if (!ratios.to_best) json["why_no_best"] = ratios.why_no_best;
-    json["time_us"] = time_json(time_of(step.cost, machine));
+    const TimeEstimate time = time_of(step.cost, machine);
+    json["time_us"] = time_json(time);
+    json["time_us"]["binds"] = time.binds;
     json["fits"] = capacity_warnings(costed).list.empty();
     for (std::size_t i = 0; i < step.cost.regions.size(); ++i)
         json["regions"].push_back(region_json(step, i, program->regions[i], machine));

@@ -1,0 +1,306 @@
+#include "cli/report/page.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
+
+#include "cli/formula_json.h"
+#include "cli/numbers.h"
+#include "cli/report/linked_text.h"
+#include "cli/report/parts.h"
+#include "diagrams/drawing/render.h"
+
+namespace napkin::cli {
+namespace {
+
+std::string element(const std::string& name, const std::string& inside,
+                    const std::string& attributes = "") {
+    return "<" + name + (attributes.empty() ? "" : " " + attributes) + ">" + inside + "</" + name +
+           ">\n";
+}
+
+std::string list_of(const std::vector<std::string>& items, const std::string& attributes) {
+    if (items.empty()) return "";
+    std::string inside;
+    for (const std::string& item : items) inside += element("li", item);
+    return element("ul", "\n" + inside, attributes);
+}
+
+std::vector<std::string> all_escaped(const std::vector<std::string>& texts) {
+    std::vector<std::string> result;
+    for (const std::string& text : texts) result.push_back(escaped(text));
+    return result;
+}
+
+/// Text in which what stands between backquotes is code.
+std::string with_code(const std::string& text) {
+    std::string out;
+    bool inside = false;
+    for (const char c : escaped(text)) {
+        if (c != '`') {
+            out += c;
+            continue;
+        }
+        out += inside ? "</code>" : "<code>";
+        inside = !inside;
+    }
+    return out + (inside ? "</code>" : "");
+}
+
+std::vector<std::string> all_with_code(const std::vector<std::string>& texts) {
+    std::vector<std::string> result;
+    for (const std::string& text : texts) result.push_back(with_code(text));
+    return result;
+}
+
+/// A formula of the paper's form, which the page sets.
+std::string formula_of(const Amount& amount, const RegionCost& region) {
+    if (!amount.ideal) return "";
+    const std::string tree = tree_of(*amount.ideal, region.names, region.order).dump();
+    return "<span class=\"formula\" data-tree=\"" + escaped(tree) + "\">" +
+           escaped(print(*amount.ideal, region.names, region.order)) + "</span>";
+}
+
+const RegionCost& largest_region(const Cost& cost) {
+    return *std::max_element(
+        cost.regions.begin(), cost.regions.end(), [](const RegionCost& a, const RegionCost& b) {
+            return a.levels.at(Level::Block).memory.bits < b.levels.at(Level::Block).memory.bits;
+        });
+}
+
+/// `12.3 &#181;s`, as pages write it.
+std::string typeset_time(double seconds) {
+    std::string text = time_text(seconds);
+    if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "&#181;");
+    return text;
+}
+
+std::string time_of(const Figures& figures) {
+    const std::string low = typeset_time(figures.time_low);
+    const std::string high = typeset_time(figures.time_high);
+    return low == high ? low : low + " to " + high;
+}
+
+/// A figure, the earlier one struck through, by what it changed, and its formula.
+std::string row_of(const std::string& name, const std::string& before, const std::string& now,
+                   const std::string& change, const std::string& form) {
+    std::string value = before.empty() || before == now ? "" : "<del>" + before + "</del> ";
+    value += "<strong>" + now + "</strong>";
+    if (!before.empty() && before != now) value += " <small>" + escaped(change) + "</small>";
+    return element(
+        "tr", "<th scope=\"row\">" + name + "</th><td>" + value + "</td><td>" + form + "</td>");
+}
+
+std::string figures_table(const DerivedStep* before, const DerivedStep& step) {
+    const Figures& now = step.figures;
+    const auto text = [&](const auto& of) {
+        return before == nullptr ? std::string() : of(before->figures);
+    };
+    const auto change = [&](double Figures::*figure) {
+        return before == nullptr ? "" : change_text(before->figures.*figure, now.*figure);
+    };
+    const auto moved = [](const Figures& figures) { return bytes_text(figures.transferred); };
+    const auto held = [](const Figures& figures) { return bytes_text(figures.memory); };
+    const RegionCost& first = step.cost.regions.front();
+    const RegionCost& largest = largest_region(step.cost);
+    return element("table",
+                   "\n" +
+                       row_of("H", text(moved), moved(now), change(&Figures::transferred),
+                              formula_of(step.cost.transferred.at(Level::Block), first)) +
+                       row_of("M", text(held), held(now), change(&Figures::memory),
+                              formula_of(largest.levels.at(Level::Block).memory, largest)) +
+                       row_of("time", text(time_of), time_of(now), change(&Figures::time_high),
+                              escaped(now.binds)),
+                   "class=\"figures\"");
+}
+
+std::string accumulator_html(const Json& accumulator) {
+    std::string axes;
+    for (const Json& axis : accumulator.at("axes"))
+        axes += (axes.empty() ? "" : ", ") + escaped(axis.get<std::string>());
+    std::string inside = element("caption", "accumulator over " + axes);
+    for (const auto& [heading, lines] : accumulator.items()) {
+        // What it rests on is among the step's own conditions.
+        if (heading == "axes" || heading == "states" || heading == "provided" ||
+            heading == "unsafe")
+            continue;
+        std::string text;
+        for (const Json& line : lines)
+            text += element("div", escaped(line.get<std::string>()), "class=\"code-line\"");
+        inside += element("tr", "<th scope=\"row\">" + heading + "</th><td>" + text + "</td>");
+    }
+    return element("table", inside, "class=\"accumulator\"");
+}
+
+/// The accumulators of a step where they are others than before.
+std::string accumulators_html(const Json& before, const Json& now) {
+    if (before == now) return "";
+    std::string out;
+    for (const Json& each : now)
+        if (std::find(before.begin(), before.end(), each) == before.end())
+            out += accumulator_html(each);
+    std::string old;
+    for (const Json& each : before)
+        if (std::find(now.begin(), now.end(), each) == now.end()) old += accumulator_html(each);
+    if (!old.empty()) out += element("details", element("summary", "the accumulator before") + old);
+    return out;
+}
+
+std::string refusals_html(const StepPage& page) {
+    if (page.refused.empty()) return "";
+    std::string inside = element("summary", "what would be refused here");
+    for (const auto& [command, reason] : page.refused)
+        inside += element("dt", "<code>" + escaped(command) + "</code>") +
+                  element("dd", with_code(reason));
+    constexpr std::size_t kFew = 3;
+    return element("details", inside,
+                   std::string("class=\"refused\"") + (page.refused.size() <= kFew ? " open" : ""));
+}
+
+std::string told(const std::vector<DerivedStep>& steps, const ReportPage& page, std::size_t i) {
+    const DerivedStep& step = steps[i];
+    const std::string title =
+        i == 0 ? "The plain diagram" : "<code>" + escaped(step.typed()) + "</code>";
+    std::string out =
+        element("h2", "<span class=\"number\">" + std::to_string(i) + "</span> " + title);
+    if (step.step() != nullptr) out += element("p", escaped(step.step()->law), "class=\"law\"");
+    out += figures_table(i == 0 ? nullptr : &steps[i - 1], step);
+    out += list_of(all_escaped(step.reasons), "class=\"reasons\"");
+    if (step.step() != nullptr) {
+        out += list_of(all_with_code(step.step()->conditions), "class=\"checked\"");
+        out += list_of(all_with_code(step.step()->hazards), "class=\"unsafe\"");
+    }
+    out += accumulators_html(i == 0 ? Json::array() : page.steps[i - 1].accumulators,
+                             page.steps[i].accumulators);
+    return out + refusals_html(page.steps[i]);
+}
+
+std::string tabs() {
+    std::string inside;
+    for (const auto& [name, title] :
+         {std::pair("tile", "tile program"), std::pair("kernels", "CUDA"),
+          std::pair("diagram", "diagram")})
+        inside +=
+            element("button", title, std::string("type=\"button\" data-text=\"") + name + "\"");
+    return element("div", inside, "class=\"tabs\" role=\"group\" aria-label=\"texts\"");
+}
+
+/// Pictures of a step. The page copies those that stood at an earlier one, which names them by
+/// number.
+class Pictures {
+public:
+    std::string figure_of(const std::vector<std::string>& pictures) {
+        std::string inside = "\n";
+        std::set<std::size_t> shown;
+        for (const std::string& picture : pictures) {
+            const auto [at, is_new] = numbers_.emplace(picture, numbers_.size());
+            const std::string id = "\"picture-" + std::to_string(at->second) + "\"";
+            const std::string kind = before_.contains(at->second) ? "class=\"stood\" " : "";
+            inside += is_new ? element("div", picture, "id=" + id)
+                             : element("div", "", kind + "data-same=" + id);
+            shown.insert(at->second);
+        }
+        before_ = std::move(shown);
+        return element("figure", inside, "class=\"picture\"");
+    }
+
+private:
+    std::map<std::string, std::size_t> numbers_;
+    std::set<std::size_t> before_;
+};
+
+std::string section_of(const std::vector<DerivedStep>& steps, const ReportPage& page, std::size_t i,
+                       Pictures& pictures) {
+    const std::string number = std::to_string(i);
+    return element("section",
+                   "\n" + pictures.figure_of(page.steps[i].pictures) +
+                       element("div", "\n" + told(steps, page, i), "class=\"told\"") +
+                       element("div",
+                               tabs() + element("pre", page.steps[i].tile,
+                                                "class=\"text tile\" data-text=\"tile\""),
+                               "class=\"code\""),
+                   "class=\"step\" aria-label=\"step " + number + "\"");
+}
+
+std::string scrubber(const std::vector<DerivedStep>& steps) {
+    std::string out;
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        out += element("li", element("button",
+                                     "<span class=\"number\">" + std::to_string(i) + "</span> " +
+                                         (i == 0 ? "plain" : escaped(steps[i].typed())),
+                                     "type=\"button\""));
+    return out;
+}
+
+std::string texts(const ReportPage& page) {
+    const std::string kernels = page.kernels.empty() ? element("p", with_code(page.why_no_kernels))
+                                                     : element("pre", page.kernels);
+    return element("div", kernels, "class=\"text shared\" data-text=\"kernels\" hidden") +
+           element("div", element("pre", page.diagram),
+                   "class=\"text shared\" data-text=\"diagram\" hidden");
+}
+
+/// Text of a script that holds no end of it.
+std::string in_script(const Json& json) {
+    std::string out;
+    for (const char c : json.dump(-1, ' ', false, Json::error_handler_t::replace))
+        out += c == '<' ? "\\u003c" : std::string(1, c);
+    return out;
+}
+
+std::string style() {
+    using drawing::svg_variables;
+    using drawing::Theme;
+    const std::string dark = svg_variables(Theme::Dark);
+    return ":root{" + svg_variables(Theme::Paper) +
+           "}\n@media screen and (prefers-color-scheme: dark){:root{" + dark +
+           "}}\n:root[data-theme=light]{" + svg_variables(Theme::Paper) +
+           "}\n@media screen{:root[data-theme=dark]{" + dark + "}}\n.picture " + "svg{" +
+           "display:block}\n" + drawing::svg_rules() + "\n" + report_style();
+}
+
+/// The template with what stands for `@WORD@`.
+std::string filled(std::string_view text,
+                   const std::vector<std::pair<std::string, std::string>>& words) {
+    std::string out;
+    while (!text.empty()) {
+        const std::size_t at = std::min(text.find('@'), text.size());
+        out += text.substr(0, at);
+        text.remove_prefix(at);
+        const auto word = std::find_if(words.begin(), words.end(), [&](const auto& each) {
+            return text.starts_with("@" + each.first + "@");
+        });
+        if (word != words.end()) {
+            out += word->second;
+            text.remove_prefix(word->first.size() + 2);
+        } else if (!text.empty()) {
+            out += text.front();
+            text.remove_prefix(1);
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& steps) {
+    std::string sections;
+    Pictures pictures;
+    for (std::size_t i = 0; i < steps.size(); ++i) sections += section_of(steps, page, i, pictures);
+    const std::string script =
+        std::string(report_formulas()) + report_model() + report_plots() + report_script();
+    return filled(report_page(), {{"TITLE", escaped(page.title)},
+                                  {"NAME", escaped(page.title)},
+                                  {"STYLE", style()},
+                                  {"SUMMARY", page.summary},
+                                  {"SCRUBBER", scrubber(steps)},
+                                  {"STEPS", sections},
+                                  {"TEXTS", texts(page)},
+                                  {"FOOTER", page.footer},
+                                  {"DATA", in_script(page.data)},
+                                  {"SCRIPT", script}});
+}
+
+}  // namespace napkin::cli

@@ -1,0 +1,30 @@
+// The page of a report: one HTML file with everything in it.
+#pragma once
+
+#include "cli/derivation_steps.h"
+
+namespace napkin::cli {
+
+/// A step's parts of the page, ready made.
+struct StepPage {
+    std::vector<std::string> pictures;  ///< SVG: of all, or of each kernel under an overview
+    std::string tile;                   ///< the tile program, linked
+    Json words;                         ///< that are linked: Links::words
+    Json accumulators;                  ///< by region, those there are
+    std::vector<std::pair<std::string, std::string>> refused;  ///< a command, and why not
+};
+
+/// What stands beside all steps.
+struct ReportPage {
+    std::string title;
+    std::string summary;
+    std::vector<StepPage> steps;
+    std::string diagram;  ///< its text
+    std::string kernels;  ///< CUDA, linked; empty where there are none
+    std::string why_no_kernels;
+    std::string footer;
+    Json data;  ///< what the page computes with
+};
+[[nodiscard]] std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& steps);
+
+}  // namespace napkin::cli

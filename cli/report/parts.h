@@ -1,0 +1,14 @@
+// The fixed parts of a report's page, as they are built into the binary: files of this folder.
+#pragma once
+
+namespace napkin {
+
+/// In which words between `@` stand for what is filled in.
+[[nodiscard]] const char* report_page();
+[[nodiscard]] const char* report_style();
+[[nodiscard]] const char* report_formulas();
+[[nodiscard]] const char* report_model();
+[[nodiscard]] const char* report_plots();
+[[nodiscard]] const char* report_script();
+
+}  // namespace napkin

@@ -1,0 +1,274 @@
+#!/usr/bin/env python3
+"""Opens the report of every derivation of the examples in a browser, offline, and says how many passed.
+
+usage: check_report.py NAPKIN [EXAMPLE...]     in the repository's root; needs Chromium and Playwright
+
+  * no request and no error on the console; below a megabyte; nothing wider than the window from 390
+    to 1920 pixels;
+  * every link has both ends: what stands for an array or an axis in one pane does in another;
+  * the keys j, k and the arrows go through the steps; one step is shown;
+  * at every value of every slider, and at some values of all together, the page's figures are those
+    of `napkin cost --json` with the command that the page shows.
+"""
+import json
+import pathlib
+import random
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+from playwright.sync_api import sync_playwright
+
+LARGEST = 1_000_000
+TOGETHER = 6  # points at which all sliders are moved
+WIDTHS = [(390, 844), (768, 1024), (1280, 800), (1920, 1080)]
+napkin = str(pathlib.Path(sys.argv[1]).resolve())
+scratch = pathlib.Path(tempfile.mkdtemp())
+
+
+def diagram_of(derivation):
+    stem = derivation.with_suffix("")
+    while not stem.with_suffix(".ncd").exists():
+        stem = stem.with_name(stem.name.rsplit("_", 1)[0])
+    return stem.with_suffix(".ncd")
+
+
+class Failures(list):
+    def check(self, holds, what):
+        if not holds:
+            self.append(what)
+
+
+def cost_of(command, diagram, number):
+    """What `napkin cost` says where the page stands."""
+    arguments = [napkin, "cost", str(diagram), "--json", "--machine", command["machine"]]
+    if command["sets"]:
+        arguments += ["--set", command["sets"]]
+    if command["derivation"]:
+        path = scratch / f"{number}.drv"
+        path.write_text(command["derivation"] + "\n")
+        arguments += ["--drv", str(path)]
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def close(a, b):
+    return abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+
+
+def differences(page, cost):
+    """Of the page's figures and the command's, by name."""
+    found = []
+
+    def compare(name, ours, theirs, same=lambda a, b: a == b):
+        if ours is None or theirs is None or not same(ours, theirs):
+            found.append(f"{name} is {ours}, not {theirs}")
+
+    for ours, theirs in zip(page["regions"], cost["regions"], strict=True):
+        for level, figures in theirs["levels"].items():
+            for figure, amount in figures.items():
+                for unit in ("values", "bytes"):
+                    compare(f"{ours['name']}.{level}.{figure}.{unit}",
+                            ours["levels"][level][figure][unit], amount[unit])
+        compare("operations", ours["operations"], theirs["flops"])
+        compare("fits", not ours["excesses"], theirs["fits"])
+    total = cost["total"]
+    for unit in ("values", "bytes"):
+        compare(f"H.{unit}", page["H"][unit], total["levels"]["block"]["H"][unit])
+    if page["time"] is not None:
+        for end in ("low", "high"):
+            compare(end, page["time"][end], total["time_us"][end], close)
+    if page["bound"] is not None and "to_bound" in total:
+        compare("bound", -(-page["H"]["bits"] // 8) / page["bound"], total["to_bound"],
+                lambda a, b: abs(a - b) <= 1e-6 * b + 1 / page["bound"])
+    if page["best"] is not None or "to_best" in total:
+        compare("best", page["best"], total.get("to_best"), close)
+    return found
+
+
+READ = """() => {
+  const now = update();
+  return {figures: {...now, best: now.best?.ratio ?? null, largest: null, pipelines: null},
+          command: commandText()};
+}"""
+MOVE = """([id, value]) => {
+  const input = document.querySelector(`#sliders input[name="${CSS.escape(id)}"]`);
+  input.value = value;
+  input.dispatchEvent(new Event("input", {bubbles: true}));
+}"""
+RESET = "() => document.querySelector('#sliders > button').click()"
+
+
+def points_of(page):
+    """The page's figures and command at every value of every slider, then at some of all."""
+    sliders = page.evaluate("() => data.sliders.filter((each) => !each.off)")
+    points = []
+
+    def read(name):
+        points.append((name, page.evaluate(READ)))
+
+    read("as derived")
+    for slider in sliders:
+        if slider["kind"] == "bits":
+            continue  # the command line has no such setting: check_bits
+        for index, value in enumerate(slider["values"]):
+            page.evaluate(MOVE, [slider["id"], index])
+            read(f"{slider['symbol']} = {value}")
+        page.evaluate(RESET)
+    chance = random.Random(5)
+    for number in range(TOGETHER):
+        for slider in sliders:
+            if slider["kind"] != "bits":
+                page.evaluate(MOVE, [slider["id"], chance.randrange(len(slider["values"]))])
+        read(f"all together, {number}")
+        page.evaluate(RESET)
+    return points
+
+
+def check_sliders(page, diagram, failures, pool):
+    points = points_of(page)
+    numbers = range(len(points))
+    costs = pool.map(lambda i: cost_of(points[i][1]["command"], diagram, i), numbers)
+    refused = 0
+    for (name, point), cost in zip(points, costs):
+        if cost is None:
+            refused += 1
+            failures.check(name.startswith("all together"), f"{name}: the command is refused")
+            continue
+        if not name.startswith("all together"):
+            failures.check(point["figures"]["time"] is not None, f"{name}: the time is not known")
+        for difference in differences(point["figures"], cost):
+            failures.append(f"{name}: {difference}")
+    return len(points) - refused
+
+
+def check_bits(page, diagram, derivation, failures):
+    """bf16 at 32 bits holds and moves what f32 does."""
+    if not page.evaluate("() => data.sliders.some((each) => each.id === 'bits bf16')"):
+        return
+    text = re.sub(r"\bbf16\b", "f32", diagram.read_text())
+    if re.search(r"\b(f16|e4m3|e5m2|i8|i4)\b", text) or "retype" in derivation.read_text():
+        return
+    other = scratch / "wide.ncd"
+    other.write_text(text)
+    page.evaluate(MOVE, ["bits bf16", 2])
+    point = page.evaluate(READ)
+    page.evaluate(RESET)
+    cost = cost_of(point["command"], other, "wide")
+    failures.check(cost is not None, "bf16 at 32 bits: the command is refused")
+    if cost is not None:
+        for figure in "HMA":
+            for ours, theirs in zip(point["figures"]["regions"], cost["regions"]):
+                failures.check(
+                    ours["levels"]["block"][figure]["bytes"] ==
+                    theirs["levels"]["block"][figure]["bytes"],
+                    f"bf16 at 32 bits: {figure} of {ours['name']} is another")
+
+
+LINKS = """() => {
+  const lonely = [];
+  const panes = [...document.querySelectorAll("section.step:last-of-type .picture, " +
+    "section.step:last-of-type .tile, .text.shared pre, #sliders")];
+  for (const kind of ["array", "axis"]) {
+    const where = new Map();
+    panes.forEach((pane, i) => pane.querySelectorAll(`[data-${kind}]`).forEach((element) => {
+      const key = element.dataset[kind];
+      where.set(key, (where.get(key) ?? new Set()).add(i));
+    }));
+    for (const [key, at] of where) if (at.size < 2) lonely.push(`${kind} ${key}`);
+  }
+  return lonely;
+}"""
+LIGHT = """() => {
+  const dark = [];
+  const step = document.querySelector("section.step:not([hidden])");
+  for (const from of step.querySelectorAll(".picture .handle[data-array], .tile .line[data-array]")) {
+    from.dispatchEvent(new PointerEvent("pointerover", {bubbles: true}));
+    const own = from.closest(".picture, .tile");
+    const others = [...step.querySelectorAll(".picture, .text")].filter((pane) => pane !== own);
+    if (!others.some((pane) => pane.querySelector(".lit"))) dark.push(from.dataset.array);
+  }
+  return dark;
+}"""
+WIDER = "() => document.scrollingElement.scrollWidth - document.documentElement.clientWidth"
+
+
+def check_steps(page, failures):
+    count = page.evaluate("() => document.querySelectorAll('section.step').length")
+    visible = "() => [...document.querySelectorAll('section.step')].findIndex((each) => !each.hidden)"
+    failures.check(page.evaluate(visible) == count - 1, "the last step is not shown first")
+    for key, step in [("k", -1), ("ArrowLeft", -1), ("j", 1), ("ArrowRight", 1)]:
+        before = page.evaluate(visible)
+        page.keyboard.press(key)
+        wanted = min(max(before + step, 0), count - 1)
+        failures.check(page.evaluate(visible) == wanted, f"{key} does not lead to step {wanted}")
+    shown = page.evaluate("() => document.querySelectorAll('section.step:not([hidden])').length")
+    failures.check(shown == 1, f"{shown} steps are shown")
+
+
+def check(browser, derivation, pool, pictures):
+    failures = Failures()
+    diagram = diagram_of(derivation)
+    report = scratch / f"{derivation.stem}.html"
+    done = subprocess.run([napkin, "report", str(diagram), "--drv", str(derivation), "-o",
+                           str(report)], capture_output=True, text=True)
+    if done.returncode != 0:
+        return Failures([f"napkin report: {done.stderr}"]), 0
+    failures.check(report.stat().st_size < LARGEST, f"{report.stat().st_size} bytes are too many")
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.on("console", lambda message: failures.append(f"console: {message.text}")
+            if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: failures.append(f"error: {error}"))
+    page.on("request", lambda request: failures.check(request.url.startswith("file:"),
+                                                       f"request: {request.url}"))
+    page.goto(report.as_uri())
+    check_steps(page, failures)
+    for lonely in page.evaluate(LINKS):
+        failures.append(f"{lonely} is linked with nothing")
+    for dark in set(page.evaluate(LIGHT)):
+        failures.append(f"{dark} lights up nothing elsewhere")
+    for width, height in WIDTHS:
+        page.set_viewport_size({"width": width, "height": height})
+        wider = page.evaluate(WIDER)
+        failures.check(wider <= 0, f"{wider} pixels wider than a window of {width}")
+        if pictures:
+            page.screenshot(path=pictures / f"{derivation.stem}-{width}.png", full_page=True)
+    points = check_sliders(page, diagram, failures, pool)
+    check_bits(page, diagram, derivation, failures)
+    context.close()
+    return failures, points
+
+
+def main():
+    pictures = None
+    names = sys.argv[2:]
+    if names[:1] == ["--pictures"]:
+        pictures = pathlib.Path(names[1])
+        pictures.mkdir(parents=True, exist_ok=True)
+        names = names[2:]
+    derivations = [path for path in sorted(pathlib.Path("examples").glob("*.drv"))
+                   if not names or path.stem in names]
+    failed = 0
+    total = 0
+    with sync_playwright() as playwright, ThreadPoolExecutor(2) as pool:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium",
+                                             args=["--no-sandbox"])
+        for derivation in derivations:
+            failures, points = check(browser, derivation, pool, pictures)
+            total += points
+            failed += bool(failures)
+            for failure in failures[:12]:
+                print(f"{derivation.stem}: {failure}")
+            if len(failures) > 12:
+                print(f"{derivation.stem}: and {len(failures) - 12} more")
+        browser.close()
+    print(f"{len(derivations) - failed} reports passed, {failed} failed; "
+          f"{total} positions of sliders as `napkin cost` says")
+    return 1 if failed else 0
+
+
+sys.exit(main())
