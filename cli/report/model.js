@@ -105,8 +105,10 @@ class Model {
   // none.
   bestAt(regions, figures, positions) {
     const form = this.regions[0].best;
-    const widened = this.sliders.some((slider) => slider.kind === "bits" && slider.id in positions);
-    if (this.regions.length !== 1 || !form.bits || widened) return null;
+    // Of which kind a region is may depend on its sizes: another column may hold the most.
+    const resized = this.sliders.some((slider) => slider.kind !== "figure" &&
+      slider.id in positions && positions[slider.id] !== slider.now);
+    if (this.regions.length !== 1 || !form.bits || resized) return null;
     const {values, H} = regions[0];
     const ideal = evaluate(this.regions[0].levels.block.H.ideal_bits, values);
     if (ideal > H.bits * (1 + 1e-9)) return null;

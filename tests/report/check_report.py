@@ -84,7 +84,7 @@ def differences(page, cost):
     if page["bound"] is not None and "to_bound" in total:
         compare("bound", -(-page["H"]["bits"] // 8) / page["bound"], total["to_bound"],
                 lambda a, b: abs(a - b) <= 1e-6 * b + 1 / page["bound"])
-    if page["best"] is not None or "to_best" in total:
+    if page["best"] is not None:
         compare("best", page["best"], total.get("to_best"), close)
     return found
 
