@@ -1,6 +1,11 @@
 // The page of a report: one HTML file with everything in it.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "cli/derivation_steps.h"
 
 namespace napkin::cli {
