@@ -54,20 +54,23 @@ def microseconds(call, repetitions=20):
     return statistics.median(times)
 
 
-def files(name):
-    """The derivation of that name, and the diagram of the longest name that it begins with, beside it if there is one."""
+def files(name, sizes={}):
+    """The derivation of that name, the target's own first, and of those the one for these heads; and the diagram of the
+    longest name that it begins with, beside it if there is one."""
+    own = [HERE / TARGET / f"{each}.drv" for each in (f"{name}_d{sizes.get('d')}", name)]
     folders = sorted((HERE, EXAMPLES), key=lambda folder: not (folder / f"{name}.drv").exists())
+    derivation = next((path for path in own if path.exists()), folders[0] / f"{name}.drv")
     diagram = name
     while diagram:
         for folder in folders:
             if (folder / f"{diagram}.ncd").exists():
-                return folder / f"{diagram}.ncd", folders[0] / f"{name}.drv"
+                return folder / f"{diagram}.ncd", derivation
         diagram = diagram.rpartition("_")[0]
     raise FileNotFoundError(name)
 
 
 def napkin(command, name, sizes, *more):
-    diagram, derivation = files(name)
+    diagram, derivation = files(name, sizes)
     line = [NAPKIN, command, str(diagram), "--drv", str(derivation), "--target", TARGET, "--json"]
     for axis, size in sizes.items():
         line += ["--set", f"{axis}={size}"]
@@ -97,7 +100,7 @@ def attention(causal, sizes):
     for peer, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
         with sdpa_kernel(backend):
             peers[peer] = microseconds(lambda: F.scaled_dot_product_attention(q, k, v, is_causal=causal))
-    return peers, "flash"
+    return peers, "cudnn" if TARGET == "sm_90a" else "flash"
 
 
 def causal_mask(b, h, q, x):
@@ -272,7 +275,7 @@ def main():
         else:
             line["ratio"] = round(peers[against] / time, 3)
             line["to"] = against
-            kind = {"flash": "attention", "cublas": "matmul", "copy": "rows"}.get(against, f"to {against}")
+            kind = {"flash": "attention", "cudnn": "attention", "cublas": "matmul", "copy": "rows"}.get(against, f"to {against}")
             ratios.setdefault(kind, []).append(line["ratio"])
         lines.append(line)
         print(json.dumps(line), flush=True)

@@ -131,6 +131,23 @@ Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& r
     return lower_tensor(state, region, request, options);
 }
 
+/// A region, by the next older target too where a newer one does not take it and nobody asked for
+/// what only the newer one knows; the header says why.
+Result<lowering::LoweredRegion> lower_or_fall_back(const State& state, const RegionProgram& region,
+                                                   const schedule::Request& request,
+                                                   EmitOptions& options) {
+    Result<lowering::LoweredRegion> made = lower(state, region, request, options);
+    if (made || options.target != "sm_90a" || request.schedule != schedule::RegionSchedule{})
+        return made;
+    const std::string why = made.error().list.front().message;
+    options.target = "sm_80";
+    Result<lowering::LoweredRegion> older = lower(state, region, request, options);
+    if (!older) return made;
+    lowering::LoweredRegion lowered = std::move(older).value();
+    lowered.summary.insert(lowered.summary.begin(), "For sm_80: " + why);
+    return lowered;
+}
+
 /// What makes a region's tiles smaller.
 std::string fix_for(const State& state, const RegionProgram& program) {
     std::string fix;
@@ -199,8 +216,9 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
             if (axis.extent > kMostSize)
                 return messages::axis_too_long(region.name, axis.name, axis.extent);
         const auto asked = requests->find(region.name);
-        Result<lowering::LoweredRegion> made = lower(
-            state, region, asked == requests->end() ? schedule::Request{} : asked->second, options);
+        EmitOptions own = options;
+        Result<lowering::LoweredRegion> made = lower_or_fall_back(
+            state, region, asked == requests->end() ? schedule::Request{} : asked->second, own);
         if (!made) return made.error();
         lowering::LoweredRegion lowered = std::move(made).value();
         lowered.program.header = header_of(state, region, options);
@@ -214,7 +232,7 @@ Result<EmittedProgram> emit(const State& state, const TileProgram& program,
         }
         result.operands.insert(lowered.operands.begin(), lowered.operands.end());
         EmittedKernel kernel = finish(std::move(lowered), region);
-        kernel.target = options.target;
+        kernel.target = own.target;
         if (kernel.shared_bytes > options.shared_memory)
             return messages::shared_memory_exceeded(kernel, options, fix_for(state, region));
         result.kernels.push_back(std::move(kernel));

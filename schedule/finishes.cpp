@@ -22,8 +22,9 @@ bool needs(const Program& program, const Item& item, const Op& product) {
     if (id == nullptr) return true;
     const Op& op = program[*id];
     if (program.apart(*id)) return false;
-    // Its registers are those of a product that follows, with which the assembler would mix it up.
-    if (op.kind == Op::Kind::Prepare) return true;
+    // Their registers are those of a product that follows, with which the assembler would mix them
+    // up.
+    if (op.kind == Op::Kind::Prepare || op.kind == Op::Kind::Pack) return true;
     // Products in one accumulator go through the tensor core in their order.
     const bool adds = op.completion == Completion::Finish && op.writes == product.writes;
     if (adds) return shares(op.writes, product.reads) && !shares(product.writes, product.reads);
@@ -56,10 +57,13 @@ void add_finishes(const Program& program, Body& body) {
         if (!goes_on(program, body[i])) continue;
         const OpId id = std::get<OpId>(body[i].node);
         std::size_t at = i + 1;
-        std::int64_t later = 0;
-        for (; at < body.size() && !needs(program, body[at], program[id]); ++at)
-            if (goes_on(program, body[at])) ++later;
-        before[at].push_back({Finish{id, later}});
+        Finish finish{id, 0, 0};
+        for (; at < body.size() && !needs(program, body[at], program[id]); ++at) {
+            if (!goes_on(program, body[at])) continue;
+            const bool together = program[std::get<OpId>(body[at].node)].lead == program[id].lead;
+            ++(together ? finish.pending : finish.pending_apart);
+        }
+        before[at].push_back({finish});
     }
     Body result;
     for (std::size_t i = 0; i <= body.size(); ++i) {

@@ -53,6 +53,9 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
     if (rank < 2 || rank > kMostDimensions)
         return fmt::format("`{}` has {} axes, bulk copies take 2 to 5", array.name, rank);
     if (!load.gather.empty()) return fmt::format("`{}` is read at computed indices", array.name);
+    if (tile.type != ElementType::BF16 && tile.type != ElementType::F16)
+        return fmt::format("`{}` is {}, bulk copies bring bf16 and f16", array.name,
+                           name_of(tile.type));
     const std::size_t last = array.layout.empty() ? rank - 1 : array.layout.back();
     if (tile.column_dimension != last)
         return fmt::format("the columns of `{}` are not contiguous", array.name);

@@ -133,11 +133,7 @@ private:
             else if (std::holds_alternative<Commit>(item.node))
                 line("commit copies");
             else if (const Finish* finish = std::get_if<Finish>(&item.node))
-                line("wait for the product " + program_[finish->op].text +
-                     (finish->pending == 0
-                          ? ""
-                          : fmt::format(", {} behind it on {} way", finish->pending,
-                                        finish->pending == 1 ? "its" : "their")));
+                print(*finish);
             else if (const Await* await = std::get_if<Await>(&item.node))
                 line("wait for " + text_of(await->ring, await->lead));
             else if (const Release* release = std::get_if<Release>(&item.node))
@@ -146,6 +142,14 @@ private:
                 print(std::get<ChunkLoop>(item.node));
         }
         depth_ = outer;
+    }
+
+    void print(const Finish& finish) {
+        const std::int64_t behind = finish.pending + finish.pending_apart;
+        std::string text = "wait for the product " + program_[finish.op].text;
+        if (behind > 0)
+            text += fmt::format(", {} behind it on {} way", behind, behind == 1 ? "its" : "their");
+        line(text);
     }
 
     /// `K_tile and V_tile, 1 chunk ahead`.

@@ -145,10 +145,12 @@ struct Release {
     bool operator==(const Release&) const = default;
 };
 
-/// Waits until a product is through, with all but the last `pending` that were started.
+/// Waits until a product is through, with all but the last ones that were started: so many that are
+/// as far ahead as it is, and so many that are not, which some turns lack.
 struct Finish {
     OpId op;
     std::int64_t pending = 0;
+    std::int64_t pending_apart = 0;
     bool operator==(const Finish&) const = default;
 };
 

@@ -82,7 +82,7 @@ RotationStep step_of(const Program& program, const Chain& chain) {
         const bool reads_first = op.kind == Op::Kind::Multiply &&
                                  op.portion == Op::Portion::Whole && program.rings.empty();
         if (reads_first) step.start = kFetch;
-        step.alone = op.kind == Op::Kind::Prepare;
+        step.alone = op.kind == Op::Kind::Prepare || op.kind == Op::Kind::Pack;
         step.in_place = !program.rings.empty() && op.kind == Op::Kind::Elements;
     }
     return step;
@@ -255,6 +255,7 @@ private:
         const std::vector<std::string> names = names_of(program_).ops;
         for (std::size_t i = 0; i < chains_.size(); ++i) {
             const std::int64_t most = may_lead(program_, chains_[i], chains_) ? 1 : 0;
+            most_.push_back(most);
             std::optional<std::int64_t> lead;
             for (const OpId op : chains_[i]) {
                 program_[op].most_lead = most;
@@ -311,9 +312,11 @@ private:
             Rotation made = turned;
             const std::int64_t least = *std::min_element(made.leads.begin(), made.leads.end());
             for (std::int64_t& lead : made.leads) lead -= least;
-            const std::int64_t most = *std::max_element(made.leads.begin(), made.leads.end());
+            bool allowed = true;
+            for (std::size_t i = 0; i < made.leads.size(); ++i)
+                allowed = allowed && made.leads[i] <= most_[i];
             const std::int64_t count = crossing(program_, body_of(made));
-            if (most > 1 || count >= fewest) continue;
+            if (!allowed || count >= fewest) continue;
             fewest = count;
             found = made;
         }
@@ -339,6 +342,7 @@ private:
     bool leads_ = true;
     std::vector<Chain> chains_;
     std::vector<RotationStep> steps_;
+    std::vector<std::int64_t> most_;  // by how many chunks each may lead
     std::int64_t registers_ = 0;
 };
 

@@ -232,6 +232,7 @@ std::variant<Scheduled, Refusal> schedule(const RegionProgram& region, const Reg
                 why_too_much(region, wanted, limits, program.shared_bytes))
             return *std::move(refusal);
     std::vector<std::string> faults = verify(program);
+    for (std::string& fault : verify_products(program)) faults.push_back(std::move(fault));
     for (std::string& fault : verify_rings(program)) faults.push_back(std::move(fault));
     if (!faults.empty())
         throw InternalError(

@@ -15,6 +15,10 @@ namespace napkin::schedule {
 /// who touched it; it shares no code with the passes that it checks.
 [[nodiscard]] std::vector<std::string> verify(const Program& program);
 
+/// What is wrong with products of warp groups that go on beside other work: registers touched or
+/// operands released before a product is through, or one that is on its way at the end.
+[[nodiscard]] std::vector<std::string> verify_products(const Program& program);
+
 /// What is wrong between agents: a ring read before it is filled or after it was released, filled
 /// over what is still read or lies there too, or agents that wait for each other for ever.
 [[nodiscard]] std::vector<std::string> verify_rings(const Program& program);

@@ -66,10 +66,12 @@ NK_DEVICE Matrix<T, kRows, kColumns> shared_matrix(unsigned char* memory, int of
     return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
 }
 
+// Tiles below are matrices, or panels (panels.cuh).
+
 /// An element of two bytes, by the word that it shares with its neighbour: threads that read both
 /// read it once.
-template <class T, int kRows, int kColumns>
-NK_DEVICE float element_of(Matrix<T, kRows, kColumns> tile, int row, int column) {
+template <template <class, int, int> class Tiles, class T, int kRows, int kColumns>
+NK_DEVICE float element_of(Tiles<T, kRows, kColumns> tile, int row, int column) {
     static_assert(sizeof(T) == 2);
     check_element(tile.data, row, kRows, column, kColumns);
     const u32 word = shared_word(tile.data, tile.place(row, column / 2 * 2) * 2);
@@ -134,10 +136,10 @@ NK_DEVICE bool whole_vectors(int columns, int all) {
 /// array[from + row * row_stride + column] where row < rows and column < columns, and is zero
 /// elsewhere. Vectors of kVector elements, whose places in both memories are multiples of their
 /// size; less than 4 bytes are copied at once.
-template <int kVector, class T, int kRows, int kColumns>
-NK_DEVICE void copy_async(Matrix<T, kRows, kColumns> tile, Global<const T> array, i64 from,
+template <int kVector, template <class, int, int> class Tiles, class T, int kRows, int kColumns>
+NK_DEVICE void copy_async(Tiles<T, kRows, kColumns> tile, Global<const T> array, i64 from,
                           i64 row_stride, int rows, int columns, int thread, int threads) {
-    using Tile = Matrix<T, kRows, kColumns>;
+    using Tile = Tiles<T, kRows, kColumns>;
     const auto skip = [] { skip_copy(); };
     if constexpr (kVector * sizeof(T) < 4) {
         const auto copy = [&](int own, int base, int column, int bytes) {
@@ -167,11 +169,11 @@ NK_DEVICE void copy_async(Matrix<T, kRows, kColumns> tile, Global<const T> array
 
 /// The same of a part of an array that may reach past its end, of which `rows_left` rows and
 /// `columns_left` columns from the first are there: past them the last is repeated.
-template <int kVector, class T, int kRows, int kColumns>
-NK_DEVICE void copy_repeating(Matrix<T, kRows, kColumns> tile, Global<const T> array, i64 from,
+template <int kVector, template <class, int, int> class Tiles, class T, int kRows, int kColumns>
+NK_DEVICE void copy_repeating(Tiles<T, kRows, kColumns> tile, Global<const T> array, i64 from,
                               i64 row_stride, int rows, int columns, int rows_left,
                               int columns_left, int thread, int threads) {
-    using Tile = Matrix<T, kRows, kColumns>;
+    using Tile = Tiles<T, kRows, kColumns>;
     if (rows <= rows_left && columns <= columns_left)
         return copy_async<kVector>(tile, array, from, row_stride, rows, columns, thread, threads);
     const auto copy = [&](int own, int base, int column, int bytes) {

@@ -20,6 +20,7 @@ struct Panels {
     using Element = T;
     static constexpr int rows = kRows;
     static constexpr int columns = kColumns;
+    static constexpr int unit = 16 / int(sizeof(T));  ///< elements of 16 bytes
     static constexpr int swizzle = alignment_of(kColumns * int(sizeof(T)) / 16) * 16;  ///< bytes
     static constexpr int width = swizzle / int(sizeof(T));  ///< columns of a panel
     static constexpr int row_bytes = swizzle;               ///< from a row of a panel to the next

@@ -55,9 +55,9 @@ NK_DEVICE void widen(Values<kCount>& values, int first, const u32 (&words)[kWord
 }
 
 /// kCount elements of a row of a tile from `column` on, a multiple of kCount.
-template <int kCount, class T, int kRows, int kColumns>
-NK_DEVICE Values<kCount> values_of(Matrix<T, kRows, kColumns> tile, int row, int column) {
-    using Tile = Matrix<T, kRows, kColumns>;
+template <int kCount, template <class, int, int> class Tiles, class T, int kRows, int kColumns>
+NK_DEVICE Values<kCount> values_of(Tiles<T, kRows, kColumns> tile, int row, int column) {
+    using Tile = Tiles<T, kRows, kColumns>;
     constexpr int kPart = kCount < Tile::unit ? kCount : Tile::unit;
     constexpr int kWords = kPart * int(sizeof(T)) / 4;
     Values<kCount> values;
@@ -132,10 +132,10 @@ NK_DEVICE u32 packed(const Values<kCount>& values, int first) {
 /// Computes a tile: element (row, column + j) is what value(row, column, values) leaves in
 /// values[j], rounded to T. The given threads take neighbouring vectors; all of them take as many
 /// steps.
-template <class T, int kRows, int kColumns, class Value>
-NK_DEVICE void publish(Matrix<T, kRows, kColumns> tile, int thread, int threads,
+template <template <class, int, int> class Tiles, class T, int kRows, int kColumns, class Value>
+NK_DEVICE void publish(Tiles<T, kRows, kColumns> tile, int thread, int threads,
                        const Value& value) {
-    using Tile = Matrix<T, kRows, kColumns>;
+    using Tile = Tiles<T, kRows, kColumns>;
     constexpr int kVector = Tile::unit;
     const auto write = [&](int own, int base, int column, int bytes) {
         Values<kVector> values;

@@ -72,8 +72,10 @@ bool TensorLowering::is_ring(schedule::BufferId buffer) const {
                        [&](const schedule::Ring& ring) { return ring.barriers == buffer; });
 }
 
-/// Whether warp groups multiply what is there.
-bool TensorLowering::read_by_groups(schedule::BufferId buffer) const {
+/// Whether bulk copies write what is there, or warp groups multiply it.
+bool TensorLowering::in_panels(schedule::BufferId buffer) const {
+    const std::optional<RingId> ring = ring_of(schedule_, buffer);
+    if (ring && schedule_[*ring].bulk) return true;
     return !schedule_.rings.empty() &&
            std::any_of(schedule_.ops.begin(), schedule_.ops.end(), [&](const schedule::Op& op) {
                return op.kind == schedule::Op::Kind::Multiply && contains(op.reads, buffer);
@@ -258,7 +260,10 @@ void TensorLowering::use_rings(const schedule::Op& op) {
                                            content_of(*ring, op.lead) % schedule_[buffer].stages);
 }
 
-void TensorLowering::lower(const schedule::Await& await, Body& body) const {
+void TensorLowering::lower(const schedule::Await& await, Body& body) {
+    for (const schedule::Op& op : schedule_.ops)
+        if (schedule_.apart(op.id) && contains(schedule_[await.ring].buffers, op.writes.front()))
+            note_shared(std::get<Load>(leaves_[op.leaf.index()]->node));
     body.push_back({Run{invoke(member(variable(ring_names_[await.ring.index()]), "wait_filled"),
                                {content_of(await.ring, await.lead)})}});
 }

@@ -22,20 +22,22 @@ using schedule::Home;
 
 }  // namespace
 
-/// The copy of a load's part of its array into a matrix.
-kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Expression& tile) {
+/// Which part of its array a load has brought, now.
+void TensorLowering::note_shared(const Load& load) {
     Shared& shared = shared_[load.target];
-    const schedule::Tile& plan = plan_.tiles.at(load.target);
-    const std::size_t dimensions = load.index.size();
-    shared.axes.clear();
-    shared.origin.clear();
-    shared.count.clear();
-    for (std::size_t d = 0; d < dimensions; ++d) {
-        const AxisId axis = std::get<AxisIndex>(load.index[d].front().node).axis;
+    shared = {};
+    for (const std::vector<Expression>& index : load.index) {
+        const AxisId axis = std::get<AxisIndex>(index.front().node).axis;
         shared.axes.push_back(axis);
         shared.origin.push_back(ranges_.at(axis).start);
         shared.count.push_back(ranges_.at(axis).count);
     }
+}
+
+/// The copy of a load's part of its array into a matrix.
+kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Expression& tile) {
+    note_shared(load);
+    const schedule::Tile& plan = plan_.tiles.at(load.target);
     const Source source = source_of(load);
     const IndexForm from = device_offset(load.array, source.origin);
     const int width = vector_elements(load.array, divisor_of(source.origin[plan.column_dimension]));

@@ -206,9 +206,13 @@ kernel::Statement TensorLowering::group_multiplication(
 }
 
 void TensorLowering::lower(const schedule::Finish& finish, Body& body) const {
-    const Compute& compute = std::get<Compute>(leaves_[schedule_[finish.op].leaf.index()]->node);
-    body.push_back(
-        {Run{call({"finish_multiply", {finish.pending}}, {place(compute.targets.front())})}});
+    const schedule::Op& op = schedule_[finish.op];
+    const Compute& compute = std::get<Compute>(leaves_[op.leaf.index()]->node);
+    kernel::Expression pending = finish.pending;
+    if (finish.pending_apart > 0)
+        pending = choose(member(variable(op.lead > 0 ? "now" : "ahead"), "value"),
+                         finish.pending + finish.pending_apart, finish.pending);
+    body.push_back({Run{call({"finish_multiply", {pending}}, {place(compute.targets.front())})}});
 }
 
 void TensorLowering::lower_product(const schedule::Op& op, const Compute& compute, Span span,

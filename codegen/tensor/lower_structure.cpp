@@ -155,7 +155,7 @@ void TensorLowering::name_buffers() {
         if (buffer.place != schedule::Buffer::Place::Shared) continue;
         if (is_ring({static_cast<std::uint32_t>(b)})) continue;
         kernel::Tile& tile = tiles[b];
-        if (tile.matrix) tile.matrix->panels = read_by_groups({static_cast<std::uint32_t>(b)});
+        if (tile.matrix) tile.matrix->panels = in_panels({static_cast<std::uint32_t>(b)});
         tile.stage_bytes = buffer.bytes;
         const std::string name = Names::identifier(buffer.name);
         const bool plain = buffer.guarded || name.ends_with("_staging");

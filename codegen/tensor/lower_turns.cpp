@@ -65,6 +65,28 @@ bool TensorLowering::leads(const schedule::ChunkLoop& loop) const {
                        [&](const Item& item) { return lead_of(schedule_, item) > 0; });
 }
 
+/// Whether what an operation writes is read in its own turn alone: nothing of it goes from one turn
+/// to the next.
+bool TensorLowering::stays_in_turn(const schedule::ChunkLoop& loop,
+                                   schedule::BufferId buffer) const {
+    bool written = false;
+    std::optional<std::int64_t> lead;
+    for (const Item& item : loop.body) {
+        const OpId* id = std::get_if<OpId>(&item.node);
+        if (id == nullptr) continue;
+        const schedule::Op& op = schedule_[*id];
+        const auto in = [&](const std::vector<schedule::BufferId>& list) {
+            return std::find(list.begin(), list.end(), buffer) != list.end();
+        };
+        if (!in(op.reads) && !in(op.writes)) continue;
+        if (lead && *lead != op.lead) return false;
+        lead = op.lead;
+        written = written || !in(op.reads);
+        if (!written) return false;
+    }
+    return true;
+}
+
 /// Which factors arrays are kept without depends on the order in which their elements are computed:
 /// of one chunk, what leads comes first.
 void TensorLowering::find_scales(const schedule::ChunkLoop& loop) {
@@ -78,6 +100,20 @@ void TensorLowering::find_scales(const schedule::ChunkLoop& loop) {
     names_ = names;
     declared_ = declared;
     used_ = used;
+}
+
+/// Registers that a loop's operations write: those of one turn, or what goes from one to the next.
+void TensorLowering::declare_registers(const schedule::ChunkLoop& loop, bool of_turn, Body& body) {
+    for (const Item& item : loop.body) {
+        const OpId* id = std::get_if<OpId>(&item.node);
+        if (id == nullptr) continue;
+        const schedule::Op& op = schedule_[*id];
+        if (op.writes.empty() || stays_in_turn(loop, op.writes.front()) != of_turn) continue;
+        if (op.kind == schedule::Op::Kind::Pack)
+            declare_left(op, body);
+        else if (const Compute* compute = std::get_if<Compute>(&leaves_[op.leaf.index()]->node))
+            declare(compute->targets.front(), body);
+    }
 }
 
 void TensorLowering::declare_turn(Turns& turns, Body& body) {
@@ -101,6 +137,7 @@ void TensorLowering::declare_turn(Turns& turns, Body& body) {
     chunked_ = code.loop.axis;
 
     Body inside;
+    declare_registers(code.loop, true, inside);
     if (two_versions)
         inside.push_back(define("bool", kTested, member(variable("tested"), "value")));
     enter_chunk(code, inside);
@@ -143,13 +180,7 @@ void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
     multiples_[code.start] = std::gcd(divisor_of(code.outer.start), loop.size);
     turns.next = names_.fresh(code.axis + "_next");
     body.push_back({kernel::Comment{fmt::format("chunks of {}", code.axis), true}});
-    for (const Item& item : loop.body)
-        if (const OpId* id = std::get_if<OpId>(&item.node)) {
-            const schedule::Op& op = schedule_[*id];
-            if (const Compute* compute = std::get_if<Compute>(&leaves_[op.leaf.index()]->node))
-                declare(compute->targets.front(), body);
-            if (op.kind == schedule::Op::Kind::Pack) declare_left(op, body);
-        }
+    declare_registers(loop, false, body);
     find_visible(code, body);
     declare_turn(turns, body);
 

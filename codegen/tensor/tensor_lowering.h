@@ -93,7 +93,7 @@ private:
 
     // lower_agents.cpp
     [[nodiscard]] bool is_ring(schedule::BufferId buffer) const;
-    [[nodiscard]] bool read_by_groups(schedule::BufferId buffer) const;
+    [[nodiscard]] bool in_panels(schedule::BufferId buffer) const;
     void lower_agents(Body& body);
     void declare_rings(Body& body);
     [[nodiscard]] Body agent_of(bool apart);
@@ -104,7 +104,7 @@ private:
     /// How manieth content of a ring a chunk's is.
     [[nodiscard]] kernel::Expression content_of(schedule::RingId ring, std::int64_t lead) const;
     void use_rings(const schedule::Op& op);
-    void lower(const schedule::Await& await, Body& body) const;
+    void lower(const schedule::Await& await, Body& body);
     void lower(const schedule::Release& release, Body& body) const;
 
     // lower_turns.cpp
@@ -114,6 +114,9 @@ private:
     struct Turns;
     void declare_turn(Turns& turns, Body& body);
     void find_scales(const schedule::ChunkLoop& loop);
+    [[nodiscard]] bool stays_in_turn(const schedule::ChunkLoop& loop,
+                                     schedule::BufferId buffer) const;
+    void declare_registers(const schedule::ChunkLoop& loop, bool of_turn, Body& body);
 
     // lower_loop.cpp
     void lower_loop(const schedule::ChunkLoop& loop, Body& body);
@@ -170,6 +173,7 @@ private:
     /// The same, kept inside the array.
     [[nodiscard]] std::vector<IndexForm> inside_view(
         const Load& load, ElementScope element, std::optional<std::size_t> inside = std::nullopt);
+    void note_shared(const Load& load);
     [[nodiscard]] Body copy_matrix(const Load& load, const kernel::Expression& tile);
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void load_elements(const Load& load, Body& body);

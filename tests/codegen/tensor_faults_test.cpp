@@ -57,12 +57,12 @@ extern "C" __global__ void __launch_bounds__(64)
 }
 )";
 
-struct Outcome {
+struct Finding {
     EmulatedRun run;
     std::vector<std::uint16_t> c;
 };
 
-Outcome run_product(const std::string& source, std::uint64_t seed) {
+Finding run_product(const std::string& source, std::uint64_t seed) {
     const std::uint16_t one = 0x3f80;
     std::vector<std::uint16_t> a(61 * 96, one);
     std::vector<std::uint16_t> b(96 * 56, one);

@@ -1,0 +1,105 @@
+// Runs the agent that computes and keeps the products that it has started, in their order: what a
+// Finish waits for is through, what stays may not be touched.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "schedule/verify.h"
+
+namespace napkin::schedule {
+namespace {
+
+class Flight {
+public:
+    Flight(const Program& program, std::int64_t trips, std::set<std::string>& faults)
+        : program_(program), trips_(trips), faults_(faults) {}
+
+    void run() {
+        visit(program_.body, 0, 1);
+        for (const Op* product : started_) fault(*product, "is on its way at the end");
+    }
+
+private:
+    void fault(const Op& op, const std::string& what) {
+        faults_.insert(fmt::format("`{}` {} (loops of {} chunks)", op.text, what, trips_));
+    }
+
+    void visit(const Body& body, std::int64_t turn, std::int64_t chunks) {
+        const auto there = [&](std::int64_t lead) {
+            return turn + lead >= 0 && turn + lead < chunks;
+        };
+        // Whether what leads by something else than this runs in the turn too.
+        const auto others_there = [&](std::int64_t lead) { return there(lead > 0 ? 0 : 1); };
+        for (const Item& item : body) {
+            if (const OpId* id = std::get_if<OpId>(&item.node)) {
+                if (!program_.apart(*id) && there(program_[*id].lead)) run_op(program_[*id]);
+            } else if (const Finish* finish = std::get_if<Finish>(&item.node)) {
+                const std::int64_t lead = program_[finish->op].lead;
+                if (!there(lead)) continue;
+                const std::int64_t left =
+                    finish->pending + (others_there(lead) ? finish->pending_apart : 0);
+                while (static_cast<std::int64_t>(started_.size()) > left) started_.pop_front();
+            } else if (const Release* release = std::get_if<Release>(&item.node)) {
+                if (!there(release->lead)) continue;
+                for (const Op* product : started_)
+                    if (shares(product->reads, program_[release->ring].buffers) &&
+                        product->lead == release->lead)
+                        fault(*product, "is on its way when its operands are released");
+            } else if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) {
+                if (turn >= 0) visit_loop(*loop);
+            }
+        }
+    }
+
+    void visit_loop(const ChunkLoop& loop) {
+        std::int64_t most = 0;
+        for (const Item& item : loop.body)
+            if (const OpId* id = std::get_if<OpId>(&item.node))
+                if (!program_.apart(*id)) most = std::max(most, program_[*id].lead);
+        for (std::int64_t turn = -most; turn < trips_; ++turn) visit(loop.body, turn, trips_);
+    }
+
+    static bool shares(const std::vector<BufferId>& a, const std::vector<BufferId>& b) {
+        return std::any_of(a.begin(), a.end(), [&](BufferId buffer) {
+            return std::find(b.begin(), b.end(), buffer) != b.end();
+        });
+    }
+
+    /// Of buffers in registers: what is in shared memory, rings and barriers guard.
+    [[nodiscard]] std::vector<BufferId> registers(const std::vector<BufferId>& buffers) const {
+        std::vector<BufferId> found;
+        for (const BufferId buffer : buffers)
+            if (program_[buffer].place == Buffer::Place::Registers) found.push_back(buffer);
+        return found;
+    }
+
+    void run_op(const Op& op) {
+        const bool starts = op.completion == Completion::Finish;
+        for (const Op* product : started_) {
+            const bool reads = shares(op.reads, product->writes);
+            const bool writes =
+                shares(op.writes, product->writes) || shares(op.writes, registers(product->reads));
+            // Products in one accumulator go through in their order.
+            if ((reads || writes) && !(starts && op.writes == product->writes))
+                fault(op, fmt::format("touches what the product `{}` is at", product->text));
+        }
+        if (starts) started_.push_back(&op);
+    }
+
+    const Program& program_;
+    std::int64_t trips_;
+    std::set<std::string>& faults_;
+    std::deque<const Op*> started_;
+};
+
+}  // namespace
+
+std::vector<std::string> verify_products(const Program& program) {
+    std::set<std::string> faults;
+    for (const std::int64_t trips : {0, 1, 2, 5}) Flight(program, trips, faults).run();
+    return {faults.begin(), faults.end()};
+}
+
+}  // namespace napkin::schedule

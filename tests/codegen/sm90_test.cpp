@@ -1,0 +1,155 @@
+// Target sm_90a: workloads of warp groups through derivation, emission and the emulator, within the
+// derived tolerance; regions that it leaves to an older target, with the reason; and what the
+// assembler says of the kernels that are measured.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "codegen/run/compile.h"
+#include "tests/codegen/judge.h"
+#include "tests/codegen/tensor_states.h"
+#include "tests/support/provided.h"
+
+namespace napkin {
+namespace {
+
+using test::TensorWorkload;
+
+EmitOptions options() {
+    EmitOptions made;
+    made.target = "sm_90a";
+    return made;
+}
+
+TensorWorkload product(const std::string& left, const std::string& right, const std::string& type,
+                       const std::string& tiles) {
+    return {fmt::format("{}, {} {}, {}", left, right, type, tiles),
+            fmt::format("diagram mm {{ axis m = 136, n = 152, k = 104\n input A[{}], B[{}] : {}\n"
+                        "output C[m, n] : bf16 = sum(k) A[{}] * B[{}] }}",
+                        left, right, type, left, right),
+            {},
+            tiles};
+}
+
+TensorWorkload attention(const std::string& name, const std::string& score,
+                         const std::string& extra, Sizes sizes, const std::string& derivation) {
+    return {name,
+            "diagram attention { axis q = 200, x = 216, d = 64\n input Q[q, d], K[x, d], V[x, d] : "
+            "bf16\n" +
+                extra +
+                "\n S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n M[q, x] = " + score +
+                "\n P[q, x] = softmax[x](M[q, x])\n"
+                " output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n weave h = 2 }",
+            std::move(sizes), derivation};
+}
+
+std::vector<TensorWorkload> workloads() {
+    std::vector<TensorWorkload> list;
+    for (const char* left : {"m, k", "k, m"})
+        for (const char* right : {"k, n", "n, k"})
+            list.push_back(
+                product(left, right, "bf16", "group m by 64\ngroup n by 64\nstream k by 64"));
+    list.push_back(
+        product("m, k", "n, k", "f16", "group m by 128\ngroup n by 128\nstream k by 32"));
+    list.push_back(product("k, m", "k, n", "f16", "group m by 128\ngroup n by 80\nstream k by 48"));
+    list.push_back(
+        product("m, k", "k, n", "bf16", "group m by 128\ngroup n by 40\nstream k by 16"));
+    list.push_back(product("m, k", "n, k", "bf16", "group m by 64\ngroup n by 152"));
+    list.push_back({"rows of odd length",
+                    "diagram mm { axis m = 130, n = 39, k = 37\n input A[m, k], B[k, n] : bf16\n"
+                    "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+                    {},
+                    "group m by 64\ngroup n by 32\nstream k by 16"});
+    list.push_back({"batched",
+                    "diagram mm { axis m = 70, n = 64, k = 96\n input A[m, k], B[k, n] : bf16\n"
+                    "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n]\n weave b = 3 over A }",
+                    {},
+                    "group m by 64\ngroup n by 64\nstream k by 32"});
+    list.push_back({"a chain of two",
+                    "diagram mm { axis m = 130, n = 64, k = 96, l = 48\n input A[m, k], B[k, n], "
+                    "D[n, l] : bf16\n T[m, n] = sum(k) A[m, k] * B[k, n] * 0.25\n output C[m, l] : "
+                    "bf16 = sum(n) T[m, n] * D[n, l] }",
+                    {},
+                    "fuse all\ngroup m by 128\nstream n by 32"});
+    const std::string tiles = "fuse all\ngroup q by 64\nstream x by 64";
+    const std::string causal = "if x <= q + size(x) - size(q) then S[q, x] else -inf";
+    list.push_back(attention("attention", "S[q, x]", "", {}, tiles));
+    list.push_back(attention("attention, causal", causal, "", {}, tiles));
+    list.push_back(attention("attention, one chunk", causal, "", {{"x", 40}, {"q", 40}}, tiles));
+    list.push_back(attention("attention, two groups", causal, "", {},
+                             "fuse all\ngroup q by 128\nstream x by 32"));
+    list.push_back(attention("attention, chunks of 80", "S[q, x]", "", {},
+                             "fuse all\ngroup q by 128\nstream x by 80"));
+    list.push_back(attention("attention, window", "if x <= q and q - x < 50 then S[q, x] else -inf",
+                             "", {{"x", 200}}, tiles));
+    list.push_back(attention("attention, more queries than keys", causal, "",
+                             {{"q", 216}, {"x", 100}}, tiles));
+    list.push_back(attention("attention, softcap", "30 * tanh(S[q, x] / 30)", "", {}, tiles));
+    list.push_back(attention("attention, bias", "S[q, x] + B[x]", " input B[x] : f32", {}, tiles));
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("sm_90a: warp groups' kernels agree with the reference in the emulator") {
+    std::vector<EmittedKernel> kernels;
+    struct Made {
+        TensorWorkload workload;
+        State state;
+        EmittedProgram program;
+    };
+    std::vector<Made> all;
+    for (const TensorWorkload& workload : workloads()) {
+        INFO(workload.name);
+        State state = test::state_of(workload);
+        Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        REQUIRE(program);
+        for (const EmittedKernel& kernel : program->kernels) {
+            CHECK_EQ(kernel.target, "sm_90a");
+            kernels.push_back(kernel);
+        }
+        all.push_back({workload, std::move(state), std::move(program).value()});
+    }
+    CHECK_EQ(test::compile_together(kernels), "");
+    for (const Made& made : all)
+        for (const std::uint64_t seed : {1, 2}) {
+            INFO(made.workload.name);
+            CHECK_EQ(test::wrong_with(made.state, made.program, seed), "");
+        }
+}
+
+TEST_CASE("sm_90a: what warp groups do not take is made for sm_80, and the header says why") {
+    const TensorWorkload workload =
+        product("m, k", "k, n", "bf16", "group m by 16\ngroup n by 16\nstream k by 32");
+    const State state = test::state_of(workload);
+    const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+    REQUIRE(program);
+    const EmittedKernel& kernel = program->kernels.front();
+    CHECK_EQ(kernel.target, "sm_80");
+    CHECK(kernel.source.find("For sm_80: ") != std::string::npos);
+    CHECK(kernel.source.find("warp groups take 64 rows at once") != std::string::npos);
+}
+
+TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measured") {
+    if (!test::provided("nvrtc", nvrtc_status().missing)) return;
+    const std::filesystem::path folder = NAPKIN_BENCHMARKS_DIR;
+    for (const auto& [diagram, derivation] : {std::pair("matmul", "matmul"),
+                                              {"attention", "attention"},
+                                              {"attention_causal", "attention"}}) {
+        INFO(diagram);
+        const State state =
+            test::derive(test::load(test::read_text(folder / (std::string(diagram) + ".ncd"))),
+                         test::read_text(folder / "sm_90a" / (std::string(derivation) + ".drv")));
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        REQUIRE(program);
+        CompileOptions how;
+        how.architecture = "sm_90";
+        const Result<CompiledKernel> compiled = compile(program->kernels.front(), how);
+        REQUIRE(compiled);
+        CHECK_EQ(compiled->spill_stores.value_or(-1), 0);
+        CHECK_EQ(compiled->log.find("C75"), std::string::npos);
+    }
+}
+
+}  // namespace napkin
