@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <random>
 
 #include "codegen/run/compile.h"
 #include "tests/codegen/judge.h"
@@ -117,6 +119,57 @@ TEST_CASE("sm_90a: warp groups' kernels agree with the reference in the emulator
             INFO(made.workload.name);
             CHECK_EQ(test::wrong_with(made.state, made.program, seed), "");
         }
+}
+
+TEST_CASE("sm_90a: random products and attentions in random tiles are right") {
+    // NAPKIN_TRIALS asks for more, from NAPKIN_SEED on.
+    const auto number = [](const char* variable, std::uint64_t usual) {
+        const char* given = std::getenv(variable);
+        return given != nullptr ? std::stoull(given) : usual;
+    };
+    const std::uint64_t first = number("NAPKIN_SEED", 1);
+    const std::uint64_t trials = number("NAPKIN_TRIALS", 6);
+    std::size_t of_groups = 0;
+    for (std::uint64_t seed = first; seed < first + trials; ++seed) {
+        std::mt19937_64 random(seed);
+        const auto pick = [&](std::initializer_list<std::int64_t> from) {
+            return *(from.begin() + static_cast<std::ptrdiff_t>(random() % from.size()));
+        };
+        const auto any = [&](std::int64_t least, std::int64_t most) {
+            return least + static_cast<std::int64_t>(random() %
+                                                     static_cast<std::uint64_t>(most - least + 1));
+        };
+        // Half of the sizes keep rows at multiples of 16 bytes.
+        const auto size = [&] { return random() % 2 == 0 ? 8 * any(1, 24) : any(1, 190); };
+        TensorWorkload workload;
+        if (random() % 2 == 0) {
+            workload =
+                product(random() % 2 == 0 ? "m, k" : "k, m", random() % 2 == 0 ? "k, n" : "n, k",
+                        random() % 2 == 0 ? "bf16" : "f16",
+                        fmt::format("group m by {}\ngroup n by {}\nstream k by {}",
+                                    pick({64, 128, 100, 192}), any(1, 20) * 8,
+                                    pick({16, 32, 48, 64, 24, 13})));
+            workload.sizes = {{"m", size()}, {"n", size()}, {"k", size()}};
+        } else {
+            const char* const kScores[] = {"S[q, x]", "if x <= q then S[q, x] else -inf",
+                                           "if x <= q and q - x < 37 then S[q, x] else -inf",
+                                           "S[q, x] * 0.5 + 1"};
+            workload = attention("random", kScores[random() % std::size(kScores)], "",
+                                 {{"q", size()}, {"x", size()}, {"d", pick({16, 32, 40, 64, 80})}},
+                                 fmt::format("fuse all\ngroup q by {}\nstream x by {}",
+                                             pick({64, 128, 60}), pick({16, 32, 48, 64, 80, 7})));
+        }
+        INFO("seed ", seed, ": ", workload.diagram, "\n", workload.derivation);
+        const State state = test::state_of(workload);
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        if (!program) {
+            CHECK_EQ(program.error().list.front().code, "E0905");
+            continue;
+        }
+        of_groups += program->kernels.front().target == "sm_90a" ? 1 : 0;
+        CHECK_EQ(test::wrong_with(state, *program, seed), "");
+    }
+    CHECK_GE(2 * of_groups, trials / 2);
 }
 
 TEST_CASE("sm_90a: what warp groups do not take is made for sm_80, and the header says why") {
