@@ -126,31 +126,10 @@ std::optional<Diagnostic> compile_text(const std::string& text, const std::strin
     return std::nullopt;
 }
 
-}  // namespace
-
-HostCompilerStatus host_compiler_status() {
-    const std::string command = find_compiler();
-    if (!command.empty()) return {.command = command, .missing = {}};
-    return {.command = {}, .missing = messages::host_compiler_missing().message};
-}
-
-std::optional<int> line_of(const KernelPlace& place) {
-    // The kernel is in the first library on the stack that is not this one.
-    Dl_info here{};
-    dladdr(reinterpret_cast<const void*>(&line_of), &here);
-    std::string library;
-    std::vector<std::string> command = {"addr2line", "-i", "-e", ""};
-    for (const void* address : place) {
-        Dl_info there{};
-        if (dladdr(address, &there) == 0 || there.dli_fbase == here.dli_fbase) continue;
-        if (library.empty()) library = there.dli_fname;
-        if (library != there.dli_fname) break;
-        const auto offset =
-            static_cast<const char*>(address) - static_cast<const char*>(there.dli_fbase);
-        command.push_back(fmt::format("{:#x}", offset - 1));  // the call, not what follows
-    }
-    if (library.empty()) return std::nullopt;
-    command[3] = library;
+/// The kernel's line at the innermost of some places of a library, if they are of one.
+std::optional<int> kernel_line(const std::string& library, const std::vector<std::string>& places) {
+    std::vector<std::string> command = {"addr2line", "-i", "-e", library};
+    command.insert(command.end(), places.begin(), places.end());
     const fs::path log = fs::temp_directory_path() / fmt::format("napkin-lines-{}", getpid());
     const std::optional<int> status = run_program(command, log);
     const std::string said = read_file(log).value_or("");
@@ -160,6 +139,34 @@ std::optional<int> line_of(const KernelPlace& place) {
     const std::size_t found = said.find(end);
     if (status != 0 || found == std::string::npos) return std::nullopt;
     return std::atoi(said.c_str() + found + end.size());
+}
+
+}  // namespace
+
+HostCompilerStatus host_compiler_status() {
+    const std::string command = find_compiler();
+    if (!command.empty()) return {.command = command, .missing = {}};
+    return {.command = {}, .missing = messages::host_compiler_missing().message};
+}
+
+std::optional<int> line_of(const KernelPlace& place) {
+    // Between this program and the kernel may lie libraries that watch memory.
+    Dl_info here{};
+    dladdr(reinterpret_cast<const void*>(&line_of), &here);
+    std::vector<std::pair<std::string, std::vector<std::string>>> offsets;  // by library
+    for (const void* address : place) {
+        Dl_info there{};
+        if (dladdr(address, &there) == 0 || there.dli_fbase == here.dli_fbase) continue;
+        if (offsets.empty() || offsets.back().first != there.dli_fname)
+            offsets.push_back({there.dli_fname, {}});
+        const auto offset =
+            static_cast<const char*>(address) - static_cast<const char*>(there.dli_fbase);
+        // The call, not what follows.
+        offsets.back().second.push_back(fmt::format("{:#x}", offset - 1));
+    }
+    for (const auto& [library, places] : offsets)
+        if (const std::optional<int> line = kernel_line(library, places)) return line;
+    return std::nullopt;
 }
 
 Result<HostKernel> compile_for_host(const EmittedKernel& kernel, const fs::path& cache) {
