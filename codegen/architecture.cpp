@@ -43,6 +43,12 @@ std::vector<std::string> architecture_names() {
     return names;
 }
 
+bool runs_on(const std::string& target, const Architecture& architecture) {
+    const int least = least_capability(target);
+    return target.ends_with('a') ? architecture.capability == least
+                                 : architecture.capability >= least;
+}
+
 int least_capability(const std::string& target) {
     constexpr int kLeast = 70;
     if (!target.starts_with("sm_")) return kLeast;

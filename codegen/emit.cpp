@@ -188,8 +188,7 @@ Precision precision_of(const State& state, const EmittedProgram& program) {
 Result<EmitOptions> emit_options_for(const std::string& target, const std::string& architecture) {
     const Result<Architecture> made_for = find_architecture(architecture);
     if (!made_for) return made_for.error();
-    if (made_for->capability < least_capability(target))
-        return messages::architecture_too_old(target, architecture);
+    if (!runs_on(target, *made_for)) return messages::architecture_unfit(target, architecture);
     EmitOptions options;
     options.target = target;
     options.architecture = made_for->name;
@@ -248,10 +247,10 @@ Result<BestEmission> emit_best(const State& state, const TileProgram& program,
     for (; !targets.empty(); targets.pop_back()) {
         options.target = targets.back();
         const Result<Architecture> made_for = find_architecture(options.architecture);
-        const bool too_old = made_for && made_for->capability < least_capability(options.target);
+        const bool unfit = made_for && !runs_on(options.target, *made_for);
         Result<EmittedProgram> emitted =
-            too_old ? messages::architecture_too_old(options.target, options.architecture)
-                    : emit(state, program, options);
+            unfit ? messages::architecture_unfit(options.target, options.architecture)
+                  : emit(state, program, options);
         if (emitted) {
             best.program = std::move(emitted).value();
             return best;

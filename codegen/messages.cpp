@@ -42,10 +42,12 @@ Diagnostic unknown_architecture(const std::string& architecture) {
                        "architectures are " + known);
 }
 
-Diagnostic architecture_too_old(const std::string& target, const std::string& architecture) {
-    return plain_error("E0907",
-                       fmt::format("kernels of target `{}` do not run on {}", target, architecture),
-                       fmt::format("use `--target simt`, or an architecture from `{}` on", target));
+Diagnostic architecture_unfit(const std::string& target, const std::string& architecture) {
+    const bool alone = target.ends_with('a');
+    return plain_error(
+        "E0907", fmt::format("kernels of target `{}` do not run on {}", target, architecture),
+        alone ? fmt::format("use `--target sm_80`, or the architecture `{}`", target)
+              : fmt::format("use `--target simt`, or an architecture from `{}` on", target));
 }
 
 Diagnostic axis_too_long(const std::string& region, const std::string& axis, std::int64_t size) {

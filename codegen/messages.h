@@ -13,8 +13,8 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic shared_memory_exceeded(const EmittedKernel& kernel,
                                                 const EmitOptions& options, const std::string& fix);
 [[nodiscard]] Diagnostic unknown_architecture(const std::string& architecture);
-[[nodiscard]] Diagnostic architecture_too_old(const std::string& target,
-                                              const std::string& architecture);
+[[nodiscard]] Diagnostic architecture_unfit(const std::string& target,
+                                            const std::string& architecture);
 [[nodiscard]] Diagnostic axis_too_long(const std::string& region, const std::string& axis,
                                        std::int64_t size);
 [[nodiscard]] Diagnostic bad_thread_count(int threads);

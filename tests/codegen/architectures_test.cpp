@@ -96,6 +96,10 @@ TEST_CASE("architectures: what a block may have") {
     REQUIRE_FALSE(old.has_value());
     CHECK_EQ(old.error().list.front().code, "E0907");
     CHECK(emit_options_for("simt", "sm_75").has_value());
+    for (const char* machine : {"sm_90", "sm_90a"})
+        CHECK(emit_options_for("sm_90a", machine).has_value());
+    for (const char* machine : {"sm_89", "sm_100", "sm_120"})
+        CHECK_EQ(emit_options_for("sm_90a", machine).error().list.front().code, "E0907");
 }
 
 TEST_CASE("the best target is the one that serves every region on the machine, else simt") {
