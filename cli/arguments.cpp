@@ -6,6 +6,8 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/usage/usage.h"
+#include "perfmodel/machine.h"
 
 namespace napkin::cli {
 namespace {
@@ -153,14 +155,29 @@ bool is_subcommand(std::string_view word) {
                        [&](const Subcommand& command) { return command.name == word; });
 }
 
-}  // namespace
+/// Options that print a text for a package, and end.
+void add_texts(CLI::App& app) {
+    app.set_version_flag("--version", "napkin " + version_text());
+    app.add_option_function<std::string>(
+           "--completions",
+           [](const std::string& shell) {
+               print_data(completions(shell));
+               throw CLI::Success();
+           },
+           "print the completions of a shell")
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+        ->trigger_on_parse();
+    app.add_flag_callback(
+           "--manual",
+           [] {
+               print_data(manual_page());
+               throw CLI::Success();
+           },
+           "print the manual page")
+        ->trigger_on_parse();
+}
 
-std::variant<Arguments, int> parse_arguments(int count, const char* const* words) {
-    Arguments out;
-    CLI::App app{kDescription, "napkin"};
-    app.footer(kFooter);
-    app.set_version_flag("--version", NAPKIN_VERSION);
-    app.require_subcommand(1);
+void add_subcommands(CLI::App& app, Arguments& out) {
     for (const Subcommand& command : all_subcommands()) {
         CLI::App* sub =
             app.add_subcommand(std::string(command.name), std::string(command.description));
@@ -168,6 +185,87 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
         add_outputs(*sub, command.takes, out);
         add_execution(*sub, command.takes, out);
     }
+}
+
+/// The set of a check, which the library shows as `{a,b}`.
+std::vector<std::string> choices_in(const std::string& type) {
+    std::vector<std::string> choices;
+    const std::size_t open = type.find('{');
+    if (open == std::string::npos) return choices;
+    std::string word;
+    for (const char c : type.substr(open + 1)) {
+        if (c != ',' && c != '}') {
+            word += c;
+            continue;
+        }
+        choices.push_back(word);
+        word.clear();
+        if (c == '}') break;
+    }
+    return choices;
+}
+
+std::string files_of(const std::string& name, const std::string& command) {
+    if (name == "FILE") return command == "verify" ? "*.json" : "*.ncd";
+    if (name == "--drv") return "*.drv";
+    if (name == "--schedule") return "*.toml";
+    if (name == "--certificate") return "*.json";
+    return name == "--out" ? "*" : "";
+}
+
+OptionUsage usage_of(const CLI::Option& option, const CommandUsage& command) {
+    const std::string name = option.get_single_name();
+    const bool machine =
+        name == "machine" || name == "MACHINES" || (name == "NAME" && command.name == "machines");
+    OptionUsage usage;
+    for (const std::string& letter : option.get_snames()) usage.names.push_back("-" + letter);
+    for (const std::string& word : option.get_lnames()) usage.names.push_back("--" + word);
+    const std::string type = option.get_type_name();
+    if (usage.names.empty())
+        usage.value = name;
+    else if (option.get_items_expected_max() > 0)
+        usage.value =
+            type.empty() || type.starts_with("TEXT") ? "VALUE" : type.substr(0, type.find(':'));
+    usage.description = option.get_description();
+    usage.choices = machine ? machine_names() : choices_in(type);
+    usage.files = files_of(usage.names.empty() ? name : usage.names.back(), command.name);
+    usage.repeated = option.get_items_expected_max() > 1;
+    return usage;
+}
+
+}  // namespace
+
+std::string about_napkin() {
+    return kDescription;
+}
+
+std::string about_exit_codes() {
+    return kFooter;
+}
+
+std::vector<CommandUsage> all_usages() {
+    Arguments unused;
+    CLI::App app;
+    add_subcommands(app, unused);
+    std::vector<CommandUsage> usages;
+    for (const CLI::App* sub :
+         std::as_const(app).get_subcommands([](const CLI::App*) { return true; })) {
+        CommandUsage command{sub->get_name(), sub->get_description(), {}};
+        for (const CLI::Option* option : sub->get_options())
+            if (option != sub->get_help_ptr())
+                command.options.push_back(usage_of(*option, command));
+        usages.push_back(std::move(command));
+    }
+    return usages;
+}
+
+std::variant<Arguments, int> parse_arguments(int count, const char* const* words) {
+    Arguments out;
+    CLI::App app{kDescription, "napkin"};
+    app.footer(kFooter);
+    add_texts(app);
+    app.require_subcommand(1);
+    add_subcommands(app, out);
     if (count < 2) {
         print_talk(app.help());
         return kUsage;

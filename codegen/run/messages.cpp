@@ -5,10 +5,11 @@
 namespace napkin::messages {
 
 Diagnostic nvrtc_missing(const std::string& why) {
-    return plain_error("E0911", "NVRTC, which compiles kernels, is not there: " + why,
-                       "install the CUDA toolkit or the Python wheel `nvidia-cuda-nvrtc`, or use "
-                       "`--device cpu` or `--device emulator`",
-                       Failure::Missing);
+    return plain_error(
+        "E0911", "NVRTC, which compiles kernels, is not there: " + why,
+        "install the CUDA toolkit or the Python wheel `nvidia-cuda-nvrtc`, name the "
+        "library's file in NAPKIN_NVRTC, or use `--device cpu` or `--device emulator`",
+        Failure::Missing);
 }
 
 Diagnostic architecture_unknown(const std::string& architecture, const std::string& version) {

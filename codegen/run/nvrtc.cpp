@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 
 #include "codegen/prelude/prelude.h"
 #include "codegen/run/folders.h"
@@ -44,6 +45,17 @@ std::vector<std::string> libraries_in(const fs::path& folder) {
     return found;
 }
 
+/// The folders of PATH: where a Python of a virtual environment or of conda is, its packages are
+/// not far.
+std::vector<fs::path> program_folders() {
+    std::vector<fs::path> folders;
+    const char* path = std::getenv("PATH");
+    std::istringstream list(path == nullptr ? "" : path);
+    for (std::string folder; std::getline(list, folder, ':');)
+        if (fs::path(folder).is_absolute()) folders.emplace_back(folder);
+    return folders;
+}
+
 std::vector<fs::path> wheel_folders() {
     std::vector<fs::path> roots;
     const auto add_pythons = [&](const fs::path& lib) {
@@ -54,8 +66,7 @@ std::vector<fs::path> wheel_folders() {
     add_pythons("/usr/local/lib");
     add_pythons("/usr/lib");
     if (const char* home = std::getenv("HOME")) add_pythons(fs::path(home) / ".local/lib");
-    if (const char* environment = std::getenv("VIRTUAL_ENV"))
-        add_pythons(fs::path(environment) / "lib");
+    for (const fs::path& programs : program_folders()) add_pythons(programs.parent_path() / "lib");
     fs::path above = executable_folder();
     for (int steps = 0; steps < 5 && above.has_relative_path(); ++steps) {
         roots.push_back(above / "nvrtc");
@@ -79,6 +90,8 @@ std::vector<std::string> candidates() {
     const auto add = [&](const fs::path& folder) {
         for (const std::string& library : libraries_in(folder)) list.push_back(library);
     };
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
+        if (const char* toolkit = std::getenv(variable)) add(fs::path(toolkit) / "lib64");
     for (const char* parent : {"/usr/local", "/opt"})
         for (const fs::path& cuda : folders_named(parent, "cuda"))
             for (const char* lib : {"lib64", "lib", "targets/x86_64-linux/lib"}) add(cuda / lib);
@@ -86,11 +99,16 @@ std::vector<std::string> candidates() {
     return list;
 }
 
+/// The file that was opened, of which only the name may have been known.
+std::string path_of(const void* address, const std::string& name) {
+    Dl_info info{};
+    return dladdr(address, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : name;
+}
+
 /// NVRTC looks for its builtins by name; loading them first makes that work outside the library
 /// path.
 void load_builtins(const std::string& library) {
     const fs::path folder = fs::path(library).parent_path();
-    if (folder.empty()) return;
     for (const fs::path& path : folders_named(folder, "libnvrtc-builtins.so"))
         if (dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) return;
 }
@@ -125,16 +143,19 @@ constexpr std::size_t kPackedHeader = 21;
 
 Result<Nvrtc> Nvrtc::open() {
     Nvrtc nvrtc;
-    std::string why = "not found in the library path, CUDA folders or Python wheels";
+    const char* named = std::getenv("NAPKIN_NVRTC");
+    std::string why = named == nullptr
+                          ? "not found in the library path, CUDA folders or Python wheels"
+                          : fmt::format("NAPKIN_NVRTC names `{}`, which is not there", named);
     for (const std::string& name : candidates()) {
-        load_builtins(name);
         nvrtc.handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (nvrtc.handle_ == nullptr) {
             if (fs::exists(name)) why = dlerror();
             continue;
         }
-        nvrtc.path_ = name;
         const auto version = symbol<int (*)(int*, int*)>(nvrtc.handle_, "nvrtcVersion");
+        nvrtc.path_ = path_of(reinterpret_cast<const void*>(version), name);
+        load_builtins(nvrtc.path_);
         version(&nvrtc.major_, &nvrtc.minor_);
         if (nvrtc.major_ >= 12) return nvrtc;
         why = fmt::format("`{}` is version {}, and 12 or newer is needed", name, nvrtc.version());
