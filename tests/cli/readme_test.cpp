@@ -1,5 +1,6 @@
-// What the documents show is what happens: console blocks of the README are run and compared, links
-// lead somewhere, docs/rules.md is the rule catalogue. NAPKIN_UPDATE_GOLDEN=1 rewrites them.
+// What the documents show is what happens: console blocks of the README are run and compared,
+// pictures are drawn, links lead somewhere, docs/rules.md is the rule catalogue.
+// NAPKIN_UPDATE_GOLDEN=1 rewrites them.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -33,6 +34,24 @@ std::string without(std::string_view fence, const std::string& text) {
 /// The text without its code, in which brackets mean something else.
 std::string without_code(const std::string& text) {
     return without("`", without("\n```", text));
+}
+
+/// What follows the fence of a block: the words of its first line and its text.
+struct Block {
+    std::string words;
+    std::string text;
+};
+
+/// The last block of a language before a place, and where it begins; npos where there is none.
+std::size_t block_before(const std::string& page, std::size_t place, const std::string& language,
+                         Block& block) {
+    const std::string fence = "\n```" + language;
+    const std::size_t open = page.rfind(fence, place);
+    if (open == std::string::npos) return open;
+    const std::size_t line = page.find('\n', open + fence.size());
+    block.words = page.substr(open + fence.size(), line - open - fence.size());
+    block.text = page.substr(line + 1, page.find("\n```", line) - line);
+    return open;
 }
 
 /// The text with what the commands of its console blocks print now.
@@ -111,9 +130,45 @@ TEST_CASE("the page on masks shows what its commands print, typed in an empty fo
     check_file(kRoot / "docs/masks.md", now);
 }
 
+TEST_CASE("the page on reading shows what its texts are drawn as") {
+    const std::string page = read_text(kRoot / "docs/reading.md");
+    const std::string folder = scratch() + "/reading";
+    std::filesystem::create_directories(folder);
+    constexpr std::string_view kLink = "](pictures/reading/";
+    std::size_t pictures = 0;
+    std::size_t last = 0;
+    for (std::size_t at = page.find(kLink); at != std::string::npos;
+         at = page.find(kLink, at + 1)) {
+        const std::size_t begin = at + kLink.size();
+        const std::string name = page.substr(begin, page.find(')', begin) - begin);
+        INFO("picture ", name);
+        Block diagram;
+        Block derivation;
+        const std::size_t text = block_before(page, at, "ncd", diagram);
+        REQUIRE(text != std::string::npos);
+        const std::size_t steps = block_before(page, at, "drv", derivation);
+        const bool derived = steps != std::string::npos && steps > last;
+        CHECK((derived || text > last));
+        std::ofstream(folder + "/text.ncd", std::ios::binary) << diagram.text;
+        std::ofstream(folder + "/steps.drv", std::ios::binary) << derivation.text;
+        const std::string said =
+            run_command({"napkin fmt text.ncd | cmp - text.ncd && napkin draw text.ncd -o out.svg" +
+                             (derived ? " --drv steps.drv" + derivation.words : ""),
+                         ""},
+                        folder);
+        CHECK_EQ(said, "");
+        check_file(kRoot / "docs/pictures/reading" / name, read_text(folder + "/out.svg"));
+        last = at;
+        ++pictures;
+    }
+    const std::filesystem::directory_iterator kept(kRoot / "docs/pictures/reading");
+    CHECK_EQ(pictures, std::distance(begin(kept), end(kept)));
+    CHECK_GT(pictures, 10);
+}
+
 TEST_CASE("links of the documents lead somewhere") {
     for (const char* name : {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md",
-                             "docs/codegen.md", "docs/masks.md"}) {
+                             "docs/codegen.md", "docs/masks.md", "docs/reading.md"}) {
         const std::filesystem::path path = kRoot / name;
         const std::string text = without_code(read_text(path));
         REQUIRE_FALSE(text.empty());
