@@ -45,8 +45,12 @@ std::vector<std::string> architecture_names() {
 
 bool runs_on(const std::string& target, const Architecture& architecture) {
     const int least = least_capability(target);
-    return target.ends_with('a') ? architecture.capability == least
-                                 : architecture.capability >= least;
+    return runs_there_alone(target) ? architecture.capability == least
+                                    : architecture.capability >= least;
+}
+
+bool runs_there_alone(const std::string& target) {
+    return target.starts_with("sm_") && target.ends_with('a');
 }
 
 int least_capability(const std::string& target) {

@@ -21,8 +21,9 @@ struct Architecture {
 [[nodiscard]] std::vector<std::string> architecture_names();
 /// Ten times the least compute capability that runs a target's kernels.
 [[nodiscard]] int least_capability(const std::string& target);
-/// Whether kernels of a target run there: from its own architecture on, or, of one whose name ends
-/// with a letter, there alone.
+/// Whether no later architecture than its own runs a target's kernels.
+[[nodiscard]] bool runs_there_alone(const std::string& target);
+/// Whether kernels of a target run there.
 [[nodiscard]] bool runs_on(const std::string& target, const Architecture& architecture);
 
 }  // namespace napkin

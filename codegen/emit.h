@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "derive/tile_program.h"
@@ -62,6 +63,14 @@ struct MappedBox {
     std::int64_t swizzle = 128;             ///< bytes of a panel's row
     bool operator==(const MappedBox&) const = default;
 };
+
+/// What the CUDA driver calls something in a tensor map.
+struct DriverValue {
+    int number = 0;
+    std::string_view name;
+};
+[[nodiscard]] DriverValue tensor_map_type(ElementType type);
+[[nodiscard]] DriverValue tensor_map_swizzle(std::int64_t bytes);
 
 /// One parameter of a kernel, in order.
 struct KernelParameter {

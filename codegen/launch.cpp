@@ -25,4 +25,17 @@ std::vector<std::int64_t> strides_of(const Array& array, const std::vector<std::
     return strides;
 }
 
+DriverValue tensor_map_type(ElementType type) {
+    if (type == ElementType::F16) return {6, "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"};
+    invariant(type == ElementType::BF16, "no tensor map holds ", std::string(name_of(type)));
+    return {9, "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"};
+}
+
+DriverValue tensor_map_swizzle(std::int64_t bytes) {
+    if (bytes == 128) return {3, "CU_TENSOR_MAP_SWIZZLE_128B"};
+    if (bytes == 64) return {2, "CU_TENSOR_MAP_SWIZZLE_64B"};
+    invariant(bytes == 32, "no swizzle of ", std::to_string(bytes), " bytes");
+    return {1, "CU_TENSOR_MAP_SWIZZLE_32B"};
+}
+
 }  // namespace napkin

@@ -43,7 +43,7 @@ Diagnostic unknown_architecture(const std::string& architecture) {
 }
 
 Diagnostic architecture_unfit(const std::string& target, const std::string& architecture) {
-    const bool alone = target.ends_with('a');
+    const bool alone = runs_there_alone(target);
     return plain_error(
         "E0907", fmt::format("kernels of target `{}` do not run on {}", target, architecture),
         alone ? fmt::format("use `--target sm_80`, or the architecture `{}`", target)

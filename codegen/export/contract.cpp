@@ -13,6 +13,12 @@
 namespace napkin::exporting {
 namespace {
 
+/// What strides in tensor maps are multiples of.
+std::int64_t elements_in_unit(ElementType type) {
+    constexpr std::int64_t kUnitBytes = 16;
+    return kUnitBytes / kernel::element_bytes(type);
+}
+
 ContractArray contract_array(const Diagram& diagram, const EmittedProgram& program,
                              const DeviceArray& device, Names& identifiers) {
     const Array& array = diagram[device.array];
@@ -35,6 +41,8 @@ ContractArray contract_array(const Diagram& diagram, const EmittedProgram& progr
                 result.alignment = std::lcm(result.alignment, parameter.multiple);
             else if (parameter.kind == KernelParameter::Kind::Stride)
                 result.multiple = std::lcm(result.multiple, parameter.multiple);
+            else if (parameter.kind == KernelParameter::Kind::TensorMap)
+                result.multiple = std::lcm(result.multiple, elements_in_unit(device.type));
         }
     return result;
 }
@@ -186,9 +194,11 @@ Contract contract_of(const Diagram& diagram, const EmittedProgram& program) {
     add_arrays(diagram, program, identifiers, contract);
     add_scalars(diagram, program, identifiers, contract);
     add_axes(diagram, program, identifiers, contract);
-    for (const EmittedKernel& kernel : program.kernels)
+    for (const EmittedKernel& kernel : program.kernels) {
         contract.shared_bytes = std::max(contract.shared_bytes, kernel.shared_bytes);
-    contract.capability = least_capability(program.target);
+        contract.capability = std::max(contract.capability, least_capability(kernel.target));
+        contract.alone = contract.alone || runs_there_alone(kernel.target);
+    }
     return contract;
 }
 

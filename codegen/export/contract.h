@@ -58,6 +58,7 @@ struct Contract {
     std::vector<ContractScalar> scalars;
     std::int64_t shared_bytes = 0;  ///< of the most demanding kernel
     int capability = 0;             ///< ten times the least compute capability
+    bool alone = false;             ///< whether no later one will do
 
     [[nodiscard]] const ContractAxis& operator[](AxisId axis) const;
     [[nodiscard]] const ContractArray& operator[](ArrayId array) const;

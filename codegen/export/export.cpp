@@ -61,22 +61,31 @@ std::vector<std::string> source_header(const Contract& contract, const Places& p
     for (const std::string& line : description) lines.push_back("    " + line);
     lines.emplace_back("");
     lines.insert(lines.end(), origin.begin(), origin.end());
-    lines.insert(lines.end(), {"", fmt::format("nvcc -O3 -std=c++17 -arch={} -c {}.cu",
-                                               places.at("sm"), contract.name)});
+    lines.insert(lines.end(), {"", fmt::format("nvcc -O3 -std=c++17 {} -c {}.cu",
+                                               places.at("nvcc_architecture"), contract.name)});
     return lines;
 }
 
 Places shared_places(const Contract& contract, const EmittedProgram& program,
                      const ExportOptions& options) {
     // CUDA 13 compiles for nothing older than 7.5.
-    const int architecture = std::max(contract.capability, 75);
+    const std::string architecture =
+        std::to_string(std::max(contract.capability, 75)) + (contract.alone ? "a" : "");
     return {{"name", contract.name},
             {"NAME", exporting::upper(contract.name)},
             {"summary", exporting::summary(contract)},
             {"mark", fmt::format("{} {} from a diagram, target {}.", kExportMark, options.version,
                                  program.target)},
-            {"architecture", std::to_string(architecture)},
-            {"sm", fmt::format("sm_{}", architecture)}};
+            {"architecture", architecture},
+            {"architecture_text", contract.alone
+                                      ? "Code for this architecture runs there alone."
+                                      : "Code for this architecture runs on later ones too, and "
+                                        "for another is set with -D."},
+            {"nvcc_architecture",
+             contract.alone
+                 // Of `-arch` some versions make code for other devices too.
+                 ? fmt::format("-gencode arch=compute_{0},code=sm_{0}", architecture)
+                 : "-arch=sm_" + architecture}};
 }
 
 std::string readme(const Contract& contract, const EmittedProgram& program, Places places,
@@ -86,7 +95,8 @@ std::string readme(const Contract& contract, const EmittedProgram& program, Plac
     places["kernel_count_text"] = count == 1 ? "the kernel" : fmt::format("{} kernels", count);
     places["contract"] = exporting::lines_text(description, "");
     places["capability_text"] =
-        fmt::format("{}.{}", contract.capability / 10, contract.capability % 10);
+        fmt::format("{}.{} {}", contract.capability / 10, contract.capability % 10,
+                    contract.alone ? "and no other" : "or newer");
     places["shared_text"] = fmt::format("{} bytes", contract.shared_bytes);
     places["call"] = exporting::call_text(contract);
     places["origin"] = exporting::lines_text(origin, "");
@@ -122,10 +132,6 @@ Result<std::vector<ExportedFile>> export_program(const State& state, const Emitt
         if (array.type == ElementType::I4)
             return messages::unsupported_export_type(diagram[array.array].name,
                                                      name_of(array.type));
-    for (const EmittedKernel& kernel : program.kernels)
-        for (const KernelParameter& parameter : kernel.parameters)
-            if (parameter.kind == KernelParameter::Kind::TensorMap)
-                return messages::unsupported_export_target(program.target);
     const Contract contract = exporting::contract_of(diagram, program);
     const Places places = shared_places(contract, program, options);
     const std::vector<std::string> description = exporting::describe(diagram, contract);

@@ -20,14 +20,6 @@ Diagnostic unsupported_export_type(const std::string& array, std::string_view ty
         "store it as `i8`");
 }
 
-Diagnostic unsupported_export_target(const std::string& target) {
-    return plain_error("E0966",
-                       fmt::format("kernels of target `{}` take tensor maps, which no exported "
-                                   "launcher makes",
-                                   target),
-                       "use `--target sm_80`, or none");
-}
-
 Diagnostic nothing_to_export() {
     return plain_error("E0963", "no kernel computes anything: every output is an input",
                        "export a diagram with a statement");

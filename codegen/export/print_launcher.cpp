@@ -135,7 +135,20 @@ std::string blocks(const Contract& contract, const EmittedProgram& program) {
     return code;
 }
 
-std::string value_text(const Contract& contract, const KernelParameter& parameter) {
+/// `{ARRAY_Q, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, CU_TENSOR_MAP_SWIZZLE_128B, 2, {1, 0}, {64, 128}},`
+std::string map_row(const Contract& contract, const KernelParameter& parameter) {
+    std::vector<std::string> dimensions;
+    std::vector<std::string> box;
+    for (const std::uint32_t d : parameter.map.dimensions) dimensions.push_back(std::to_string(d));
+    for (const std::int64_t extent : parameter.map.box) box.push_back(std::to_string(extent));
+    return fmt::format("    {{ARRAY_{}, {},\n     {}, {}, {}, {}}},\n",
+                       contract[parameter.array].identifier, tensor_map_type(parameter.type).name,
+                       tensor_map_swizzle(parameter.map.swizzle).name, dimensions.size(),
+                       list_text(dimensions), list_text(box));
+}
+
+/// `map` is the number of the next tensor map.
+std::string value_text(const Contract& contract, const KernelParameter& parameter, int& map) {
     switch (parameter.kind) {
     case KernelParameter::Kind::Buffer:
         return "&plan.data[ARRAY_" + contract[parameter.array].identifier + "]";
@@ -143,7 +156,7 @@ std::string value_text(const Contract& contract, const KernelParameter& paramete
         return fmt::format("&plan.stride[ARRAY_{}][{}]", contract[parameter.array].identifier,
                            parameter.dimension);
     case KernelParameter::Kind::Size: return "&" + parameter.name;
-    case KernelParameter::Kind::TensorMap: break;  // export refuses it
+    case KernelParameter::Kind::TensorMap: return fmt::format("map_in(&maps, {})", map++);
     case KernelParameter::Kind::Scalar:
         return "(void *)&arguments->" + contract.scalar(parameter.array).identifier;
     }
@@ -151,20 +164,33 @@ std::string value_text(const Contract& contract, const KernelParameter& paramete
 }
 
 /// One kernel's launch, its arguments in the order of the kernel's parameters.
-std::string launch(const Contract& contract, const EmittedKernel& kernel, std::size_t number) {
+std::string launch(const Contract& contract, const EmittedKernel& kernel, std::size_t number,
+                   int& map) {
     std::string code = "    {\n";
     std::string values;
     for (const KernelParameter& parameter : kernel.parameters) {
         if (parameter.kind == KernelParameter::Kind::Size)
             code += fmt::format("        int {} = (int)plan.size[AXIS_{}];\n", parameter.name,
                                 contract[parameter.axis].identifier);
-        values += fmt::format("            {},\n", value_text(contract, parameter));
+        values += fmt::format("            {},\n", value_text(contract, parameter, map));
     }
     return code + fmt::format(
                       "        void *values[] = {{\n{0}        }};\n"
                       "        status = start({1}, plan.blocks[{1}], values, stream, problem);\n"
                       "        if (status != {2}_OK) return status;\n    }}\n",
                       values, number, upper(contract.name));
+}
+
+/// What a launcher that makes tensor maps has more, by places; `maps` holds their rows.
+void add_maps(int count, Places& places) {
+    for (const char* place : {"map_header", "map_maker", "map_room", "map_call"}) places[place];
+    if (count == 0) return;
+    places["map_number"] = std::to_string(count);
+    places["map_header"] = "#include <cuda.h>";
+    places["map_maker"] = fill(export_maps_template(), places);
+    places["map_room"] = "    Maps maps;";
+    places["map_call"] =
+        fill("    if (status == @NAME@_OK) status = make_maps(&plan, &maps, problem);", places);
 }
 
 std::string makers(const Contract& contract) {
@@ -252,11 +278,15 @@ std::string print_launcher(const Contract& contract, const EmittedProgram& progr
         places["array_numbers"] += fmt::format("    ARRAY_{},\n", all[number].identifier);
         places["arrays"] += array_row(contract, all[number], !is_input(contract, all[number]));
     }
+    int maps = 0;
     for (std::size_t number = 0; number < program.kernels.size(); ++number) {
         const EmittedKernel& kernel = program.kernels[number];
+        for (const KernelParameter& parameter : kernel.parameters)
+            if (parameter.kind == KernelParameter::Kind::TensorMap)
+                places["maps"] += map_row(contract, parameter);
         places["kernels"] += fmt::format("    {{\"{}\", {}, {}}},\n", kernel.name, kernel.threads,
                                          kernel.shared_bytes);
-        places["launches"] += launch(contract, kernel, number);
+        places["launches"] += launch(contract, kernel, number, maps);
     }
     for (const ContractArray& array : callers_of(contract)) {
         const std::string number = "ARRAY_" + array.identifier;
@@ -270,6 +300,8 @@ std::string print_launcher(const Contract& contract, const EmittedProgram& progr
     places["blocks"] = blocks(contract, program);
     places["defaults"] = defaults(contract);
     places["makers"] = makers(contract);
+    places["alone"] = contract.alone ? "1" : "0";
+    add_maps(maps, places);
     return fill(export_launcher_template(), places);
 }
 

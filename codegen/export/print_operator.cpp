@@ -83,7 +83,17 @@ std::string parameter_text(const Contract& contract, const KernelParameter& para
                            parameter.dimension);
     case KernelParameter::Kind::Size:
         return fmt::format("(\"size\", {}, 0)", quoted(contract[parameter.axis].name));
-    case KernelParameter::Kind::TensorMap: break;  // export refuses it
+    case KernelParameter::Kind::TensorMap: {
+        std::vector<std::string> dimensions;
+        std::vector<std::string> box;
+        for (const std::uint32_t d : parameter.map.dimensions)
+            dimensions.push_back(std::to_string(d));
+        for (const std::int64_t extent : parameter.map.box) box.push_back(std::to_string(extent));
+        return fmt::format(
+            "(\"map\", {}, _Map({}, {}, {}, {}))", quoted(contract[parameter.array].name),
+            tensor_map_type(parameter.type).number,
+            tensor_map_swizzle(parameter.map.swizzle).number, tuple(dimensions), tuple(box));
+    }
     case KernelParameter::Kind::Scalar: {
         const ContractScalar& scalar = contract.scalar(parameter.array);
         return fmt::format("({}, {}, 0)", is_floating(scalar.type) ? "\"real\"" : "\"integer\"",
@@ -91,6 +101,13 @@ std::string parameter_text(const Contract& contract, const KernelParameter& para
     }
     }
     throw InternalError("unknown kernel parameter");
+}
+
+bool takes_maps(const EmittedKernel& kernel) {
+    return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
+                       [](const KernelParameter& parameter) {
+                           return parameter.kind == KernelParameter::Kind::TensorMap;
+                       });
 }
 
 std::string kernel_row(const Contract& contract, const EmittedKernel& kernel) {
@@ -202,6 +219,15 @@ std::string print_operator(const Contract& contract, const EmittedProgram& progr
     places["values"] = joined(names, true);
     places["capability"] =
         fmt::format("{}, {}", contract.capability / 10, contract.capability % 10);
+    places["alone"] = contract.alone ? "True" : "False";
+    places["variant"] = contract.alone ? "a" : "";
+    for (const char* place : {"map_type", "map_argument"}) places[place];
+    if (std::any_of(program.kernels.begin(), program.kernels.end(), takes_maps)) {
+        places["map_type"] = export_operator_maps_template();
+        places["map_argument"] =
+            "        elif kind == \"map\":\n"
+            "            values.append(_encoded(arrays[what], detail, what))\n";
+    }
     places["schema"] = schema(contract, values);
     places["derived_sizes"] = operator_sizes(contract);
     places["blocks"] = blocks(program, contract);

@@ -132,9 +132,9 @@ std::string standalone_source(const EmittedProgram& program,
         const EmittedKernel& kernel = program.kernels[i];
         std::string include;
         kernels += fmt::format(
-            "\n// ---- kernel {}: region {}, blocks of {} threads, {} bytes of "
+            "\n// ---- kernel {}: region {}, for {}, blocks of {} threads, {} bytes of "
             "shared memory ----\n\n",
-            kernel.name, kernel.region, kernel.threads, kernel.shared_bytes);
+            kernel.name, kernel.region, kernel.target, kernel.threads, kernel.shared_bytes);
         kernels += kernel_text(kernel, include);
         includes.push_back(include);
         places += fmt::format(

@@ -9,9 +9,11 @@ namespace napkin {
 
 [[nodiscard]] const char* export_header_template();
 [[nodiscard]] const char* export_launcher_template();
+[[nodiscard]] const char* export_maps_template();
 [[nodiscard]] const char* export_selftest_template();
 [[nodiscard]] const char* export_cmake_template();
 [[nodiscard]] const char* export_operator_template();
+[[nodiscard]] const char* export_operator_maps_template();
 [[nodiscard]] const char* export_readme_template();
 
 namespace exporting {

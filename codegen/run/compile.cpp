@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "codegen/architecture.h"
 #include "codegen/messages.h"
 #include "codegen/prelude/prelude.h"
 #include "codegen/run/folders.h"
@@ -115,7 +116,7 @@ Result<CompiledKernel> compile(const EmittedKernel& kernel, const CompileOptions
     CompileOptions how = options;
     // Instructions of one generation alone have architectures of their own.
     if (kernel.target == how.architecture + "a") how.architecture = kernel.target;
-    if (kernel.target.ends_with('a') && kernel.target != how.architecture)
+    if (runs_there_alone(kernel.target) && kernel.target != how.architecture)
         return messages::architecture_unfit(kernel.target, how.architecture);
     return compile_as(kernel, how, *nvrtc, how.image == KernelImage::Ptx);
 }

@@ -116,11 +116,7 @@ void Driver::launch(void* function, std::int64_t blocks, int threads, std::int64
 }
 
 EncodedMap Driver::map(const MappedArray& array) const {
-    // Values of the driver's enumerations.
-    constexpr int kFloat16 = 6;
-    constexpr int kBfloat16 = 9;
     constexpr int kPromotion = 2;  // the cache fetches 128 bytes
-    const int swizzle = array.swizzle == 128 ? 3 : array.swizzle == 64 ? 2 : 1;
     std::vector<std::uint64_t> extents;
     std::vector<std::uint64_t> strides;  // bytes, without that of the contiguous dimension
     std::vector<std::uint32_t> box;
@@ -131,13 +127,13 @@ EncodedMap Driver::map(const MappedArray& array) const {
         box.push_back(static_cast<std::uint32_t>(dimension.box));
     }
     EncodedMap map;
-    call("cuTensorMapEncodeTiled", static_cast<void*>(&map),
-         array.type == ElementType::F16 ? kFloat16 : kBfloat16,
+    call("cuTensorMapEncodeTiled", static_cast<void*>(&map), tensor_map_type(array.type).number,
          static_cast<std::uint32_t>(extents.size()), reinterpret_cast<void*>(array.address),
          static_cast<const std::uint64_t*>(extents.data()),
          static_cast<const std::uint64_t*>(strides.data() + 1),
          static_cast<const std::uint32_t*>(box.data()),
-         static_cast<const std::uint32_t*>(steps.data()), 0, swizzle, kPromotion, 0);
+         static_cast<const std::uint32_t*>(steps.data()), 0,
+         tensor_map_swizzle(array.swizzle).number, kPromotion, 0);
     return map;
 }
 

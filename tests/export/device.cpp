@@ -5,8 +5,10 @@
 #include <map>
 #include <new>
 
+#include "codegen/run/emulated_bulk.h"
 #include "codegen/run/emulator.h"
 #include "codegen/run/host_kernel.h"
+#include "tests/export/stub/cuda.h"
 #include "tests/export/stub/cuda_runtime_api.h"
 #include "tests/support/provided.h"
 
@@ -54,7 +56,11 @@ Argument argument_of(const KernelParameter& parameter, const void* place) {
         break;
     case KernelParameter::Kind::Size: argument.integer = value_at<int>(place); break;
     case KernelParameter::Kind::Stride: argument.integer = value_at<long long>(place); break;
-    case KernelParameter::Kind::TensorMap: throw InternalError("exports make no tensor maps");
+    case KernelParameter::Kind::TensorMap: {
+        const auto& encoded = *static_cast<const CUtensorMap*>(place);
+        argument.data = reinterpret_cast<void*>(encoded.opaque[0]);
+        break;
+    }
     }
     return argument;
 }
@@ -75,7 +81,38 @@ cudaError_t run(const EmittedKernel& kernel, unsigned grid, void** arguments) {
     return cudaErrorUnknown;
 }
 
+/// The driver's cuTensorMapEncodeTiled: refuses what the driver does; the map lives as long as the
+/// device's settings.
+CUresult encode(CUtensorMap* encoded, CUtensorMapDataType type, cuuint32_t rank, void* address,
+                const cuuint64_t* extents, const cuuint64_t* strides, const cuuint32_t* box,
+                const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle swizzle,
+                CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+    if (fake_device().makes_maps == 0 || reinterpret_cast<std::uintptr_t>(encoded) % 64 != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    nk::emulator::TensorMap& map = fake_device().maps.emplace_back();
+    map.base = static_cast<unsigned char*>(address);
+    map.name = "a map";
+    map.rank = static_cast<int>(rank);
+    map.element_bytes =
+        type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 || type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 ? 2 : 0;
+    map.swizzle = 16 << swizzle;
+    for (cuuint32_t d = 0; d < rank; ++d) {
+        map.extents[d] = static_cast<long long>(extents[d]);
+        map.strides[d] = d == 0 ? map.element_bytes : static_cast<long long>(strides[d - 1]);
+        map.box[d] = static_cast<int>(box[d]);
+    }
+    *encoded = {};
+    encoded->opaque[0] = reinterpret_cast<std::uintptr_t>(&map);
+    return check_map(map) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
 }  // namespace
+
+void* fake_entry_point(const std::string& name) {
+    return name == "cuTensorMapEncodeTiled" && fake_device().knows_maps != 0
+               ? reinterpret_cast<void*>(&encode)
+               : nullptr;
+}
 
 FakeDevice& fake_device() {
     static FakeDevice device;
@@ -117,6 +154,14 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
                                static_cast<int>(block.x), shared});
     return program == nullptr ? cudaSuccess
                               : napkin::test::run(program->kernels.at(number), grid.x, arguments);
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function, unsigned,
+                                             unsigned long long,
+                                             enum cudaDriverEntryPointQueryResult* found) {
+    *function = napkin::test::fake_entry_point(symbol);
+    *found =
+        *function != nullptr ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
+    return cudaSuccess;
 }
 const char* cudaGetErrorString(cudaError_t error) {
     if (error == cudaSuccess) return "no error";

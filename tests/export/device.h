@@ -2,10 +2,12 @@
 // emulator. What a launcher passes is decoded by the parameters of the program that is set.
 #pragma once
 
+#include <list>
 #include <string>
 #include <vector>
 
 #include "codegen/emit.h"
+#include "codegen/prelude/emulator/interface.h"
 
 namespace napkin::test {
 
@@ -23,9 +25,14 @@ struct FakeDevice {
     int capability = 90;
     int shared_memory = 232448;
     int devices = 1;
+    int knows_maps = 1;  ///< whether the driver has a function for tensor maps
+    int makes_maps = 1;  ///< whether that makes any
     std::string fault;
     std::vector<Launch> launches;
+    std::list<nk::emulator::TensorMap> maps;
 };
 [[nodiscard]] FakeDevice& fake_device();
+/// A function of the driver by its name; null where it has none.
+[[nodiscard]] void* fake_entry_point(const std::string& name);
 
 }  // namespace napkin::test

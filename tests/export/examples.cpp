@@ -21,6 +21,32 @@ const std::vector<ExportExample>& export_examples() {
          "fuse all\ngroup q by 32\nstream x by 16",
          "sm_80",
          {{{"q", 37}, {"x", 70}, {"b", 2}, {"h", 2}}, {{"q", 1}, {"x", 3}, {"b", 1}, {"h", 1}}}},
+        {"attention of warp groups, sizes at run time",
+         R"(diagram grouped {
+  axis q = 128 dynamic, x = 96 dynamic, d = 32
+  input Q[q, d], K[x, d], V[x, d] : bf16
+  S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))
+  M[q, x] = if x <= q + size(x) - size(q) then S[q, x] else -inf
+  P[q, x] = softmax[x](M[q, x])
+  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]
+  weave b = 2 dynamic, h = 3 dynamic
+})",
+         "fuse all\ngroup q by 64\nstream x by 32",
+         "sm_90a",
+         {{{"q", 70}, {"x", 97}, {"b", 1}, {"h", 2}}, {{"q", 1}, {"x", 1}, {"b", 1}, {"h", 1}}}},
+        {"products of warp groups with an array in memory between them, and one for an older "
+         "target",
+         R"(diagram chained {
+  axis m = 72 dynamic, n = 64, k = 48, l = 40
+  input A[m, k], B[k, n], D[l, n] : f16
+  layout A[k, m]
+  C[m, n] : f16 = sum(k) A[m, k] * B[k, n]
+  E[m, l] : f16 = sum(n) C[m, n] * D[l, n]
+  output Y[m, l] : f32 = E[m, l] + 1
+})",
+         "group m by 64 in C\nstream k by 16 in C\ngroup m by 64 in E\ngroup m by 8 in Y",
+         "sm_90a",
+         {{{"m", 24}}, {{"m", 65}}}},
         {"several kernels with a workspace, sizes at run time",
          R"(diagram unfused {
   axis q = 20 dynamic, x = 33 dynamic, d = 16

@@ -66,6 +66,32 @@ TEST_CASE("the source of the kernels stands alone") {
     }
 }
 
+TEST_CASE("an export says which devices run it: those of the newest kernel in it") {
+    const auto expect = [](const ExportExample& example, const std::vector<std::string>& targets,
+                           const std::string& capability, const std::string& option,
+                           const std::string& architecture) {
+        const Exported exported = make_export(example);
+        const std::string& name = exported.program.name;
+        std::vector<std::string> found;
+        for (const EmittedKernel& kernel : exported.program.kernels) found.push_back(kernel.target);
+        CHECK_EQ(found, targets);
+        CHECK(exported.text("README.md").find("compute capability " + capability + ",\n") !=
+              std::string::npos);
+        CHECK(exported.text("README.md").find(" " + option + " -o ") != std::string::npos);
+        CHECK(exported.text("CMakeLists.txt").find("ARCHITECTURES " + architecture + ")") !=
+              std::string::npos);
+        CHECK(exported.text(name + ".cu").find(" " + option + " -c ") != std::string::npos);
+    };
+    ExportExample grouped = export_example("attention of warp groups, sizes at run time");
+    const char* warp_groups = "-gencode arch=compute_90a,code=sm_90a";
+    expect(grouped, {"sm_90a"}, "9.0 and no other", warp_groups, "90a");
+    expect(export_example("products of warp groups with an array in memory between them, and one "
+                          "for an older target"),
+           {"sm_90a", "sm_90a", "sm_80"}, "9.0 and no other", warp_groups, "90a");
+    grouped.target = "sm_80";
+    expect(grouped, {"sm_80"}, "8.0 or newer", "-arch=sm_80", "80");
+}
+
 TEST_CASE("nvrtc: exported kernels compile") {
     if (!provided("nvrtc", nvrtc_status().missing)) return;
     for (const ExportExample& example : export_examples()) {
@@ -83,14 +109,15 @@ TEST_CASE("nvrtc: exported kernels compile") {
     }
 }
 
-TEST_CASE("nvcc: an export builds without a GPU, and two of them link into one program") {
+TEST_CASE("nvcc: an export builds without a GPU, and several of them link into one program") {
     std::string nvcc = "nvcc";
     std::string log;
     if (shell("command -v nvcc", log) != 0) nvcc = "/usr/local/cuda/bin/nvcc";
     if (!provided("nvcc", shell(nvcc + " --version", log) == 0 ? "" : "there is no nvcc")) return;
     std::string sources;
     for (const char* name : {"attention on tensor cores, sizes at run time",
-                             "several kernels with a workspace, sizes at run time"}) {
+                             "several kernels with a workspace, sizes at run time",
+                             "attention of warp groups, sizes at run time"}) {
         const Exported exported = make_export(export_example(name));
         const std::filesystem::path folder = scratch() / ("nvcc-" + exported.program.name);
         for (const ExportedFile& file : exported.files)
@@ -101,9 +128,10 @@ TEST_CASE("nvcc: an export builds without a GPU, and two of them link into one p
             sources += " '" + (folder / "selftest.c").string() + "'";
     }
     log.clear();
-    const int status = shell(nvcc + " -std=c++17 -arch=sm_80 -Werror all-warnings -o '" +
-                                 (scratch() / "both").string() + "'" + sources,
-                             log);
+    const int status =
+        shell(nvcc + " -std=c++17 -gencode arch=compute_90a,code=sm_90a -Werror all-warnings -o '" +
+                  (scratch() / "all").string() + "'" + sources,
+              log);
     INFO(log);
     CHECK_EQ(status, 0);
 }

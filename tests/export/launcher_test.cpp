@@ -14,6 +14,7 @@ namespace napkin::test {
 namespace {
 
 constexpr const char* kAttention = "attention on tensor cores, sizes at run time";
+constexpr const char* kGrouped = "attention of warp groups, sizes at run time";
 constexpr const char* kUnfused = "several kernels with a workspace, sizes at run time";
 
 /// `main` of an exported self-test.
@@ -112,16 +113,42 @@ TEST_CASE("a launch is refused on a device, in a workspace, that will not do") {
     CHECK_EQ(fake_device().launches[2].blocks, 2 * 3);
 }
 
+TEST_CASE(
+    "a launcher makes tensor maps from the caller's arrays, and says what none can be made of") {
+    const Exported exported = make_export(export_example(kGrouped));
+    const Launcher launcher(exported, "maps", {NAPKIN_TEST_FOLDER "/map_cases.c"});
+    auto* check = reinterpret_cast<int (*)(int*, int*, int*)>(launcher.symbol("check_maps"));
+    fake_device() = {};
+    CHECK_EQ(check(&fake_device().capability, &fake_device().knows_maps, &fake_device().makes_maps),
+             0);
+    CHECK_EQ(fake_device().launches.size(), 1);
+    // Q[b, h, q, d] with heads inside positions, K[b, h, x, d] with one head for all, and V.
+    REQUIRE_EQ(fake_device().maps.size(), 3);
+    using Numbers = std::vector<long long>;
+    const std::vector<Numbers> extents = {{32, 5, 2, 1}, {32, 7, 2, 1}, {32, 7, 2, 1}};
+    const std::vector<Numbers> strides = {{2, 128, 64, 16}, {2, 64, 0, 16}, {2, 64, 448, 16}};
+    std::size_t at = 0;
+    for (const nk::emulator::TensorMap& map : fake_device().maps) {
+        CHECK_EQ(map.rank, 4);
+        CHECK_EQ(Numbers(map.extents, map.extents + map.rank), extents[at]);
+        CHECK_EQ(Numbers(map.strides, map.strides + map.rank), strides[at]);
+        ++at;
+    }
+}
+
 TEST_CASE("header and launcher are C++ too") {
-    const Exported exported = make_export(export_example(kAttention));
-    const Launcher launcher(exported, "cpp", {});
     std::string log;
-    for (const char* standard : {"c++11", "c++20"}) {
-        const std::string options =
-            std::string("c++ -x c++ -Wall -Wextra -Werror -fsyntax-only -std=") + standard +
-            " -I '" NAPKIN_TEST_STUB "' '";
-        CHECK_EQ(shell(options + (launcher.folder() / "attention.c").string() + "'", log), 0);
-        CHECK_EQ(shell(options + (launcher.folder() / "selftest.c").string() + "'", log), 0);
+    for (const char* example : {kAttention, kGrouped}) {
+        const Exported exported = make_export(export_example(example));
+        const Launcher launcher(exported, "cpp-" + exported.program.name, {});
+        for (const char* standard : {"c++11", "c++20"})
+            for (const std::string& file :
+                 {exported.program.name + ".c", std::string("selftest.c")})
+                CHECK_EQ(shell(std::string("c++ -x c++ -Wall -Wextra -Werror -fsyntax-only -std=") +
+                                   standard + " -I '" NAPKIN_TEST_STUB "' '" +
+                                   (launcher.folder() / file).string() + "'",
+                               log),
+                         0);
     }
     INFO(log);
     CHECK(log.empty());

@@ -1,7 +1,7 @@
-"""Calls the exported operators `attention` and `unfused` (tests/export/examples.cpp) with the torch
+"""Calls the exported operators `attention`, `unfused` and `grouped` (tests/export/examples.cpp) with the torch
 of fake_torch and a driver that notes launches: what they launch, and what they refuse.
 
-usage: PYTHONPATH=fake_torch:attention's folder:unfused's folder python3 operator_cases.py
+usage: PYTHONPATH=fake_torch:attention's folder:unfused's folder:grouped's folder python3 operator_cases.py
 """
 
 import ctypes
@@ -10,6 +10,7 @@ import sys
 import torch
 
 import attention
+import grouped
 import unfused
 
 failures = []
@@ -23,7 +24,7 @@ def check(holds, what):
 def refused(what, words, call):
     try:
         call()
-    except attention.ContractError as why:
+    except (attention.ContractError, grouped.ContractError) as why:
         check(words in str(why), f"{what}: says {why}")
     else:
         check(False, f"{what}: is not refused")
@@ -34,6 +35,18 @@ class Driver:
 
     def __init__(self):
         self.launches = []
+        self.maps = []
+        self.refuses_maps = False
+
+    def cuTensorMapEncodeTiled(self, place, type, rank, address, extents, strides, box, steps, *how):
+        at = ctypes.addressof(place._obj)
+        assert at % 64 == 0 and list(steps) == [1] * rank
+        ctypes.c_int64.from_address(at).value = len(self.maps)  # so that a launch tells its map
+        self.maps.append((type, address.value, list(extents), list(strides), list(box), how))
+        return 1 if self.refuses_maps else 0
+
+    def cuGetErrorString(self, status, text):
+        text._obj.value = b"invalid argument"
 
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, places, extra):
         values = [ctypes.cast(place, ctypes.POINTER(ctypes.c_int64))[0] for place in places]
@@ -127,6 +140,47 @@ def unfused_launches():
     check("S" in where and "P" in where, "intermediate results")
 
 
+def grouped_launches():
+    driver = with_driver(grouped)
+    # One batch, whose stride may be anything; heads inside positions; one head for all.
+    Q = heads_inside(1, 2, 70, 32)
+    K = torch.empty((1, 2, 97, 32), torch.bfloat16)
+    K = torch.Tensor(K.shape, K.dtype, K.device, (7, 0, 32, 1), K.data_ptr())
+    V = torch.empty((1, 2, 97, 32), torch.bfloat16)
+    grouped.grouped(Q, K, V)
+    how = (0, 2, 2, 0)  # no interleaving, swizzled in 64 bytes, fetched in 128, zeros outside
+    expected = [
+        (9, Q.data_ptr(), [32, 70, 2, 1], [128, 64, 16], [32, 64, 1, 1], how),
+        (9, K.data_ptr(), [32, 97, 2, 1], [64, 0, 16], [32, 32, 1, 1], how),
+        (9, V.data_ptr(), [32, 97, 2, 1], [64, 97 * 64, 16], [32, 32, 1, 1], how),
+    ]
+    check(driver.maps == expected, f"tensor maps {driver.maps}")
+    values = driver.launches[0][4]
+    maps = [v for (kind, _, _), v in zip(grouped._KERNELS[0].parameters, values) if kind == "map"]
+    check(maps == [0, 1, 2], "each map in its place")
+    driver.refuses_maps = True
+    try:
+        grouped.grouped(Q, K, V)
+    except RuntimeError as why:
+        check("the tensor map of Q: invalid argument" in str(why), f"a refused map: {why}")
+    else:
+        check(False, "a refused map is not told")
+    rows = torch.Tensor(V.shape, V.dtype, V.device, (0, 97 * 36, 36, 1), V.data_ptr())
+    refused("rows at no units", "multiple of 8", lambda: grouped.grouped(Q, K, rows))
+
+
+def grouped_devices():
+    functions, known = grouped._functions, torch.cuda.get_device_capability
+    grouped._driver = Driver
+    for capability in ((8, 9), (10, 0)):
+        torch.cuda.get_device_capability = lambda device: capability
+        words = f"compute capability {capability[0]}.{capability[1]}, and the kernels need 9.0 and no"
+        refused("another device", words, lambda: functions(torch.device("cuda", 3)))
+    torch.cuda.get_device_capability = known
+
+
+grouped_devices()
+grouped_launches()
 attention_launches()
 attention_refusals()
 unfused_launches()

@@ -26,9 +26,13 @@ TEST_CASE("the operator launches what the launcher does, and refuses what it ref
     const Launcher unfused(
         make_export(export_example("several kernels with a workspace, sizes at run time")),
         "operator-unfused", {});
+    const Launcher grouped(
+        make_export(export_example("attention of warp groups, sizes at run time")),
+        "operator-grouped", {});
     log.clear();
     const std::string path = std::string(NAPKIN_TEST_FOLDER "/fake_torch:") +
-                             attention.folder().string() + ":" + unfused.folder().string();
+                             attention.folder().string() + ":" + unfused.folder().string() + ":" +
+                             grouped.folder().string();
     const int status = shell("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='" + path +
                                  "' python3 '" NAPKIN_TEST_FOLDER "/operator_cases.py'",
                              log);

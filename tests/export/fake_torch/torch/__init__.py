@@ -41,6 +41,9 @@ class Tensor:
     def stride(self, dimension=None):
         return self._strides if dimension is None else self._strides[dimension]
 
+    def element_size(self):
+        return self.dtype.size
+
     def data_ptr(self):
         return self._address
 
