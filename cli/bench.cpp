@@ -40,6 +40,15 @@ Json json_of(const Timing& timing) {
                 {"repetitions", timing.repetitions}};
 }
 
+/// What the assembler said; nothing where it was not asked.
+Json json_of(const CompiledKernel& compiled) {
+    Json json{{"kernel", compiled.name}};
+    if (compiled.registers) json["registers"] = *compiled.registers;
+    if (compiled.spill_stores)
+        json["spills"] = *compiled.spill_stores + compiled.spill_loads.value_or(0);
+    return json;
+}
+
 }  // namespace
 
 Result<int> run_bench(Context& context) {
@@ -61,6 +70,8 @@ Result<int> run_bench(Context& context) {
         json["times"].push_back(json_of(timing));
         text += line_of(timing);
     }
+    for (const CompiledKernel& compiled : report->compiled)
+        json["compiled"].push_back(json_of(compiled));
     if (machine) {
         constexpr double kMicroseconds = 1e6;
         const TimeEstimate predicted = time_of(report->cost, *machine);

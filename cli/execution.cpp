@@ -67,6 +67,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     report.canaries_broken = result->canaries_broken;
     report.repeatable = result->repeatable;
     report.times = std::move(result->times);
+    report.compiled = std::move(result->compiled);
     return report;
 }
 

@@ -43,7 +43,8 @@ struct RunReport {
     std::int64_t canaries_broken = 0;
     bool repeatable = true;
     std::vector<std::string> rungs;
-    std::vector<Timing> times;  ///< a kernel each, where they were measured
+    std::vector<Timing> times;             ///< a kernel each, where they were measured
+    std::vector<CompiledKernel> compiled;  ///< of a GPU, without their bytes
     Cost cost;
     [[nodiscard]] bool ok() const;
     /// `right`, `wrong`, or `undecided` where nothing is wrong and nothing of an output was judged.
