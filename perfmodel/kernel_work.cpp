@@ -110,6 +110,7 @@ constexpr double kPublish = 3;     ///< to round and store an element
 constexpr double kReadShared = 5;  ///< to read one alone: its place in a swizzled matrix, a load
 constexpr double kReadDevice = 8;  ///< likewise in device memory
 constexpr double kWiden = 3;       ///< from a type of 8 bits
+constexpr std::int64_t kWarpsOfGroup = 4;
 
 /// What a function is in instructions, and results of the special function unit.
 struct FunctionCost {
@@ -150,7 +151,9 @@ public:
 
     void read(KernelWork& work) {
         work.tensor_core = true;
-        work.warps = plan_.warps_down * plan_.warps_across;
+        work.warps = 0;
+        for (const schedule::Agent& agent : program_.agents) work.warps += agent.warps;
+        work.groups = groups();
         work.shared_bytes = static_cast<double>(program_.shared_bytes);
         for (const schedule::Buffer& buffer : program_.buffers)
             if (buffer.place == schedule::Buffer::Place::Registers)
@@ -236,9 +239,11 @@ private:
         const double part = share / (2 * rows * columns * depth * warps);
         UnitWork work;
         work.products[product.type] = share;
-        work.steps = part * std::ceil(depth / schedule::kTile);
-        // Each warp fetches its rows of the left operand and its columns of the right one.
-        const double fetched = (in_shared(product.left) ? rows + columns : columns) * depth * warps;
+        work.steps = part * (groups() > 0 ? 1 : std::ceil(depth / schedule::kTile));
+        // Each warp fetches its rows of the left operand and its columns of the right one; of a
+        // group's warps each its rows, and all together the columns.
+        const double right = groups() > 0 ? columns / kWarpsOfGroup : columns;
+        const double fetched = (in_shared(product.left) ? rows + right : right) * depth * warps;
         work.shared = part * fetched * static_cast<double>(bits_of(product.type)) / 8;
         double each = 0;
         for (const Expression& seed : std::get<Fold>(compute.statement.body).seed)
@@ -382,6 +387,9 @@ private:
                (side.direct && plan_.tiles.at(*side.direct).home == schedule::Home::Matrix);
     }
     [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }
+    [[nodiscard]] std::int64_t groups() const {
+        return program_.rings.empty() ? 0 : work_warps() / kWarpsOfGroup;
+    }
 
     const schedule::Plan& plan_;
     const schedule::Program& program_;
@@ -449,15 +457,17 @@ KernelWork general_work(const RegionCost& cost) {
 void add_work(const RegionProgram& region, const KernelRequest& request, RegionCost& cost) {
     constexpr std::int64_t kRegisters = 262144;
     const std::int64_t held = cost.levels.at(Level::Block).allocated.bytes();
-    const bool is_plain = request.target == "simt";
-    if (!is_plain && !request.target.empty() && request.target != "sm_80") return;
     if (held > request.limits.shared_memory + kRegisters) return;
-    if (!is_plain) {
-        auto work = tensor_work(region, cost, request);
+    KernelRequest next = request;
+    next.limits.warp_groups = request.target == "sm_90a";
+    while (request.target != "simt") {
+        auto work = tensor_work(region, cost, next);
         if (KernelWork* made = std::get_if<KernelWork>(&work)) {
             cost.work = std::move(*made);
             return;
         }
+        if (!next.limits.warp_groups) break;
+        next.limits.warp_groups = false;
     }
     cost.work = plain_work(region, cost);
 }

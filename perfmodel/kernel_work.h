@@ -16,7 +16,7 @@ namespace napkin {
 
 /// For what a kernel is made, and what is chosen of it.
 struct KernelRequest {
-    std::string target;  ///< `simt` or `sm_80`; the better one that serves where empty
+    std::string target;  ///< `simt` or one with tensor cores; what serves of those where empty
     schedule::RegionSchedule schedule;
     schedule::Limits limits;
 };
@@ -30,8 +30,8 @@ struct KernelRequest {
 /// As if a good schedule for the tensor core were known: means over all blocks.
 [[nodiscard]] KernelWork general_work(const RegionCost& cost);
 /// Notes with a region's cost what its kernel does: for the tensor core where that serves it and
-/// the target is not `simt`. Nothing is known of kernels for other targets, nor of a block that
-/// fits nowhere.
+/// the target is not `simt`, by warp groups where `sm_90a` takes it. Nothing is known of a block
+/// that fits nowhere.
 void add_work(const RegionProgram& region, const KernelRequest& request, RegionCost& cost);
 
 }  // namespace napkin

@@ -45,10 +45,11 @@ struct Busy {
     }
 };
 
-/// A machine's rates, of one processor.
+/// A machine's rates, of one processor, as warps or groups of warps reach them.
 class Rates {
 public:
-    explicit Rates(const Machine& machine) : machine_(machine) {
+    explicit Rates(const Machine& machine, bool of_groups = false)
+        : machine_(machine), of_groups_(of_groups) {
         const double boost = figure("processor.clock", 0);
         slower_ = boost > 0 ? figure("processor.sustained", boost) / boost : 1;
     }
@@ -63,14 +64,15 @@ public:
             const auto rate = machine_.tensor_core(type);
             if (rate)
                 add("tensor core " + std::string(name_of(type)), count,
-                    rate->value * figure("tensor_core.reached", 1), busy);
+                    rate->value * share("tensor_core.reached", "warp_group.reached"), busy);
             else
                 fused += count / 2;
         }
-        add("shared memory", work.shared / figure("block.fetched", 1),
+        add("shared memory", work.shared / share("block.fetched", "warp_group.fetched"),
             machine_.rate("block.bandwidth"), busy);
         add("exponentials", work.exponentials, machine_.rate("processor.exponential"), busy);
-        add("arithmetic", work.instructions / figure("processor.issued", 1) + fused,
+        add("arithmetic",
+            work.instructions / share("processor.issued", "warp_group.issued") + fused,
             machine_.rate("processor.arithmetic"), busy);
         return busy;
     }
@@ -79,8 +81,13 @@ public:
     [[nodiscard]] double alone(const UnitWork& work) const {
         const Busy each = busy(work);
         const double longest = each.longest();
-        const double compute = longest + figure("processor.exposed", 1) * (each.sum() - longest);
-        return std::max(compute, brought(work));
+        const double waited = of_groups_ ? work.steps * figure("latency.group_product", 0) : 0;
+        return std::max(longest + exposed() * (each.sum() - longest) + waited, brought(work));
+    }
+    /// How long a block of warp groups takes beside its chunks: until its first operands are there
+    /// and its results are gone, and while its first chunk has nothing to hide behind.
+    [[nodiscard]] double ramp(const UnitWork& first) const {
+        return of_groups_ ? figure("latency.group_block", 0) + busy(first).sum() : 0;
     }
     /// How long its loads take at least.
     [[nodiscard]] double brought(const UnitWork& work) const {
@@ -89,17 +96,24 @@ public:
     }
     /// What a warp waits for whatever else runs.
     [[nodiscard]] double chain(const UnitWork& work) const {
-        return work.steps * figure("latency.product", 0) +
+        return (of_groups_ ? 0 : work.steps * figure("latency.product", 0)) +
                work.barriers * figure("latency.barrier", 0);
     }
     /// Instructions more, when everything else hides behind nothing.
     [[nodiscard]] double exposed(double instructions) const {
         UnitWork work;
         work.instructions = instructions;
-        return figure("processor.exposed", 1) * busy(work).sum();
+        return exposed() * busy(work).sum();
     }
 
 private:
+    [[nodiscard]] double share(const char* of_warps, const char* of_groups) const {
+        return figure(of_groups_ ? of_groups : of_warps, 1);
+    }
+    [[nodiscard]] double exposed() const {
+        return share("processor.exposed", "warp_group.exposed");
+    }
+
     /// Seconds of one processor for a unit, of a rate of all of them at the clock of the file.
     [[nodiscard]] double of_one(double rate) const {
         return static_cast<double>(machine_.processors()) / (rate * slower_);
@@ -109,6 +123,7 @@ private:
     }
 
     const Machine& machine_;
+    bool of_groups_ = false;
     double slower_ = 1;
 };
 
@@ -116,6 +131,8 @@ std::int64_t resident_blocks(const KernelWork& work, const Machine& machine) {
     const Rates rates(machine);
     constexpr double kOthers = 160;  // bytes of a thread for addresses and counters
     const double threads = 32 * static_cast<double>(work.warps);
+    // Several groups share the registers of a processor among them.
+    if (work.groups > 1) return 1;
     const double of_thread =
         std::min(work.register_bytes + kOthers,
                  rates.figure("thread.capacity", work.register_bytes + kOthers));
@@ -150,6 +167,7 @@ struct BlockTimes {
 BlockTimes block_times(const KernelWork& work, const Rates& rates) {
     BlockTimes times;
     times.edges = rates.alone(work.edges);
+    if (!work.loops.empty()) times.edges += rates.ramp(work.loops.front().chunk);
     for (const LoopWork& loop : work.loops) {
         const double alone = rates.alone(loop.chunk);
         const double chain = rates.chain(loop.chunk);
@@ -235,7 +253,7 @@ std::string amount_text(const std::string& name, const UnitWork& all) {
 
 /// Every pipeline by itself, the work spread evenly.
 void add_terms(const KernelWork& work, const Machine& machine, TimeEstimate& time) {
-    const Rates rates(machine);
+    const Rates rates(machine, work.groups > 0);
     const Bytes moved{work.loaded + work.saved};
     if (const auto rate = machine.bandwidth(Level::Device))
         add_term("device memory", Bytes{from_device(work, machine, time.resident)},
@@ -268,7 +286,7 @@ std::string text_of(Seconds time) {
 }
 
 TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
-    const Rates rates(machine);
+    const Rates rates(machine, work.groups > 0);
     TimeEstimate time;
     time.resident = resident_blocks(work, machine);
     const std::int64_t slots = machine.processors() * time.resident;

@@ -16,7 +16,7 @@ struct UnitWork {
     double exponentials = 0;
     double instructions = 0;  ///< of a thread each: issue slots of a lane
     double shared = 0;        ///< bytes to and from shared memory
-    double steps = 0;         ///< of products, one after the other: what one warp waits for
+    double steps = 0;         ///< of products, one after the other: what a warp or group waits for
     double barriers = 0;
     double loaded = 0;  ///< bytes, from wherever they are
     double saved = 0;
@@ -44,6 +44,7 @@ struct KernelWork {
     std::string name;
     bool tensor_core = false;  ///< made for a target with tensor cores; otherwise plain SIMT
     std::int64_t warps = 8;    ///< of a block
+    std::int64_t groups = 0;   ///< of warps that multiply together; 0 where each warp does alone
     double shared_bytes = 0;
     double register_bytes = 0;  ///< of a thread
     std::int64_t blocks = 1;

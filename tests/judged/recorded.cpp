@@ -43,23 +43,32 @@ Files files_of(const std::string& workload, const std::vector<std::filesystem::p
     throw InternalError("there is no derivation " + workload);
 }
 
-/// What the model knows of a derivation's kernels, made for a target.
-std::vector<KernelWork> kernels_of(const Files& files, const SizesByName& sizes,
+std::filesystem::path diagram_of(const std::string& name) {
+    for (const char* folder : {NAPKIN_BENCHMARKS_DIR, NAPKIN_EXAMPLES_DIR})
+        if (const auto path = std::filesystem::path(folder) / (name + ".ncd");
+            std::filesystem::exists(path))
+            return path;
+    throw InternalError("there is no diagram " + name);
+}
+
+/// What the model knows of the kernels of a diagram's derivation, made for a target.
+std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
+                                   const std::string& derivation, const SizesByName& sizes,
                                    const std::string& target) {
     SourceMap sources;
-    const std::uint32_t file = sources.add("derivation", text_of(files.derivation));
+    const std::uint32_t file = sources.add("derivation", derivation);
     const Result<std::vector<Command>> commands = parse_derivation(sources, file);
-    invariant(commands.has_value(), files.derivation.string() + " does not parse");
+    invariant(commands.has_value(), derivation + " does not parse");
     Sizes all = sizes_in(*commands);
     for (const auto& [name, size] : sizes) all[name] = size;
-    const Result<Checked> checked = load_diagram(sources, "diagram", text_of(files.diagram), all);
-    invariant(checked.has_value(), files.diagram.string() + " is no diagram");
+    const Result<Checked> checked = load_diagram(sources, "diagram", text_of(diagram), all);
+    invariant(checked.has_value(), diagram.string() + " is no diagram");
     const Result<State> state = replay(checked->diagram, *commands);
-    invariant(state.has_value(), files.derivation.string() + " does not apply");
+    invariant(state.has_value(), derivation + " does not apply");
     const Result<TileProgram> program = expand(*state);
-    invariant(program.has_value(), files.derivation.string() + " does not expand");
+    invariant(program.has_value(), derivation + " does not expand");
     Result<Cost> cost = cost_of(*program);
-    invariant(cost.has_value(), files.derivation.string() + " has no cost");
+    invariant(cost.has_value(), derivation + " has no cost");
     std::vector<KernelWork> kernels;
     for (std::size_t i = 0; i < program->regions.size(); ++i) {
         add_work(program->regions[i], {target, {}, {}}, cost->regions[i]);
@@ -128,8 +137,12 @@ std::vector<std::pair<std::string, SizesByName>> example_cases() {
 
 Recorded recorded(const std::string& workload, const SizesByName& sizes, double microseconds,
                   const Files& files, bool is_example, const std::string& target) {
-    return {group_of(workload, is_example, target), workload,          sizes, microseconds,
-            kernels_of(files, sizes, target),       is_held_out(sizes)};
+    return {group_of(workload, is_example, target),
+            workload,
+            sizes,
+            microseconds,
+            kernels_of(files.diagram, text_of(files.derivation), sizes, target),
+            is_held_out(sizes)};
 }
 
 }  // namespace
@@ -148,6 +161,16 @@ std::vector<Recorded> recorded_on_h200() {
                 recorded(line["workload"], line["sizes"].get<SizesByName>(), line["napkin_us"],
                          files_of(line["workload"], {NAPKIN_BENCHMARKS_DIR, NAPKIN_EXAMPLES_DIR}),
                          false, "sm_80"));
+    for (const Json& line : newest("-model-h200.jsonl")) {
+        if (!line.contains("us")) continue;
+        const std::string name = line["diagram"];
+        const auto sizes = line["sizes"].get<SizesByName>();
+        std::string steps;
+        for (const std::string step : line["steps"]) steps += step + "\n";
+        all.push_back({group_of(name, false, line["target"]), name, sizes, line["us"],
+                       kernels_of(diagram_of(name), steps, sizes, line["target"]),
+                       is_held_out(sizes)});
+    }
     const auto cases = example_cases();
     std::size_t at = 0;
     for (const Json& line : newest("-examples-h200.jsonl")) {

@@ -40,15 +40,17 @@ std::string softmax(std::int64_t rows, std::int64_t columns) {
 /// Costs of kernels that ask something of every part of a machine.
 std::vector<RegionCost> workloads() {
     std::vector<RegionCost> costs;
-    const auto add = [&](const std::string& diagram, const std::string& steps) {
+    const auto add = [&](const std::string& diagram, const std::string& steps,
+                         const char* target = "") {
         const State state = derived(diagram, steps);
         for (const RegionProgram& region : test::expanded(state).regions) {
             RegionCost cost = *cost_of(region);
-            add_work(region, {}, cost);
+            add_work(region, {target, {}, {}}, cost);
             costs.push_back(std::move(cost));
         }
     };
     add(masked_attention("bf16"), kTiles);
+    add(masked_attention("bf16"), kTiles, "sm_90a");
     add(masked_attention("bf16"),
         "fuse S, P, O\ngroup q by 64\nstream x by 32\ngroup q by 16 at l2\n");
     add(softmax(65536, 1024), "group n by 4\n");
