@@ -35,6 +35,11 @@ bool find_parts(const std::vector<TileStatement>& body, const Load& load, AxisId
     return false;
 }
 
+bool is_depth(const Plan& plan, AxisId axis) {
+    return std::any_of(plan.products.begin(), plan.products.end(),
+                       [&](const auto& product) { return product.second.depth == axis; });
+}
+
 }  // namespace
 
 std::int64_t panel_bytes(std::int64_t columns, ElementType type) {
@@ -52,7 +57,8 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
     const std::size_t rank = array.axes.size();
     if (rank < 2 || rank > kMostDimensions)
         return fmt::format("`{}` has {} axes, bulk copies take 2 to 5", array.name, rank);
-    if (!load.gather.empty()) return fmt::format("`{}` is read at computed indices", array.name);
+    if (!load.gather.empty() && !is_view(load))
+        return fmt::format("`{}` is read at computed indices", array.name);
     if (tile.type != ElementType::BF16 && tile.type != ElementType::F16)
         return fmt::format("`{}` is {}, bulk copies bring bf16 and f16", array.name,
                            name_of(tile.type));
@@ -66,7 +72,8 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
     Box box;
     for (std::size_t i = rank; i-- > 0;) {
         const std::size_t dimension = array.layout.empty() ? i : array.layout[i];
-        const AxisId axis = array.axes[dimension];
+        // Of a view, the axis that its index runs along, from some place of the array's own on.
+        const AxisId axis = std::get<AxisIndex>(load.index[dimension].front().node).axis;
         const bool down = dimension == tile.row_dimension;
         const bool across = dimension == tile.column_dimension;
         const std::int64_t held = down ? tile.rows : across ? tile.columns : 1;
@@ -77,6 +84,20 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
                                region.axes[axis.index()].name, held);
         std::vector<std::int64_t> parts;
         static_cast<void>(find_parts(region.body, load, axis, parts));
+        const bool of_view =
+            is_view(load) && !std::holds_alternative<AxisIndex>(load.gather[dimension].node);
+        if (of_view && !tile.zero_past_end &&
+            clamped(load.gather[dimension], array.axes[dimension]))
+            return fmt::format("`{}` repeats its last element past its end", array.name);
+        // Past the end of a view there is more of the array; of rows and columns that are nobody's
+        // that may be anything, but what is summed up must be zero.
+        if (of_view && is_depth(plan, axis)) {
+            const Axis& along = region.axes[axis.index()];
+            const std::int64_t chunk = parts.empty() ? along.extent : parts.back();
+            if (along.dynamic || limits.dynamic_sizes || along.extent % chunk != 0 || held != chunk)
+                return fmt::format("past the end of `{}` there is more of `{}`", along.name,
+                                   array.name);
+        }
         for (std::size_t p = 1; p < parts.size(); ++p)
             if (parts[p - 1] % parts[p] != 0)
                 return fmt::format("chunks of {} do not divide {} of `{}`", parts[p], parts[p - 1],

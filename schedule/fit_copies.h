@@ -12,7 +12,7 @@
 namespace napkin::schedule {
 
 /// The box of one of a load's bulk copies, a panel of its tile, or why there is none. What a box
-/// brings beside the tile's elements lies outside the array, where it is zero.
+/// brings beside the tile's elements is zero along the depth of products, outside the array.
 [[nodiscard]] std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& plan,
                                                     const Limits& limits, const Load& load);
 

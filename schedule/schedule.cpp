@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "diagrams/nearest.h"
 #include "diagrams/result.h"
@@ -51,6 +52,19 @@ Made staged(Passes passes, std::int64_t stages, const RegionSchedule& wanted) {
     return passes;
 }
 
+/// Whether two blocks' results of products find room in a processor's registers: warp groups hold
+/// many, and copy with as many threads.
+bool registers_for_two(const Program& program, const Limits& limits) {
+    if (!limits.warp_groups) return true;
+    constexpr std::int64_t kWords = 88;  // of a thread, of the 128 that two such blocks leave
+    std::set<BufferId> results;
+    for (const Op& op : program.ops)
+        if (op.kind == Op::Kind::Multiply) results.insert(op.writes.front());
+    std::int64_t words = 0;
+    for (const BufferId buffer : results) words += program[buffer].bytes / 4;
+    return words <= kWords;
+}
+
 /// As many stages as fit: of blocks with few warps, into half of the memory, so that two of them
 /// hide each other's latencies.
 Made with_stages(const Passes& passes, const Plan& plan, const RegionSchedule& wanted,
@@ -66,7 +80,8 @@ Made with_stages(const Passes& passes, const Plan& plan, const RegionSchedule& w
         while (stages > least && !is_refused(made) && program_of(made).shared_bytes > bytes)
             made = staged(passes, --stages, wanted);
     };
-    if (plan.threads() <= kFewThreads) fewer_than(2, half);
+    if (plan.threads() <= kFewThreads && registers_for_two(passes.back().second, limits))
+        fewer_than(2, half);
     fewer_than(1, limits.shared_memory);
     return made;
 }

@@ -63,12 +63,14 @@ BlockOrder block_order(const RegionProgram& region, const schedule::Plan& plan) 
                 order.reversed.insert(group->axis);
         }
     }
-    if (plan.has_products() && groups.size() >= 2 && plan.split) {
+    if (groups.size() >= 2) {
         const AxisId slow = groups[groups.size() - 2]->axis;
         const AxisId fast = groups.back()->axis;
-        if ((slow == *plan.row && fast == *plan.split) ||
-            (slow == *plan.split && fast == *plan.row))
-            order.band = kBand;
+        const auto spans = [&](const auto& product) {
+            const AxisId column = product.second.column;
+            return (slow == plan.row && fast == column) || (slow == column && fast == plan.row);
+        };
+        if (std::any_of(plan.products.begin(), plan.products.end(), spans)) order.band = kBand;
     }
     return order;
 }

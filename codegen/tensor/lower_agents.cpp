@@ -236,9 +236,8 @@ kernel::Statement TensorLowering::bulk_copy(const schedule::Op& op, const Load& 
         program_.parameters.push_back(parameter);
     }
     std::vector<kernel::Expression> at;
-    for (const std::uint32_t d : op.box->dimensions)
-        at.push_back(
-            expression_of(ranges_.at(std::get<AxisIndex>(load.index[d].front().node).axis).start));
+    const std::vector<IndexForm> origin = source_of(load).origin;
+    for (const std::uint32_t d : op.box->dimensions) at.push_back(expression_of(origin[d]));
     return {Run{call("load_panels", {matrix(load.target), variable(known->second), braces(at),
                                      variable(ring_names_[ring.index()]), content_of(ring, 0)})}};
 }
