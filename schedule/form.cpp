@@ -234,6 +234,20 @@ private:
         return side.panel || (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix);
     }
 
+    /// Every thread computes its elements of a left operand.
+    BufferId form_left(const Product& product, const std::string& name, std::vector<BufferId> reads,
+                       Body& body) {
+        const BufferId values =
+            add(name + "_left_values", Buffer::Place::Registers,
+                kFloat * rows_of_thread(plan_) * columns_of(plan_, product.depth).of_thread);
+        Op& op = push(Op::Kind::Elements, "the left operand of " + name, body);
+        op.side = Op::Side::Left;
+        op.reads = std::move(reads);
+        op.writes = {values};
+        op.cost.of(Unit::Issue) = elements_of(product.depth) / rates_.lanes * kOperations;
+        return values;
+    }
+
     /// What comes before a warp group's product: its left operand in registers, and the state that
     /// it is added to. Returns what the product itself reads.
     std::vector<const Expression*> form_group_parts(const Compute& compute, const Product& product,
@@ -252,8 +266,10 @@ private:
                 add(name + "_left", Buffer::Place::Registers,
                     padded(plan_.extents.at(product.depth), kTile) / kTile * kBytes);
             program_.left_of[leaf_] = left;
+            std::vector<BufferId> values = buffers_read(compute, {&product.left.value});
+            if (!product.left.direct) values = {form_left(product, name, std::move(values), body)};
             Op& pack = push(Op::Kind::Pack, name, body);
-            pack.reads = buffers_read(compute, {&product.left.value});
+            pack.reads = std::move(values);
             pack.writes = {left};
             pack.cost.of(Unit::Issue) = elements_of(product.depth) / rates_.lanes;
         }

@@ -89,15 +89,18 @@ void Planner::try_plan() {
     const Plan start = plan_;
     std::optional<Refusal> first;
     std::vector<Command> moves;
-    for (const std::optional<AxisId>& row : rows) {
-        plan_ = start;
-        refused_.reset();
-        spread(row);
-        if (!refused_) return;
-        if (first && (first->setting || !refused_->setting)) continue;
-        first = refused_;
-        moves = moves_;
-    }
+    for (const std::optional<AxisId>& row : rows)
+        // Where registers do not hold what is computed too, the block publishes it.
+        for (const bool left_in_registers : {true, false}) {
+            if (left_in_registers && !limits_.warp_groups) continue;
+            plan_ = start;
+            refused_.reset();
+            spread(row, left_in_registers);
+            if (!refused_) return;
+            if (first && (first->setting || !refused_->setting)) continue;
+            first = refused_;
+            moves = moves_;
+        }
     refused_ = std::move(first);
     moves_ = std::move(moves);
 }
@@ -213,8 +216,9 @@ std::vector<std::optional<AxisId>> Planner::row_candidates() const {
 }
 
 /// Everything that follows from the choice of the row axis.
-void Planner::spread(std::optional<AxisId> row) {
+void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
     plan_.row = row;
+    left_in_registers_ = left_in_registers;
     for (const auto& [leaf, compute] : computes_) place_computed(compute->targets.front());
     for (const Candidate& candidate : products_) orient(candidate);
     if (refused_) return;

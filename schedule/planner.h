@@ -41,7 +41,7 @@ private:
                       const std::map<AxisId, std::int64_t>& parts);
     void widen(AxisId axis, std::int64_t extent);
     [[nodiscard]] std::vector<std::optional<AxisId>> row_candidates() const;
-    void spread(std::optional<AxisId> row);
+    void spread(std::optional<AxisId> row, bool left_in_registers);
     void extend_rows();
     void choose_staged();
     /// Axes of one index in a block that nothing folds: rows where no other axis can be.
@@ -75,6 +75,8 @@ private:
 
     // publish_operands.cpp
     void publish_operands();
+    [[nodiscard]] bool computed_by_rows(const Compute& compute, const Product& product,
+                                        const Expression& value) const;
     [[nodiscard]] bool publishable(VariableId variable) const;
     [[nodiscard]] bool of_the_block(const std::vector<VariableId>& reads,
                                     const Expression& value) const;
@@ -105,6 +107,7 @@ private:
     std::map<LeafId, const Loop*> loop_of_;  // the innermost one around a computation
     std::set<AxisId> along_tiles_;           // axes along which tiles run
     std::optional<AxisId> single_row_;       // taken for the rows
+    bool left_in_registers_ = false;         // of left operands that are computed
 };
 
 }  // namespace napkin::schedule

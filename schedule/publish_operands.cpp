@@ -9,6 +9,22 @@
 
 namespace napkin::schedule {
 
+/// Whether every warp group computes a left operand for its own rows, in registers that products
+/// take it from: what it is made of is in shared memory or in registers.
+bool Planner::computed_by_rows(const Compute& compute, const Product& product,
+                               const Expression& value) const {
+    constexpr std::int64_t kMostDepth = 128;
+    if (!left_in_registers_ || plan_.extents.at(product.depth) > kMostDepth) return false;
+    const std::set<ArrayId> arrays = arrays_read(value);
+    return std::all_of(compute.reads.begin(), compute.reads.end(), [&](VariableId variable) {
+        const Variable& info = region_.variables[variable.index()];
+        if (!arrays.contains(info.array) || plan_.tiles.at(variable).home != Home::Device)
+            return true;
+        return std::count_if(info.capacity_extent.begin(), info.capacity_extent.end(),
+                             [](std::int64_t extent) { return extent > 1; }) < 2;
+    });
+}
+
 /// What a warp would compute for its own rows, and other warps again, is published instead, where
 /// it is made of nothing that threads hold.
 void Planner::publish_operands() {
@@ -17,6 +33,13 @@ void Planner::publish_operands() {
         if (!variable || loads_.contains(*variable) || !publishable(*variable)) continue;
         Tile& tile = plan_.tiles.at(*variable);
         if (tile.home != Home::Fragment || tile.column != product.depth) continue;
+        const auto made = std::find_if(computes_.begin(), computes_.end(), [&](const auto& each) {
+            return each.second->targets.front() == *variable;
+        });
+        if (made != computes_.end() &&
+            computed_by_rows(*made->second, product,
+                             std::get<Map>(made->second->statement.body).value))
+            continue;
         shape_matrix(*variable, tile);
         tile.column.reset();
     }
@@ -97,7 +120,9 @@ std::optional<AxisId> Planner::memory_axis(const Compute& compute, const Read& r
 /// The columns of a panel are the axis along which most of what it is computed from lies.
 void Planner::place_panel(const Compute& compute, const Product& product, Operand& side) const {
     const bool left = &side == &product.left;
-    if (left && !of_the_block(compute.reads, side.value)) return;
+    if (left && (!of_the_block(compute.reads, side.value) ||
+                 computed_by_rows(compute, product, side.value)))
+        return;
     const AxisId across = left ? *plan_.row : product.column;
     std::map<AxisId, int> along;
     walk(side.value, [&](const Expression& node) {

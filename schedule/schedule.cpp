@@ -20,12 +20,18 @@ namespace napkin::schedule {
 namespace {
 
 /// Stages of the rings that copies fill: what hides a copy's latency, or fewer where they do not
-/// fit; where a product's result is the operand of the next, work enough lies between two chunks.
-std::int64_t most_stages(const Plan& plan) {
+/// fit; where a product's result is the operand of the next, work enough lies between two chunks,
+/// and so it does where warps compute a left operand themselves, between their products.
+std::int64_t most_stages(const Plan& plan, const Limits& limits) {
     const bool chained =
         std::any_of(plan.products.begin(), plan.products.end(), [&](const auto& entry) {
-            const auto& left = entry.second.left.direct;
-            return left && plan.tiles.at(*left).home == Home::Fragment;
+            const Product& product = entry.second;
+            const auto& left = product.left.direct;
+            if (!left || plan.tiles.at(*left).home != Home::Fragment) return false;
+            return !limits.warp_groups ||
+                   std::any_of(plan.products.begin(), plan.products.end(), [&](const auto& other) {
+                       return other.second.column == product.depth;
+                   });
         });
     return chained ? 2 : 4;
 }
@@ -74,7 +80,7 @@ Made with_stages(const Passes& passes, const Plan& plan, const RegionSchedule& w
     const std::int64_t half = limits.shared_memory / 2 - kReserved;
     if (const auto all = wanted.stages.find(""); all != wanted.stages.end())
         return staged(passes, all->second, wanted);
-    std::int64_t stages = most_stages(plan);
+    std::int64_t stages = most_stages(plan, limits);
     Made made = staged(passes, stages, wanted);
     const auto fewer_than = [&](std::int64_t least, std::int64_t bytes) {
         while (stages > least && !is_refused(made) && program_of(made).shared_bytes > bytes)

@@ -51,17 +51,9 @@ std::optional<kernel::Expression> TensorLowering::left_operand(const schedule::O
     return variable(name);
 }
 
-/// A left operand, rounded for the tensor core.
-kernel::Expression TensorLowering::rounded_left(const Compute& compute, const Product& product,
-                                                Body& body) {
-    const std::string type = kernel::element_name(product.type);
-    const auto rounded_from = [&](const kernel::Expression& fragment) {
-        return call({"as_left", {kernel::Type(type)}}, {fragment});
-    };
-    if (product.left.direct) return rounded_from(place(*product.left.direct));
-    // Its elements, as if they were the results of a product.
-    const Columns columns = columns_of(product.depth);
-    const std::string fragment = names_.fresh("left");
+/// Elements of a left operand, as if they were the results of a product.
+void TensorLowering::left_values(const Compute& compute, const Product& product,
+                                 const std::string& fragment, Body& body) {
     ExpressionScope scope = scope_for(compute);
     const Domain domain{true, product.depth};
     Body before;
@@ -70,8 +62,44 @@ kernel::Expression TensorLowering::rounded_left(const Compute& compute, const Pr
     inside.push_back(assign(element(variable(fragment), {variable("i"), variable("j")}),
                             choose(test_in_chunk(product.depth), value.value, kernel::real(0))));
     append(before, column_loop(product.depth, std::move(inside)));
-    body.push_back(kernel::declare(columns.type, fragment));
     append(body, row_loop(std::move(before)));
+}
+
+/// Registers of such elements, declared where they are first asked for.
+const std::string& TensorLowering::declare_left_values(const schedule::Op& op, Body& body) {
+    const auto [known, added] = left_values_.try_emplace(op.leaf);
+    if (added) {
+        known->second = names_.fresh("left");
+        const AxisId depth = plan_.products.at(op.leaf).depth;
+        body.push_back(
+            kernel::declare(columns_of(depth).type, known->second, std::nullopt,
+                            fmt::format("{} of this warp", region_.axes[depth.index()].name)));
+    }
+    return known->second;
+}
+
+void TensorLowering::lower_left_values(const schedule::Op& op, const Compute& compute, Span span,
+                                       Body& body) {
+    make_deferred_loads(compute, body);
+    const Product& product = plan_.products.at(op.leaf);
+    add_comments(fmt::format("left operand of {}: {}",
+                             region_.arrays[compute.statement.targets.front().index()].name,
+                             napkin::print(scope_, product.left.value)),
+                 span, compute.via, body);
+    left_values(compute, product, declare_left_values(op, body), body);
+}
+
+/// A left operand, rounded for the tensor core.
+kernel::Expression TensorLowering::rounded_left(const Compute& compute, const Product& product,
+                                                Body& body) {
+    const std::string type = kernel::element_name(product.type);
+    const auto rounded_from = [&](const kernel::Expression& fragment) {
+        return call({"as_left", {kernel::Type(type)}}, {fragment});
+    };
+    if (product.left.direct) return rounded_from(place(*product.left.direct));
+    const std::string fragment = names_.fresh("left");
+    body.push_back(kernel::declare(columns_of(product.depth).type, fragment));
+    left_values(compute, product, fragment, body);
     return rounded_from(variable(fragment));
 }
 
@@ -90,8 +118,14 @@ void TensorLowering::declare_left(const schedule::Op& op, Body& body) {
 
 void TensorLowering::lower_pack(const schedule::Op& op, const Compute& compute, Body& body) {
     declare_left(op, body);
-    body.push_back(assign(variable(lefts_.at(op.leaf)),
-                          rounded_left(compute, plan_.products.at(op.leaf), body)));
+    const Product& product = plan_.products.at(op.leaf);
+    const auto values = left_values_.find(op.leaf);
+    body.push_back(
+        assign(variable(lefts_.at(op.leaf)),
+               values == left_values_.end()
+                   ? rounded_left(compute, product, body)
+                   : call({"as_left", {kernel::Type(kernel::element_name(product.type))}},
+                          {variable(values->second)})));
 }
 
 /// The state is brought to what the products are added to.

@@ -236,6 +236,10 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
     case Kind::Prepare:
         declare(compute.targets.front(), body);
         return bring_state(op.leaf, compute, place(compute.targets.front()), body);
+    case Kind::Elements:
+        if (op.side == schedule::Op::Side::Left)
+            return lower_left_values(op, compute, leaf.span, body);
+        return lower_elements(op.leaf, compute, leaf.span, body);
     default: return lower_elements(op.leaf, compute, leaf.span, body);
     }
 }

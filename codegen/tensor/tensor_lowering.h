@@ -255,6 +255,10 @@ private:
     [[nodiscard]] kernel::Expression rounded_left(const Compute& compute,
                                                   const schedule::Product& product, Body& body);
     void declare_left(const schedule::Op& op, Body& body);
+    void left_values(const Compute& compute, const schedule::Product& product,
+                     const std::string& fragment, Body& body);
+    const std::string& declare_left_values(const schedule::Op& op, Body& body);
+    void lower_left_values(const schedule::Op& op, const Compute& compute, Span span, Body& body);
     void lower_pack(const schedule::Op& op, const Compute& compute, Body& body);
     void bring_state(LeafId leaf, const Compute& compute, const kernel::Expression& sum,
                      Body& body);
@@ -325,6 +329,7 @@ private:
     std::vector<std::string> ring_names_;
     std::map<schedule::RingId, std::uint32_t> ring_loops_;
     std::map<LeafId, std::string> lefts_;          // packed left operands, by the product's leaf
+    std::map<LeafId, std::string> left_values_;    // of which some are packed
     std::map<VariableId, std::string> maps_;       // parameters of bulk copies
     std::map<std::uint32_t, std::string> counts_;  // by loop
     bool apart_ = false;                           // whether that agent is lowered now

@@ -34,6 +34,19 @@ TensorWorkload product(const std::string& left, const std::string& right, const 
             tiles};
 }
 
+/// A product of what the warps compute from its left array first.
+TensorWorkload prologue(const std::string& left, const std::string& right,
+                        const std::string& computed, const std::string& tiles) {
+    return {fmt::format("{}, {}, {}, {}", computed, left, right, tiles),
+            fmt::format("diagram mm {{ axis m = 136, n = 152, k = 104\n input A[{}], B[{}], g[k] : "
+                        "bf16\n {}\n output C[m, n] : bf16 = sum(k) N[m, k] * B[{}] }}",
+                        left, right, fmt::format(fmt::runtime(computed), left), right),
+            {},
+            "fuse all\n" + tiles};
+}
+const char* const kActivation = "N[m, k] = relu(A[{}] + g[k])";
+const char* const kNorm = "N[m, k] = rmsnorm[k](A[{}], g[k], 0.001)";
+
 TensorWorkload attention(const std::string& name, const std::string& score,
                          const std::string& extra, Sizes sizes, const std::string& derivation) {
     return {name,
@@ -83,6 +96,19 @@ std::vector<TensorWorkload> workloads() {
                     "group y by 1\ngroup x by 64\nstream r by 1\nstream s by 1\nstream k by 16"});
     list.push_back(product("m, k", "n, k", "bf16",
                            "group m by 64\ngroup n by 64\nstream k by 16\nsplit-stream k by 32"));
+    for (const char* left : {"m, k", "k, m"})
+        for (const char* computed : {kActivation, kNorm})
+            list.push_back(
+                prologue(left, "n, k", computed, "group m by 128\ngroup n by 64\nstream k by 32"));
+    list.push_back(
+        prologue("m, k", "k, n", kActivation, "group m by 64\ngroup n by 152\nstream k by 104"));
+    list.push_back({"one left operand of two products",
+                    "diagram mm { axis m = 130, n = 72, k = 96\n input A[m, k], B[n, k], D[n, k], "
+                    "g[k] : bf16\n N[m, k] = rmsnorm[k](A[m, k], g[k], 0.001)\n"
+                    "G[m, n] = sum(k) N[m, k] * B[n, k]\n U[m, n] = sum(k) N[m, k] * D[n, k]\n"
+                    "output C[m, n] : bf16 = silu(G[m, n]) * U[m, n] }",
+                    {},
+                    "fuse all\ngroup m by 128\ngroup n by 32\nstream k by 32"});
     const std::string tiles = "fuse all\ngroup q by 64\nstream x by 64";
     const std::string causal = "if x <= q + size(x) - size(q) then S[q, x] else -inf";
     list.push_back(attention("attention", "S[q, x]", "", {}, tiles));
@@ -150,13 +176,19 @@ TEST_CASE("sm_90a: random products and attentions in random tiles are right") {
         // Half of the sizes keep rows at multiples of 16 bytes.
         const auto size = [&] { return random() % 2 == 0 ? 8 * any(1, 24) : any(1, 190); };
         TensorWorkload workload;
-        if (random() % 2 == 0) {
-            workload =
-                product(random() % 2 == 0 ? "m, k" : "k, m", random() % 2 == 0 ? "k, n" : "n, k",
-                        random() % 2 == 0 ? "bf16" : "f16",
-                        fmt::format("group m by {}\ngroup n by {}\nstream k by {}",
-                                    pick({64, 128, 100, 192}), any(1, 20) * 8,
-                                    pick({16, 32, 48, 64, 24, 13})));
+        if (const std::uint64_t kind = random() % 4; kind < 3) {
+            const char* const left = random() % 2 == 0 ? "m, k" : "k, m";
+            const char* const right = random() % 2 == 0 ? "k, n" : "n, k";
+            const std::int64_t depth = pick({16, 32, 48, 64, 24, 13});
+            const std::string tiles = fmt::format("group m by {}\ngroup n by {}\nstream k by {}",
+                                                  pick({64, 128, 100, 192}), any(1, 20) * 8, depth);
+            if (kind == 0)
+                workload = product(left, right, random() % 2 == 0 ? "bf16" : "f16", tiles);
+            else if (kind == 1)
+                workload = product(left, right, "bf16",
+                                   fmt::format("{}\nsplit-stream k by {}", tiles, 2 * depth));
+            else
+                workload = prologue(left, right, random() % 2 == 0 ? kActivation : kNorm, tiles);
             workload.sizes = {{"m", size()}, {"n", size()}, {"k", size()}};
         } else {
             const char* const kScores[] = {"S[q, x]", "if x <= q then S[q, x] else -inf",
