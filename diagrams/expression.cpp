@@ -108,4 +108,13 @@ std::set<ArrayId> arrays_read(const Expression& expression) {
     return arrays;
 }
 
+std::vector<Expression> conjuncts_of(const Expression& condition) {
+    const Apply* call = std::get_if<Apply>(&condition.node);
+    if (call == nullptr || call->function != Function::And) return {condition};
+    std::vector<Expression> parts;
+    for (const Expression& argument : call->arguments)
+        for (Expression& part : conjuncts_of(argument)) parts.push_back(std::move(part));
+    return parts;
+}
+
 }  // namespace napkin

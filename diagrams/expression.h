@@ -131,6 +131,8 @@ struct Expression {
 /// Axes whose index the expression uses (in values or in indices); sizes do not count.
 [[nodiscard]] std::set<AxisId> axes_used(const Expression& expression);
 [[nodiscard]] std::set<ArrayId> arrays_read(const Expression& expression);
+/// The parts of a conjunction.
+[[nodiscard]] std::vector<Expression> conjuncts_of(const Expression& condition);
 /// Calls `visit` on the expression and everything inside it, outermost first.
 template <class Visitor>
 void walk(const Expression& expression, const Visitor& visit) {

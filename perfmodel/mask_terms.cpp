@@ -150,15 +150,6 @@ std::vector<Conjunction> alternatives_of(const Diagram& diagram, const Expressio
 
 }  // namespace
 
-std::vector<Expression> conjuncts_of(const Expression& condition) {
-    const Apply* call = std::get_if<Apply>(&condition.node);
-    if (call == nullptr || call->function != Function::And) return {condition};
-    std::vector<Expression> parts;
-    for (const Expression& argument : call->arguments)
-        for (Expression& part : conjuncts_of(argument)) parts.push_back(std::move(part));
-    return parts;
-}
-
 std::vector<MaskTerm> terms_of(const Diagram& diagram, const std::vector<Expression>& conditions) {
     std::vector<Conjunction> terms{{}};
     for (const Expression& condition : conditions) {

@@ -5,8 +5,6 @@
 
 namespace napkin {
 
-/// The parts of a conjunction.
-[[nodiscard]] std::vector<Expression> conjuncts_of(const Expression& condition);
 /// The terms whose union the conjunction of these conditions is, without those that never hold and
 /// without what always does; one term of them as they are where there would be very many.
 [[nodiscard]] std::vector<MaskTerm> terms_of(const Diagram& diagram,

@@ -115,20 +115,12 @@ std::optional<ComponentCount> count_component(const std::vector<Axis>& axes,
     return counted;
 }
 
-void collect_conjuncts(const Expression& condition, std::vector<Expression>& conjuncts) {
-    const Apply* call = std::get_if<Apply>(&condition.node);
-    if (call == nullptr || call->function != Function::And) {
-        conjuncts.push_back(condition);
-        return;
-    }
-    for (const Expression& argument : call->arguments) collect_conjuncts(argument, conjuncts);
-}
-
 /// Conditions that share no axis, each the conjunction of those that do: interval reasoning
 /// intersects conjuncts about the same axes only, so it decides them apart as it does together.
 std::vector<Expression> independent_masks(const std::vector<Expression>& visible) {
     std::vector<Expression> conjuncts;
-    for (const Expression& condition : visible) collect_conjuncts(condition, conjuncts);
+    for (const Expression& condition : visible)
+        for (Expression& part : conjuncts_of(condition)) conjuncts.push_back(std::move(part));
     std::vector<std::pair<std::set<AxisId>, Expression>> masks;
     for (const Expression& conjunct : conjuncts) {
         std::pair<std::set<AxisId>, Expression> mask{axes_used(conjunct), conjunct};

@@ -253,6 +253,18 @@ std::int64_t registers_of_group(std::int64_t groups) {
 
 namespace {
 
+/// Whether data decides which chunks of a loop inside another are visited, so that marks of them
+/// are not made once.
+bool marks_inside_loop(const std::vector<TileStatement>& body, bool inside) {
+    return std::any_of(body.begin(), body.end(), [&](const TileStatement& statement) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+            return marks_inside_loop(parallel->body, inside);
+        const Loop* loop = std::get_if<Loop>(&statement.node);
+        if (loop == nullptr) return false;
+        return (inside && !loop->data_masks.empty()) || marks_inside_loop(loop->body, true);
+    });
+}
+
 /// Why warp groups do not carry out a region's products.
 std::optional<std::string> why_no_groups(const RegionProgram& region, const Plan& plan) {
     if (!plan.has_products()) return "it has no product";
@@ -261,11 +273,8 @@ std::optional<std::string> why_no_groups(const RegionProgram& region, const Plan
             return fmt::format("it multiplies {}, and warp groups bf16 and f16",
                                name_of(product.type));
     if (plan.across_warps) return "a fold combines what several warps hold";
-    bool marked = false;
-    for_statements(region.body, [&](const TileStatement&, const Loop* loop) {
-        marked = marked || (loop != nullptr && !loop->data_masks.empty());
-    });
-    if (marked) return "data decides which chunks are visited";
+    if (marks_inside_loop(region.body, false))
+        return "data decides which chunks of a loop inside another are visited";
     return std::nullopt;
 }
 

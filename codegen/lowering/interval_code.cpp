@@ -269,24 +269,28 @@ std::vector<IntervalCode> IntervalPrinter::ends_of(const index::Mask& mask) cons
     return ends;
 }
 
-kernel::Expression IntervalPrinter::may_hold(const std::vector<Expression>& conditions,
-                                             Names& names, kernel::Body& body) const {
+index::Mask IntervalPrinter::mask_of(const std::vector<Expression>& conditions) const {
     index::Elements known;
     if (elements_) known = [](ArrayId) { return index::ElementRange{}; };
-    const index::Mask mask(axes_, conditions, known);
+    return {axes_, conditions, known};
+}
+
+kernel::Expression IntervalPrinter::may_hold(const std::vector<Expression>& conditions,
+                                             Names& names, kernel::Body& body) const {
+    const index::Mask mask = mask_of(conditions);
     return ClosedFormPrinter(ends_of(mask), names, body).print(mask.where_met());
 }
 
 kernel::Expression IntervalPrinter::must_hold(const Expression& condition, Names& names,
                                               kernel::Body& body) const {
-    const index::Mask mask(axes_, {condition});
+    const index::Mask mask = mask_of({condition});
     return ClosedFormPrinter(ends_of(mask), names, body).print(mask.where_covered());
 }
 
 std::optional<std::vector<ChunkProgression>> IntervalPrinter::chunks(
     const std::vector<Expression>& conditions, AxisId axis, std::int64_t size, Names& names,
     kernel::Body& body) const {
-    const index::Mask mask(axes_, conditions);
+    const index::Mask mask = mask_of(conditions);
     const std::optional<index::Chunks> chunks =
         mask.chunks_met(axis, size, ranges_.at(axis).start.is_constant(0));
     if (!chunks) return std::nullopt;

@@ -57,6 +57,7 @@ private:
     [[nodiscard]] std::optional<IntervalCode> nonlinear(const Expression& expression) const;
     [[nodiscard]] std::optional<IntervalCode> quotient(const Apply& call) const;
     [[nodiscard]] std::vector<IntervalCode> ends_of(const index::Mask& mask) const;
+    [[nodiscard]] index::Mask mask_of(const std::vector<Expression>& conditions) const;
 
     const std::vector<Axis>& axes_;
     const AxisRanges& ranges_;

@@ -327,12 +327,12 @@ void RegionFrame::note_parameters(const Expression& expression, ExpressionScope&
     }
 }
 
-void collect_conditions(const Expression& expression, std::vector<Expression>& found) {
+void collect_conditions(const Expression& expression, bool data, std::vector<Expression>& found) {
     walk(expression, [&](const Expression& node) {
         const Apply* call = std::get_if<Apply>(&node.node);
         if (call == nullptr || call->function != Function::Select) return;
         const Expression& condition = call->arguments[0];
-        if (!arrays_read(condition).empty() || axes_used(condition).empty()) return;
+        if (axes_used(condition).empty() || (!data && !arrays_read(condition).empty())) return;
         if (std::find(found.begin(), found.end(), condition) == found.end())
             found.push_back(condition);
     });

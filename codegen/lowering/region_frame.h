@@ -123,7 +123,7 @@ private:
     std::set<AxisId> used_sizes_;
 };
 
-/// Conditions of choices in the expression that depend on indices alone.
-void collect_conditions(const Expression& expression, std::vector<Expression>& found);
+/// Conditions of choices in the expression that depend on indices, and on `data` or on them alone.
+void collect_conditions(const Expression& expression, bool data, std::vector<Expression>& found);
 
 }  // namespace napkin::lowering

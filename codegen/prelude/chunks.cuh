@@ -1,4 +1,4 @@
-// Which chunks of an axis data lets a block leave out.
+// Which chunks of an axis data lets a block leave out, and in which it has nothing to test.
 #pragma once
 
 #include "matrix.cuh"
@@ -20,34 +20,45 @@ NK_DEVICE Ends ends_of(int count, Element element) {
         ends.least = minimum(ends.least, value);
         ends.greatest = maximum(ends.greatest, value);
     }
+    return {least_of_warp(ends.least), greatest_of_warp(ends.greatest)};
+}
+
+/// What a mark says of a chunk.
+struct Mark {
+    enum { Empty, Partial, Full };
+};
+
+/// Marks the first kMost chunks that start at `first`, `first + size` and so on before `end` with
+/// what `mark_of` says of their start, which a warp finds together: of several at once, so that it
+/// waits for their elements once. The block waits before it reads them.
+template <int kMost, int kWarps, class T, class MarkOf>
+NK_DEVICE void mark_chunks(Shared<T> marks, int first, int end, int size, MarkOf mark_of) {
+    constexpr int kAtOnce = 4;
+    const int count = minimum(kMost, (end - first + size - 1) / size);
+    for (int begin = warp_index(); begin < count; begin += kWarps * kAtOnce) {
+        int found[kAtOnce];
 #pragma unroll
-    for (int mask = 1; mask < 32; mask *= 2) {
-        ends.least = minimum(ends.least, shuffle_xor(ends.least, mask));
-        ends.greatest = maximum(ends.greatest, shuffle_xor(ends.greatest, mask));
-    }
-    return ends;
-}
-
-/// Marks the first kMost chunks that start at `first`, `first + size` and so on before `end`:
-/// whether `seen` of their start, which a warp finds together. The block waits before it reads
-/// them.
-template <int kMost, int kWarps, class T, class Seen>
-NK_DEVICE void mark_chunks(Shared<T> marks, int first, int end, int size, Seen seen) {
-#pragma unroll 4
-    for (int k = warp_index(); k < kMost; k += kWarps) {
-        const int start = first + k * size;
-        if (start >= end) break;
-        const bool here = seen(start);
-        if (lane_index() == 0) marks[k] = here;
+        for (int i = 0; i < kAtOnce; ++i)
+            found[i] = mark_of(first + minimum(begin + i * kWarps, count - 1) * size);
+#pragma unroll
+        for (int i = 0; i < kAtOnce; ++i)
+            if (lane_index() == 0 && begin + i * kWarps < count)
+                marks[begin + i * kWarps] = static_cast<T>(found[i]);
     }
 }
 
-/// Where the first chunk from `start` on that is marked starts, or that has no place for a mark.
+/// Where the first chunk from `start` on that is not empty starts, or that has no place for a mark.
 template <int kMost, class T>
 NK_DEVICE int next_marked(Shared<T> marks, int first, int end, int size, int start) {
     int k = (start - first) / size;
-    while (k < kMost && first + k * size < end && marks[k] == 0) ++k;
+    while (k < kMost && first + k * size < end && marks[k] == Mark::Empty) ++k;
     return first + k * size;
+}
+/// Whether the chunk that starts at `start` is marked as full.
+template <int kMost, class T>
+NK_DEVICE bool is_marked_full(Shared<T> marks, int first, int size, int start) {
+    const int k = (start - first) / size;
+    return k < kMost && marks[k] == Mark::Full;
 }
 
 }  // namespace nk

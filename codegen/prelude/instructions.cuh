@@ -8,6 +8,14 @@
 
 namespace nk {
 
+/// Of the values that the warp's lanes passed in.
+NK_DEVICE int least_of_warp(int value) {
+    return __reduce_min_sync(0xffffffffu, value);
+}
+NK_DEVICE int greatest_of_warp(int value) {
+    return __reduce_max_sync(0xffffffffu, value);
+}
+
 template <class T>
 NK_DEVICE u32 shared_address(Shared<T> array, int bytes) {
     return u32(__cvta_generic_to_shared(array)) + u32(bytes);

@@ -44,7 +44,8 @@ ExpressionScope SimtLowering::scope_for(const Compute& compute) {
 void SimtLowering::declare_known(const std::vector<const Expression*>& expressions,
                                  ExpressionScope& scope, Body& body) {
     std::vector<Expression> conditions;
-    for (const Expression* expression : expressions) collect_conditions(*expression, conditions);
+    for (const Expression* expression : expressions)
+        collect_conditions(*expression, false, conditions);
     const IntervalPrinter intervals(axes_, ranges_, sizes_);
     int number = 0;
     for (const Expression& condition : conditions) {

@@ -127,6 +127,7 @@ Body TensorLowering::agent_of(bool apart) {
 void TensorLowering::lower_agents(Body& body) {
     program_.other_threads = kGroup;
     const std::int64_t groups = program_.threads / kGroup;
+    mark_before_agents(body);
     declare_rings(body);
     const auto outer_ranges = ranges_;
     Body load = {{kernel::Comment{"This warp group copies for the others.", true}}};
@@ -197,11 +198,7 @@ void TensorLowering::lower_fills(const schedule::Body& items, Body& body) {
 }
 
 void TensorLowering::lower_fill_loop(const schedule::ChunkLoop& loop, Body& body) {
-    ChunkLoop code{loop, *loops_.at(loop.source), ranges_[loop.axis]};
-    code.axis = Names::identifier(region_.axes[loop.axis.index()].name);
-    code.start = next_name(axis_names_[loop.axis.index()].start);
-    code.end = expression_of(code.outer.start + code.outer.count);
-    multiples_[code.start] = std::gcd(divisor_of(code.outer.start), loop.size);
+    ChunkLoop code = loop_code(loop);
     find_visible(code, body);
     kernel::For turns;
     turns.name = code.start;

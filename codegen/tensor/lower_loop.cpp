@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "codegen/tensor/tensor_lowering.h"
+#include "diagrams/contains.h"
 #include "schedule/trace.h"
 
 namespace napkin::lowering {
@@ -32,20 +33,48 @@ kernel::Expression TensorLowering::ChunkLoop::after(const std::string& from) con
     return next.empty() ? variable(from) + loop.size : invoke(variable(next), {variable(from)});
 }
 
+/// An expression that reads the arrays in device memory of which loads made tiles.
+Expression TensorLowering::of_device(const Expression& expression) const {
+    return rewrite(expression, [&](Expression node) {
+        const Read* element = std::get_if<Read>(&node.node);
+        if (element == nullptr) return node;
+        for (const auto& [variable, load] : loads_)
+            if (region_.variables[variable.index()].array == element->array && load->gather.empty())
+                return read(load->array, element->index);
+        return node;
+    });
+}
+
+/// Code that is true only if the condition holds everywhere in the axis' present part, a chunk.
+kernel::Expression TensorLowering::holds_in_chunk(const Loop& loop, const Expression& condition,
+                                                  Body& body) {
+    const IntervalPrinter intervals(axes_, ranges_, sizes_);
+    if (arrays_read(condition).empty()) return intervals.must_hold(condition, names_, body);
+    const auto marked = marked_.find(&loop);
+    if (marked == marked_.end()) return false;
+    kernel::Expression all = marked->second.is_full(expression_of(ranges_.at(loop.axis).start));
+    for (const Expression& part : conjuncts_of(condition)) {
+        if (contains(marked->second.conditions, of_device(part))) continue;
+        if (!arrays_read(part).empty()) return false;
+        all = std::move(all) && intervals.must_hold(part, names_, body);
+    }
+    return all;
+}
+
 kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
     const AxisRange& range = ranges_.at(loop.axis);
     std::vector<Expression> conditions;
     for (const TileStatement& statement : loop.body)
         if (const Compute* compute = std::get_if<Compute>(&statement.node))
             for (const Expression* expression : expressions_of(compute->statement))
-                collect_conditions(*expression, conditions);
+                collect_conditions(*expression, true, conditions);
     if (range.capacity != columns_of(loop.axis).padded) return false;
     kernel::Expression whole = true;
     if (!range.exact()) whole = equal(expression_of(range.count), range.capacity);
     const IntervalPrinter intervals(axes_, ranges_, sizes_);
     known_.clear();
     for (const Expression& condition : conditions) {
-        const kernel::Expression holds = intervals.must_hold(condition, names_, body);
+        const kernel::Expression holds = holds_in_chunk(loop, condition, body);
         if (is(holds, true)) continue;
         const kernel::Expression tested = variable("kTested");
         if (!is(holds, false)) {
@@ -53,6 +82,7 @@ kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
             known_.push_back({condition, !tested, false});
             continue;
         }
+        if (!arrays_read(condition).empty()) continue;
         const kernel::Expression never =
             intervals.must_hold(apply(Function::Not, {condition}), names_, body);
         if (is(never, false) || is(never, true)) continue;
@@ -60,6 +90,15 @@ kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
         known_.push_back({condition, tested, true});
     }
     return whole;
+}
+
+TensorLowering::ChunkLoop TensorLowering::loop_code(const schedule::ChunkLoop& loop) {
+    ChunkLoop code{loop, *loops_.at(loop.source), ranges_[loop.axis]};
+    code.axis = Names::identifier(region_.axes[loop.axis.index()].name);
+    code.start = next_name(axis_names_[loop.axis.index()].start);
+    code.end = expression_of(code.outer.start + code.outer.count);
+    multiples_[code.start] = std::gcd(divisor_of(code.outer.start), loop.size);
+    return code;
 }
 
 void TensorLowering::enter_chunk(const ChunkLoop& code, Body& body) {
@@ -358,11 +397,7 @@ Body TensorLowering::turns_of(const ChunkLoop& code) {
 
 void TensorLowering::lower_loop(const schedule::ChunkLoop& loop, Body& body) {
     const std::map<schedule::BufferId, kernel::Expression> outer_slots = slot_now_;
-    ChunkLoop code{loop, *loops_.at(loop.source), ranges_[loop.axis]};
-    code.axis = Names::identifier(region_.axes[loop.axis.index()].name);
-    code.start = next_name(axis_names_[loop.axis.index()].start);
-    code.end = expression_of(code.outer.start + code.outer.count);
-    multiples_[code.start] = std::gcd(divisor_of(code.outer.start), loop.size);
+    ChunkLoop code = loop_code(loop);
     body.push_back({kernel::Comment{fmt::format("chunks of {}", code.axis), true}});
     find_visible(code, body);
     find_leads(code);

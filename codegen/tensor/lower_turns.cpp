@@ -174,12 +174,8 @@ void TensorLowering::declare_turn(Turns& turns, Body& body) {
 }
 
 void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
-    Turns turns{{loop, *loops_.at(loop.source), ranges_[loop.axis]}};
+    Turns turns{loop_code(loop)};
     ChunkLoop& code = turns.code;
-    code.axis = Names::identifier(region_.axes[loop.axis.index()].name);
-    code.start = next_name(axis_names_[loop.axis.index()].start);
-    code.end = expression_of(code.outer.start + code.outer.count);
-    multiples_[code.start] = std::gcd(divisor_of(code.outer.start), loop.size);
     turns.next = names_.fresh(code.axis + "_next");
     body.push_back({kernel::Comment{fmt::format("chunks of {}", code.axis), true}});
     declare_registers(loop, false, body);

@@ -120,6 +120,7 @@ private:
 
     // lower_loop.cpp
     void lower_loop(const schedule::ChunkLoop& loop, Body& body);
+    [[nodiscard]] ChunkLoop loop_code(const schedule::ChunkLoop& loop);
     void enter_chunk(const ChunkLoop& code, Body& body);
     void find_leads(ChunkLoop& code);
     [[nodiscard]] kernel::Lambda function(const ChunkLoop& code, Body body) const;
@@ -147,6 +148,9 @@ private:
     [[nodiscard]] bool is_copy(const schedule::Item& item) const;
     /// What tells chunks with nothing to test from others; `false` where all have.
     [[nodiscard]] kernel::Expression untested(const Loop& loop, Body& body);
+    [[nodiscard]] Expression of_device(const Expression& expression) const;
+    [[nodiscard]] kernel::Expression holds_in_chunk(const Loop& loop, const Expression& condition,
+                                                    Body& body);
 
     // visible_chunks.cpp
     void find_visible(ChunkLoop& code, Body& body);
@@ -157,6 +161,9 @@ private:
     void find_by_index(ChunkLoop& code, Body& body);
     void find_by_data(ChunkLoop& code, Body& body);
     [[nodiscard]] std::optional<IntervalCode> element_ends(const Read& read, Body& body);
+    struct Marked;
+    void declare_marks(ChunkLoop& code, Marked& marked, Body mark_of, Body& body);
+    void mark_before_agents(Body& body);
 
     // lower_memory.cpp
     [[nodiscard]] bool has_loops() const;
@@ -333,6 +340,15 @@ private:
     std::map<VariableId, std::string> maps_;       // parameters of bulk copies
     std::map<std::uint32_t, std::string> counts_;  // by loop
     bool apart_ = false;                           // whether that agent is lowered now
+    /// What marks say of a loop's chunks, and where they were made before the agents part.
+    struct Marked {
+        std::vector<Expression> conditions;  ///< that hold everywhere in a full chunk
+        std::function<kernel::Expression(kernel::Expression)> is_full;  ///< of where one starts
+        kernel::Expression first = 0;
+        kernel::Expression end = 0;
+        std::string next;
+    };
+    std::map<const Loop*, Marked> marked_;
 };
 
 }  // namespace napkin::lowering

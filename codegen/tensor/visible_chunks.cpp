@@ -20,6 +20,13 @@ using kernel::variable;
 /// Which chunks are visited, where masks may skip some: those of a progression, or those that a
 /// function finds.
 void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
+    if (const auto made = marked_.find(&code.statement);
+        program_.other_threads > 0 && made != marked_.end()) {
+        code.first = made->second.first;
+        code.end = made->second.end;
+        code.next = made->second.next;
+        return;
+    }
     code.first = expression_of(code.outer.start);
     find_by_index(code, body);
     if (!code.statement.data_masks.empty()) find_by_data(code, body);
@@ -161,29 +168,72 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
             if (read == element) return ends;
         return std::nullopt;
     };
-    kernel::Expression seen =
-        IntervalPrinter(axes_, ranges_, sizes_, ends_of).may_hold(conditions, names_, test);
+    const IntervalPrinter intervals(axes_, ranges_, sizes_, ends_of);
+    kernel::Expression seen = intervals.may_hold(conditions, names_, test);
+    Marked& marked = marked_[&code.statement];
+    kernel::Expression full = true;
+    for (const Expression& condition : code.statement.data_masks) {
+        const kernel::Expression holds = intervals.must_hold(condition, names_, test);
+        if (is(holds, false)) continue;
+        full = std::move(full) && holds;
+        marked.conditions.push_back(condition);
+    }
     ranges_[code.loop.axis] = code.outer;
-    test.push_back({kernel::Return{std::move(seen)}});
+    if (marked.conditions.empty()) full = false;
+    const auto named = [&](const char* name, kernel::Expression condition) {
+        if (is(condition, true) || is(condition, false)) return condition;
+        const std::string fresh = names_.fresh(name);
+        test.push_back(define("bool", fresh, std::move(condition)));
+        return variable(fresh);
+    };
+    const kernel::Expression visible = named("seen", seen);
+    const kernel::Expression kind = folded(choose(
+        named("full", full), kernel::scoped("Mark", "Full"), kernel::scoped("Mark", "Partial")));
+    test.push_back(
+        {kernel::Return{folded(choose(visible, kind, kernel::scoped("Mark", "Empty")))}});
+    declare_marks(code, marked, std::move(test), body);
+}
+
+/// Declares what finds marked chunks; the block waits for the marks.
+void TensorLowering::declare_marks(ChunkLoop& code, Marked& marked, Body mark_of, Body& body) {
     const schedule::BufferId buffer = schedule_.marks.at(code.loop.source);
-    const std::string& marks = buffer_names_.at(buffer);
+    const kernel::Expression marks = variable(buffer_names_.at(buffer));
     const std::int64_t most = schedule_[buffer].bytes;
+    const std::int64_t warps = (program_.threads + program_.other_threads) / 32;
     if (chunked_) body.push_back({kernel::Barrier{}});
-    body.push_back(
-        {Run{call({"mark_chunks", {most, program_.threads / 32}},
-                  {variable(marks), code.first, code.end, code.loop.size,
-                   kernel::Expression(kernel::Lambda{{{"int", code.start}}, std::move(test)})})}});
-    body.push_back({kernel::Barrier{}});
+    body.push_back({Run{
+        call({"mark_chunks", {most, warps}},
+             {marks, code.first, code.end, code.loop.size,
+              kernel::Expression(kernel::Lambda{{{"int", code.start}}, std::move(mark_of)})})}});
+    // Agents part at a barrier of their own.
+    if (program_.other_threads == 0) body.push_back({kernel::Barrier{}});
     const kernel::Expression start = variable(code.start);
+    const kernel::Expression first = code.first;
+    const std::int64_t size = code.loop.size;
     const auto next_from = [&](kernel::Expression from) {
-        return call({"next_marked", {most}},
-                    {variable(marks), code.first, code.end, code.loop.size, std::move(from)});
+        return call({"next_marked", {most}}, {marks, first, code.end, size, std::move(from)});
+    };
+    marked.is_full = [=](kernel::Expression from) {
+        return call({"is_marked_full", {most}}, {marks, first, size, std::move(from)});
     };
     code.next = names_.fresh("next_" + code.axis);
     body.push_back(kernel::define_function(
-        code.next, kernel::Lambda{{{"int", code.start}},
-                                  {{kernel::Return{next_from(start + code.loop.size)}}}}));
-    code.first = next_from(code.first);
+        code.next,
+        kernel::Lambda{{{"int", code.start}}, {{kernel::Return{next_from(start + size)}}}}));
+    code.first = next_from(first);
+    marked.first = code.first;
+    marked.end = code.end;
+    marked.next = code.next;
+}
+
+/// Marks the chunks of the block's loops, while all of its threads are together.
+void TensorLowering::mark_before_agents(Body& body) {
+    for (const schedule::Item& item : schedule_.body) {
+        const schedule::ChunkLoop* loop = std::get_if<schedule::ChunkLoop>(&item.node);
+        if (loop == nullptr || !schedule_.marks.contains(loop->source)) continue;
+        ChunkLoop code = loop_code(*loop);
+        find_visible(code, body);
+    }
 }
 
 }  // namespace napkin::lowering

@@ -12,15 +12,6 @@ namespace napkin {
 
 namespace {
 
-std::vector<Expression> conjuncts(const Expression& condition) {
-    const Apply* call = std::get_if<Apply>(&condition.node);
-    if (call == nullptr || call->function != Function::And) return {condition};
-    std::vector<Expression> parts;
-    for (const Expression& argument : call->arguments)
-        for (Expression& part : conjuncts(argument)) parts.push_back(std::move(part));
-    return parts;
-}
-
 /// Whether it reads 32-bit integers of inputs, at indices of axes.
 bool reads_inputs(const Diagram& diagram, const Expression& condition) {
     bool plain = true;
@@ -42,7 +33,7 @@ std::vector<Expression> masks_of_fold(const Diagram& diagram, const Statement& s
     const Fold* fold = std::get_if<Fold>(&statement.body);
     if (fold == nullptr || fold->values.size() != 1) return masks;
     for (const Expression& mask : masks_of(diagram, fold->values.front(), fold->monoid))
-        for (Expression& part : conjuncts(mask))
+        for (Expression& part : conjuncts_of(mask))
             if (reads_inputs(diagram, part) &&
                 std::find(masks.begin(), masks.end(), part) == masks.end())
                 masks.push_back(std::move(part));

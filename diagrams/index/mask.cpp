@@ -17,12 +17,6 @@ constexpr int kMostClauses = 64;
 /// Some 100 ms; ordinary masks need a hundredth.
 constexpr unsigned long kMostMaskOperations = 1'000'000;
 
-void collect_conjuncts(const Expression& condition, std::vector<Expression>& conjuncts) {
-    const Apply* call = std::get_if<Apply>(&condition.node);
-    if (call == nullptr || call->function != Function::And) return conjuncts.push_back(condition);
-    for (const Expression& argument : call->arguments) collect_conjuncts(argument, conjuncts);
-}
-
 bool is_small(const Set& set) {
     return set && isl_set_n_basic_set(set.get()) <= kMostClauses;
 }
@@ -35,7 +29,8 @@ struct Mask::Parts {
     Parts(const std::vector<Axis>& known, const std::vector<Expression>& conditions,
           const Elements& elements)
         : axes(known), context(kMostMaskOperations), translator(context, known, elements) {
-        for (const Expression& condition : conditions) collect_conjuncts(condition, conjuncts);
+        for (const Expression& condition : conditions)
+            for (Expression& part : conjuncts_of(condition)) conjuncts.push_back(std::move(part));
         for (const Expression& conjunct : conjuncts) {
             held.push_back(translator.condition(conjunct, true));
             failed.push_back(translator.condition(conjunct, false));

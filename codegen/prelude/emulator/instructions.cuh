@@ -128,6 +128,17 @@ void multiply_together(Context*, void* const* all) {
 
 }  // namespace emulator
 
+NK_DEVICE int least_of_warp(int value) {
+    for (int mask = 1; mask < 32; mask *= 2) {
+        const int other = shuffle_xor(value, mask);
+        value = other < value ? other : value;
+    }
+    return value;
+}
+NK_DEVICE int greatest_of_warp(int value) {
+    return -1 - least_of_warp(-1 - value);
+}
+
 template <int kCount, class T>
 NK_DEVICE void start_copy(Shared<T> tile, int bytes, Global<const T> array, i64 from, int valid) {
     emulator::Context& now = *emulator::context;

@@ -95,7 +95,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         const Ends document_ends_2 = ends_of(64, document_at_2);
         const bool part = document_ends_2.least <= document_ends.greatest &&
                           document_ends.least <= document_ends_2.greatest;
-        return x0 + 1 <= length_ends.greatest && part;
+        const bool part_2 = document_ends.greatest <= document_ends_2.least;
+        const bool part_3 = document_ends_2.greatest <= document_ends.least;
+        const bool seen = x0 + 1 <= length_ends.greatest && part;
+        const bool full = x0 + 64 <= length_ends.least && (part_2 && part_3);
+        return seen ? full ? Mark::Full : Mark::Partial : Mark::Empty;
     });
     block_barrier();
     const auto next_x = [&](int x0) { return next_marked<128>(x_marks, 0, end_x, 64, x0 + 64); };
@@ -107,7 +111,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         copy_async<8>(V_tile(stage), V, b0 * V_stride_b + h0 * V_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
     };
-    const auto chunk_x = [&](int x0, int stage) NK_INLINE {
+    const auto whole_x = [&](int x0) {
+        return is_marked_full<128>(x_marks, 0, 64, x0) && x0 + 63 <= q0;
+    };
+    const auto chunk_x = [&](int x0, int stage, auto tested) NK_INLINE {
+        const bool kTested = tested.value;
+
         // S[b, h, q, x] = sum(d) Q[b, h, q, d] * K[b, h, x, d] * rsqrt(size(d))
         Fragment<1, 8> S;  // x of this warp
         S.fill(0.0f);
@@ -126,7 +135,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 const int ix = Fragment<1, 8>::column(j);
                 const bool t0 = x0 + ix <= q0 + iq && x0 + ix < r0 &&
                                 r1 == int(document[b0 * document_stride_b + x0 + ix]);
-                M(i, j) = t0 ? S(i, j) : minus_infinity();
+                M(i, j) = !kTested || t0 ? S(i, j) : minus_infinity();
             }
         }
 
@@ -207,7 +216,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        chunk_x(x0, stage);
+        if (whole_x(x0)) {
+            chunk_x(x0, stage, Flag<false>());
+        } else {
+            chunk_x(x0, stage, Flag<true>());
+        }
         x_ahead = next_x(x_ahead);
         stage = (stage + 1) % 2;
     }
