@@ -109,6 +109,20 @@ Result<Clearance> clear(Context& context, const Loaded& loaded) {
     return undecided;
 }
 
+Result<Cleared> emit_cleared(Context& context, const Loaded& loaded, const TileProgram& tiles) {
+    Result<EmitOptions> options = emit_options(context, loaded.hash);
+    if (!options) return options.error();
+    Result<BestEmission> emission = emit_chosen(context, loaded.state, tiles, *options);
+    if (!emission) return emission.error();
+    Result<Clearance> clearance = clear(context, loaded);
+    if (!clearance) return clearance.error();
+    options->reservation = clearance->reservation;
+    if (!options->reservation.empty())
+        emission = emit_chosen(context, loaded.state, tiles, *options);
+    if (!emission) return emission.error();
+    return Cleared{std::move(emission).value(), std::move(clearance).value()};
+}
+
 Json to_json(const Clearance& clearance) {
     if (!clearance.reservation.empty()) return Json{{"unproved", clearance.reservation}};
     return Json{{"certificate", proof::certificate_hash(clearance.certificate)}};

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cli/commands.h"
+#include "cli/emission.h"
 #include "cli/json.h"
 #include "cli/session.h"
 
@@ -17,6 +18,14 @@ struct Clearance {
 /// Proves the derivation, or takes the certificate that the arguments name, of which it must be. A
 /// proof is kept on disk beside compiled kernels. A diagnostic where kernels may not be written.
 [[nodiscard]] Result<Clearance> clear(Context& context, const Loaded& loaded);
+/// Kernels that may be written, and why.
+struct Cleared {
+    BestEmission emission;
+    Clearance clearance;
+};
+/// Emits what the arguments ask for, and clears it; a reservation stands in the headers.
+[[nodiscard]] Result<Cleared> emit_cleared(Context& context, const Loaded& loaded,
+                                           const TileProgram& tiles);
 /// As members of an object: `certificate`, its hash, or `unproved`, the reservation.
 [[nodiscard]] Json to_json(const Clearance& clearance);
 

@@ -19,27 +19,10 @@ struct Drawing {
     std::optional<Machine> machine;
 };
 
-/// What the arguments ask for, in points.
 Result<PictureOptions> options_of(const Drawing& drawing, const State& state, Format format) {
-    const Context& context = drawing.context;
-    const Arguments& arguments = context.arguments;
-    PictureOptions options;
-    options.machine = drawing.machine ? &*drawing.machine : nullptr;
-    options.sources = &context.sources;
-    options.per_group = arguments.per_group;
-    options.title = state.diagram.name;
-    if (format == Format::Text) {
-        options.medium = drawing::Medium::Terminal;
-        options.title.clear();
-        options.max_width = columns(kColumns);
-    }
-    if (arguments.width > 0) options.max_width = arguments.width / drawing::units_in_point(format);
-    if (arguments.region.empty()) return options;
-    const auto region = find_region(state, arguments.region);
-    if (const NotApplicable* none = std::get_if<NotApplicable>(&region))
-        return Diagnostics{{unknown_region(none->reason, none->help)}};
-    options.kernel = std::get<std::size_t>(region);
-    return options;
+    return picture_options(drawing.context.arguments, state,
+                           drawing.machine ? &*drawing.machine : nullptr, drawing.context.sources,
+                           format);
 }
 
 std::optional<Diagnostics> write_picture(const Arguments& arguments, const drawing::Canvas& canvas,
@@ -62,11 +45,11 @@ std::optional<Diagnostics> draw_state(const Drawing& drawing, const State& state
     Result<PictureOptions> options = options_of(drawing, state, *format);
     if (!options) return options.error();
     if (!step.empty()) options->title = options->step = step;
-    const Result<Cost> cost = cost_of_state(state);
-    if (!cost) return cost.error();
-    const Result<drawing::Canvas> canvas = picture_of(state, *cost, *options);
-    if (!canvas) return canvas.error();
-    return write_picture(drawing.context.arguments, *canvas, path);
+    const Result<std::string> bytes =
+        picture_bytes(drawing.context.arguments, state, *options, *format);
+    if (!bytes) return bytes.error();
+    if (const auto failure = write_data(path, *bytes)) return Diagnostics{{*failure}};
+    return std::nullopt;
 }
 
 Result<std::vector<drawing::Listing>> listings_here(const Context& context, const State& state) {

@@ -169,22 +169,16 @@ Result<int> emit_schedules(Context& context, const Loaded& loaded, const TilePro
 
 Result<int> emit_kernels(Context& context, const Loaded& loaded, const TileProgram& tiles) {
     const Arguments& arguments = context.arguments;
-    Result<EmitOptions> options = emit_options(context, loaded.hash);
-    if (!options) return options.error();
-    Result<BestEmission> emission = emit_chosen(context, loaded.state, tiles, *options);
-    if (!emission) return emission.error();
-    const Result<Clearance> clearance = clear(context, loaded);
-    if (!clearance) return clearance.error();
-    options->reservation = clearance->reservation;
-    if (!options->reservation.empty())
-        emission = emit_chosen(context, loaded.state, tiles, *options);
-    Result<std::vector<Artefact>> artefacts = make(arguments, loaded.state, emission->program);
+    const Result<Cleared> cleared = emit_cleared(context, loaded, tiles);
+    if (!cleared) return cleared.error();
+    const BestEmission& emission = cleared->emission;
+    Result<std::vector<Artefact>> artefacts = make(arguments, loaded.state, emission.program);
     if (!artefacts) return artefacts.error();
-    tell_target(context, *emission);
+    tell_target(context, emission);
     if (const auto failure = write(arguments, *artefacts)) return *failure;
     Json json{{"ok", true}, {"as", arguments.as}};
-    json.update(to_json(*emission));
-    json.update(to_json(*clearance));
+    json.update(to_json(emission));
+    json.update(to_json(cleared->clearance));
     for (const Artefact& artefact : *artefacts) {
         json["kernels"].push_back(json_of(artefact));
         if (!arguments.json) print_talk(line_of(artefact));

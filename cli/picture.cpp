@@ -4,6 +4,7 @@
 #include <set>
 
 #include "cli/console.h"
+#include "cli/messages.h"
 #include "cli/numbers.h"
 #include "diagrams/factor.h"
 #include "diagrams/graphviz/overview.h"
@@ -255,6 +256,39 @@ Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
     drawing::Canvas canvas = drawing::draw_diagram(state.diagram, state.relabelling, options);
     canvas.step = wanted.step;
     return canvas;
+}
+
+Result<PictureOptions> picture_options(const Arguments& arguments, const State& state,
+                                       const Machine* machine, const SourceMap& sources,
+                                       drawing::Format format) {
+    PictureOptions options;
+    options.machine = machine;
+    options.sources = &sources;
+    options.per_group = arguments.per_group;
+    options.title = state.diagram.name;
+    if (format == drawing::Format::Text) {
+        options.medium = drawing::Medium::Terminal;
+        options.title.clear();
+        options.max_width = columns(kColumns);
+    }
+    if (arguments.width > 0) options.max_width = arguments.width / drawing::units_in_point(format);
+    if (arguments.region.empty()) return options;
+    const auto region = find_region(state, arguments.region);
+    if (const NotApplicable* none = std::get_if<NotApplicable>(&region))
+        return Diagnostics{{unknown_region(none->reason, none->help)}};
+    options.kernel = std::get<std::size_t>(region);
+    return options;
+}
+
+Result<std::string> picture_bytes(const Arguments& arguments, const State& state,
+                                  const PictureOptions& options, drawing::Format format) {
+    const auto theme = drawing::theme_named(arguments.theme);
+    invariant(theme.has_value(), "the arguments know the themes");
+    const Result<Cost> cost = cost_of_state(state);
+    if (!cost) return cost.error();
+    const Result<drawing::Canvas> canvas = picture_of(state, *cost, options);
+    if (!canvas) return canvas.error();
+    return drawing::render_canvas(*canvas, format, *theme);
 }
 
 double columns(int count) {

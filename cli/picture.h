@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/arguments.h"
 #include "derive/state.h"
 #include "diagrams/drawing/layout.h"
 #include "diagrams/graphviz/render_canvas.h"
@@ -29,6 +30,15 @@ struct PictureOptions {
 /// The drawing with its table, under an overview where there are several kernels.
 [[nodiscard]] Result<drawing::Canvas> picture_of(const State& state, const Cost& cost,
                                                  const PictureOptions& options);
+/// What the arguments ask for of a picture in a format; the machine may be null.
+[[nodiscard]] Result<PictureOptions> picture_options(const Arguments& arguments, const State& state,
+                                                     const Machine* machine,
+                                                     const SourceMap& sources,
+                                                     drawing::Format format);
+/// A state's picture as a file of the format, as the arguments ask for it.
+[[nodiscard]] Result<std::string> picture_bytes(const Arguments& arguments, const State& state,
+                                                const PictureOptions& options,
+                                                drawing::Format format);
 /// Columns of a terminal in points.
 [[nodiscard]] double columns(int count);
 /// The drawing in box-drawing characters, as wide as the terminal.

@@ -7,6 +7,7 @@
 #include "cli/files.h"
 #include "cli/json.h"
 #include "cli/numbers.h"
+#include "cli/proving.h"
 #include "cli/session.h"
 #include "derive/proof/certificate.h"
 #include "derive/proof/messages.h"
@@ -55,6 +56,8 @@ std::string text_of(const proof::Proof& proof, const std::string& hash) {
     return text + "certificate: " + hash + "\n";
 }
 
+}  // namespace
+
 Json json_of(const proof::Proof& proof, const std::string& hash) {
     Json json{{"ok", true}, {"rungs", proof.rungs()}, {"hash", hash}};
     for (const proof::ProvedShape& each : proof.shapes)
@@ -69,7 +72,21 @@ Json json_of(const proof::Proof& proof, const std::string& hash) {
     return json;
 }
 
-}  // namespace
+Result<proof::Proof> prove_given(Context& context, std::uint32_t text,
+                                 std::vector<Command> commands, const Settings& settings) {
+    Result<SetFile> set = parse_with_settings(context.sources, text, settings);
+    if (!set) return set.error();
+    proof::ProofOptions options;
+    options.seed = context.arguments.seed;
+    Result<proof::Proof> proof =
+        proof::prove({context.sources, set->tree, std::move(commands), set->sizes}, options);
+    if (!proof) return proof;
+    const std::string& name = proof->state.diagram.name;
+    if (proof->verdict() == proof::Verdict::Refuted)
+        return proof::messages::refuted(name, proof->failures());
+    if (!proof->ok()) return proof::messages::not_proved(name, proof->failures());
+    return proof;
+}
 
 Result<int> run_prove(Context& context) {
     const Arguments& arguments = context.arguments;
@@ -77,19 +94,11 @@ Result<int> run_prove(Context& context) {
     if (!text) return text.error();
     const Result<Settings> settings = settings_of_sets(arguments.sets);
     if (!settings) return settings.error();
-    Result<SetFile> set = parse_with_settings(context.sources, *text, *settings);
-    if (!set) return set.error();
     Result<std::vector<Command>> commands = load_commands(context);
     if (!commands) return commands.error();
-    proof::ProofOptions options;
-    options.seed = arguments.seed;
-    const Result<proof::Proof> proof = proof::prove(
-        {context.sources, set->tree, std::move(commands).value(), set->sizes}, options);
+    const Result<proof::Proof> proof =
+        prove_given(context, *text, std::move(commands).value(), *settings);
     if (!proof) return proof.error();
-    if (proof->verdict() == proof::Verdict::Refuted)
-        return proof::messages::refuted(proof->state.diagram.name, proof->failures());
-    if (!proof->ok())
-        return proof::messages::not_proved(proof->state.diagram.name, proof->failures());
     const std::string certificate = proof::certificate_text(*proof);
     const std::string hash = proof::certificate_hash(certificate);
     if (!arguments.output.empty())

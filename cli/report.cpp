@@ -90,15 +90,11 @@ void add_kernels(Context& context, const Loaded& loaded, ReportPage& page) {
     const auto sources_of = [&]() -> Result<std::string> {
         const Result<TileProgram> program = expand(loaded.state);
         if (!program) return program.error();
-        const Result<EmitOptions> options = emit_options(context, loaded.hash);
-        if (!options) return options.error();
-        const Result<BestEmission> emission =
-            emit_chosen(context, loaded.state, *program, *options);
-        if (!emission) return emission.error();
-        const Result<Clearance> clearance = clear(context, loaded);
-        if (!clearance) return clearance.error();
+        const Result<Cleared> cleared = emit_cleared(context, loaded, *program);
+        if (!cleared) return cleared.error();
         std::string text;
-        for (const EmittedKernel& kernel : emission->program.kernels) text += kernel.source + "\n";
+        for (const EmittedKernel& kernel : cleared->emission.program.kernels)
+            text += kernel.source + "\n";
         return Links(loaded.state, *program, context.sources).kernel(text);
     };
     Result<std::string> kernels = sources_of();

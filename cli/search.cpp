@@ -1,4 +1,4 @@
-#include "search/search.h"
+#include "cli/search.h"
 
 #include <unistd.h>
 
@@ -75,34 +75,44 @@ Proceed proceed_for(double seconds) {
 
 }  // namespace
 
-Result<int> run_search(Context& context) {
-    const Arguments& arguments = context.arguments;
+Result<SearchResult> search_as_asked(const Arguments& arguments, const Diagram& plain,
+                                     const Machine& machine, Proceed proceed) {
     if (!arguments.only_target.empty())
         if (const auto wrong = check_target(arguments.only_target)) return *wrong;
+    SearchOptions options{kShown, served_by(arguments, machine), std::move(proceed)};
+    if (arguments.top > 0) options.top = static_cast<std::size_t>(arguments.top);
+    return search(plain, machine, options);
+}
+
+Json json_of(const Diagram& plain, const SearchResult& result, const Machine& machine) {
+    Json json{{"ok", true},
+              {"machine", machine.name},
+              {"evaluated", result.evaluated},
+              {"too_large", result.too_large},
+              {"not_served", result.not_served},
+              {"fusions", result.fusions},
+              {"searched", result.searched}};
+    json["ranked"] = Json::array();
+    for (const Candidate& candidate : result.ranked)
+        json["ranked"].push_back(json_of(plain, candidate, machine));
+    return json;
+}
+
+Result<int> run_search(Context& context) {
+    const Arguments& arguments = context.arguments;
     const Result<Machine> machine = load_machine(context.sources, arguments.machine);
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    SearchOptions options{kShown, served_by(arguments, *machine), proceed_for(arguments.seconds)};
-    if (arguments.top > 0) options.top = static_cast<std::size_t>(arguments.top);
-    const Result<SearchResult> result = search(loaded->plain, *machine, options);
+    const Result<SearchResult> result =
+        search_as_asked(arguments, loaded->plain, *machine, proceed_for(arguments.seconds));
     if (!result) return result.error();
     if (!arguments.output.empty() && !result->ranked.empty())
         if (const auto failure =
                 write_data(arguments.output, print(result->ranked.front(), *machine)))
             return *failure;
     if (arguments.json) {
-        Json json{{"ok", true},
-                  {"machine", machine->name},
-                  {"evaluated", result->evaluated},
-                  {"too_large", result->too_large},
-                  {"not_served", result->not_served},
-                  {"fusions", result->fusions},
-                  {"searched", result->searched}};
-        json["ranked"] = Json::array();
-        for (const Candidate& candidate : result->ranked)
-            json["ranked"].push_back(json_of(loaded->plain, candidate, *machine));
-        print_data(text_of(json));
+        print_data(text_of(json_of(loaded->plain, *result, *machine)));
         return kOk;
     }
     std::string text = loaded->plain.name + " on " + machine->name + ": " +

@@ -56,6 +56,11 @@ struct Loaded {
     /// same.
     std::string hash;
 };
+/// The state that a text in the source map, commands and settings lead to; settings override the
+/// commands' own `set`. Warnings of the checker are added.
+[[nodiscard]] Result<Loaded> load_given(Context& context, std::uint32_t text,
+                                        const std::vector<Command>& commands, Settings settings,
+                                        Diagnostics& warnings);
 /// The state that FILE, `--drv` and `--set` lead to; `--set` overrides the derivation's own `set`.
 /// Warnings of the checker are printed.
 [[nodiscard]] Result<Loaded> load_state(Context& context);

@@ -166,6 +166,16 @@ void encode(NpyType type, double value, char* bytes) {
 
 }  // namespace
 
+namespace {
+
+bool is_exact(const NpyContent& content) {
+    return content.kind != NpyContent::Kind::Integer ||
+           std::all_of(content.tensor.values.begin(), content.tensor.values.end(),
+                       [](double value) { return std::abs(value) <= kLargestExactInteger; });
+}
+
+}  // namespace
+
 Result<NpyContent> read_npy(const std::string& path) {
     const Result<std::string> bytes = read_bytes(path);
     if (!bytes) return bytes.error();
@@ -186,29 +196,32 @@ Result<NpyContent> read_npy(const std::string& path) {
     content.tensor.extents = header->shape;
     content.tensor.values.resize(*count);
     decode_all(*decoder, data, header->descr.front() == '>', content.tensor);
-    if (content.kind == NpyContent::Kind::Integer)
-        for (const double value : content.tensor.values)
-            if (std::abs(value) > kLargestExactInteger)
-                return messages::npy_integer_too_large(path);
+    if (!is_exact(content)) return messages::npy_integer_too_large(path);
     if (header->fortran_order) content.tensor.values = from_fortran(content.tensor);
     return content;
+}
+
+Result<Tensor> input_of(const Diagram& diagram, ArrayId array, NpyContent content,
+                        const std::string& name) {
+    const ElementType type = diagram[array].type;
+    const NpyContent::Kind wanted = type == ElementType::Bool ? NpyContent::Kind::Boolean
+                                    : is_floating(type)       ? NpyContent::Kind::Floating
+                                                              : NpyContent::Kind::Integer;
+    if (content.kind != wanted)
+        return messages::npy_kind_differs(name, diagram, array, content.descr);
+    if (!is_exact(content)) return messages::npy_integer_too_large(name);
+    Tensor tensor = std::move(content.tensor);
+    if (tensor.extents != make_tensor(diagram, array).extents)
+        return messages::npy_shape_differs(name, diagram, array, tensor.extents);
+    if (is_floating(type))
+        for (double& value : tensor.values) value = round_to(type, value);
+    return tensor;
 }
 
 Result<Tensor> read_input(const Diagram& diagram, ArrayId array, const std::string& path) {
     Result<NpyContent> content = read_npy(path);
     if (!content) return content.error();
-    const ElementType type = diagram[array].type;
-    const NpyContent::Kind wanted = type == ElementType::Bool ? NpyContent::Kind::Boolean
-                                    : is_floating(type)       ? NpyContent::Kind::Floating
-                                                              : NpyContent::Kind::Integer;
-    if (content->kind != wanted)
-        return messages::npy_kind_differs(path, diagram, array, content->descr);
-    Tensor tensor = std::move(content->tensor);
-    if (tensor.extents != make_tensor(diagram, array).extents)
-        return messages::npy_shape_differs(path, diagram, array, tensor.extents);
-    if (is_floating(type))
-        for (double& value : tensor.values) value = round_to(type, value);
-    return tensor;
+    return input_of(diagram, array, std::move(content).value(), path);
 }
 
 std::string npy_bytes(const Tensor& tensor, NpyType type) {

@@ -1,5 +1,5 @@
-// Tensors in NumPy's `.npy` files, as `--input` and `--output` of the command line take and give
-// them.
+// NumPy's arrays as tensors, and its `.npy` files, as `--input` and `--output` of the command line
+// take and give them.
 #pragma once
 
 #include <string>
@@ -21,9 +21,12 @@ struct NpyContent {
 /// Reads f2 f4 f8, i1 to i8, u1 to u8 and b1 of either byte order, C or Fortran order, format
 /// versions 1 to 3.
 [[nodiscard]] Result<NpyContent> read_npy(const std::string& path);
-/// Reads values for an input of a diagram: the shape must be the array's (in the order of
-/// Array::axes), floating for floating, integers for integers, booleans for booleans; rounded to
-/// the wire's type.
+/// Values for an input of a diagram, of which messages say `name`: the shape must be the array's
+/// (in the order of Array::axes), floating for floating, integers for integers, booleans for
+/// booleans; rounded to the wire's type.
+[[nodiscard]] Result<Tensor> input_of(const Diagram& diagram, ArrayId array, NpyContent content,
+                                      const std::string& name);
+/// The same from a file.
 [[nodiscard]] Result<Tensor> read_input(const Diagram& diagram, ArrayId array,
                                         const std::string& path);
 

@@ -40,7 +40,7 @@ Diagnostic npy_shape_differs(const std::string& path, const Diagram& diagram, Ar
         "E0515",
         fmt::format("`{}` has shape {}, but `{}[{}]` has shape {}", path, shape_text(found),
                     diagram[array].name, wanted, shape_text(extents)),
-        "transpose the file's array, or set sizes with `--set`");
+        "transpose the array, or set sizes (`--set`)");
 }
 
 Diagnostic npy_kind_differs(const std::string& path, const Diagram& diagram, ArrayId array,

@@ -121,6 +121,15 @@ TEST_CASE("the page on kernels shows what its commands print") {
     check_file(kRoot / "docs/codegen.md", now);
 }
 
+TEST_CASE("lessons show what their commands print") {
+    for (const char* name : {"docs/lessons/flash_attention.md", "docs/lessons/matmul.md"}) {
+        int blocks = 0;
+        const std::string now = with_output(read_text(kRoot / name), {}, blocks);
+        CHECK(blocks >= 5);
+        check_file(kRoot / name, now);
+    }
+}
+
 TEST_CASE("the page on masks shows what its commands print, typed in an empty folder") {
     const std::filesystem::path folder = scratch() + "/masks";
     std::filesystem::create_directories(folder);
@@ -167,8 +176,10 @@ TEST_CASE("the page on reading shows what its texts are drawn as") {
 }
 
 TEST_CASE("links of the documents lead somewhere") {
-    for (const char* name : {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md",
-                             "docs/codegen.md", "docs/masks.md", "docs/reading.md"}) {
+    for (const char* name :
+         {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md", "docs/codegen.md",
+          "docs/masks.md", "docs/reading.md", "docs/lessons/flash_attention.md",
+          "docs/lessons/matmul.md", "docs/python.md"}) {
         const std::filesystem::path path = kRoot / name;
         const std::string text = without_code(read_text(path));
         REQUIRE_FALSE(text.empty());
