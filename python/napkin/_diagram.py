@@ -116,6 +116,8 @@ class Diagram:
     """
 
     def __init__(self, text: str, moves: str = "", *, name: str = "<diagram>", **sizes: float) -> None:
+        for given in (text, moves, name):
+            _must_be_text(given)
         self._set(text, moves, name, sizes)
         for warning in self._core.warnings:
             warnings.warn(warning, stacklevel=2)
@@ -193,6 +195,7 @@ class Diagram:
         """
         text = self._moves
         for move in moves:
+            _must_be_text(move)
             if text and not text.endswith("\n"):
                 text += "\n"
             text += move
@@ -237,6 +240,7 @@ class Diagram:
         Raises:
             Refusal: it is refuted, or not decided.
         """
+        _must_be_seed(seed)
         report, certificate = self._core.prove(seed)
         proof = _object(report)
         return Proof(tuple(proof["rungs"]), proof, certificate)
@@ -263,6 +267,9 @@ class Diagram:
         """
         if device not in ("cpu", "emulator", "cuda"):
             raise ValueError(f"there is no device {device!r}; there are cpu, emulator and cuda")
+        if inputs is not None and not isinstance(inputs, Mapping):
+            raise TypeError(f"inputs are arrays by name, as in run({{'A': a}}) or run(A=a), not {type(inputs).__name__}")
+        _must_be_seed(seed)
         given = {**(inputs or {}), **arrays}
         values = {name: _numpy(value) for name, value in given.items()}
         asked = self._at_shapes(values)
@@ -347,8 +354,18 @@ class Diagram:
     def _repr_html_(self) -> str:
         moves = "".join(f"<li><code>{html.escape(move)}</code></li>" for move in self.moves)
         total = self.cost()["total"]["levels"]["block"]["H"]
-        moved = f"<p><i>H</i> = {html.escape(total['ideal'] or total['formula'])} = {total['values']:,} values, {total['bytes']:,} bytes</p>"
+        moved = f"<p>{total['values']:,} values are moved, {total['bytes']:,} bytes</p>"
         return self.svg() + (f"<ol>{moves}</ol>" if moves else "") + moved
+
+
+def _must_be_text(given: object) -> None:
+    if not isinstance(given, str):
+        raise TypeError(f"diagrams and moves are texts, not {type(given).__name__}; Diagram.read takes files")
+
+
+def _must_be_seed(seed: int) -> None:
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"a seed is a whole number below 2^64, not {seed}")
 
 
 def _again(text: str, moves: str, file: str, settings: "Mapping[str, float]") -> Diagram:

@@ -208,13 +208,22 @@ def test_wrong_requests_are_refused(matmul, ask, code):
 
 
 @pytest.mark.parametrize("ask", [
-    lambda d: d.run(device="tpu"), lambda d: d.emit("ptx"), lambda d: d.search("H200", top=0),
+    lambda d: d.run(device="tpu"), lambda d: d.emit("ptx"), lambda d: d.search("H200", top=0), lambda d: d.prove(seed=-1),
 ])
 def test_wrong_words_are_errors_of_python(matmul, ask):
     with pytest.raises(ValueError):
         ask(matmul)
-    with pytest.raises(TypeError):
-        matmul.run(A=np.array(["a"]), B=np.ones((32, 48)))
+
+
+@pytest.mark.parametrize("ask, says", [
+    (lambda d: d.run(A=np.array(["a"]), B=np.ones((32, 48))), "`A` holds"),
+    (lambda d: d.run(np.ones((64, 32))), "by name"),
+    (lambda d: d.derive(5), "texts"),
+    (lambda d: napkin.Diagram(EXAMPLES / "matmul.ncd"), "Diagram.read"),
+])
+def test_what_is_no_text_or_array_is_an_error_of_python(matmul, ask, says):
+    with pytest.raises(TypeError, match=says):
+        ask(matmul)
 
 
 def test_warnings_are_told_once():
