@@ -101,8 +101,10 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->check(CLI::PositiveNumber);
     }
     if (takes.target)
-        app.add_option("--target", out.target,
-                       "simt, sm_80 or sm_90a; the best that serves the derivation when not given");
+        app.add_option(
+            "--target", out.target,
+            "simt, sm_80 or sm_90a; when not given, of each region the best that takes it on "
+            "the architecture");
     if (takes.target) {
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given")
             ->check(CLI::PositiveNumber);

@@ -112,7 +112,7 @@ Result<Clearance> clear(Context& context, const Loaded& loaded) {
 Result<Cleared> emit_cleared(Context& context, const Loaded& loaded, const TileProgram& tiles) {
     Result<EmitOptions> options = emit_options(context, loaded.hash);
     if (!options) return options.error();
-    Result<BestEmission> emission = emit_chosen(context, loaded.state, tiles, *options);
+    Result<EmittedProgram> emission = emit_chosen(context, loaded.state, tiles, *options);
     if (!emission) return emission.error();
     Result<Clearance> clearance = clear(context, loaded);
     if (!clearance) return clearance.error();

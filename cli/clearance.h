@@ -20,7 +20,7 @@ struct Clearance {
 [[nodiscard]] Result<Clearance> clear(Context& context, const Loaded& loaded);
 /// Kernels that may be written, and why.
 struct Cleared {
-    BestEmission emission;
+    EmittedProgram program;
     Clearance clearance;
 };
 /// Emits what the arguments ask for, and clears it; a reservation stands in the headers.

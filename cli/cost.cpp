@@ -18,7 +18,8 @@ std::string kernels_text(const EmittedProgram& program) {
     std::string text = "kernels for " + program.target + "\n";
     for (const EmittedKernel& kernel : program.kernels)
         text += "  " + padded(kernel.region, 20) + std::to_string(kernel.threads / kWarp) +
-                " warps, " + std::to_string(kernel.shared_bytes) + " bytes of shared memory\n";
+                " warps, " + std::to_string(kernel.shared_bytes) + " bytes of shared memory" +
+                (kernel.target == program.target ? "" : ", for " + kernel.target) + "\n";
     return text;
 }
 
@@ -26,6 +27,7 @@ Json kernels_json(const EmittedProgram& program) {
     Json json = Json::array();
     for (const EmittedKernel& kernel : program.kernels)
         json.push_back(Json{{"region", kernel.region},
+                            {"target", kernel.target},
                             {"warps", kernel.threads / kWarp},
                             {"threads", kernel.threads},
                             {"shared_bytes", kernel.shared_bytes},
@@ -34,18 +36,18 @@ Json kernels_json(const EmittedProgram& program) {
 }
 
 /// The kernels, where a target or a schedule is asked for; their work goes to the cost.
-Result<std::optional<BestEmission>> emission_of(const Context& context, const Loaded& loaded,
-                                                Cost& cost) {
+Result<std::optional<EmittedProgram>> emission_of(const Context& context, const Loaded& loaded,
+                                                  Cost& cost) {
     if (context.arguments.target.empty() && context.arguments.schedule.empty() &&
         context.arguments.threads == 0)
-        return std::optional<BestEmission>();
+        return std::optional<EmittedProgram>();
     const Result<TileProgram> tiles = expand(loaded.state);
     if (!tiles) return tiles.error();
     const Result<EmitOptions> options = emit_options(context, loaded.hash);
     if (!options) return options.error();
-    Result<BestEmission> emission = emit_chosen(context, loaded.state, *tiles, *options);
+    Result<EmittedProgram> emission = emit_chosen(context, loaded.state, *tiles, *options);
     if (!emission) return emission.error();
-    add_work(*tiles, emission->program, options->limits(), cost);
+    add_work(*tiles, *emission, *options, cost);
     return std::optional(std::move(emission).value());
 }
 
@@ -63,16 +65,16 @@ Result<int> run_cost(Context& context) {
     if (!loaded) return loaded.error();
     Result<Cost> cost = cost_of_state(loaded->state);
     if (!cost) return cost.error();
-    const Result<std::optional<BestEmission>> emission = emission_of(context, *loaded, *cost);
+    const Result<std::optional<EmittedProgram>> emission = emission_of(context, *loaded, *cost);
     if (!emission) return emission.error();
     const Costed costed{loaded->plain, loaded->state, *cost, machine ? &*machine : nullptr};
     print_diagnostics(capacity_warnings(costed), context.sources);
     Json json = cost_json(costed);
     std::string text = cost_table(costed);
-    if (const std::optional<BestEmission>& kernels = *emission) {
+    if (const std::optional<EmittedProgram>& kernels = *emission) {
         json.update(to_json(*kernels));
-        json["kernels"] = kernels_json(kernels->program);
-        text += kernels_text(kernels->program);
+        json["kernels"] = kernels_json(*kernels);
+        text += kernels_text(*kernels);
         tell_target(context, *kernels);
     }
     print_data(arguments.json ? text_of(json) : text);

@@ -1,5 +1,8 @@
 #include "cli/emission.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/console.h"
@@ -37,31 +40,58 @@ Result<EmitOptions> emit_options_for_device(const Context& context) {
     return options;
 }
 
-Result<BestEmission> emit_chosen(const Context& context, const State& state,
-                                 const TileProgram& program, const EmitOptions& options) {
-    if (context.arguments.target.empty()) return emit_best(state, program, options);
-    Result<EmittedProgram> emitted = emit(state, program, options);
-    if (!emitted) return emitted.error();
-    return BestEmission{std::move(emitted).value(), {}};
+Result<EmittedProgram> emit_chosen(const Context& context, const State& state,
+                                   const TileProgram& program, const EmitOptions& options) {
+    return context.arguments.target.empty() ? emit_best(state, program, options)
+                                            : emit(state, program, options);
 }
 
-void add_work(const TileProgram& program, const EmittedProgram& kernels,
-              const schedule::Limits& limits, Cost& cost) {
-    for (std::size_t i = 0; i < program.regions.size(); ++i)
-        add_work(program.regions[i], {kernels.target, kernels.kernels[i].choices, limits},
+void add_work(const TileProgram& program, const EmittedProgram& kernels, const EmitOptions& options,
+              Cost& cost) {
+    EmitOptions own = options;
+    for (std::size_t i = 0; i < program.regions.size(); ++i) {
+        const EmittedKernel& kernel = kernels.kernels[i];
+        own.target = kernel.target;
+        add_work(program.regions[i], {kernel.target, kernel.choices, own.limits()},
                  cost.regions[i]);
+    }
 }
 
-void tell_target(const Context& context, const BestEmission& emission) {
-    if (!context.arguments.target.empty() || context.arguments.json) return;
-    std::string line = "target: " + emission.program.target;
-    for (const Diagnostic& refusal : emission.refusals) line += ", since " + refusal.message;
-    print_talk(line + "\n");
+namespace {
+
+std::string since(const std::vector<std::string>& reasons) {
+    return reasons.empty() ? "" : fmt::format(", since {}", fmt::join(reasons, "; "));
 }
 
-Json to_json(const BestEmission& emission) {
-    Json json{{"target", emission.program.target}};
-    for (const Diagnostic& refusal : emission.refusals) json["refused"].push_back(refusal.message);
+}  // namespace
+
+void tell_target(const Context& context, const EmittedProgram& program) {
+    const auto all_of = [&](const std::string& target) {
+        return std::all_of(program.kernels.begin(), program.kernels.end(),
+                           [&](const EmittedKernel& kernel) { return kernel.target == target; });
+    };
+    if (context.arguments.json || all_of(context.arguments.target)) return;
+    std::string text = "target: " + program.target;
+    if (all_of(program.target)) return print_talk(text + since(refusals_of(program)) + "\n");
+    for (const EmittedKernel& kernel : program.kernels) {
+        if (kernel.target == program.target) continue;
+        text +=
+            fmt::format("\n  of {}: {}", kernel.region, kernel.target) + since(kernel.not_newer);
+    }
+    print_talk(text + "\n");
+}
+
+std::vector<std::string> refusals_of(const EmittedProgram& program) {
+    std::vector<std::string> all;
+    for (const EmittedKernel& kernel : program.kernels)
+        for (const std::string& reason : kernel.not_newer)
+            if (std::find(all.begin(), all.end(), reason) == all.end()) all.push_back(reason);
+    return all;
+}
+
+Json to_json(const EmittedProgram& program) {
+    Json json{{"target", program.target}};
+    for (const std::string& reason : refusals_of(program)) json["refused"].push_back(reason);
     return json;
 }
 

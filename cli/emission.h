@@ -14,17 +14,19 @@ namespace napkin::cli {
 /// The same for the CUDA device that is there; as given where there is none.
 [[nodiscard]] Result<EmitOptions> emit_options_for_device(const Context& context);
 
-/// Emits for the target that was asked for; where none was, for the best that serves the state.
-[[nodiscard]] Result<BestEmission> emit_chosen(const Context& context, const State& state,
-                                               const TileProgram& program,
-                                               const EmitOptions& options);
+/// Emits for the target that was asked for; where none was, for the best of each region.
+[[nodiscard]] Result<EmittedProgram> emit_chosen(const Context& context, const State& state,
+                                                 const TileProgram& program,
+                                                 const EmitOptions& options);
 /// Notes what these kernels of a program do with the costs of its regions.
-void add_work(const TileProgram& program, const EmittedProgram& kernels,
-              const schedule::Limits& limits, Cost& cost);
-/// Says which target was chosen, and why no better one, where none was asked for.
-void tell_target(const Context& context, const BestEmission& emission);
+void add_work(const TileProgram& program, const EmittedProgram& kernels, const EmitOptions& options,
+              Cost& cost);
+/// Says which targets were chosen, and why no newer ones, where none was asked for.
+void tell_target(const Context& context, const EmittedProgram& program);
+/// Why kernels are not of the newest target, each reason once.
+[[nodiscard]] std::vector<std::string> refusals_of(const EmittedProgram& program);
 /// The same as members of an object: `target`, `refused`.
-[[nodiscard]] Json to_json(const BestEmission& emission);
+[[nodiscard]] Json to_json(const EmittedProgram& program);
 /// `{"warps": 4, "stages": {"K": 2}}`.
 [[nodiscard]] Json to_json(const schedule::RegionSchedule& choices);
 

@@ -55,13 +55,10 @@ std::optional<Diagnostic> write(const Arguments& arguments, std::vector<Artefact
 
 Json json_of(const Artefact& artefact) {
     const EmittedKernel& kernel = *artefact.kernel;
-    Json json{{"name", kernel.name},
-              {"region", kernel.region},
-              {"threads", kernel.threads},
-              {"blocks", artefact.blocks},
-              {"shared", kernel.shared_bytes},
-              {"size", artefact.bytes.size()},
-              {"choices", to_json(kernel.choices)}};
+    Json json{{"name", kernel.name},           {"region", kernel.region},
+              {"target", kernel.target},       {"threads", kernel.threads},
+              {"blocks", artefact.blocks},     {"shared", kernel.shared_bytes},
+              {"size", artefact.bytes.size()}, {"choices", to_json(kernel.choices)}};
     for (const SharedTile& tile : kernel.shared)
         json["tiles"].push_back(
             Json{{"name", tile.name}, {"offset", tile.offset}, {"bytes", tile.bytes}});
@@ -117,13 +114,13 @@ Result<std::vector<Artefact>> make(const Arguments& arguments, const State& stat
 }
 
 /// What was chosen, as `--schedule` reads it, and below as a comment what comes of it.
-std::string schedule_text(const EmittedKernel& kernel, const std::string& target) {
+std::string schedule_text(const EmittedKernel& kernel) {
     std::string text;
     for (const std::string& line : schedule::print(kernel.choices, kernel.region))
         text += line + "\n";
     std::istringstream program(
         kernel.passes.empty()
-            ? fmt::format("region {}: {} does everything in order", kernel.region, target)
+            ? fmt::format("region {}: {} does everything in order", kernel.region, kernel.target)
             : kernel.scheduled());
     for (std::string line; std::getline(program, line);) text += "# " + line + "\n";
     return text;
@@ -141,20 +138,20 @@ Result<int> emit_schedules(Context& context, const Loaded& loaded, const TilePro
     const Arguments& arguments = context.arguments;
     const Result<EmitOptions> options = emit_options(context, loaded.hash);
     if (!options) return options.error();
-    const Result<BestEmission> emission = emit_chosen(context, loaded.state, tiles, *options);
+    const Result<EmittedProgram> emission = emit_chosen(context, loaded.state, tiles, *options);
     if (!emission) return emission.error();
     tell_target(context, *emission);
-    const std::string& target = emission->program.target;
     Json json{{"ok", true}, {"as", arguments.as}};
     json.update(to_json(*emission));
     std::string text;
-    for (const EmittedKernel& kernel : emission->program.kernels) {
+    for (const EmittedKernel& kernel : emission->kernels) {
         if (!arguments.after.empty() && kernel.passes.empty())
-            return no_passes(kernel.region, target);
-        const std::string schedule = arguments.after.empty() ? schedule_text(kernel, target)
-                                                             : text_after(kernel, arguments.after);
+            return no_passes(kernel.region, kernel.target);
+        const std::string schedule =
+            arguments.after.empty() ? schedule_text(kernel) : text_after(kernel, arguments.after);
         text += (text.empty() ? "" : "\n") + schedule;
         json["kernels"].push_back(Json{{"region", kernel.region},
+                                       {"target", kernel.target},
                                        {"threads", kernel.threads},
                                        {"shared_bytes", kernel.shared_bytes},
                                        {"choices", to_json(kernel.choices)},
@@ -171,8 +168,8 @@ Result<int> emit_kernels(Context& context, const Loaded& loaded, const TileProgr
     const Arguments& arguments = context.arguments;
     const Result<Cleared> cleared = emit_cleared(context, loaded, tiles);
     if (!cleared) return cleared.error();
-    const BestEmission& emission = cleared->emission;
-    Result<std::vector<Artefact>> artefacts = make(arguments, loaded.state, emission.program);
+    const EmittedProgram& emission = cleared->program;
+    Result<std::vector<Artefact>> artefacts = make(arguments, loaded.state, emission);
     if (!artefacts) return artefacts.error();
     tell_target(context, emission);
     if (const auto failure = write(arguments, *artefacts)) return *failure;

@@ -46,13 +46,13 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
     const Result<EmitOptions> options =
         emulated ? emit_options(context) : emit_options_for_device(context);
     if (!options) return options.error();
-    const Result<BestEmission> emission = emit_chosen(context, state, program, *options);
+    const Result<EmittedProgram> emission = emit_chosen(context, state, program, *options);
     if (!emission) return emission.error();
     if (run.scale == 1) tell_target(context, *emission);
-    const EmittedProgram& kernels = emission->program;
+    const EmittedProgram& kernels = *emission;
     report.target = kernels.target;
-    add_work(program, kernels, options->limits(), report.cost);
-    for (const Diagnostic& refusal : emission->refusals) report.refusals.push_back(refusal.message);
+    add_work(program, kernels, *options, report.cost);
+    report.refusals = refusals_of(kernels);
     ExecuteOptions how;
     how.seed = arguments.seed;
     how.repeats = emulated ? 1 : 3;

@@ -130,12 +130,11 @@ std::set<std::string> untested_outputs(const Diagram& diagram,
     return names;
 }
 
-int report(const Arguments& arguments, const BestEmission& emission, const Clearance& clearance,
+int report(const Arguments& arguments, const EmittedProgram& program, const Clearance& clearance,
            const std::vector<ExportedFile>& files, std::size_t cases) {
-    const EmittedProgram& program = emission.program;
     if (arguments.json) {
         Json json{{"ok", true}, {"name", program.name}};
-        json.update(to_json(emission));
+        json.update(to_json(program));
         json.update(to_json(clearance));
         json.update(Json{
             {"folder", arguments.output}, {"kernels", program.kernels.size()}, {"cases", cases}});
@@ -165,10 +164,10 @@ Result<int> run_export(Context& context) {
     if (!tiles) return tiles.error();
     const Result<EmitOptions> emit_for = emit_options(context, loaded->hash);
     if (!emit_for) return emit_for.error();
-    const Result<BestEmission> emission =
+    const Result<EmittedProgram> emission =
         emit_chosen(context, loaded->state, *tiles, export_emit_options(*emit_for));
     if (!emission) return emission.error();
-    const EmittedProgram& program = emission->program;
+    const EmittedProgram& program = *emission;
     ExportOptions options{NAPKIN_VERSION, context.sources.files[loaded->text].text, ""};
     // Proof and the self-test's results take the longest: not before the folder is known to be
     // ours.
@@ -189,11 +188,11 @@ Result<int> run_export(Context& context) {
     if (proved) files->push_back({certificate, clearance->certificate});
     if (const auto failure = write_folder(arguments.output, *files)) return *failure;
     if (!proved) remove_exported(arguments.output, certificate);
-    tell_target(context, *emission);
+    tell_target(context, program);
     for (const std::string& name : untested_outputs(loaded->state.diagram, cases))
         print_talk("self-test: no results of `" + name +
                    "` are stored, since one takes the reference too long\n");
-    return report(arguments, *emission, *clearance, *files, cases.size());
+    return report(arguments, program, *clearance, *files, cases.size());
 }
 
 }  // namespace napkin::cli

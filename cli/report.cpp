@@ -93,8 +93,7 @@ void add_kernels(Context& context, const Loaded& loaded, ReportPage& page) {
         const Result<Cleared> cleared = emit_cleared(context, loaded, *program);
         if (!cleared) return cleared.error();
         std::string text;
-        for (const EmittedKernel& kernel : cleared->emission.program.kernels)
-            text += kernel.source + "\n";
+        for (const EmittedKernel& kernel : cleared->program.kernels) text += kernel.source + "\n";
         return Links(loaded.state, *program, context.sources).kernel(text);
     };
     Result<std::string> kernels = sources_of();

@@ -11,6 +11,7 @@
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
+#include "codegen/slower.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/verify_kernel.h"
 #include "schedule/idle_folds.h"
@@ -23,7 +24,8 @@ namespace {
 
 /// `diagram attention: O[b, h, q, d] bf16`, and how the kernel came about.
 std::vector<std::string> header_of(const State& state, const RegionProgram& region,
-                                   const EmitOptions& options) {
+                                   const EmitOptions& options,
+                                   const std::vector<std::string>& not_newer) {
     std::vector<std::string> lines = {
         fmt::format("Diagram {}, region {}.", state.diagram.name, region.name)};
     const auto signature = [&](ArrayId array) {
@@ -42,13 +44,15 @@ std::vector<std::string> header_of(const State& state, const RegionProgram& regi
     for (const Step& step : state.steps) lines.push_back("  " + print(step.command));
     if (state.steps.empty()) lines.emplace_back("  (the plain diagram)");
     if (!options.reservation.empty()) lines.push_back("NOT PROVED: " + options.reservation);
+    lines.push_back(fmt::format("Target {}, for {}.", options.target, options.architecture));
+    for (const std::string& reason : not_newer) lines.push_back("Since " + reason + ".");
     const auto remarks = options.remarks.find(region.name);
     if (remarks != options.remarks.end())
         lines.insert(lines.end(), remarks->second.begin(), remarks->second.end());
     return lines;
 }
 
-EmittedKernel finish(lowering::LoweredRegion lowered, const RegionProgram& region) {
+EmittedKernel finish(lowering::LoweredRegion& lowered, const RegionProgram& region) {
     EmittedKernel kernel;
     kernel::Program& program = lowered.program;
     kernel.name = program.name;
@@ -103,6 +107,7 @@ Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionPro
                                  scheduled.program())
             .run();
     lowered.summary = std::move(summary);
+    if (runs_there_alone(options.target)) lowered.slower = why_slower(scheduled.program());
     lowered.choices = std::move(scheduled.choices);
     lowered.passes = std::move(passes);
     return lowered;
@@ -131,23 +136,6 @@ Result<lowering::LoweredRegion> lower(const State& state, const RegionProgram& r
     return lower_tensor(state, region, request, options);
 }
 
-/// A region, by the next older target too where a newer one does not take it and nobody asked for
-/// what only the newer one knows; the header says why.
-Result<lowering::LoweredRegion> lower_or_fall_back(const State& state, const RegionProgram& region,
-                                                   const schedule::Request& request,
-                                                   EmitOptions& options) {
-    Result<lowering::LoweredRegion> made = lower(state, region, request, options);
-    if (made || options.target != "sm_90a" || request.schedule != schedule::RegionSchedule{})
-        return made;
-    const std::string why = made.error().list.front().message;
-    options.target = "sm_80";
-    Result<lowering::LoweredRegion> older = lower(state, region, request, options);
-    if (!older) return made;
-    lowering::LoweredRegion lowered = std::move(older).value();
-    lowered.summary.insert(lowered.summary.begin(), "For sm_80: " + why);
-    return lowered;
-}
-
 /// What makes a region's tiles smaller.
 std::string fix_for(const State& state, const RegionProgram& program) {
     std::string fix;
@@ -164,6 +152,141 @@ std::string fix_for(const State& state, const RegionProgram& program) {
             if (stream.level <= Level::Block) add("stream", stream.axis, stream.size);
     }
     return fix.empty() ? "group or stream an axis that a block holds whole" : fix;
+}
+
+/// Whether the target's kernels run there; of an architecture by another name nothing is known.
+bool runs_on_architecture(const EmitOptions& options) {
+    const Result<Architecture> made_for = find_architecture(options.architecture);
+    return !made_for || runs_on(options.target, *made_for);
+}
+
+/// A region's kernel, and what the program needs to know of it besides.
+struct Made {
+    EmittedKernel kernel;
+    lowering::LoweredRegion lowered;
+};
+
+Result<Made> make_kernel(const State& state, const RegionProgram& region,
+                         const schedule::Request& request, const EmitOptions& options,
+                         std::vector<std::string> not_newer) {
+    Result<lowering::LoweredRegion> lowered =
+        runs_on_architecture(options)
+            ? lower(state, region, request, options)
+            : messages::architecture_unfit(options.target, options.architecture);
+    if (!lowered) return lowered.error();
+    std::vector<std::string>& header = lowered->program.header;
+    header = header_of(state, region, options, not_newer);
+    header.insert(header.end(), lowered->summary.begin(), lowered->summary.end());
+    Made made{finish(*lowered, region), *std::move(lowered)};
+    made.kernel.target = options.target;
+    made.kernel.not_newer = std::move(not_newer);
+    if (made.kernel.shared_bytes > options.shared_memory)
+        return messages::shared_memory_exceeded(made.kernel, options, fix_for(state, region));
+    return made;
+}
+
+/// Targets to try, the best one last.
+struct Targets {
+    std::vector<std::string> names;
+    /// Whether the best one is wanted, rather than the last where that takes a region.
+    bool best = false;
+};
+
+/// Whether a region is left to an older target, with all that is asked for put aside.
+std::optional<std::string> slower_as_it_is(const State& state, const RegionProgram& region,
+                                           const EmitOptions& options) {
+    const Result<lowering::LoweredRegion> free = lower(state, region, {}, options);
+    return free ? free->slower : std::nullopt;
+}
+
+/// The kernel of a region for the best of the targets that take it; an older one where that is
+/// known to be faster.
+Result<Made> choose_kernel(const State& state, const RegionProgram& region,
+                           const schedule::Request& request, EmitOptions options,
+                           const Targets& targets) {
+    std::vector<Diagnostic> refusals;
+    std::vector<std::string> not_newer;
+    std::optional<Made> slower;
+    for (auto target = targets.names.rbegin(); target != targets.names.rend(); ++target) {
+        options.target = *target;
+        Result<Made> made = make_kernel(state, region, request, options, not_newer);
+        std::optional<std::string> why = made ? made->lowered.slower : std::nullopt;
+        if (made && !(targets.best && why)) return made;
+        if (made) {
+            slower = std::move(made).value();
+        } else if (slower) {
+            break;
+        } else {
+            refusals.push_back(made.error().list.front());
+            // What was asked for is not put aside by another target.
+            const bool refused = messages::refuses_choice(refusals.back());
+            if (targets.best && (refused || messages::is_unknown_choice(refusals.back())))
+                why = slower_as_it_is(state, region, options);
+            if (refused && !why) return Diagnostics{refusals};
+        }
+        not_newer.push_back(why ? fmt::format("region `{}` is faster for an older target than for "
+                                              "`{}`: {}",
+                                              region.name, *target, *why)
+                                : refusals.back().message);
+    }
+    if (slower) return *std::move(slower);
+    if (messages::is_unknown_choice(refusals.back())) return Diagnostics{refusals};
+    return targets.best ? refusals.back() : refusals.front();
+}
+
+/// What keeps every target from making a region's kernel.
+std::optional<Diagnostic> check_region(const RegionProgram& region) {
+    for (const auto& [array, type] : region.stored)
+        if (type == ElementType::I4)
+            return messages::unsupported_save(region.arrays[array.index()].name, name_of(type));
+    for (const Axis& axis : region.axes)
+        if (axis.extent > kMostSize)
+            return messages::axis_too_long(region.name, axis.name, axis.extent);
+    return std::nullopt;
+}
+
+void add(Made made, EmittedProgram& program) {
+    for (const DeviceArray& array : made.lowered.arrays) {
+        const auto known =
+            std::find_if(program.arrays.begin(), program.arrays.end(),
+                         [&](const DeviceArray& a) { return a.array == array.array; });
+        if (known == program.arrays.end()) program.arrays.push_back(array);
+    }
+    program.operands.insert(made.lowered.operands.begin(), made.lowered.operands.end());
+    program.kernels.push_back(std::move(made.kernel));
+}
+
+Result<EmittedProgram> emit_by(const State& state, const TileProgram& program,
+                               const EmitOptions& options, const Targets& targets) {
+    if (options.threads < 0 || options.threads % 32 != 0 || options.threads > 1024)
+        return messages::bad_thread_count(options.threads);
+    const Result<std::map<std::string, schedule::Request>> requests =
+        schedule::requests_of(state, options.schedules);
+    if (!requests) return requests.error();
+    EmittedProgram result;
+    result.name = program.name;
+    for (const RegionProgram& region : program.regions) {
+        if (std::optional<Diagnostic> wrong = check_region(region)) return *wrong;
+        const auto asked = requests->find(region.name);
+        const schedule::Request request =
+            asked == requests->end() ? schedule::Request{} : asked->second;
+        Targets own = targets;
+        // What the last target does not take is made for the one before it, where nobody asked for
+        // what only the last one knows.
+        if (!own.best && own.names.back() == "sm_90a" &&
+            request.schedule == schedule::RegionSchedule{})
+            own.names = {"sm_80", "sm_90a"};
+        Result<Made> made = choose_kernel(state, region, request, options, own);
+        if (!made) return made.error();
+        add(std::move(made).value(), result);
+    }
+    // That of the newest kernel.
+    for (const std::string& target : target_names())
+        if (result.kernels.empty() ||
+            std::any_of(result.kernels.begin(), result.kernels.end(),
+                        [&](const EmittedKernel& kernel) { return kernel.target == target; }))
+            result.target = target;
+    return result;
 }
 
 }  // namespace
@@ -199,68 +322,17 @@ Result<EmitOptions> emit_options_for(const std::string& target, const std::strin
 Result<EmittedProgram> emit(const State& state, const TileProgram& program,
                             const EmitOptions& options) {
     if (std::optional<Diagnostic> wrong = check_target(options.target)) return *wrong;
-    if (options.threads < 0 || options.threads % 32 != 0 || options.threads > 1024)
-        return messages::bad_thread_count(options.threads);
-    const Result<std::map<std::string, schedule::Request>> requests =
-        schedule::requests_of(state, options.schedules);
-    if (!requests) return requests.error();
-    EmittedProgram result;
-    result.name = program.name;
-    result.target = options.target;
-    for (const RegionProgram& region : program.regions) {
-        for (const auto& [array, type] : region.stored)
-            if (type == ElementType::I4)
-                return messages::unsupported_save(region.arrays[array.index()].name, name_of(type));
-        for (const Axis& axis : region.axes)
-            if (axis.extent > kMostSize)
-                return messages::axis_too_long(region.name, axis.name, axis.extent);
-        const auto asked = requests->find(region.name);
-        EmitOptions own = options;
-        Result<lowering::LoweredRegion> made = lower_or_fall_back(
-            state, region, asked == requests->end() ? schedule::Request{} : asked->second, own);
-        if (!made) return made.error();
-        lowering::LoweredRegion lowered = std::move(made).value();
-        lowered.program.header = header_of(state, region, options);
-        lowered.program.header.insert(lowered.program.header.end(), lowered.summary.begin(),
-                                      lowered.summary.end());
-        for (const DeviceArray& array : lowered.arrays) {
-            const auto known =
-                std::find_if(result.arrays.begin(), result.arrays.end(),
-                             [&](const DeviceArray& a) { return a.array == array.array; });
-            if (known == result.arrays.end()) result.arrays.push_back(array);
-        }
-        result.operands.insert(lowered.operands.begin(), lowered.operands.end());
-        EmittedKernel kernel = finish(std::move(lowered), region);
-        kernel.target = own.target;
-        if (kernel.shared_bytes > options.shared_memory)
-            return messages::shared_memory_exceeded(kernel, options, fix_for(state, region));
-        result.kernels.push_back(std::move(kernel));
-    }
-    return result;
+    return emit_by(state, program, options, {{options.target}, false});
 }
 
-Result<BestEmission> emit_best(const State& state, const TileProgram& program,
-                               EmitOptions options) {
-    BestEmission best;
-    // What runs on a CPU too, and can be exported.
-    std::vector<std::string> targets = {"simt", "sm_80"};
-    for (; !targets.empty(); targets.pop_back()) {
-        options.target = targets.back();
-        const Result<Architecture> made_for = find_architecture(options.architecture);
-        const bool unfit = made_for && !runs_on(options.target, *made_for);
-        Result<EmittedProgram> emitted =
-            unfit ? messages::architecture_unfit(options.target, options.architecture)
-                  : emit(state, program, options);
-        if (emitted) {
-            best.program = std::move(emitted).value();
-            return best;
-        }
-        best.refusals.push_back(emitted.error().list.front());
-        // What was asked for is not put aside by another target.
-        if (messages::refuses_choice(best.refusals.back())) return Diagnostics{best.refusals};
-    }
-    if (messages::is_unknown_choice(best.refusals.back())) return Diagnostics{best.refusals};
-    return best.refusals.back();
+Result<EmittedProgram> emit_best(const State& state, const TileProgram& program,
+                                 const EmitOptions& options) {
+    Targets targets{target_names(), true};
+    const Result<Architecture> made_for = find_architecture(options.architecture);
+    std::erase_if(targets.names, [&](const std::string& target) {
+        return made_for && runs_there_alone(target) && !runs_on(target, *made_for);
+    });
+    return emit_by(state, program, options, targets);
 }
 
 }  // namespace napkin

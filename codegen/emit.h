@@ -121,6 +121,7 @@ struct EmittedKernel {
     std::string region;  ///< as derivations name it
     std::string source;  ///< CUDA C++, which includes "napkin.cuh" (codegen/prelude)
     std::string target;  ///< whose instructions it uses
+    std::vector<std::string> not_newer;  ///< why not those of newer ones, a reason each
     /// How it is carried out: asked for again, it makes the same kernel.
     schedule::RegionSchedule choices;
     /// The scheduled program that it was lowered from, after each pass by its name; none for simt.
@@ -147,7 +148,7 @@ struct DeviceArray {
 /// Kernels in the order in which they run.
 struct EmittedProgram {
     std::string name;
-    std::string target;
+    std::string target;  ///< that of the newest kernel
     std::vector<EmittedKernel> kernels;
     std::vector<DeviceArray> arrays;  ///< every buffer of any kernel, inputs and outputs too
     /// Boxes of the diagram in which a product's computed operands are rounded for the tensor core.
@@ -162,19 +163,16 @@ struct EmittedProgram {
 /// old for the target, is a diagnostic.
 [[nodiscard]] Result<EmitOptions> emit_options_for(const std::string& target,
                                                    const std::string& architecture);
-/// Emits all regions of an expanded state.
+/// Emits all regions of an expanded state for the options' target; for the one before it those that
+/// `sm_90a` does not take.
 [[nodiscard]] Result<EmittedProgram> emit(const State& state, const TileProgram& program,
                                           const EmitOptions& options = {});
 
-/// Kernels of the best target that serves a state, and why the better ones do not.
-struct BestEmission {
-    EmittedProgram program;
-    std::vector<Diagnostic> refusals;
-};
-/// Emits for the best target that runs on the options' architecture and serves all regions,
-/// whatever the options' own target; the diagnostic of the last one where none does.
-[[nodiscard]] Result<BestEmission> emit_best(const State& state, const TileProgram& program,
-                                             EmitOptions options);
+/// Emits each region for the best target that runs on the options' architecture and takes it,
+/// whatever the options' own target: the newest one that is not known to be slower. The diagnostic
+/// of the last one where none does.
+[[nodiscard]] Result<EmittedProgram> emit_best(const State& state, const TileProgram& program,
+                                               const EmitOptions& options);
 
 /// The number of blocks of a launch with these extents by axis.
 [[nodiscard]] std::int64_t blocks_of(const EmittedKernel& kernel,

@@ -142,7 +142,7 @@ std::string Derivation::emit(const EmitWish& wish) const {
     Context context{arguments, sources};
     const cli::Cleared cleared = take(cli::emit_cleared(context, loaded_, tiles), sources);
     std::string text;
-    for (const EmittedKernel& kernel : cleared.emission.program.kernels) text += kernel.source;
+    for (const EmittedKernel& kernel : cleared.program.kernels) text += kernel.source;
     return text;
 }
 

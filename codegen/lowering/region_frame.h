@@ -31,6 +31,7 @@ struct LoweredRegion {
     std::vector<std::string> summary;       ///< of the schedule, for the header
     schedule::RegionSchedule choices;       ///< as EmittedKernel has them
     std::vector<std::pair<std::string, std::string>> passes;
+    std::optional<std::string> slower;  ///< why an older target is faster
 };
 
 /// In which order blocks take their groups; plain: the last axis varies fastest.

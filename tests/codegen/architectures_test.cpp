@@ -102,31 +102,101 @@ TEST_CASE("architectures: what a block may have") {
         CHECK_EQ(emit_options_for("sm_90a", machine).error().list.front().code, "E0907");
 }
 
-TEST_CASE("the best target is the one that serves every region on the machine, else simt") {
+TEST_CASE("without a target each region gets the best that takes it on the architecture") {
     const auto best_on = [](const State& state, const std::string& machine) {
         const Result<EmitOptions> options = emit_options_for("simt", machine);
         REQUIRE(options.has_value());
         return emit_best(state, test::program_of(state), *options);
     };
+    const auto expect = [&](const State& state, const std::string& machine,
+                            const std::vector<std::string>& targets,
+                            const std::vector<std::string>& reasons) {
+        INFO(machine);
+        const Result<EmittedProgram> best = best_on(state, machine);
+        REQUIRE(best.has_value());
+        std::vector<std::string> found;
+        std::string why;
+        for (const EmittedKernel& kernel : best->kernels) {
+            found.push_back(kernel.target);
+            CHECK(kernel.source.find(fmt::format("// Target {}, for {}.\n", kernel.target,
+                                                 machine)) != std::string::npos);
+            for (const std::string& reason : kernel.not_newer) {
+                why += reason + "\n";
+                // As the printer breaks lines of comments.
+                CHECK(kernel.source.find("// Since " + reason.substr(0, 20)) != std::string::npos);
+            }
+        }
+        CHECK_EQ(found, targets);
+        CHECK_EQ(reasons.empty(), why.empty());
+        for (const std::string& reason : reasons) {
+            INFO(why);
+            CHECK(why.find(reason) != std::string::npos);
+        }
+    };
     const State served = attention(64, 128, 64);
-    const Result<BestEmission> tensor = best_on(served, "sm_90");
-    REQUIRE(tensor.has_value());
-    CHECK_EQ(tensor->program, *emitted_for(served, "sm_90"));
-    CHECK(tensor->refusals.empty());
-    const Result<BestEmission> old = best_on(attention(64, 16, 16), "sm_75");
-    REQUIRE(old.has_value());
-    CHECK_EQ(old->program.target, "simt");
-    CHECK_EQ(old->refusals.front().code, "E0907");
-    const State scan = test::derive(test::load("diagram sums { axis n = 64, t = 64\ninput A[n, t]\n"
-                                               "output B[n, t] = scan[t] sum A[n, t] }"),
-                                    "group n by 8");
-    const Result<BestEmission> plain = best_on(scan, "sm_90");
-    REQUIRE(plain.has_value());
-    CHECK_EQ(plain->program.target, "simt");
-    CHECK_EQ(plain->refusals.front().code, "E0905");
-    const Result<BestEmission> none = best_on(attention(512, 512, 128), "sm_86");
+    expect(served, "sm_90", {"sm_90a"}, {});
+    expect(served, "sm_90a", {"sm_90a"}, {});
+    for (const char* machine : {"sm_80", "sm_89", "sm_100", "sm_120"})
+        expect(served, machine, {"sm_80"}, {});
+    expect(attention(64, 16, 16), "sm_75", {"simt"}, {"do not run on sm_75"});
+    expect(test::derive(test::load("diagram sums { axis n = 64, t = 64\ninput A[n, t]\n"
+                                   "output B[n, t] = scan[t] sum A[n, t] }"),
+                        "group n by 8"),
+           "sm_90", {"simt"},
+           {"does not fit target `sm_90a`", "does not fit target `sm_80`: `B` is a scan"});
+    const State mixed = test::derive(
+        test::load(
+            "diagram mixed { axis m = 128, n = 64, k = 64\n input A[m, k], B[n, k] : bf16\n"
+            "C[m, n] : bf16 = sum(k) A[m, k] * B[n, k]\n D[m, n] : bf16 = softmax[n](C[m, n])"
+            "\n output E[m, n] : f32 = scan[n] sum D[m, n] }"),
+        "group m by 64 in C\ngroup m by 8 in D\ngroup m by 8 in E");
+    expect(mixed, "sm_90", {"sm_90a", "sm_80", "simt"},
+           {"region `D` does not fit target `sm_90a`: it has no product", "`E` is a scan"});
+    CHECK_EQ(best_on(mixed, "sm_90")->target, "sm_90a");
+    const Result<EmittedProgram> none = best_on(attention(512, 512, 128), "sm_86");
     REQUIRE_FALSE(none.has_value());
     CHECK_EQ(none.error().list.size(), 1);
+}
+
+TEST_CASE("a region is left to sm_80 where warp groups would wait for its operands") {
+    const std::string diagram =
+        "diagram strided { axis p = 128, n = 64, k = 128\n axis m = 2 * p\n"
+        " input A[m, k], B[k, n] : bf16\n"
+        " output C[p, n] : bf16 = sum(k) A[2 * p, k] * B[k, n] }";
+    const auto targets_of = [](const std::string& text, const std::string& tiles,
+                               const std::string& asked) {
+        const State state = test::derive(test::load(text), tiles);
+        EmitOptions options;
+        options.target = asked;
+        const Result<EmittedProgram> made = asked.empty()
+                                                ? emit_best(state, test::program_of(state), options)
+                                                : emit(state, test::program_of(state), options);
+        REQUIRE(made.has_value());
+        const std::vector<std::string>& reasons = made->kernels.front().not_newer;
+        return made->target + (reasons.empty() ? "" : ": " + reasons.front());
+    };
+    const std::string chunks = "group p by 64\nstream k by 32";
+    CHECK_EQ(targets_of(diagram, chunks, "sm_90a"), "sm_90a");  // who asks for it gets it
+    CHECK_EQ(targets_of(diagram, chunks, ""),
+             "sm_80: region `C` is faster for an older target than for `sm_90a`: its warp groups "
+             "wait for `C_sum_left`, which they publish in its own turn");
+    CHECK_EQ(targets_of(diagram, "group p by 64", ""),
+             "sm_90a");  // no loop in which anything waits
+    const std::string odd =
+        "diagram odd { axis m = 64, n = 64, k = 100\n input A[m, k], B[k, n] : "
+        "bf16\n output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n] }";
+    CHECK_EQ(targets_of(odd, "group m by 64\nstream k by 32", ""),
+             "sm_80: region `C` is faster for an older target than for `sm_90a`: its warp groups "
+             "wait for threads that copy, since rows of `A` do not begin at multiples of 16 bytes");
+    // What was chosen for the older target makes the same kernel again.
+    const State state = test::derive(test::load(diagram), chunks);
+    const Result<EmittedProgram> first = emit_best(state, test::program_of(state), {});
+    REQUIRE(first.has_value());
+    EmitOptions again;
+    again.schedules = {{"C", {}, first->kernels.front().choices, {}}};
+    const Result<EmittedProgram> second = emit_best(state, test::program_of(state), again);
+    REQUIRE(second.has_value());
+    CHECK_EQ(*first, *second);
 }
 
 TEST_CASE("sm_80: kernels keep to the shared memory of their machine, or are refused") {

@@ -220,7 +220,7 @@ TEST_CASE("sm_90a: what warp groups do not take is made for sm_80, and the heade
     REQUIRE(program);
     const EmittedKernel& kernel = program->kernels.front();
     CHECK_EQ(kernel.target, "sm_80");
-    CHECK(kernel.source.find("For sm_80: ") != std::string::npos);
+    CHECK(kernel.source.find("// Target sm_80, for sm_90.\n// Since ") != std::string::npos);
     CHECK(kernel.source.find("warp groups take 64 rows at once") != std::string::npos);
 }
 

@@ -4,6 +4,7 @@
 //   fuse all
 //   group q by 128
 //   stream x by 64
+// Target sm_80, for sm_90.
 // Schedule:
 //   [O]
 //   warps = 4

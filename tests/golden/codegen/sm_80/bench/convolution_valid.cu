@@ -7,6 +7,7 @@
 //   stream r by 1
 //   stream s by 1
 //   stream k by 32
+// Target sm_80, for sm_90.
 // Schedule:
 //   [Y]
 //   warps = 4

@@ -4,6 +4,7 @@
 //   group a by 256
 //   group c by 128
 //   stream b by 64
+// Target sm_80, for sm_90.
 // Schedule:
 //   [Y]
 //   warps = 8

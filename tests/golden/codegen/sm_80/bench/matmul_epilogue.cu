@@ -5,6 +5,7 @@
 //   group m by 128
 //   group n by 128
 //   stream k by 64
+// Target sm_80, for sm_90.
 // Schedule:
 //   [Z]
 //   warps = 4

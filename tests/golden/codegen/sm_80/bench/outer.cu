@@ -3,6 +3,7 @@
 // Derivation:
 //   group m by 8 at l1
 //   group n by 1024 at l1
+// Target sm_80, for sm_90.
 // Schedule:
 //   [O]
 //   warps = 8

@@ -2,6 +2,7 @@
 //   Y[n = 32768, d = 2048] : bf16
 // Derivation:
 //   group n by 4
+// Target sm_80, for sm_90.
 // Schedule:
 //   [Y]
 //   warps = 4

@@ -4,6 +4,7 @@
 //   fuse S, P, O
 //   group q by 128 at l1
 //   stream x by 64 at l1
+// Target sm_80, for sm_90.
 // Schedule:
 //   [O]
 //   warps = 4

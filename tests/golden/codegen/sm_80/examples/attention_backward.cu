@@ -9,6 +9,7 @@
 //   fuse dK, dV
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Target sm_80, for sm_90.
 // Schedule:
 //   [dQ]
 //   warps = 2
@@ -207,6 +208,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   fuse dK, dV
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Target sm_80, for sm_90.
 // Schedule:
 //   [dV]
 //   warps = 4

@@ -6,6 +6,7 @@
 //   fuse S, P, O
 //   stream x by 64
 //   split-stream x by 1024
+// Target sm_80, for sm_90.
 // Schedule:
 //   [O_sum_part]
 //   warps = 1
@@ -246,6 +247,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
 //   fuse S, P, O
 //   stream x by 64
 //   split-stream x by 1024
+// Target sm_80, for sm_90.
 // Schedule:
 //   [O]
 //   warps = 4

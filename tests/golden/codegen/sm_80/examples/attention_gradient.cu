@@ -14,6 +14,7 @@
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Target sm_80, for sm_90.
 // Schedule:
 //   [O]
 //   warps = 2
@@ -237,6 +238,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Target sm_80, for sm_90.
 // Schedule:
 //   [D]
 //   warps = 8
@@ -314,6 +316,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Target sm_80, for sm_90.
 // Schedule:
 //   [dV]
 //   warps = 2
@@ -519,6 +522,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   stream x by 32 in dQ
 //   group x by 32 in dV
 //   stream q by 32 in dV
+// Target sm_80, for sm_90.
 // Schedule:
 //   [dQ]
 //   warps = 1

@@ -5,6 +5,7 @@
 //   fuse all
 //   group q by 64
 //   stream x by 64
+// Target sm_80, for sm_90.
 // Schedule:
 //   [L]
 //   warps = 4

@@ -6,6 +6,7 @@
 //   group q by 4 in P
 //   group q by 64 in O
 //   stream x by 64 in O
+// Target sm_80, for sm_90.
 // Schedule:
 //   [S]
 //   warps = 4
@@ -87,6 +88,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group q by 4 in P
 //   group q by 64 in O
 //   stream x by 64 in O
+// Target sm_80, for sm_90.
 // Schedule:
 //   [P]
 //   warps = 8
@@ -175,6 +177,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group q by 4 in P
 //   group q by 64 in O
 //   stream x by 64 in O
+// Target sm_80, for sm_90.
 // Schedule:
 //   [O]
 //   warps = 4

@@ -3,6 +3,7 @@
 // Derivation:
 //   group n by 64
 //   group d by 256
+// Target sm_80, for sm_90.
 // Schedule:
 //   [Y]
 //   warps = 8

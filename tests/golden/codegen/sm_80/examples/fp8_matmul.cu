@@ -8,6 +8,7 @@
 //   group m by 64 in Y
 //   group n by 64 in Y
 //   stream k by 64 in Y
+// Target sm_80, for sm_90.
 // Schedule:
 //   [s]
 //   warps = 8
@@ -85,6 +86,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group m by 64 in Y
 //   group n by 64 in Y
 //   stream k by 64 in Y
+// Target sm_80, for sm_90.
 // Schedule:
 //   [A]
 //   warps = 8
@@ -137,6 +139,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group m by 64 in Y
 //   group n by 64 in Y
 //   stream k by 64 in Y
+// Target sm_80, for sm_90.
 // Schedule:
 //   [Y]
 //   warps = 4

@@ -5,6 +5,7 @@
 //   group n by 64
 //   group c by 64
 //   stream d by 64
+// Target sm_80, for sm_90.
 // Schedule:
 //   [Y]
 //   warps = 4

@@ -4,6 +4,7 @@
 //   group a by 64
 //   group c by 64
 //   stream b by 32
+// Target sm_80, for sm_90.
 // Schedule:
 //   [C]
 //   warps = 4

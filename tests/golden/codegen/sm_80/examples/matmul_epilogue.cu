@@ -5,6 +5,7 @@
 //   group m by 64
 //   group n by 64
 //   stream k by 32
+// Target sm_80, for sm_90.
 // Schedule:
 //   [Z]
 //   warps = 4

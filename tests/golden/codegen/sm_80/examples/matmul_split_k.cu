@@ -5,6 +5,7 @@
 //   group c by 64
 //   stream b by 32
 //   split-stream b by 1024
+// Target sm_80, for sm_90.
 // Schedule:
 //   [C_sum_part]
 //   warps = 4
@@ -148,6 +149,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 //   group c by 64
 //   stream b by 32
 //   split-stream b by 1024
+// Target sm_80, for sm_90.
 // Schedule:
 //   [C]
 //   warps = 8
