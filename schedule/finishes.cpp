@@ -11,6 +11,14 @@ bool shares(const std::vector<BufferId>& a, const std::vector<BufferId>& b) {
     });
 }
 
+/// Whether what is published meanwhile is for another chunk, which has a place of its own.
+bool in_another_slot(const Program& program, const Op& op, const Op& product) {
+    return op.kind == Op::Kind::Publish && op.lead != product.lead &&
+           std::all_of(op.writes.begin(), op.writes.end(), [&](BufferId buffer) {
+               return program[buffer].place == Buffer::Place::Shared && !program[buffer].guarded;
+           });
+}
+
 bool goes_on(const Program& program, const Item& item) {
     const OpId* op = std::get_if<OpId>(&item.node);
     return op != nullptr && program[*op].completion == Completion::Finish;
@@ -29,7 +37,7 @@ bool needs(const Program& program, const Item& item, const Op& product) {
     const bool adds = op.completion == Completion::Finish && op.writes == product.writes;
     if (adds) return shares(op.writes, product.reads) && !shares(product.writes, product.reads);
     return shares(op.reads, product.writes) || shares(op.writes, product.writes) ||
-           shares(op.writes, product.reads);
+           (shares(op.writes, product.reads) && !in_another_slot(program, op, product));
 }
 
 }  // namespace

@@ -18,6 +18,8 @@ constexpr double kFetch = 60;
 /// Clocks that warps lose where they meet.
 constexpr double kBarrier = 60;
 
+constexpr std::int64_t kWarpsOfGroup = 4;
+
 std::vector<Chain> chains_of(const Program& program, const std::vector<OpId>& ops) {
     std::vector<Chain> chains;
     for (const OpId op : ops) {
@@ -41,11 +43,8 @@ void add_all(std::vector<BufferId>& buffers, const std::vector<BufferId>& more) 
 /// memory, or a state that nothing else in the loop touches.
 bool may_lead(const Program& program, const Chain& chain, const std::vector<Chain>& others) {
     if (program[chain.front()].kind == Op::Kind::Fetch) return true;
-    // What warp groups keep in registers stands before the loop; what they publish does not lead.
-    if (!program.rings.empty())
-        return std::none_of(others.begin(), others.end(), [&](const Chain& other) {
-            return program[other.front()].kind == Op::Kind::Publish;
-        });
+    // What warp groups keep in registers stands before the loop.
+    if (!program.rings.empty()) return true;
     const auto touched_by_others = [&](BufferId buffer) {
         return std::any_of(others.begin(), others.end(), [&](const Chain& other) {
             return other != chain && std::any_of(other.begin(), other.end(), [&](OpId id) {
@@ -88,11 +87,21 @@ RotationStep step_of(const Program& program, const Chain& chain) {
     return step;
 }
 
+/// Whether warp groups meet in every turn, since all compute what all read: then they go through it
+/// together.
+bool together(const Program& program, const std::vector<Chain>& chains) {
+    return !program.rings.empty() &&
+           std::any_of(chains.begin(), chains.end(), [&](const Chain& chain) {
+               return program[chain.front()].kind == Op::Kind::Publish;
+           });
+}
+
 std::vector<RotationBuffer> buffers_of(const Program& program, const std::vector<Chain>& chains) {
     std::vector<RotationBuffer> buffers;
+    const bool meet = program.rings.empty() || together(program, chains);
     for (const Buffer& buffer : program.buffers)
         buffers.push_back(buffer.place == Buffer::Place::Shared
-                              ? RotationBuffer{0, 2, program.rings.empty(), buffer.bytes}
+                              ? RotationBuffer{0, 2, meet, buffer.bytes}
                               : RotationBuffer{buffer.bytes / 4, 1, false, 0});
     if (program.rings.empty()) return buffers;
     // What begins and ends inside a chain takes the place of what the chain reads.
@@ -112,7 +121,7 @@ std::vector<RotationBuffer> buffers_of(const Program& program, const std::vector
 }
 
 /// The limits of a program whose warps all run through a turn together, or of its warp groups.
-RotationLimits limits_of(const Program& program) {
+RotationLimits limits_of(const Program& program, const std::vector<Chain>& chains) {
     RotationLimits limits;
     if (program.rings.empty()) {
         // Barriers keep the warps of a block together, so each goes through a turn as if it were
@@ -122,11 +131,14 @@ RotationLimits limits_of(const Program& program) {
         limits.barrier = kBarrier;
         return limits;
     }
-    constexpr std::int64_t kWarps = 4;
     constexpr std::int64_t kOthers = 24;  // registers beside buffers
-    const std::int64_t groups = program.agents.front().warps / kWarps;
+    const std::int64_t groups = program.agents.front().warps / kWarpsOfGroup;
     limits.sharing.agents = static_cast<int>(groups);
     limits.registers = registers_of_group(groups) - kOthers;
+    if (together(program, chains)) {
+        limits.sharing.agents = 1;
+        limits.barrier = kBarrier;
+    }
     return limits;
 }
 
@@ -229,8 +241,12 @@ public:
                     chains_.push_back(std::move(part));
         }
         for (const Chain& chain : chains_) steps_.push_back(step_of(program_, chain));
+        if (together(program_, chains_))
+            for (RotationStep& step : steps_)
+                for (double& clocks : step.cost.clocks)
+                    clocks *= static_cast<double>(program_.agents.front().warps) / kWarpsOfGroup;
         if (std::optional<Refusal> refusal = limit_leads()) return refusal;
-        const RotationLimits limits = limits_of(program_);
+        const RotationLimits limits = limits_of(program_, chains_);
         Rotation found = rotate(steps_, buffers_of(program_, chains_), limits);
         if (found.order.size() != steps_.size()) return no_order();
         if (!program_.rings.empty()) cut(found);

@@ -49,12 +49,14 @@ std::vector<Access> accesses_of(const Program& program, const std::vector<Event>
     std::vector<Access> accesses;
     const std::vector<std::size_t> owners = owners_of(program);
     for (std::size_t e = 0; e < events.size(); ++e) {
-        const OpId* id =
-            events[e].item == nullptr ? nullptr : std::get_if<OpId>(&events[e].item->node);
-        if (id == nullptr) continue;
-        const Op& op = program[*id];
+        if (events[e].item == nullptr) continue;
+        const OpId* id = std::get_if<OpId>(&events[e].item->node);
+        // A product that goes on reads its operands until it is through.
+        const Finish* finish = std::get_if<Finish>(&events[e].item->node);
+        if (id == nullptr && finish == nullptr) continue;
+        const Op& op = program[finish != nullptr ? finish->op : *id];
         // What another agent writes, tokens make visible.
-        if (program.apart(*id)) continue;
+        if (program.apart(op.id)) continue;
         const auto add = [&](BufferId buffer, bool write) {
             const Buffer& info = program[buffer];
             if (info.place != Buffer::Place::Shared) return;
@@ -64,6 +66,7 @@ std::vector<Access> accesses_of(const Program& program, const std::vector<Event>
             accesses.push_back({e, buffer, begin, begin + info.bytes, write, copy, info.guarded});
         };
         for (const BufferId buffer : op.reads) add(buffer, false);
+        if (finish != nullptr) continue;
         for (const BufferId buffer : op.writes) add(buffer, true);
     }
     return accesses;

@@ -36,7 +36,7 @@ private:
                 const Leads leads = leads_of(program_, loop->body);
                 for (std::int64_t t = -std::max(leads.copies, leads.others); t < trips_; ++t)
                     visit(loop->body, t, -leads.others, trips_);
-            } else if (const OpId* op = std::get_if<OpId>(&item.node)) {
+            } else if (const std::optional<OpId> op = op_of(item)) {
                 const std::int64_t chunk = turn + program_[*op].lead;
                 if (chunk >= 0 && chunk < chunks) add(&item, chunk);
             } else if (!inner) {
@@ -45,6 +45,13 @@ private:
             sites_.pop_back();
             turns_.pop_back();
         }
+    }
+
+    /// What it carries out, or waits for.
+    static std::optional<OpId> op_of(const Item& item) {
+        if (const OpId* op = std::get_if<OpId>(&item.node)) return *op;
+        if (const Finish* finish = std::get_if<Finish>(&item.node)) return finish->op;
+        return std::nullopt;
     }
 
     [[nodiscard]] bool is_copy(const Item& item) const {

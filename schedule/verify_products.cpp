@@ -1,5 +1,6 @@
 // Runs the agent that computes and keeps the products that it has started, in their order: what a
-// Finish waits for is through, what stays may not be touched.
+// Finish waits for is through, what stays may not be touched, nor what other warps' products may
+// still read, until all have met.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,10 +19,15 @@ public:
 
     void run() {
         visit(program_.body, 0, 1);
-        for (const Op* product : started_) fault(*product, "is on its way at the end");
+        for (const Product& product : started_) fault(*product.op, "is on its way at the end");
     }
 
 private:
+    struct Product {
+        const Op* op = nullptr;
+        std::int64_t chunk = 0;
+    };
+
     void fault(const Op& op, const std::string& what) {
         faults_.insert(fmt::format("`{}` {} (loops of {} chunks)", op.text, what, trips_));
     }
@@ -34,16 +40,20 @@ private:
         const auto others_there = [&](std::int64_t lead) { return there(lead > 0 ? 0 : 1); };
         for (const Item& item : body) {
             if (const OpId* id = std::get_if<OpId>(&item.node)) {
-                if (!program_.apart(*id) && there(program_[*id].lead)) run_op(program_[*id]);
+                if (!program_.apart(*id) && there(program_[*id].lead))
+                    run_op(program_[*id], turn + program_[*id].lead);
             } else if (const Finish* finish = std::get_if<Finish>(&item.node)) {
                 const std::int64_t lead = program_[finish->op].lead;
                 if (!there(lead)) continue;
                 const std::int64_t left =
                     finish->pending + (others_there(lead) ? finish->pending_apart : 0);
-                while (static_cast<std::int64_t>(started_.size()) > left) started_.pop_front();
+                for (; static_cast<std::int64_t>(started_.size()) > left; started_.pop_front())
+                    through_.push_back(started_.front());
+            } else if (const Sync* sync = std::get_if<Sync>(&item.node)) {
+                if (sync->barrier) through_.clear();
             } else if (const Release* release = std::get_if<Release>(&item.node)) {
                 if (!there(release->lead)) continue;
-                for (const Op* product : started_)
+                for (const auto& [product, chunk] : started_)
                     if (shares(product->reads, program_[release->ring].buffers) &&
                         product->lead == release->lead)
                         fault(*product, "is on its way when its operands are released");
@@ -75,9 +85,14 @@ private:
         return found;
     }
 
-    void run_op(const Op& op) {
+    void run_op(const Op& op, std::int64_t chunk) {
         const bool starts = op.completion == Completion::Finish;
-        for (const Op* product : started_) {
+        for (const std::deque<Product>* list : {&started_, &through_})
+            for (const Product& product : *list)
+                if (overwrites(op, chunk, product))
+                    fault(op,
+                          fmt::format("overwrites what the product `{}` reads", product.op->text));
+        for (const auto& [product, started] : started_) {
             const bool reads = shares(op.reads, product->writes);
             const bool writes =
                 shares(op.writes, product->writes) || shares(op.writes, registers(product->reads));
@@ -85,13 +100,22 @@ private:
             if ((reads || writes) && !(starts && op.writes == product->writes))
                 fault(op, fmt::format("touches what the product `{}` is at", product->text));
         }
-        if (starts) started_.push_back(&op);
+        if (starts) started_.push_back({&op, chunk});
+    }
+    /// Whether an operation writes to where a product's operands are in shared memory.
+    [[nodiscard]] bool overwrites(const Op& op, std::int64_t chunk, const Product& product) const {
+        return std::any_of(op.writes.begin(), op.writes.end(), [&](BufferId buffer) {
+            const Buffer& info = program_[buffer];
+            return info.place == Buffer::Place::Shared && shares({buffer}, product.op->reads) &&
+                   (chunk - product.chunk) % info.stages == 0;
+        });
     }
 
     const Program& program_;
     std::int64_t trips_;
     std::set<std::string>& faults_;
-    std::deque<const Op*> started_;
+    std::deque<Product> started_;
+    std::deque<Product> through_;  // by this warp group, of which others may not know
 };
 
 }  // namespace

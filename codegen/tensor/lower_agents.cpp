@@ -72,6 +72,14 @@ bool TensorLowering::is_ring(schedule::BufferId buffer) const {
                        [&](const schedule::Ring& ring) { return ring.barriers == buffer; });
 }
 
+/// Whether the block computes what is there, chunk after chunk in places of their own.
+bool TensorLowering::is_published(schedule::BufferId buffer) const {
+    return schedule_[buffer].stages > 1 &&
+           std::any_of(schedule_.ops.begin(), schedule_.ops.end(), [&](const schedule::Op& op) {
+               return op.kind == schedule::Op::Kind::Publish && contains(op.writes, buffer);
+           });
+}
+
 /// Whether bulk copies write what is there, or warp groups multiply it.
 bool TensorLowering::in_panels(schedule::BufferId buffer) const {
     const std::optional<RingId> ring = ring_of(schedule_, buffer);
@@ -246,7 +254,7 @@ kernel::Expression TensorLowering::content_of(RingId ring, std::int64_t lead) co
     return lead == 0 ? count : count + lead;
 }
 
-/// Rings are used in the slots of the chunk that an operation works on.
+/// What has places for several chunks is used in that of the chunk that an operation works on.
 void TensorLowering::use_rings(const schedule::Op& op) {
     for (const auto* list : {&op.reads, &op.writes})
         for (const schedule::BufferId buffer : *list)
@@ -254,6 +262,9 @@ void TensorLowering::use_rings(const schedule::Op& op) {
                 ring && schedule_[buffer].stages > 1)
                 slot_now_.insert_or_assign(buffer,
                                            content_of(*ring, op.lead) % schedule_[buffer].stages);
+            else if (!turn_count_.empty() && is_published(buffer))
+                slot_now_.insert_or_assign(
+                    buffer, (variable(turn_count_) + op.lead) % schedule_[buffer].stages);
 }
 
 void TensorLowering::lower(const schedule::Await& await, Body& body) {

@@ -249,6 +249,18 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
         "publish", {tile, kernel::thread_index(), variable("kThreads"), variable(function)})}});
 }
 
+/// Which part of an array the block computes, now.
+void TensorLowering::note_published(const Compute& compute) {
+    const VariableId target = compute.targets.front();
+    Shared& shared = shared_[target];
+    shared = {};
+    shared.axes = region_.arrays[region_.variables[target.index()].array.index()].axes;
+    for (const AxisId axis : shared.axes) {
+        shared.origin.push_back(ranges_.at(axis).start);
+        shared.count.push_back(ranges_.at(axis).count);
+    }
+}
+
 void TensorLowering::lower_publish(const schedule::Op& op, const Compute& compute, Span span,
                                    Body& body) {
     make_deferred_loads(compute, body);
@@ -264,17 +276,10 @@ void TensorLowering::lower_publish(const schedule::Op& op, const Compute& comput
                               product.type, body);
     }
     add_comments(text_of(compute.statement), span, compute.via, body);
+    note_published(compute);
     const VariableId target = compute.targets.front();
     const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
-    Shared& shared = shared_[target];
-    shared.axes = info.axes;
-    shared.origin.clear();
-    shared.count.clear();
-    for (const AxisId axis : info.axes) {
-        shared.origin.push_back(ranges_.at(axis).start);
-        shared.count.push_back(ranges_.at(axis).count);
-    }
     if (tile.home == Home::Shared) return lower_shared_vector(compute, body);
     Expression value = map_of(compute).value();
     if (info.rounds && info.type != ElementType::F32)

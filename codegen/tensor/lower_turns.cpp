@@ -24,6 +24,7 @@ using kernel::Run;
 using kernel::variable;
 using schedule::Item;
 using schedule::OpId;
+using schedule::Sync;
 
 const char* const kTested = "kTested";
 
@@ -108,6 +109,7 @@ void TensorLowering::declare_registers(const schedule::ChunkLoop& loop, bool of_
         const OpId* id = std::get_if<OpId>(&item.node);
         if (id == nullptr) continue;
         const schedule::Op& op = schedule_[*id];
+        if (op.kind == schedule::Op::Kind::Publish) continue;
         if (op.writes.empty() || stays_in_turn(loop, op.writes.front()) != of_turn) continue;
         if (op.kind == schedule::Op::Kind::Pack)
             declare_left(op, body);
@@ -115,6 +117,20 @@ void TensorLowering::declare_registers(const schedule::ChunkLoop& loop, bool of_
             static_cast<void>(declare_left_values(op, body));
         else if (const Compute* compute = std::get_if<Compute>(&leaves_[op.leaf.index()]->node))
             declare(compute->targets.front(), body);
+    }
+}
+
+/// What a loop's operations bring to shared memory is of the chunk whose range the axis has now.
+void TensorLowering::note_chunk(const schedule::ChunkLoop& loop) {
+    for (const Item& item : loop.body) {
+        const OpId* id = std::get_if<OpId>(&item.node);
+        if (id == nullptr) continue;
+        const schedule::Op& op = schedule_[*id];
+        const auto& leaf = leaves_[op.leaf.index()]->node;
+        if (const Load* load = std::get_if<Load>(&leaf); load != nullptr && !op.writes.empty())
+            note_shared(*load);
+        if (op.kind == schedule::Op::Kind::Publish && op.side == schedule::Op::Side::None)
+            if (const Compute* compute = std::get_if<Compute>(&leaf)) note_published(*compute);
     }
 }
 
@@ -150,11 +166,20 @@ void TensorLowering::declare_turn(Turns& turns, Body& body) {
     const AxisRange next = ranges_.at(code.loop.axis);
     find_scales(code.loop);
     const std::vector<Item>& items = code.loop.body;
+    const auto is_sync = [](const Item& item) { return std::holds_alternative<Sync>(item.node); };
     for (std::size_t i = 0; i < items.size();) {
+        // All warps meet in every turn.
+        if (is_sync(items[i])) {
+            lower(schedule::Body{items[i++]}, inside);
+            continue;
+        }
         const bool leading = lead_of(schedule_, items[i]) > 0;
         ranges_[code.loop.axis] = leading ? next : now;
+        note_chunk(code.loop);
         Body part;
-        for (; i < items.size() && (lead_of(schedule_, items[i]) > 0) == leading; ++i)
+        for (; i < items.size() && !is_sync(items[i]) &&
+               (lead_of(schedule_, items[i]) > 0) == leading;
+             ++i)
             lower(schedule::Body{items[i]}, part);
         bool& tests = leading ? turns.tests_next : turns.tests_now;
         tests = tests || mentions(part, kTested);
@@ -178,6 +203,16 @@ void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
     ChunkLoop& code = turns.code;
     turns.next = names_.fresh(code.axis + "_next");
     body.push_back({kernel::Comment{fmt::format("chunks of {}", code.axis), true}});
+    const bool publishes = std::any_of(loop.body.begin(), loop.body.end(), [&](const Item& item) {
+        const OpId* id = std::get_if<OpId>(&item.node);
+        return id != nullptr && !schedule_[*id].writes.empty() &&
+               is_published(schedule_[*id].writes.front());
+    });
+    if (publishes && !counts_.contains(loop.source)) {
+        counts_[loop.source] = names_.fresh("chunk_of_" + code.axis);
+        body.push_back(kernel::declare("int", counts_.at(loop.source), 0));
+    }
+    if (publishes) turn_count_ = counts_.at(loop.source);
     declare_registers(loop, false, body);
     find_visible(code, body);
     declare_turn(turns, body);
@@ -218,6 +253,7 @@ void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
     append(first, counted(1));
     append(body, only_if(start < code.end, std::move(first)));
     ranges_[loop.axis] = code.outer;
+    turn_count_.clear();
 }
 
 }  // namespace napkin::lowering

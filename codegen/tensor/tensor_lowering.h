@@ -94,6 +94,7 @@ private:
     // lower_agents.cpp
     [[nodiscard]] bool is_ring(schedule::BufferId buffer) const;
     [[nodiscard]] bool in_panels(schedule::BufferId buffer) const;
+    [[nodiscard]] bool is_published(schedule::BufferId buffer) const;
     void lower_agents(Body& body);
     void declare_rings(Body& body);
     [[nodiscard]] Body agent_of(bool apart);
@@ -116,6 +117,8 @@ private:
     void find_scales(const schedule::ChunkLoop& loop);
     [[nodiscard]] bool stays_in_turn(const schedule::ChunkLoop& loop,
                                      schedule::BufferId buffer) const;
+    void note_chunk(const schedule::ChunkLoop& loop);
+    void note_published(const Compute& compute);
     void declare_registers(const schedule::ChunkLoop& loop, bool of_turn, Body& body);
 
     // lower_loop.cpp
@@ -339,6 +342,7 @@ private:
     std::map<LeafId, std::string> left_values_;    // of which some are packed
     std::map<VariableId, std::string> maps_;       // parameters of bulk copies
     std::map<std::uint32_t, std::string> counts_;  // by loop
+    std::string turn_count_;                       // of the loop whose turns are made
     bool apart_ = false;                           // whether that agent is lowered now
     /// What marks say of a loop's chunks, and where they were made before the agents part.
     struct Marked {

@@ -109,6 +109,14 @@ std::vector<TensorWorkload> workloads() {
                     "output C[m, n] : bf16 = silu(G[m, n]) * U[m, n] }",
                     {},
                     "fuse all\ngroup m by 128\ngroup n by 32\nstream k by 32"});
+    for (const char* type : {"e4m3", "i8"})
+        list.push_back({fmt::format("a right operand of {}", type),
+                        fmt::format("diagram mm {{ axis m = 136, n = 72, k = 104\n input A[m, k] : "
+                                    "bf16\n input B[n, k] : {}\n input s[n] : f32\n output C[m, n] "
+                                    ": bf16 = sum(k) A[m, k] * (B[n, k] * s[n]) }}",
+                                    type),
+                        {},
+                        "group m by 128\ngroup n by 64\nstream k by 32"});
     const std::string tiles = "fuse all\ngroup q by 64\nstream x by 64";
     const std::string causal = "if x <= q + size(x) - size(q) then S[q, x] else -inf";
     list.push_back(attention("attention", "S[q, x]", "", {}, tiles));
@@ -123,6 +131,15 @@ std::vector<TensorWorkload> workloads() {
     list.push_back(attention("attention, more queries than keys", causal, "",
                              {{"q", 216}, {"x", 100}}, tiles));
     list.push_back(attention("attention, softcap", "30 * tanh(S[q, x] / 30)", "", {}, tiles));
+    const char* const kTurned =
+        " input W[x, d] : bf16\n R[x, d] = K[x, d] * W[x, d] + K[x, (d + 32) % 64]\n";
+    for (const char* groups : {"64", "128"}) {
+        TensorWorkload turned =
+            attention(fmt::format("attention, turned keys, {} queries", groups), "S[q, x]", kTurned,
+                      {}, fmt::format("fuse all\ngroup q by {}\nstream x by 32", groups));
+        turned.diagram.replace(turned.diagram.find("* K[x, d] *"), 11, "* R[x, d] *");
+        list.push_back(std::move(turned));
+    }
     list.push_back(attention("attention, bias", "S[q, x] + B[x]", " input B[x] : f32", {}, tiles));
     return list;
 }
@@ -191,13 +208,18 @@ TEST_CASE("sm_90a: random products and attentions in random tiles are right") {
                 workload = prologue(left, right, random() % 2 == 0 ? kActivation : kNorm, tiles);
             workload.sizes = {{"m", size()}, {"n", size()}, {"k", size()}};
         } else {
+            const char* const kKeys[] = {"",
+                                         " input W[x, d] : bf16\n R[x, d] = K[x, d] * W[x, d]\n"};
+            const std::size_t turned = random() % std::size(kKeys);
             const char* const kScores[] = {"S[q, x]", "if x <= q then S[q, x] else -inf",
                                            "if x <= q and q - x < 37 then S[q, x] else -inf",
                                            "S[q, x] * 0.5 + 1"};
-            workload = attention("random", kScores[random() % std::size(kScores)], "",
+            workload = attention("random", kScores[random() % std::size(kScores)], kKeys[turned],
                                  {{"q", size()}, {"x", size()}, {"d", pick({16, 32, 40, 64, 80})}},
                                  fmt::format("fuse all\ngroup q by {}\nstream x by {}",
                                              pick({64, 128, 60}), pick({16, 32, 48, 64, 80, 7})));
+            if (turned > 0)
+                workload.diagram.replace(workload.diagram.find("* K[x, d] *"), 11, "* R[x, d] *");
         }
         INFO("seed ", seed, ": ", workload.diagram, "\n", workload.derivation);
         const State state = test::state_of(workload);
