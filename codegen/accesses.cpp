@@ -21,6 +21,7 @@ struct Primitive {
 std::optional<Primitive> find_primitive(const std::string& name) {
     // clang-format off
     const std::vector<Primitive> list = {
+        {"begin_multiply", {},  {0}},
         {"commit_copies",  {},  {}},
         {"copy_async",     {0}, {}},
         {"copy_repeating", {0}, {}},
@@ -46,6 +47,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"store",          {1}, {}},
         {"take_registers", {},  {}},
         {"wait_copies",    {},  {}},
+        {"wait_products",  {},  {}},
     };
     // clang-format on
     const auto found = std::find_if(list.begin(), list.end(), [&](const Primitive& primitive) {

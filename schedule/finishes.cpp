@@ -65,7 +65,12 @@ void add_finishes(const Program& program, Body& body) {
         if (!goes_on(program, body[i])) continue;
         const OpId id = std::get<OpId>(body[i].node);
         std::size_t at = i + 1;
-        Finish finish{id, 0, 0};
+        const std::int64_t lag = program[id].lag;
+        Finish finish{id, program[id].lead - lag, 0, 0};
+        // Those of the next chunk are on their way too.
+        if (lag > 0)
+            finish.pending_apart = std::count_if(
+                body.begin(), body.end(), [&](const Item& item) { return goes_on(program, item); });
         for (; at < body.size() && !needs(program, body[at], program[id]); ++at) {
             if (!goes_on(program, body[at])) continue;
             const bool together = program[std::get<OpId>(body[at].node)].lead == program[id].lead;

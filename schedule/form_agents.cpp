@@ -102,13 +102,17 @@ private:
 };
 
 /// What uses a product's operands uses them until it is through.
-std::size_t end_of(const Body& body, std::size_t reader) {
+struct End {
+    std::size_t at = 0;
+    std::int64_t lead = 0;
+};
+End end_of(const Program& program, const Body& body, std::size_t reader) {
     const OpId* id = std::get_if<OpId>(&body[reader].node);
     for (std::size_t i = reader + 1; id != nullptr && i < body.size(); ++i)
         if (const Finish* finish = std::get_if<Finish>(&body[i].node);
             finish != nullptr && finish->op == *id)
-            return i;
-    return reader;
+            return {i, finish->lead};
+    return {reader, lead_of(program, body[reader])};
 }
 
 /// Where a ring that a body's copies fill is first and last needed there.
@@ -123,9 +127,10 @@ std::optional<Use> use_of(const Program& program, const Body& body, BufferId buf
     std::optional<Use> use;
     for (const std::size_t i : items_reading(program, body, buffer)) {
         const std::int64_t lead = lead_of(program, body[i]);
-        if (!use) use = Use{i, lead, end_of(body, i), lead};
+        const End end = end_of(program, body, i);
+        if (!use) use = Use{i, lead, end.at, end.lead};
         if (lead > use->first_lead) use->first = i, use->first_lead = lead;
-        if (lead <= use->last_lead) use->last = end_of(body, i), use->last_lead = lead;
+        if (end.lead <= use->last_lead) use->last = end.at, use->last_lead = end.lead;
     }
     return use;
 }

@@ -121,6 +121,8 @@ struct Op {
     /// Chunks by which it is ahead of the loop around it, and by how many it may be, copies aside.
     std::int64_t lead = 0;
     std::int64_t most_lead = 0;
+    /// Of a product: chunks by which it is waited for later than its own turn.
+    std::int64_t lag = 0;
     bool operator==(const Op&) const = default;
 };
 
@@ -149,6 +151,7 @@ struct Release {
 /// as far ahead as it is, and so many that are not, which some turns lack.
 struct Finish {
     OpId op;
+    std::int64_t lead = 0;  ///< of the chunk whose product it waits for
     std::int64_t pending = 0;
     std::int64_t pending_apart = 0;
     bool operator==(const Finish&) const = default;

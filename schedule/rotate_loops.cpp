@@ -87,6 +87,20 @@ RotationStep step_of(const Program& program, const Chain& chain) {
     return step;
 }
 
+/// Whether all that warp groups do to a chunk is to add products from shared memory to what they
+/// have: then one chunk's may start before the one before is through.
+bool only_adds(const Program& program, const std::vector<Chain>& chains) {
+    return !program.rings.empty() &&
+           std::all_of(chains.begin(), chains.end(), [&](const Chain& chain) {
+               const Op& op = program[chain.front()];
+               return op.kind == Op::Kind::Multiply && op.completion == Completion::Finish &&
+                      std::all_of(op.reads.begin(), op.reads.end(), [&](BufferId buffer) {
+                          return program[buffer].place == Buffer::Place::Shared ||
+                                 op.writes == std::vector{buffer};
+                      });
+           });
+}
+
 /// Whether warp groups meet in every turn, since all compute what all read: then they go through it
 /// together.
 bool together(const Program& program, const std::vector<Chain>& chains) {
@@ -345,6 +359,11 @@ private:
             for (const OpId op : chains_[chain]) {
                 program_[op].lead = found.leads[chain];
                 loop_.body.push_back({op});
+            }
+        if (leads_ && only_adds(program_, chains_))
+            for (const Chain& chain : chains_) {
+                Op& product = program_[chain.front()];
+                product.lead = product.lag = 1;
             }
         loop_.interval = found.interval;
         loop_.bound = found.bound;

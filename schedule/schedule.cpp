@@ -126,7 +126,7 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
             const OpId* id = std::get_if<OpId>(&item.node);
             if (id == nullptr) continue;
             const Op& op = program[*id];
-            if (op.most_lead > 0) choices.leads[names.ops[id->index()]] = op.lead;
+            if (op.most_lead > 0) choices.leads[names.ops[id->index()]] = op.lead - op.lag;
             if (const std::string& product = names.products[id->index()];
                 op.fetchable && !product.empty())
                 choices.fetched[product] = op.portion == Op::Portion::Head;

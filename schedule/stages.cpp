@@ -25,7 +25,9 @@ Leading readers_of(const Program& program, const Body& body, BufferId buffer) {
     };
     for (const Item& item : body) {
         if (const OpId* id = std::get_if<OpId>(&item.node)) {
-            if (touches(program[*id].reads, buffer)) note(program[*id].lead);
+            if (!touches(program[*id].reads, buffer)) continue;
+            note(program[*id].lead);
+            note(program[*id].lead - program[*id].lag);
         } else if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) {
             if (readers_of(program, loop->body, buffer).least != INT64_MAX) note(0);
         }

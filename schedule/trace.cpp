@@ -36,8 +36,8 @@ private:
                 const Leads leads = leads_of(program_, loop->body);
                 for (std::int64_t t = -std::max(leads.copies, leads.others); t < trips_; ++t)
                     visit(loop->body, t, -leads.others, trips_);
-            } else if (const std::optional<OpId> op = op_of(item)) {
-                const std::int64_t chunk = turn + program_[*op].lead;
+            } else if (const std::optional<std::int64_t> lead = lead_of(item)) {
+                const std::int64_t chunk = turn + *lead;
                 if (chunk >= 0 && chunk < chunks) add(&item, chunk);
             } else if (!inner) {
                 add(&item, 0);
@@ -47,10 +47,10 @@ private:
         }
     }
 
-    /// What it carries out, or waits for.
-    static std::optional<OpId> op_of(const Item& item) {
-        if (const OpId* op = std::get_if<OpId>(&item.node)) return *op;
-        if (const Finish* finish = std::get_if<Finish>(&item.node)) return finish->op;
+    /// Of the chunk that it works on, or waits for.
+    [[nodiscard]] std::optional<std::int64_t> lead_of(const Item& item) const {
+        if (const OpId* op = std::get_if<OpId>(&item.node)) return program_[*op].lead;
+        if (const Finish* finish = std::get_if<Finish>(&item.node)) return finish->lead;
         return std::nullopt;
     }
 

@@ -43,7 +43,7 @@ private:
                 if (!program_.apart(*id) && there(program_[*id].lead))
                     run_op(program_[*id], turn + program_[*id].lead);
             } else if (const Finish* finish = std::get_if<Finish>(&item.node)) {
-                const std::int64_t lead = program_[finish->op].lead;
+                const std::int64_t lead = finish->lead;
                 if (!there(lead)) continue;
                 const std::int64_t left =
                     finish->pending + (others_there(lead) ? finish->pending_apart : 0);
@@ -55,7 +55,7 @@ private:
                 if (!there(release->lead)) continue;
                 for (const auto& [product, chunk] : started_)
                     if (shares(product->reads, program_[release->ring].buffers) &&
-                        product->lead == release->lead)
+                        chunk == turn + release->lead)
                         fault(*product, "is on its way when its operands are released");
             } else if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) {
                 if (turn >= 0) visit_loop(*loop);

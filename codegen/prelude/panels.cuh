@@ -163,6 +163,12 @@ NK_DEVICE void start_multiply(Fragment<1, kAcross>& acc, const LeftOperand<T, 1,
         start_product<T, !b.kAlongRows>(acc.at[0], left.at[0][step], b.at(step), add || step > 0);
     commit_products();
 }
+/// What products will be added to is in its registers from here on, not only where the first one
+/// starts.
+template <int kAcross>
+NK_DEVICE void begin_multiply(Fragment<1, kAcross>& acc) {
+    settle(acc.at[0]);
+}
 /// Waits for all products but those of the last kPending groups; acc is one of the others'.
 template <int kPending, int kAcross>
 NK_DEVICE void finish_multiply(Fragment<1, kAcross>& acc) {

@@ -239,14 +239,25 @@ kernel::Statement TensorLowering::group_multiplication(
                      {sum, *matrix_of(leaf, product, true), call("group_row"), right, 0, adds})}};
 }
 
+/// The registers of a product's results.
+kernel::Expression TensorLowering::target_of(const schedule::Op& op) const {
+    return place(std::get<Compute>(leaves_[op.leaf.index()]->node).targets.front());
+}
+
 void TensorLowering::lower(const schedule::Finish& finish, Body& body) const {
     const schedule::Op& op = schedule_[finish.op];
-    const Compute& compute = std::get<Compute>(leaves_[op.leaf.index()]->node);
-    kernel::Expression pending = finish.pending;
-    if (finish.pending_apart > 0)
-        pending = choose(member(variable(op.lead > 0 ? "now" : "ahead"), "value"),
-                         finish.pending + finish.pending_apart, finish.pending);
-    body.push_back({Run{call({"finish_multiply", {pending}}, {place(compute.targets.front())})}});
+    const kernel::Expression others = member(variable(finish.lead > 0 ? "now" : "ahead"), "value");
+    const std::int64_t most = finish.pending + finish.pending_apart;
+    const auto through = [&](const kernel::Expression& pending) -> Body {
+        return {{Run{call({"finish_multiply", {pending}}, {target_of(op)})}}};
+    };
+    // The product of the next chunk is at its results already.
+    if (op.lag > 0)
+        body.push_back({kernel::If{
+            others, {{Run{call({"wait_products", {most}})}}}, through(finish.pending)}});
+    else
+        append(body, through(finish.pending_apart > 0 ? choose(others, most, finish.pending)
+                                                      : kernel::Expression(finish.pending)));
 }
 
 void TensorLowering::lower_product(const schedule::Op& op, const Compute& compute, Span span,

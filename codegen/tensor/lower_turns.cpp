@@ -34,7 +34,7 @@ std::int64_t lead_of(const schedule::Program& program, const Item& item) {
     if (const schedule::Release* release = std::get_if<schedule::Release>(&item.node))
         return release->lead;
     if (const schedule::Finish* finish = std::get_if<schedule::Finish>(&item.node))
-        return program[finish->op].lead;
+        return finish->lead;
     return 0;
 }
 
@@ -214,6 +214,9 @@ void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
     }
     if (publishes) turn_count_ = counts_.at(loop.source);
     declare_registers(loop, false, body);
+    for (const Item& item : loop.body)
+        if (const OpId* id = std::get_if<OpId>(&item.node); id != nullptr && schedule_[*id].lag > 0)
+            body.push_back({Run{call("begin_multiply", {target_of(schedule_[*id])})}});
     find_visible(code, body);
     declare_turn(turns, body);
 

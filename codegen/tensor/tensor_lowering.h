@@ -277,6 +277,7 @@ private:
     [[nodiscard]] kernel::Statement group_multiplication(
         LeafId leaf, const kernel::Expression& sum, const std::optional<kernel::Expression>& left,
         bool adds) const;
+    [[nodiscard]] kernel::Expression target_of(const schedule::Op& op) const;
     void lower(const schedule::Finish& finish, Body& body) const;
     [[nodiscard]] std::optional<kernel::Expression> left_operand(const schedule::Op& op,
                                                                  const Compute& compute,

@@ -249,12 +249,21 @@ TEST_CASE("sm_90a: what warp groups do not take is made for sm_80, and the heade
 TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measured") {
     if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     const std::filesystem::path folder = NAPKIN_BENCHMARKS_DIR;
+    const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
     for (const auto& [diagram, derivation] : {std::pair("matmul", "matmul"),
+                                              {"matmul", "matmul_split_k"},
                                               {"attention", "attention"},
-                                              {"attention_causal", "attention"}}) {
+                                              {"attention_causal", "attention"},
+                                              {"convolution_valid", "convolution_valid"},
+                                              {"swiglu", "swiglu"},
+                                              {"matmul_epilogue", "matmul_epilogue"},
+                                              {"rmsnorm_linear", "rmsnorm_linear"}}) {
         INFO(diagram);
+        const std::string file = std::string(diagram) + ".ncd";
+        const std::filesystem::path path =
+            std::filesystem::exists(folder / file) ? folder / file : examples / file;
         const State state =
-            test::derive(test::load(test::read_text(folder / (std::string(diagram) + ".ncd"))),
+            test::derive(test::load(test::read_text(path)),
                          test::read_text(folder / "sm_90a" / (std::string(derivation) + ".drv")));
         const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
         REQUIRE(program);
