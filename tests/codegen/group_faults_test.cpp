@@ -1,0 +1,79 @@
+// Faults planted in loops of warp groups, where products, copies and what the block publishes are
+// on their way together: the emulator finds each.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/codegen/judge.h"
+#include "tests/codegen/tensor_states.h"
+
+namespace napkin {
+namespace {
+
+struct Fault {
+    std::string name;
+    std::string what;  ///< stands in the kernel exactly once
+    std::string by;
+};
+struct Subject {
+    std::string name;
+    std::string body;  ///< of the diagram, behind its axes and A
+    std::vector<Fault> faults;
+};
+
+std::vector<Subject> subjects() {
+    const std::string filled = "_ring.wait_filled(chunk_of_k_2 + 1);";
+    const std::string meet = "        fence_async();\n        named_barrier(1, kThreads);\n";
+    return {
+        {"a product that is waited for a chunk later",
+         "input B[n, k] : bf16\noutput C[m, n] : bf16 = sum(k) A[m, k] * B[n, k]",
+         {{"operands released under the product", "wait_products<1>();", "wait_products<2>();"},
+          {"a chunk used before it is there", "A" + filled, ""},
+          {"the slot of the chunk after", "B_tile((chunk_of_k_2 + 1) % 4)",
+           "B_tile((chunk_of_k_2 + 2) % 4)"},
+          {"results used before the product is through", "finish_multiply<0>(C_sum);",
+           "finish_multiply<1>(C_sum);"}}},
+        {"a left operand in registers",
+         "input B[n, k], g[k] : bf16\nN[m, k] = relu(A[m, k] + g[k])\n"
+         "output C[m, n] : bf16 = sum(k) N[m, k] * B[n, k]",
+         {{"elements read before they are there", "A" + filled, ""},
+          {"elements of the chunk after", "A_tile((chunk_of_k_2 + 1) % 4)",
+           "A_tile((chunk_of_k_2 + 2) % 4)"},
+          {"registers changed under the product", "finish_multiply<0>(C_sum);",
+           "finish_multiply<1>(C_sum);"}}},
+        {"an operand published a chunk ahead",
+         "input B[n, k] : e4m3\noutput C[m, n] : bf16 = sum(k) A[m, k] * B[n, k]",
+         {{"multiplied before all have published", meet, "        fence_async();\n"},
+          {"published without a fence", meet, "        named_barrier(1, kThreads);\n"},
+          {"published over what is multiplied", "C_sum_right_tile((chunk_of_k_2 + 1) % 2)",
+           "C_sum_right_tile((chunk_of_k_2 + 2) % 2)"},
+          {"converted before it is there", "B" + filled, ""}}},
+    };
+}
+
+}  // namespace
+
+TEST_CASE("sm_90a: faults planted in loops of warp groups are found") {
+    for (const Subject& subject : subjects()) {
+        const State state = test::derive(
+            test::load("diagram mm { axis m = 136, n = 72, k = 104\n input A[m, k] : bf16\n" +
+                       subject.body + " }"),
+            "fuse all\ngroup m by 128\ngroup n by 64\nstream k by 16");
+        EmitOptions options;
+        options.target = "sm_90a";
+        const Result<EmittedProgram> right = emit(state, test::program_of(state), options);
+        REQUIRE(right);
+        CHECK_EQ(test::wrong_with(state, *right, 1), "");
+        for (const Fault& fault : subject.faults) {
+            EmittedProgram program = *right;
+            std::string& source = program.kernels.front().source;
+            const std::size_t at = source.find(fault.what);
+            INFO(subject.name, ": ", fault.name, " in\n", source);
+            REQUIRE_NE(at, std::string::npos);
+            REQUIRE_EQ(source.find(fault.what, at + 1), std::string::npos);
+            source.replace(at, fault.what.size(), fault.by);
+            CHECK_NE(test::wrong_with(state, program, 1), "");
+        }
+    }
+}
+
+}  // namespace napkin

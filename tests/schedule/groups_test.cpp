@@ -1,0 +1,118 @@
+// Products that go on beside other work: what is waited for where, and what must not be changed
+// until then.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "schedule/finishes.h"
+#include "schedule/place.h"
+#include "schedule/stages.h"
+#include "schedule/synchronise.h"
+#include "schedule/verify.h"
+
+namespace napkin::schedule {
+namespace {
+
+/// A loop that publishes an operand a chunk ahead and multiplies it.
+struct Published {
+    Program program;
+    BufferId panel{0};
+    OpId publish{0};
+    OpId multiply{1};
+
+    Published() {
+        program.agents = {{Agent::Job::Compute, 8}};
+        program.buffers = {{"panel", Buffer::Place::Shared, 1024},
+                           {"sum", Buffer::Place::Registers, 256}};
+        const BufferId sum{1};
+        Op made;
+        made.kind = Op::Kind::Publish;
+        made.text = "panel";
+        made.writes = {panel};
+        made.lead = 1;
+        program.ops.push_back(made);
+        Op product;
+        product.id = multiply;
+        product.kind = Op::Kind::Multiply;
+        product.text = "sum";
+        product.reads = {panel, sum};
+        product.writes = {sum};
+        product.completion = Completion::Finish;
+        program.ops.push_back(product);
+        ChunkLoop loop;
+        loop.body = {{multiply}, {publish}};
+        program.body = {{loop}};
+    }
+    void finish() {
+        REQUIRE(!set_stages(program, 1, {}));
+        place(program);
+        add_finishes(program);
+        synchronise(program);
+    }
+    [[nodiscard]] Body& body() { return std::get<ChunkLoop>(program.body.front().node).body; }
+    template <class Node>
+    [[nodiscard]] Body::iterator find() {
+        return std::find_if(body().begin(), body().end(), [](const Item& item) {
+            return std::holds_alternative<Node>(item.node);
+        });
+    }
+};
+
+}  // namespace
+
+TEST_CASE("what is published for the next chunk stands beside the product of this one") {
+    Published right;
+    right.finish();
+    CHECK_EQ(right.program[right.panel].stages, 2);
+    CHECK(verify(right.program).empty());
+    CHECK(verify_products(right.program).empty());
+    // The product is waited for behind what is published meanwhile.
+    const auto published = std::find(right.body().begin(), right.body().end(), Item{right.publish});
+    CHECK_LT(published, right.find<Finish>());
+
+    SUBCASE("in one place it overwrites what the product reads") {
+        right.program[right.panel].stages = 1;
+        CHECK_FALSE(verify_products(right.program).empty());
+    }
+    SUBCASE("without a barrier another group's product may still read") {
+        right.body().erase(right.find<Sync>());
+        CHECK_FALSE(verify_products(right.program).empty());
+    }
+    SUBCASE("without a wait the product is on its way when its operand is overwritten") {
+        right.body().erase(right.find<Finish>());
+        CHECK_FALSE(verify_products(right.program).empty());
+    }
+}
+
+TEST_CASE("a product that is waited for a chunk later") {
+    Program program;
+    program.agents = {{Agent::Job::Compute, 4}};
+    program.buffers = {{"K", Buffer::Place::Shared, 1024, 2},
+                       {"sum", Buffer::Place::Registers, 256},
+                       {"K_ring", Buffer::Place::Shared, 32, 1, 2048, true}};
+    const BufferId sum{1};
+    Op product;
+    product.kind = Op::Kind::Multiply;
+    product.text = "sum";
+    product.reads = {BufferId{0}, sum};
+    product.writes = {sum};
+    product.completion = Completion::Finish;
+    product.lead = product.lag = 1;
+    program.ops = {product};
+    program.rings = {{{BufferId{0}}, BufferId{2}}};
+    ChunkLoop loop;
+    loop.body = {{OpId{0}}};
+    program.body = {{loop}};
+    add_finishes(program);
+    Body& body = std::get<ChunkLoop>(program.body.front().node).body;
+    CHECK_EQ(std::get<Finish>(body.back().node), Finish{OpId{0}, 0, 0, 1});
+    body.push_back({Release{RingId{0}, 0}});
+    CHECK(verify_products(program).empty());
+    std::get<Release>(body.back().node).lead = 1;
+    CHECK_FALSE(verify_products(program).empty());
+    std::get<Release>(body.back().node).lead = 0;
+    ++std::get<Finish>(body[1].node).pending;
+    CHECK_FALSE(verify_products(program).empty());
+}
+
+}  // namespace napkin::schedule
