@@ -34,6 +34,10 @@ void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--machine", out.machine,
                        "a machine by name or file, with overrides: H200,block.capacity=96KiB")
             ->required(takes.machine_required);
+    if (takes.two)
+        app.add_option("DERIVATIONS", out.several, "two .drv files, the one to compare with first")
+            ->required()
+            ->expected(2);
     if (takes.several)
         app.add_option("MACHINES", out.several, "names or files, each with figures overridden")
             ->required();
@@ -209,7 +213,7 @@ std::vector<std::string> choices_in(const std::string& type) {
 
 std::string files_of(const std::string& name, const std::string& command) {
     if (name == "FILE") return command == "verify" ? "*.json" : "*.ncd";
-    if (name == "--drv") return "*.drv";
+    if (name == "--drv" || name == "DERIVATIONS") return "*.drv";
     if (name == "--schedule") return "*.toml";
     if (name == "--certificate") return "*.json";
     return name == "--out" ? "*" : "";

@@ -44,7 +44,7 @@ struct Arguments {
     bool per_group = false;  ///< `draw --per-group`
     int width = 0;           ///< of a picture, as its format counts; the usual one when 0
     bool interactive = false;
-    std::vector<std::string> several;  ///< the machines of `compare`
+    std::vector<std::string> several;  ///< the machines of `compare`, the derivations of `diff`
     std::string topic;                 ///< the free word of `machines` and `explain`
 };
 

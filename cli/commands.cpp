@@ -19,6 +19,8 @@ std::span<const Subcommand> all_subcommands() {
         Subcommand{"derive", "replay a derivation and tell of each step, or derive at a prompt",
                    Takes{.derivation = true, .machine = true, .output = true, .json = true, .interactive = true},
                    run_derive},
+        Subcommand{"diff", "what differs between two derivations: steps, transfers, memory and time",
+                   Takes{.machine = true, .json = true, .two = true}, run_diff},
         Subcommand{"suggest", "rank the next moves of a derivation by what they save, and say why others are refused",
                    Takes{.derivation = true, .machine = true, .json = true, .top = true}, run_suggest},
         Subcommand{"search", "find derivations for a machine by the model",

@@ -47,6 +47,7 @@ struct Takes {
     bool seed = false;
     bool exported = false;        ///< how an export is named, and which sizes it leaves open
     bool several = false;         ///< machines, as many as are named
+    bool two = false;             ///< derivations, two of them
     const char* topic = nullptr;  ///< what the free word is, where there is one
 };
 
@@ -63,6 +64,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_bound(Context& context);
 [[nodiscard]] Result<int> run_cost(Context& context);
 [[nodiscard]] Result<int> run_derive(Context& context);
+[[nodiscard]] Result<int> run_diff(Context& context);
 [[nodiscard]] Result<int> run_doctor(Context& context);
 [[nodiscard]] Result<int> run_draw(Context& context);
 [[nodiscard]] Result<int> run_emit(Context& context);
