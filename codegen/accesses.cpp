@@ -42,6 +42,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"publish",        {0}, {}},
         {"replace_nan",    {},  {0}},
         {"save_matrix",    {3}, {}},
+        {"save_slices",    {1, 2}, {}},
         {"save_rows",      {1}, {}},
         {"start_multiply", {},  {0}},
         {"store",          {1}, {}},

@@ -62,6 +62,7 @@ EmittedKernel finish(lowering::LoweredRegion& lowered, const RegionProgram& regi
     kernel::verify(program);
     kernel.source = kernel::print(program);
     kernel.choices = std::move(lowered.choices);
+    kernel.persistent = kernel.choices.persistent.value_or(false);
     kernel.passes = std::move(lowered.passes);
     kernel.parameters = program.parameters;
     kernel.grid = std::move(lowered.grid);

@@ -127,7 +127,8 @@ struct EmittedKernel {
     /// The scheduled program that it was lowered from, after each pass by its name; none for simt.
     std::vector<std::pair<std::string, std::string>> passes;
     std::vector<KernelParameter> parameters;
-    std::vector<GridAxis> grid;  ///< the number of blocks is the product of their counts
+    std::vector<GridAxis> grid;  ///< the number of tiles is the product of their counts
+    bool persistent = false;     ///< whether blocks take one tile after another, in any number
     int threads = 256;
     std::int64_t shared_bytes = 0;
     std::vector<SharedTile> shared;
@@ -174,9 +175,13 @@ struct EmittedProgram {
 [[nodiscard]] Result<EmittedProgram> emit_best(const State& state, const TileProgram& program,
                                                const EmitOptions& options);
 
-/// The number of blocks of a launch with these extents by axis.
+/// The number of tiles of a launch with these extents by axis: its blocks, unless these take
+/// several.
 [[nodiscard]] std::int64_t blocks_of(const EmittedKernel& kernel,
                                      const std::vector<std::int64_t>& extents);
+/// The number of blocks of a launch on a device where so many of them run at once.
+[[nodiscard]] std::int64_t grid_of(const EmittedKernel& kernel,
+                                   const std::vector<std::int64_t>& extents, std::int64_t resident);
 /// Elements from one index to the next along each dimension of an array, by its layout.
 [[nodiscard]] std::vector<std::int64_t> strides_of(const Array& array,
                                                    const std::vector<std::int64_t>& extents);

@@ -14,6 +14,12 @@ std::int64_t blocks_of(const EmittedKernel& kernel, const std::vector<std::int64
     return blocks;
 }
 
+std::int64_t grid_of(const EmittedKernel& kernel, const std::vector<std::int64_t>& extents,
+                     std::int64_t resident) {
+    const std::int64_t tiles = blocks_of(kernel, extents);
+    return kernel.persistent ? std::min(tiles, std::max<std::int64_t>(resident, 1)) : tiles;
+}
+
 std::vector<std::int64_t> strides_of(const Array& array, const std::vector<std::int64_t>& extents) {
     std::vector<std::int64_t> strides(array.axes.size(), 1);
     std::int64_t next = 1;

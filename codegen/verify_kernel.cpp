@@ -6,7 +6,7 @@
 namespace napkin::kernel {
 
 void verify(const Program& program) {
-    std::set<std::string> readable = {"kThreads", "threadIdx", "blockIdx", "memory"};
+    std::set<std::string> readable = {"kThreads", "threadIdx", "blockIdx", "gridDim", "memory"};
     std::set<std::string> writable;
     for (const KernelParameter& parameter : program.parameters) {
         readable.insert(parameter.name);

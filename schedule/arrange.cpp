@@ -309,8 +309,16 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
         return Refusal{fmt::format("{} columns take {} registers of a thread, which has {}",
                                    columns_held(plan), held, registers),
                        smaller, std::nullopt};
+    bool marked = false;
+    for_statements(region.body, [&](const TileStatement&, const Loop* loop) {
+        marked = marked || (loop != nullptr && !loop->data_masks.empty());
+    });
+    if (marked && wanted.persistent.value_or(false))
+        return Refusal{"data decides which chunks a tile visits, which a block finds out once",
+                       "leave it out, and the planner chooses", SettingName{"persistent", ""}};
     plan.warps_down = shape.down;
     plan.warps_across = 1;
+    plan.persistent = wanted.persistent.value_or(false);
     plan.rows_of_warp = kTile;
     plan.split.reset();
     return std::nullopt;

@@ -30,6 +30,7 @@ public:
 
     Program run() {
         program_.region = region_.name;
+        program_.persistent = plan_.persistent;
         program_.agents = {{Agent::Job::Everything, plan_.warps_down * plan_.warps_across}};
         for (const auto& [variable, tile] : plan_.tiles) add_buffer(variable, tile);
         if (plan_.across_warps) {
@@ -314,9 +315,16 @@ private:
 
     void form_save(const Save& save, Body& body) {
         const BufferId source = *buffer_of(save.source);
-        if (plan_.staged.contains(save.array)) {
+        const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
+        if (plan_.staged.contains(save.array) && plan_.persistent) {
+            const BufferId slices =
+                add(name_of(save.array) + "_slices", Buffer::Place::Shared, rows * kSliceBytes);
+            program_[slices].guarded = true;
+            Op& store = push(Op::Kind::Store, "save " + name_of(save.array), body);
+            store.reads = {source};
+            store.writes = {slices};
+        } else if (plan_.staged.contains(save.array)) {
             const Tile& tile = plan_.tiles.at(save.source);
-            const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
             const BufferId staging = add(name_of(save.array) + "_staging", Buffer::Place::Shared,
                                          rows * columns_of(plan_, *tile.column).padded *
                                              bytes_of(region_.stored.at(save.array)));

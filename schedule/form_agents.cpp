@@ -172,7 +172,7 @@ Program form_agents(Program program, const RegionProgram& region, const Plan& pl
 
 void add_tokens(Program& program) {
     Body body = std::move(program.body);
-    add_tokens(program, body, false);
+    add_tokens(program, body, program.persistent);
     program.body = std::move(body);
 }
 

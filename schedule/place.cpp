@@ -39,10 +39,13 @@ void place(Program& program) {
     std::vector<std::optional<Lifetime>> lifetimes(program.buffers.size());
     for (std::size_t i = 0; i < program.body.size(); ++i)
         collect(program, program.body[i], i, lifetimes);
-    // An agent of its own may fill rings long before they are read.
+    // An agent of its own may fill rings long before they are read, for the next tile too.
     for (const Ring& ring : program.rings)
         for (const BufferId buffer : ring.buffers)
-            if (lifetimes[buffer.index()]) lifetimes[buffer.index()]->first = 0;
+            if (std::optional<Lifetime>& lifetime = lifetimes[buffer.index()]) {
+                lifetime->first = 0;
+                if (program.persistent) lifetime->last = program.body.size();
+            }
     for (std::size_t b = 0; b < program.buffers.size(); ++b)
         if (program.buffers[b].guarded) lifetimes[b] = Lifetime{0, program.body.size()};
     program.shared_bytes = 0;

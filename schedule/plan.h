@@ -34,6 +34,8 @@ namespace napkin::schedule {
 
 /// Extents of tiles in shared memory and of fragments are padded to multiples of it.
 inline constexpr std::int64_t kTile = 16;
+/// Of a row of the part of a result that a warp stages at once, where blocks take several tiles.
+inline constexpr std::int64_t kSliceBytes = 128;
 
 /// Where a variable's tile lives.
 enum class Home {
@@ -118,6 +120,7 @@ struct Plan {
     std::set<ArrayId> staged;        ///< those that are
     std::set<ArrayId> infinite;      ///< arrays that masks may make infinite
     bool across_warps = false;       ///< whether folds combine what several warps hold
+    bool persistent = false;         ///< whether a block takes one tile after another
     [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
     [[nodiscard]] bool has_products() const { return !products.empty(); }
     /// Where no product is.

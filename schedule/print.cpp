@@ -81,6 +81,7 @@ public:
         line(placed_ ? fmt::format("region {}: {} bytes of shared memory", program_.region,
                                    program_.shared_bytes)
                      : fmt::format("region {}", program_.region));
+        if (program_.persistent) line("blocks take one tile after another");
         for (const Agent& agent : program_.agents)
             line(fmt::format("agent {}: {} warps", name_of(agent.job), agent.warps));
         for (std::size_t b = 0; b < program_.buffers.size(); ++b)

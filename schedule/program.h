@@ -203,6 +203,9 @@ struct Program {
     std::vector<Op> ops;
     std::vector<Ring> rings;
     Body body;
+    /// Whether a block runs the body for one tile after another: what the agents of the others fill
+    /// goes on into the next tile, and the turn of a ring that the body fills is the tile's.
+    bool persistent = false;
     /// Left operands in registers, by the leaf of their product.
     std::map<LeafId, BufferId> left_of;
     /// Buffers of the region's variables that have one.

@@ -14,6 +14,7 @@
 #include "schedule/rotate_loops.h"
 #include "schedule/stages.h"
 #include "schedule/synchronise.h"
+#include "schedule/tile_loop.h"
 #include "schedule/verify.h"
 
 namespace napkin::schedule {
@@ -48,14 +49,24 @@ bool is_refused(const Made& made) {
 }
 
 /// With so many stages where none are chosen, and every buffer in its place.
-Made staged(Passes passes, std::int64_t stages, const RegionSchedule& wanted) {
+Made staged(Passes passes, std::int64_t stages, std::int64_t of_tiles,
+            const RegionSchedule& wanted) {
     Program program = passes.back().second;
+    set_tile_stages(program, of_tiles, wanted.stages);
     if (std::optional<Refusal> refusal = set_stages(program, stages, wanted.stages))
         return *std::move(refusal);
     passes.emplace_back("stages", program);
     place(program);
     passes.emplace_back("place", std::move(program));
     return passes;
+}
+
+/// The same, with what the next tile needs early where it fits.
+Made staged(const Passes& passes, std::int64_t stages, const RegionSchedule& wanted,
+            const Limits& limits) {
+    Made made = staged(passes, stages, 2, wanted);
+    if (is_refused(made) || program_of(made).shared_bytes <= limits.shared_memory) return made;
+    return staged(passes, stages, 1, wanted);
 }
 
 /// Whether two blocks' results of products find room in a processor's registers: warp groups hold
@@ -79,12 +90,12 @@ Made with_stages(const Passes& passes, const Plan& plan, const RegionSchedule& w
     constexpr std::int64_t kReserved = 1024;  // bytes of every block, by the hardware
     const std::int64_t half = limits.shared_memory / 2 - kReserved;
     if (const auto all = wanted.stages.find(""); all != wanted.stages.end())
-        return staged(passes, all->second, wanted);
+        return staged(passes, all->second, wanted, limits);
     std::int64_t stages = most_stages(plan, limits);
-    Made made = staged(passes, stages, wanted);
+    Made made = staged(passes, stages, wanted, limits);
     const auto fewer_than = [&](std::int64_t least, std::int64_t bytes) {
         while (stages > least && !is_refused(made) && program_of(made).shared_bytes > bytes)
-            made = staged(passes, --stages, wanted);
+            made = staged(passes, --stages, wanted, limits);
     };
     if (plan.threads() <= kFewThreads && registers_for_two(passes.back().second, limits))
         fewer_than(2, half);
@@ -113,13 +124,15 @@ Plan least_staged(const RegionProgram& region, const RegionSchedule& wanted, Pla
 }
 
 /// What the plan and the program say, as choices.
-RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const Program& program) {
+RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const Program& program,
+                          const Limits& limits) {
     RegionSchedule choices;
     choices.warps = 0;
     for (const Agent& agent : program.agents)
         if (agent.job != Agent::Job::Load) *choices.warps += agent.warps;
     choices.warps_down = plan.warps_down;
     choices.warps_across = plan.warps_across;
+    if (limits.warp_groups) choices.persistent = plan.persistent;
     const ProgramNames names = names_of(program);
     for_rotated(program.body, [&](const ChunkLoop& loop) {
         for (const Item& item : loop.body) {
@@ -132,8 +145,9 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
                 choices.fetched[product] = op.portion == Op::Portion::Head;
         }
     });
-    for (const BufferId ring : copied_rings(program))
-        choices.stages[names.buffers[ring.index()]] = program[ring].stages;
+    for (const auto& rings : {copied_rings(program), tile_rings(program)})
+        for (const BufferId ring : rings)
+            choices.stages[names.buffers[ring.index()]] = program[ring].stages;
     for (const ArrayId array : plan.stageable)
         choices.staged[region.arrays[array.index()].name] = plan.staged.contains(array);
     return choices;
@@ -189,7 +203,7 @@ std::variant<Scheduled, Refusal> schedule_once(const RegionProgram& region,
         add_tokens(program);
         passes.emplace_back("add_tokens", std::move(program));
     }
-    RegionSchedule choices = choices_of(region, *chosen, passes.back().second);
+    RegionSchedule choices = choices_of(region, *chosen, passes.back().second, limits);
     if (std::optional<Refusal> unknown = why_no_such(wanted, choices)) return *std::move(unknown);
     return Scheduled{*chosen, std::move(choices), std::move(passes)};
 }
@@ -217,8 +231,8 @@ std::string most_that_fit(const RegionProgram& region, RegionSchedule wanted,
 /// Which choice takes the memory that there is not: one without which the rest fits.
 std::optional<Refusal> why_too_much(const RegionProgram& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
-    for (const char* field :
-         {"stages", "leads", "fetched", "staged", "warps", "warps_down", "warps_across"}) {
+    for (const char* field : {"stages", "leads", "fetched", "persistent", "staged", "warps",
+                              "warps_down", "warps_across"}) {
         const RegionSchedule rest = without(wanted, field);
         if (rest == wanted || !fits(schedule_once(region, rest, limits), limits)) continue;
         const std::vector<Setting> settings = settings_of(wanted);

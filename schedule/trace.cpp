@@ -11,7 +11,8 @@ public:
 
     std::vector<Event> run() {
         number(program_.body);
-        visit(program_.body, 0, 0, 1);
+        const std::int64_t tiles = program_.persistent ? 2 : 1;
+        for (std::int64_t tile = 0; tile < tiles; ++tile) visit(program_.body, tile, 0, tiles);
         return std::move(events_);
     }
 

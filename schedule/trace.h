@@ -20,7 +20,7 @@ struct Site {
 struct Event {
     const Item* item = nullptr;  ///< an operation, a Sync or a Commit
     /// Where it is in each body around it, outermost first, and in which turn of that body. The
-    /// region has turn 0; a loop's turns before its first chunk are negative.
+    /// region's turns are tiles; a loop's turns before its first chunk are negative.
     std::vector<Site> sites;
     std::vector<std::int64_t> turns;
     std::int64_t chunk = 0;  ///< of the innermost loop, on which an operation works
@@ -39,7 +39,8 @@ struct Leads {
 };
 [[nodiscard]] Leads leads_of(const Program& program, const Body& body);
 
-/// Every event of a run in which every loop has `trips` chunks. Before a loop's first turn the
+/// Every event of a run in which every loop has `trips` chunks, for two tiles where a block takes
+/// several. Before a loop's first turn the
 /// kernel makes the copies that lead it, then whole turns of the other operations that do.
 [[nodiscard]] std::vector<Event> trace(const Program& program, std::int64_t trips);
 

@@ -17,7 +17,9 @@ public:
 
     void run() {
         find_writers(program_.body);
-        run_turn(program_.body, 0, 1, false);
+        const std::int64_t tiles = program_.persistent ? 3 : 1;
+        for (std::int64_t tile = 0; tile < tiles; ++tile)
+            run_turn(program_.body, tile, tiles, false);
         for (const Touch& touch : touches_)
             if (touch.copy && !touch.over) fault(*touch.op, "is on its way when the block ends");
     }

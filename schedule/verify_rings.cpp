@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -23,8 +24,9 @@ struct Act {
 
 class Match {
 public:
-    Match(const Program& program, std::int64_t trips, std::set<std::string>& faults)
-        : program_(program), trips_(trips), faults_(faults) {
+    /// `trips`: of the loops, tile by tile.
+    Match(const Program& program, std::vector<std::int64_t> trips, std::set<std::string>& faults)
+        : program_(program), trips_of_tiles_(std::move(trips)), faults_(faults) {
         for (std::size_t r = 0; r < program.rings.size(); ++r)
             for (const BufferId buffer : program.rings[r].buffers) ring_of_[buffer] = r;
         filled_.assign(program.rings.size(), 0);
@@ -34,7 +36,12 @@ public:
     void run() {
         for (const bool apart : {true, false}) {
             base_.clear();
-            visit(program_.body, 0, 1, apart);
+            const auto tiles = static_cast<std::int64_t>(trips_of_tiles_.size());
+            for (std::int64_t tile = 0; tile < tiles; ++tile) {
+                trips_ = trips_of_tiles_[static_cast<std::size_t>(tile)];
+                turns_[&program_.body] = tile;
+                visit(program_.body, tile, tiles, apart);
+            }
         }
         for (const Act& act : load_)
             if (act.kind == Act::Kind::Fill) total_[act.ring] = act.content + 1;
@@ -72,16 +79,16 @@ private:
                 for (const auto* list : {&op.writes, &op.reads})
                     for (const BufferId buffer : *list)
                         if (program_[buffer].place == Buffer::Place::Shared)
-                            acts.push_back(act(kind, buffer, &op, op.lead, turn));
+                            acts.push_back(act(kind, buffer, &op, op.lead, turn, body));
             } else if (const Await* await = std::get_if<Await>(&item.node); await && !apart) {
                 if (there(turn + await->lead))
-                    acts.push_back(
-                        act(Act::Kind::Await, first_of(await->ring), nullptr, await->lead, turn));
+                    acts.push_back(act(Act::Kind::Await, first_of(await->ring), nullptr,
+                                       await->lead, turn, body));
             } else if (const Release* release = std::get_if<Release>(&item.node);
                        release && !apart) {
                 if (there(turn + release->lead))
                     acts.push_back(act(Act::Kind::Release, first_of(release->ring), nullptr,
-                                       release->lead, turn));
+                                       release->lead, turn, body));
             }
         }
     }
@@ -101,7 +108,7 @@ private:
 
     /// The content of a ring is that of the body which fills it.
     [[nodiscard]] Act act(Act::Kind kind, BufferId buffer, const Op* op, std::int64_t lead,
-                          std::int64_t turn) {
+                          std::int64_t turn, const Body& body) {
         Act made{kind, 0, 0, op, buffer};
         const auto ring = ring_of_.find(buffer);
         if (ring == ring_of_.end()) return made;
@@ -110,14 +117,8 @@ private:
         const auto base = base_.find(filler);
         const std::int64_t before = base == base_.end() ? 0 : base->second;
         const auto own = turns_.find(filler);
-        made.content = before + (filler == &program_.body ? 0
-                                 : in_turn(filler, turn)  ? turn + lead
-                                                          : own->second);
+        made.content = before + (filler == &body ? turn + lead : own->second);
         return made;
-    }
-    [[nodiscard]] bool in_turn(const Body* filler, std::int64_t turn) const {
-        const auto own = turns_.find(filler);
-        return own != turns_.end() && own->second == turn;
     }
     [[nodiscard]] const Body* filler_of(const Body& body, BufferId buffer) const {
         for (const Item& item : body) {
@@ -166,7 +167,8 @@ private:
     }
 
     const Program& program_;
-    std::int64_t trips_;
+    std::vector<std::int64_t> trips_of_tiles_;
+    std::int64_t trips_ = 0;
     std::set<std::string>& faults_;
     std::map<BufferId, std::size_t> ring_of_;
     std::map<const Body*, std::int64_t> base_;
@@ -188,8 +190,14 @@ std::vector<std::string> verify_rings(const Program& program) {
     if (program.rings.empty()) return {};
     std::int64_t most = 3;
     for (const Buffer& buffer : program.buffers) most = std::max(most, buffer.stages + 2);
-    for (const std::int64_t trips : {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, most})
-        Match(program, trips, faults).run();
+    const std::array trips = {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, most};
+    for (std::size_t first = 0; first < trips.size(); ++first) {
+        // Where a block takes several tiles, loops of each number of chunks follow each other.
+        std::vector<std::int64_t> of_tiles = {trips[first]};
+        while (program.persistent && std::ssize(of_tiles) < most + std::ssize(trips))
+            of_tiles.push_back(trips[(first + of_tiles.size()) % trips.size()]);
+        Match(program, std::move(of_tiles), faults).run();
+    }
     return {faults.begin(), faults.end()};
 }
 

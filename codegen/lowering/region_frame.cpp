@@ -178,22 +178,19 @@ IndexForm RegionFrame::banded(std::size_t slow, std::size_t first,
     return rest;
 }
 
-/// The outermost parallel loops become blocks; returns what is inside them.
-const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
-    const std::vector<TileStatement>* inside = &region_.body;
-    std::vector<const Parallel*> chain;
-    while (inside->size() == 1) {
-        const Parallel* parallel = std::get_if<Parallel>(&inside->front().node);
+RegionFrame::Grid RegionFrame::find_grid() {
+    Grid grid;
+    grid.inside = &region_.body;
+    while (grid.inside->size() == 1) {
+        const Parallel* parallel = std::get_if<Parallel>(&grid.inside->front().node);
         if (parallel == nullptr || parallel->level > Level::Block) break;
-        chain.push_back(parallel);
-        inside = &parallel->body;
+        grid.chain.push_back(parallel);
+        grid.inside = &parallel->body;
     }
-    if (chain.empty()) return *inside;
-
     // The number of groups of each, for which a group of the same axis further out matters.
-    std::vector<IndexForm> counts;
     std::map<AxisId, std::int64_t> enclosing;
-    for (const Parallel* parallel : chain) {
+    grid_.clear();
+    for (const Parallel* parallel : grid.chain) {
         const auto outer = enclosing.find(parallel->axis);
         GridAxis axis{parallel->axis, parallel->size, std::nullopt};
         IndexForm divided = sizes_[parallel->axis.index()];
@@ -201,14 +198,38 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
             axis.within = outer->second;
             divided = minimum(IndexForm(outer->second), divided);
         }
-        counts.push_back(ceil_divide(divided, parallel->size));
+        grid.counts.push_back(ceil_divide(divided, parallel->size));
         enclosing[parallel->axis] = parallel->size;
         grid_.push_back(axis);
     }
+    return grid;
+}
+
+kernel::For RegionFrame::loop_over_tiles() {
+    const auto place = [](const char* what) {
+        return kernel::call("int", {member(kernel::variable(what), "x")});
+    };
+    kernel::For loop;
+    loop.end = 1;
+    for (const IndexForm& count : find_grid().counts)
+        loop.end = std::move(loop.end) * expression_of(count);
+    tile_ = names_.fresh("tile");
+    loop.name = *tile_;
+    loop.begin = place("blockIdx");
+    loop.step = place("gridDim");
+    return loop;
+}
+
+/// The outermost parallel loops become blocks; returns what is inside them.
+const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
+    const auto [chain, counts, inside] = find_grid();
+    if (chain.empty()) return *inside;
     // The last one varies fastest.
     std::vector<IndexForm> groups(chain.size());
-    const kernel::Expression block_index = member(kernel::variable("blockIdx"), "x");
-    IndexForm rest = index_atom(kernel::call("int", {block_index}), {0, kAny32.high});
+    const kernel::Expression number =
+        tile_ ? kernel::variable(*tile_)
+              : kernel::call("int", {member(kernel::variable("blockIdx"), "x")});
+    IndexForm rest = index_atom(number, {0, kAny32.high});
     std::size_t significant = chain.size();
     while (significant > 0 && counts[significant - 1].is_constant(1)) --significant;
     std::size_t first = 0;
@@ -247,9 +268,13 @@ const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
             multiples_[name] = std::gcd(divisor_of(outer.start), chain[i]->size);
             start = index_along(axis, name);
         }
-        if (grid_[i].within && !start.is_constant())
-            body.push_back({kernel::LeaveIf{expression_of(start) >=
-                                            expression_of(outer.start + outer.count)}});
+        if (grid_[i].within && !start.is_constant()) {
+            const kernel::Expression end = expression_of(outer.start + outer.count);
+            if (tile_)
+                body.push_back({kernel::SkipUnless{expression_of(start) < end}});
+            else
+                body.push_back({kernel::LeaveIf{expression_of(start) >= end}});
+        }
         narrow(axis, chain[i]->size, start, body);
     }
     return *inside;

@@ -53,7 +53,10 @@ protected:
     // region_frame.cpp: sizes, names, ranges, the grid
     /// The name reserved for an axis the first time, a numbered one after that.
     [[nodiscard]] std::string next_name(const std::string& reserved);
+    /// Of a block's tile: its number is the block's, or `tile_`, where blocks take several.
     [[nodiscard]] const std::vector<TileStatement>& lower_grid(Body& body);
+    /// How many tiles there are, and for each block one after another those that are its own.
+    [[nodiscard]] kernel::For loop_over_tiles();
     /// A variable that is an index along the axis, or counts up to `most` from 0.
     [[nodiscard]] IndexForm index_along(AxisId axis, const std::string& name) const;
     [[nodiscard]] static IndexForm counted(const std::string& name, std::int64_t most);
@@ -101,6 +104,7 @@ protected:
     AxisRanges ranges_;
     std::vector<GridAxis> grid_;
     BlockOrder order_;
+    std::optional<std::string> tile_;  // the variable that counts tiles
     std::map<ArrayId, std::string> buffers_;
     std::map<std::string, std::int64_t> multiples_;  // what divides the value of a name
     std::set<AxisId> held_;                          // axes of run-time size that are held whole
@@ -115,6 +119,13 @@ private:
     /// Orders the strides as the arrays are, and makes the multiples of strides and addresses those
     /// that vector copies rely on.
     void finish_strides();
+    /// Groups that become blocks, outermost first, and how many there are of each.
+    struct Grid {
+        std::vector<const Parallel*> chain;
+        std::vector<IndexForm> counts;
+        const std::vector<TileStatement>* inside = nullptr;
+    };
+    [[nodiscard]] Grid find_grid();
     void name_axes();
     void find_run_time_sizes();
 

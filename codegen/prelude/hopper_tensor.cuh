@@ -2,4 +2,5 @@
 #pragma once
 
 #include "panels.cuh"
+#include "slices.cuh"
 #include "tensor.cuh"

@@ -108,6 +108,13 @@ void* Driver::load(const CompiledKernel& compiled, std::int64_t shared_bytes) co
     return function;
 }
 
+std::int64_t Driver::resident_blocks(void* function, int threads, std::int64_t shared_bytes) const {
+    int each = 0;
+    call("cuOccupancyMaxActiveBlocksPerMultiprocessor", &each, function, threads,
+         static_cast<std::size_t>(shared_bytes));
+    return status_.processors * each;
+}
+
 void Driver::launch(void* function, std::int64_t blocks, int threads, std::int64_t shared_bytes,
                     std::vector<void*>& arguments) const {
     call("cuLaunchKernel", function, static_cast<unsigned>(blocks), 1U, 1U,

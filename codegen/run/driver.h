@@ -61,6 +61,9 @@ public:
 
     /// Loads a compiled kernel and lets it use its dynamic shared memory.
     [[nodiscard]] void* load(const CompiledKernel& compiled, std::int64_t shared_bytes) const;
+    /// Blocks of a loaded kernel that the device runs at once.
+    [[nodiscard]] std::int64_t resident_blocks(void* function, int threads,
+                                               std::int64_t shared_bytes) const;
     void launch(void* function, std::int64_t blocks, int threads, std::int64_t shared_bytes,
                 std::vector<void*>& arguments) const;
     void synchronize() const;

@@ -30,6 +30,9 @@ struct ExecuteOptions {
     bool count_bank_conflicts = false;
     /// In the emulator, ends the run at accesses to shared memory that nothing orders.
     bool check_order = true;
+    /// In the emulator, blocks that run at once: the grid of kernels whose blocks take several
+    /// tiles.
+    std::int64_t resident_blocks = 3;
     /// Where the emulator keeps compiled kernels; empty: `napkin/emulator` under the cache folder.
     std::filesystem::path emulator_cache;
 };

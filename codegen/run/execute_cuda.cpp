@@ -167,7 +167,9 @@ std::optional<Diagnostics> CudaRun::prepare(Execution& execution) {
         Launch launch;
         launch.kernel = &kernel;
         launch.function = driver_.load(*compiled, kernel.shared_bytes);
-        launch.blocks = blocks_of(kernel, extents_of(diagram_));
+        launch.blocks =
+            grid_of(kernel, extents_of(diagram_),
+                    driver_.resident_blocks(launch.function, kernel.threads, kernel.shared_bytes));
         for (const KernelParameter& parameter : kernel.parameters) {
             if (parameter.kind == KernelParameter::Kind::TensorMap) {
                 launch.maps.push_back(driver_.map(map_of(parameter)));

@@ -87,7 +87,7 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
         std::list<nk::emulator::TensorMap> maps;
         for (const KernelParameter& parameter : kernel.parameters)
             launch.arguments.push_back(argument_for(diagram, parameter, buffers, inputs, maps));
-        launch.blocks = blocks_of(kernel, extents_of(diagram));
+        launch.blocks = grid_of(kernel, extents_of(diagram), options.resident_blocks);
         launch.threads = kernel.threads;
         launch.shared_bytes = kernel.shared_bytes;
         launch.seed = options.seed;

@@ -186,7 +186,7 @@ std::optional<Diagnostic> compile_together_for_host(std::span<const EmittedKerne
     const fs::path folder = folder_of(cache);
     // Every kernel in a namespace of its own that sees all of the prelude, and with a name of its
     // own: kernels of one name may come together, and their constants have the same names.
-    std::string text = "#include \"tensor.cuh\"\n#include \"panels.cuh\"\n";
+    std::string text = "#include \"hopper_tensor.cuh\"\n";
     std::vector<fs::path> libraries;
     std::string keys;
     for (const EmittedKernel& kernel : kernels) {

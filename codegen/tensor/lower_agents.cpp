@@ -65,6 +65,23 @@ void for_filled(const schedule::Program& program, const schedule::Body& body,
     }
 }
 
+/// Whether an operation stands in the body itself.
+bool stands_in(const schedule::Body& body, OpId id) {
+    return std::any_of(body.begin(), body.end(), [&](const Item& item) {
+        const OpId* op = std::get_if<OpId>(&item.node);
+        return op != nullptr && *op == id;
+    });
+}
+
+/// Whether an operation stands in the body of that loop.
+bool stands_in(const schedule::Body& body, std::uint32_t loop, OpId id) {
+    return std::any_of(body.begin(), body.end(), [&](const Item& item) {
+        const schedule::ChunkLoop* inner = std::get_if<schedule::ChunkLoop>(&item.node);
+        return inner != nullptr && (inner->source == loop ? stands_in(inner->body, id)
+                                                          : stands_in(inner->body, loop, id));
+    });
+}
+
 }  // namespace
 
 bool TensorLowering::is_ring(schedule::BufferId buffer) const {
@@ -125,11 +142,28 @@ Body TensorLowering::agent_of(bool apart) {
             body.push_back(kernel::declare("int", counts_[loop], 0));
         }
     const schedule::Body items = items_of(schedule_, schedule_.body, apart);
-    if (apart)
-        lower_fills(items, body);
+    const auto lower_items = [&](Body& inside) {
+        apart ? lower_fills(items, inside) : lower(items, inside);
+    };
+    if (schedule_.persistent)
+        for_tiles(lower_items, body);
     else
-        lower(items, body);
+        lower_items(body);
     return body;
+}
+
+/// One tile of the block after another.
+void TensorLowering::for_tiles(const std::function<void(Body&)>& lower_items, Body& body) {
+    const bool counted = ring_loops_.size() < schedule_.rings.size();
+    if (counted) {
+        tile_count_ = names_.fresh("tiles_before");
+        body.push_back(kernel::declare("int", tile_count_, 0));
+    }
+    kernel::For loop = loop_over_tiles();
+    static_cast<void>(lower_grid(loop.body));
+    lower_items(loop.body);
+    if (counted) loop.body.push_back(add_to(variable(tile_count_), 1));
+    body.push_back({std::move(loop)});
 }
 
 void TensorLowering::lower_agents(Body& body) {
@@ -249,22 +283,28 @@ kernel::Statement TensorLowering::bulk_copy(const schedule::Op& op, const Load& 
 
 kernel::Expression TensorLowering::content_of(RingId ring, std::int64_t lead) const {
     const auto loop = ring_loops_.find(ring);
-    if (loop == ring_loops_.end()) return 0;
-    const kernel::Expression count = variable(counts_.at(loop->second));
+    if (loop == ring_loops_.end() && !schedule_.persistent) return 0;
+    const kernel::Expression count =
+        variable(loop == ring_loops_.end() ? tile_count_ : counts_.at(loop->second));
     return lead == 0 ? count : count + lead;
 }
 
-/// What has places for several chunks is used in that of the chunk that an operation works on.
+/// Rings are used in the slots of the chunk that an operation works on; it leads its own loop, and
+/// no other around that. What the block publishes in several places is used in that of its turn.
 void TensorLowering::use_rings(const schedule::Op& op) {
     for (const auto* list : {&op.reads, &op.writes})
-        for (const schedule::BufferId buffer : *list)
-            if (const std::optional<RingId> ring = ring_of(schedule_, buffer);
-                ring && schedule_[buffer].stages > 1)
-                slot_now_.insert_or_assign(buffer,
-                                           content_of(*ring, op.lead) % schedule_[buffer].stages);
-            else if (!turn_count_.empty() && is_published(buffer))
-                slot_now_.insert_or_assign(
-                    buffer, (variable(turn_count_) + op.lead) % schedule_[buffer].stages);
+        for (const schedule::BufferId buffer : *list) {
+            const std::int64_t stages = schedule_[buffer].stages;
+            if (const std::optional<RingId> ring = ring_of(schedule_, buffer)) {
+                if (stages == 1) continue;
+                const auto loop = ring_loops_.find(*ring);
+                const bool leads =
+                    loop != ring_loops_.end() && stands_in(schedule_.body, loop->second, op.id);
+                slot_now_.insert_or_assign(buffer, content_of(*ring, leads ? op.lead : 0) % stages);
+            } else if (!turn_count_.empty() && is_published(buffer)) {
+                slot_now_.insert_or_assign(buffer, (variable(turn_count_) + op.lead) % stages);
+            }
+        }
 }
 
 void TensorLowering::lower(const schedule::Await& await, Body& body) {

@@ -169,6 +169,7 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
         body.push_back(staged_result(op, save));
         return;
     }
+    if (!op.writes.empty()) return append(body, saved_in_slices(op, save, span));
     for (const schedule::BufferId read : op.reads)
         if (schedule_[read].place == schedule::Buffer::Place::Shared &&
             schedule_.buffer_of.at(save.source) != read)
@@ -222,25 +223,50 @@ kernel::Statement TensorLowering::staged_result(const schedule::Op& op, const Sa
 /// From there all of them save it in whole vectors.
 kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId staging) {
     Body body;
+    Destination to = destination_of(save, 0, body);
+    body.push_back({Run{call({"save_matrix", {to.width}},
+                             {shared_buffer(staging), 0, plan_.rows_of_warp * plan_.warps_down,
+                              variable(buffer_name(save.array, true)), std::move(to.first),
+                              device_stride(save.array, to.row_dimension), expression_of(to.rows),
+                              expression_of(to.columns), thread_index(), variable("kThreads")})}});
+    return body;
+}
+
+/// Every warp saves its rows by itself, a part of their columns after another.
+kernel::Body TensorLowering::saved_in_slices(const schedule::Op& op, const Save& save, Span span) {
+    Body body;
+    add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "", body);
+    Destination to = destination_of(save, warp_index(*plan_.row), body);
+    body.push_back({Run{
+        call({"save_slices", {to.width}},
+             {place(save.source),
+              kernel::element(variable(buffer_names_.at(op.writes.front())), {call("warp_index")}),
+              variable(buffer_name(save.array, true)), std::move(to.first),
+              device_stride(save.array, to.row_dimension), expression_of(to.rows),
+              expression_of(to.columns)})}});
+    return body;
+}
+
+/// From the block's row `row` on.
+TensorLowering::Destination TensorLowering::destination_of(const Save& save, const IndexForm& row,
+                                                           Body& body) {
     const schedule::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
-    const int width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
+    Destination to;
+    to.width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
+    to.rows = ranges_.at(*plan_.row).count - row;
+    to.columns = ranges_.at(*tile.column).count;
     std::vector<IndexForm> origin;
-    std::size_t row_dimension = 0;
     for (std::size_t d = 0; d < array.axes.size(); ++d) {
         origin.push_back(ranges_.at(array.axes[d]).start);
-        if (array.axes[d] == *plan_.row) row_dimension = d;
+        if (array.axes[d] != *plan_.row) continue;
+        to.row_dimension = d;
+        origin.back() = origin.back() + row;
     }
     constexpr std::size_t kLong = 70;
-    kernel::Expression to = expression_of(device_offset(save.array, origin));
-    if (width_of(to) > kLong) to = device_place(save.array, origin, body);
-    body.push_back({Run{call(
-        {"save_matrix", {width}},
-        {shared_buffer(staging), 0, plan_.rows_of_warp * plan_.warps_down,
-         variable(buffer_name(save.array, true)), to, device_stride(save.array, row_dimension),
-         expression_of(ranges_.at(*plan_.row).count), expression_of(ranges_.at(*tile.column).count),
-         thread_index(), variable("kThreads")})}});
-    return body;
+    to.first = expression_of(device_offset(save.array, origin));
+    if (width_of(to.first) > kLong) to.first = device_place(save.array, origin, body);
+    return to;
 }
 
 /// Element by element: for what no copy in vectors serves.

@@ -39,7 +39,7 @@ LoweredRegion TensorLowering::run() {
     name_buffers();
     order_ = block_order(region_, plan_);
     Body body;
-    static_cast<void>(lower_grid(body));
+    if (!schedule_.persistent) static_cast<void>(lower_grid(body));
     declare_warps(body);
     if (schedule_.rings.empty())
         lower(schedule_.body, body);
@@ -136,6 +136,13 @@ void TensorLowering::name_buffers() {
         tiles[buffer.index()].type = ElementType::I8;
     }
     for (const schedule::Op& op : schedule_.ops) {
+        if (op.kind == schedule::Op::Kind::Store && !op.writes.empty()) {
+            const Save& save = std::get<Save>(leaves_[op.leaf.index()]->node);
+            const ElementType type = device_type(save.array);
+            matrix(op.writes.front(), type, plan_.rows_of_warp,
+                   schedule::kSliceBytes / kernel::element_bytes(type));
+            tiles[op.writes.front().index()].stages = plan_.warps_down;
+        }
         if (op.kind != schedule::Op::Kind::Publish) continue;
         const TileStatement& leaf = *leaves_[op.leaf.index()];
         if (const Save* save = std::get_if<Save>(&leaf.node)) {
@@ -156,11 +163,12 @@ void TensorLowering::name_buffers() {
         if (is_ring({static_cast<std::uint32_t>(b)})) continue;
         kernel::Tile& tile = tiles[b];
         if (tile.matrix) tile.matrix->panels = in_panels({static_cast<std::uint32_t>(b)});
-        tile.stage_bytes = buffer.bytes;
+        tile.stage_bytes = buffer.bytes / tile.stages;
         const std::string name = Names::identifier(buffer.name);
         const bool plain = buffer.guarded || name.ends_with("_staging");
         tile.name = names_.fresh(plain ? name : name + "_tile");
-        tile.stages = buffer.stages;
+        if (tile.stages > 1) tile.shape += ", of every warp";
+        tile.stages *= buffer.stages;
         tile.elements *= tile.stages;
         if (buffer.stages > 1) tile.shape += fmt::format(", {} stages", buffer.stages);
         tile.offset = buffer.offset;

@@ -8,6 +8,7 @@
 // tests.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -98,6 +99,7 @@ private:
     void lower_agents(Body& body);
     void declare_rings(Body& body);
     [[nodiscard]] Body agent_of(bool apart);
+    void for_tiles(const std::function<void(Body&)>& lower_items, Body& body);
     void lower_fills(const schedule::Body& items, Body& body);
     void lower_fill_loop(const schedule::ChunkLoop& loop, Body& body);
     [[nodiscard]] kernel::Statement bulk_copy(const schedule::Op& op, const Load& load,
@@ -191,6 +193,16 @@ private:
     void lower_save(const schedule::Op& op, const Save& save, Span span, Body& body);
     [[nodiscard]] kernel::Statement staged_result(const schedule::Op& op, const Save& save);
     [[nodiscard]] Body staged_save(const Save& save, schedule::BufferId staging);
+    [[nodiscard]] Body saved_in_slices(const schedule::Op& op, const Save& save, Span span);
+    /// Where in device memory rows of a block's tile are saved.
+    struct Destination {
+        int width = 1;  ///< elements that may be written at once
+        kernel::Expression first = 0;
+        std::size_t row_dimension = 0;
+        IndexForm rows = 0;
+        IndexForm columns = 0;
+    };
+    [[nodiscard]] Destination destination_of(const Save& save, const IndexForm& row, Body& body);
     [[nodiscard]] kernel::Statement row_save(const Save& save);
     [[nodiscard]] Body direct_save(const Save& save);
 
@@ -344,7 +356,8 @@ private:
     std::map<VariableId, std::string> maps_;       // parameters of bulk copies
     std::map<std::uint32_t, std::string> counts_;  // by loop
     std::string turn_count_;                       // of the loop whose turns are made
-    bool apart_ = false;                           // whether that agent is lowered now
+    std::string tile_count_;  // of the tiles that the block has begun before this one
+    bool apart_ = false;      // whether that agent is lowered now
     /// What marks say of a loop's chunks, and where they were made before the agents part.
     struct Marked {
         std::vector<Expression> conditions;  ///< that hold everywhere in a full chunk

@@ -23,7 +23,8 @@ enum class RunOn { Emulator, Gpu };
 std::string compile_together(const std::vector<EmittedKernel>& kernels);
 
 /// What is wrong with a run: what the emulator found, runs that differ in a bit, elements that
-/// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing.
+/// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing. Where
+/// blocks take several tiles, 1 + seed % 4 of them run.
 [[nodiscard]] std::string wrong_with(const State& state, const EmittedProgram& program,
                                      std::uint64_t seed, RunOn where = RunOn::Emulator);
 /// The same, judged by the diagram that rules made the state's of.

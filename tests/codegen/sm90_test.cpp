@@ -24,6 +24,21 @@ EmitOptions options() {
     return made;
 }
 
+/// What warp groups carry out has blocks that take one tile after another.
+Result<EmittedProgram> persistent(const State& state) {
+    EmitOptions made = options();
+    const Result<EmittedProgram> plain = emit(state, test::program_of(state), made);
+    if (!plain) return plain;
+    for (const EmittedKernel& kernel : plain->kernels) {
+        if (kernel.target != made.target) continue;
+        schedule::Request request;
+        request.region = kernel.region;
+        request.schedule.persistent = true;
+        made.schedules.push_back(request);
+    }
+    return emit(state, test::program_of(state), made);
+}
+
 TensorWorkload product(const std::string& left, const std::string& right, const std::string& type,
                        const std::string& tiles) {
     return {fmt::format("{}, {} {}, {}", left, right, type, tiles),
@@ -172,6 +187,54 @@ TEST_CASE("sm_90a: warp groups' kernels agree with the reference in the emulator
         }
 }
 
+TEST_CASE("sm_90a: blocks that take one, two, three or any number of tiles are right") {
+    std::vector<EmittedKernel> kernels;
+    std::vector<std::pair<State, EmittedProgram>> all;
+    for (const TensorWorkload& workload : workloads()) {
+        INFO(workload.name);
+        State state = test::state_of(workload);
+        Result<EmittedProgram> program = persistent(state);
+        REQUIRE(program);
+        for (const EmittedKernel& kernel : program->kernels) {
+            CHECK_EQ(kernel.persistent, kernel.target == "sm_90a");
+            kernels.push_back(kernel);
+        }
+        CHECK_EQ(program->kernels.front().target, "sm_90a");
+        all.emplace_back(std::move(state), std::move(program).value());
+    }
+    CHECK_EQ(test::compile_together(kernels), "");
+    // One to four blocks, and as many as there are tiles.
+    for (std::size_t i = 0; i < all.size(); ++i)
+        for (const std::uint64_t seed : {4, 1, 2, 3}) {
+            INFO(workloads()[i].name, ", seed ", seed);
+            CHECK_EQ(test::wrong_with(all[i].first, all[i].second, seed), "");
+        }
+}
+
+TEST_CASE("sm_90a: what a tile leaves wrong for the next one is found") {
+    const TensorWorkload workload = attention("attention", "S[q, x]", "", {{"x", 200}},
+                                              "fuse all\ngroup q by 64\nstream x by 80");
+    const State state = test::state_of(workload);
+    const Result<EmittedProgram> right = persistent(state);
+    REQUIRE(right);
+    REQUIRE_EQ(test::wrong_with(state, *right, 1), "");
+    const auto found = [&](const std::string& from, const std::string& to) {
+        EmittedProgram wrong = *right;
+        std::string& source = wrong.kernels.front().source;
+        const std::size_t at = source.rfind(from);
+        REQUIRE_NE(at, std::string::npos);
+        source.replace(at, from.size(), to);
+        return test::wrong_with(state, wrong, 1);
+    };
+    // Three chunks of a ring of two slots: the next tile begins in the other one.
+    CHECK_NE(found("tiles_before_2 += 1;", "tiles_before_2 += 1; chunk_of_x_2 = 0;"), "");
+    CHECK_NE(found("tiles_before_2 += 1;", ""), "");
+    CHECK_NE(found("tiles_before += 1;", ""), "");
+    CHECK_NE(found("Q_ring.release(tiles_before_2);", ""), "");
+    CHECK_NE(found("K_ring.release(chunk_of_x_2 + 1);", ""), "");
+    CHECK_NE(found("tile_2 += int(gridDim.x)", "tile_2 += 1"), "");
+}
+
 TEST_CASE("sm_90a: random products and attentions in random tiles are right") {
     // NAPKIN_TRIALS asks for more, from NAPKIN_SEED on.
     const auto number = [](const char* variable, std::uint64_t usual) {
@@ -228,8 +291,12 @@ TEST_CASE("sm_90a: random products and attentions in random tiles are right") {
             CHECK_EQ(program.error().list.front().code, "E0905");
             continue;
         }
-        of_groups += program->kernels.front().target == "sm_90a" ? 1 : 0;
         CHECK_EQ(test::wrong_with(state, *program, seed), "");
+        if (program->kernels.front().target != "sm_90a") continue;
+        ++of_groups;
+        const Result<EmittedProgram> several = persistent(state);
+        REQUIRE(several);
+        CHECK_EQ(test::wrong_with(state, *several, seed), "");
     }
     CHECK_GE(2 * of_groups, trials / 2);
 }
@@ -265,14 +332,16 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
         const State state =
             test::derive(test::load(test::read_text(path)),
                          test::read_text(folder / "sm_90a" / (std::string(derivation) + ".drv")));
-        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
-        REQUIRE(program);
-        CompileOptions how;
-        how.architecture = "sm_90";
-        const Result<CompiledKernel> compiled = compile(program->kernels.front(), how);
-        REQUIRE(compiled);
-        CHECK_EQ(compiled->spill_stores.value_or(-1), 0);
-        CHECK_EQ(compiled->log.find("C75"), std::string::npos);
+        for (const Result<EmittedProgram>& program :
+             {emit(state, test::program_of(state), options()), persistent(state)}) {
+            REQUIRE(program);
+            CompileOptions how;
+            how.architecture = "sm_90";
+            const Result<CompiledKernel> compiled = compile(program->kernels.front(), how);
+            REQUIRE(compiled);
+            CHECK_EQ(compiled->spill_stores.value_or(-1), 0);
+            CHECK_EQ(compiled->log.find("C75"), std::string::npos);
+        }
     }
 }
 
