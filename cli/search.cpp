@@ -79,7 +79,8 @@ Result<SearchResult> search_as_asked(const Arguments& arguments, const Diagram& 
                                      const Machine& machine, Proceed proceed) {
     if (!arguments.only_target.empty())
         if (const auto wrong = check_target(arguments.only_target)) return *wrong;
-    SearchOptions options{kShown, served_by(arguments, machine), std::move(proceed)};
+    SearchOptions options{kShown, arguments.only_target, served_by(arguments, machine),
+                          std::move(proceed)};
     if (arguments.top > 0) options.top = static_cast<std::size_t>(arguments.top);
     return search(plain, machine, options);
 }
@@ -89,6 +90,7 @@ Json json_of(const Diagram& plain, const SearchResult& result, const Machine& ma
               {"machine", machine.name},
               {"evaluated", result.evaluated},
               {"too_large", result.too_large},
+              {"kernels", result.kernels},
               {"not_served", result.not_served},
               {"fusions", result.fusions},
               {"searched", result.searched}};
@@ -117,7 +119,8 @@ Result<int> run_search(Context& context) {
     }
     std::string text = loaded->plain.name + " on " + machine->name + ": " +
                        grouped(result->evaluated) + " tilings costed, " +
-                       grouped(result->too_large) + " too large\n";
+                       grouped(result->too_large) + " too large, " + grouped(result->kernels) +
+                       " scheduled as kernels\n";
     if (result->not_served > 0)
         text += "  " + arguments.only_target + " makes no kernels of " +
                 grouped(result->not_served) + " of them\n";

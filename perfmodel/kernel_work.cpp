@@ -7,6 +7,7 @@
 #include "diagrams/contains.h"
 #include "diagrams/index/mask.h"
 #include "perfmodel/tile_count.h"
+#include "schedule/arrange.h"
 #include "schedule/form.h"
 #include "schedule/idle_folds.h"
 #include "schedule/plan.h"
@@ -111,6 +112,7 @@ constexpr double kReadShared = 5;  ///< to read one alone: its place in a swizzl
 constexpr double kReadDevice = 8;  ///< likewise in device memory
 constexpr double kWiden = 3;       ///< from a type of 8 bits
 constexpr std::int64_t kWarpsOfGroup = 4;
+constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
 
 /// What a function is in instructions, and results of the special function unit.
 struct FunctionCost {
@@ -190,8 +192,34 @@ private:
                         inner.stages = std::max(inner.stages, program_[written].stages);
             }
         const double chunks = inner.chunks;
+        work.spills = work.spills || spills(loop);
         read(loop.body, work, inner.chunk, chunks);
         work.loops.push_back(std::move(inner));
+    }
+
+    /// Whether a warp group's threads lack registers where they round an operand: for what it is
+    /// made of, for itself and for the results that products add to.
+    [[nodiscard]] bool spills(const schedule::ChunkLoop& loop) const {
+        if (groups() == 0) return false;
+        std::int64_t results = 0;
+        std::int64_t rounded = 0;
+        const auto registers = [&](const std::vector<schedule::BufferId>& buffers) {
+            std::int64_t bytes = 0;
+            for (const schedule::BufferId buffer : buffers)
+                if (program_[buffer].place == schedule::Buffer::Place::Registers)
+                    bytes += program_[buffer].bytes;
+            return bytes / 4;
+        };
+        for (const schedule::Item& item : loop.body) {
+            const schedule::OpId* id = std::get_if<schedule::OpId>(&item.node);
+            if (id == nullptr) continue;
+            const schedule::Op& op = program_[*id];
+            if (op.kind == schedule::Op::Kind::Prepare) results += registers(op.writes);
+            if (op.kind == schedule::Op::Kind::Pack)
+                rounded = std::max(rounded, registers(op.reads) + registers(op.writes));
+        }
+        const std::int64_t held = std::max(loop.registers, results + rounded);
+        return held + kBesideBuffers > schedule::registers_of_group(groups());
     }
 
     UnitWork work_of(const schedule::Op& op) const {
@@ -212,7 +240,8 @@ private:
         return moved_by(op, leaf);
     }
 
-    /// Copies and saves: 16 bytes an instruction, and what computes its addresses.
+    /// Copies and saves: 16 bytes an instruction, and what computes its addresses; a box comes by
+    /// itself.
     UnitWork moved_by(const schedule::Op& op, const TileStatement& leaf) const {
         UnitWork work;
         const bool is_save = std::holds_alternative<Save>(leaf.node);
@@ -222,7 +251,7 @@ private:
             elements(region_.variables[variable.index()].array) *
             static_cast<double>(bits_of(region_.variables[variable.index()].type)) / 8;
         (is_save ? work.saved : work.loaded) = op.kind == schedule::Op::Kind::Publish ? 0 : bytes;
-        work.instructions = bytes / kVector * kPerVector;
+        if (!op.box) work.instructions = bytes / kVector * kPerVector;
         for (const schedule::BufferId buffer : op.writes)
             if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
         return work;
@@ -231,7 +260,8 @@ private:
     UnitWork product_of(const schedule::Op& op, const Compute& compute,
                         const schedule::Product& product) const {
         const auto warps = static_cast<double>(work_warps());
-        const double share = op.cost.of(Unit::Tensor) * schedule::Rates{}.tensor * warps;
+        const double share =
+            op.cost.of(Unit::Tensor) * schedule::rates_of(groups() > 0).tensor * warps;
         const double depth = static_cast<double>(plan_.extents.at(product.depth));
         const double columns =
             static_cast<double>(schedule::columns_of(plan_, product.column).of_warp);

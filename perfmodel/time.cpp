@@ -38,11 +38,13 @@ struct Busy {
         for (const auto& [name, time] : seconds) most = std::max(most, time);
         return most;
     }
+    /// One after the other, but for what feeds another all along.
     [[nodiscard]] double sum() const {
         double all = 0;
         for (const auto& [name, time] : seconds) all += time;
-        return all;
+        return all - hidden;
     }
+    double hidden = 0;
 };
 
 /// A machine's rates, of one processor, as warps or groups of warps reach them.
@@ -74,30 +76,33 @@ public:
         add("arithmetic",
             work.instructions / share("processor.issued", "warp_group.issued") + fused,
             machine_.rate("processor.arithmetic"), busy);
+        // The tensor core takes a warp group's operands from shared memory while it multiplies.
+        const auto& seconds = busy.seconds;
+        if (const auto shared = seconds.find("shared memory");
+            of_groups_ && shared != seconds.end())
+            busy.hidden = std::min(shared->second, multiplied(busy));
         return busy;
     }
 
-    /// Of a block's work where it has the processor to itself.
+    /// Of a block's work where it has the processor to itself: of the pipelines, or of its loads.
     [[nodiscard]] double alone(const UnitWork& work) const {
-        const Busy each = busy(work);
-        const double longest = each.longest();
-        const double waited = of_groups_ ? work.steps * figure("latency.group_product", 0) : 0;
-        return std::max(longest + exposed() * (each.sum() - longest) + waited, brought(work));
-    }
-    /// How long a block of warp groups takes beside its chunks: until its first operands are there
-    /// and its results are gone, and while its first chunk has nothing to hide behind.
-    [[nodiscard]] double ramp(const UnitWork& first) const {
-        return of_groups_ ? figure("latency.group_block", 0) + busy(first).sum() : 0;
-    }
-    /// How long its loads take at least.
-    [[nodiscard]] double brought(const UnitWork& work) const {
         const auto port = machine_.rate("cache.port");
-        return port ? work.loaded * of_one(*port) : 0;
+        return std::max(computed(work), port ? work.loaded * of_one(*port) : 0);
     }
-    /// What a warp waits for whatever else runs.
+    /// What a warp waits for whatever else runs. A warp group goes on when its products are there.
     [[nodiscard]] double chain(const UnitWork& work) const {
-        return (of_groups_ ? 0 : work.steps * figure("latency.product", 0)) +
-               work.barriers * figure("latency.barrier", 0);
+        const double barriers = work.barriers * figure("latency.barrier", 0);
+        if (!of_groups_) return work.steps * figure("latency.product", 0) + barriers;
+        return computed(work) + work.steps * figure("latency.group_product", 0) + barriers;
+    }
+    /// How long a block of warp groups is there beside its chunks: until its first operands have
+    /// come and its results are gone, while its first and its last chunk hide behind nothing.
+    [[nodiscard]] double ramp(const KernelWork& work) const {
+        if (!of_groups_ || work.loops.empty()) return 0;
+        const auto port = machine_.rate("cache.port");
+        return figure("latency.group_block", 0) + computed(work.edges) +
+               2 * busy(work.loops.front().chunk).sum() +
+               (port ? (work.edges.loaded + work.edges.saved) * of_one(*port) : 0);
     }
     /// Instructions more, when everything else hides behind nothing.
     [[nodiscard]] double exposed(double instructions) const {
@@ -107,6 +112,17 @@ public:
     }
 
 private:
+    static double multiplied(const Busy& busy) {
+        double all = 0;
+        for (const auto& [name, time] : busy.seconds)
+            if (name.starts_with("tensor core")) all += time;
+        return all;
+    }
+    [[nodiscard]] double computed(const UnitWork& work) const {
+        const Busy each = busy(work);
+        const double longest = each.longest();
+        return longest + exposed() * (each.sum() - longest);
+    }
     [[nodiscard]] double share(const char* of_warps, const char* of_groups) const {
         return figure(of_groups_ ? of_groups : of_warps, 1);
     }
@@ -167,7 +183,7 @@ struct BlockTimes {
 BlockTimes block_times(const KernelWork& work, const Rates& rates) {
     BlockTimes times;
     times.edges = rates.alone(work.edges);
-    if (!work.loops.empty()) times.edges += rates.ramp(work.loops.front().chunk);
+    times.chained = rates.ramp(work);
     for (const LoopWork& loop : work.loops) {
         const double alone = rates.alone(loop.chunk);
         const double chain = rates.chain(loop.chunk);
@@ -344,7 +360,10 @@ std::vector<Excess> excesses_of(const RegionCost& cost, const Machine& machine) 
     std::vector<Excess> excesses;
     for (const auto& [level, held] : cost.levels) {
         const std::optional<Bytes> available = machine.capacity(level);
-        const Bytes needed{static_cast<double>(held.allocated.bytes())};
+        // A kernel that is known keeps part of it in registers, and copies ahead.
+        const bool is_known = level == Level::Block && cost.work && cost.work->tensor_core;
+        const Bytes needed{is_known ? cost.work->shared_bytes
+                                    : static_cast<double>(held.allocated.bytes())};
         if (available && needed > *available)
             excesses.push_back({cost.name, level, needed, *available});
     }

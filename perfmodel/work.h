@@ -47,6 +47,7 @@ struct KernelWork {
     std::int64_t groups = 0;   ///< of warps that multiply together; 0 where each warp does alone
     double shared_bytes = 0;
     double register_bytes = 0;  ///< of a thread
+    bool spills = false;        ///< a thread has fewer registers than a loop's buffers take
     std::int64_t blocks = 1;
     UnitWork edges;  ///< before and after the loops
     std::vector<LoopWork> loops;

@@ -22,11 +22,8 @@ std::int64_t bytes_of(ElementType type) {
 
 class Former {
 public:
-    Former(const RegionProgram& region, const Plan& plan, const Limits& limits, const Rates& rates)
-        : region_(region), plan_(plan), limits_(limits), rates_(rates) {
-        // Warp groups multiply twice as fast as warps do.
-        if (limits.warp_groups) rates_.tensor *= 2;
-    }
+    Former(const RegionProgram& region, const Plan& plan, const Limits& limits)
+        : region_(region), plan_(plan), limits_(limits), rates_(rates_of(limits.warp_groups)) {}
 
     Program run() {
         program_.region = region_.name;
@@ -400,9 +397,14 @@ std::vector<const TileStatement*> leaves_of(const RegionProgram& region) {
     return leaves;
 }
 
-Program form(const RegionProgram& region, const Plan& plan, const Limits& limits,
-             const Rates& rates) {
-    return Former(region, plan, limits, rates).run();
+Rates rates_of(bool warp_groups) {
+    Rates rates;
+    if (warp_groups) rates.tensor *= 2;
+    return rates;
+}
+
+Program form(const RegionProgram& region, const Plan& plan, const Limits& limits) {
+    return Former(region, plan, limits).run();
 }
 
 }  // namespace napkin::schedule

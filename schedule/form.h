@@ -16,6 +16,8 @@ struct Rates {
     double lanes = 32;        ///< issued
     double shared = 32;       ///< bytes of shared memory
 };
+/// Warp groups multiply twice as fast as warps alone.
+[[nodiscard]] Rates rates_of(bool warp_groups);
 
 /// The region's loads, computations and saves, in the order of the text; an operation's `leaf`
 /// counts them.
@@ -27,7 +29,6 @@ struct Rates {
 /// One operation for each leaf that a block carries out; two for a product whose right operand is
 /// computed, which is published before, and for a save through shared memory, which is staged.
 /// Loads that stay in device memory are none. Costs are one warp's.
-[[nodiscard]] Program form(const RegionProgram& region, const Plan& plan, const Limits& limits,
-                           const Rates& rates = {});
+[[nodiscard]] Program form(const RegionProgram& region, const Plan& plan, const Limits& limits);
 
 }  // namespace napkin::schedule

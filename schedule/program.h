@@ -184,6 +184,7 @@ struct ChunkLoop {
     double interval = 0;
     double bound = 0;
     std::optional<Unit> binds;
+    std::int64_t registers = 0;  ///< of a thread, that buffers take at the worst place of a turn
     bool operator==(const ChunkLoop&) const;
 };
 struct Item {
@@ -193,7 +194,7 @@ struct Item {
 inline bool ChunkLoop::operator==(const ChunkLoop& other) const {
     return axis == other.axis && size == other.size && source == other.source &&
            body == other.body && interval == other.interval && bound == other.bound &&
-           binds == other.binds;
+           binds == other.binds && registers == other.registers;
 }
 
 struct Program {

@@ -274,7 +274,6 @@ public:
     }
 
     [[nodiscard]] const ChunkLoop& loop() const { return loop_; }
-    [[nodiscard]] std::int64_t registers() const { return registers_; }
     void move_to(Program& program, ChunkLoop& loop) {
         program = std::move(program_);
         loop = std::move(loop_);
@@ -368,7 +367,7 @@ private:
         loop_.interval = found.interval;
         loop_.bound = found.bound;
         loop_.binds = found.binds;
-        registers_ = found.registers;
+        loop_.registers = found.registers;
     }
 
     Program program_;
@@ -378,7 +377,6 @@ private:
     std::vector<Chain> chains_;
     std::vector<RotationStep> steps_;
     std::vector<std::int64_t> most_;  // by how many chunks each may lead
-    std::int64_t registers_ = 0;
 };
 
 class Rotator {
@@ -431,7 +429,7 @@ private:
             constexpr double kFaster = 0.99;
             if (!fetching.run(*parts, most) &&
                 fetching.loop().interval < kFaster * plain.loop().interval &&
-                fetching.registers() <= RotationLimits{}.registers) {
+                fetching.loop().registers <= RotationLimits{}.registers) {
                 fetching.move_to(program_, loop);
                 return std::nullopt;
             }

@@ -44,12 +44,20 @@ struct Filling {
 };
 std::vector<Filling> fillings_of(const Program& program, const Body& body) {
     std::vector<Filling> found;
+    // A chunk goes on from what is read before it is written in the order of the text.
+    const auto goes_on = [&](const Op& writer, BufferId buffer) {
+        return std::any_of(body.begin(), body.end(), [&](const Item& item) {
+            const OpId* id = std::get_if<OpId>(&item.node);
+            return id != nullptr && id->index() <= writer.id.index() &&
+                   touches(program[*id].reads, buffer);
+        });
+    };
     for (const Item& item : body) {
         const OpId* id = std::get_if<OpId>(&item.node);
         if (id == nullptr) continue;
         for (const BufferId written : program[*id].writes)
             if (program[written].place == Buffer::Place::Shared && !program[written].guarded &&
-                !touches(program[*id].reads, written))
+                !goes_on(program[*id], written))
                 found.push_back({*id, written, readers_of(program, body, written)});
     }
     return found;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "derive/tile_program.h"
+#include "search/kernels.h"
 #include "search/tilings.h"
 
 namespace napkin {
@@ -77,8 +78,11 @@ std::vector<Fusion> fusions_of(const State& plain) {
     return fusions;
 }
 
-/// Tilings of a region that are looked at, and how many of them are kept that are served.
+/// Tilings of a region whose kernels are looked at, where there are few ways of fusing and where
+/// there are many; and how many of them are kept.
 constexpr std::size_t kMostTilings = 100;
+constexpr std::size_t kFewTilings = 4;
+constexpr std::size_t kFewFusions = 16;
 constexpr std::size_t kMostKept = 20;
 
 /// The tilings of every region of a fusion, fastest first.
@@ -102,50 +106,30 @@ struct Choice {
 /// for its name in commands.
 using Tilings = std::map<std::pair<std::vector<StatementId>, bool>, std::vector<Tiling>>;
 
-/// The state after some commands; nothing where one does not apply.
-std::optional<State> after(State state, const std::vector<Command>& commands) {
-    for (const Command& command : commands) {
-        Outcome next = apply(state, command);
-        if (!std::holds_alternative<State>(next)) return std::nullopt;
-        state = std::get<State>(std::move(next));
-    }
-    return state;
-}
-
-bool is_served(const State& fused, const Tiling& tiling, const std::string& name,
-               const Serves& serves) {
-    const std::optional<State> state = after(fused, tiling.commands);
-    if (!state) return false;
-    const auto region = find_region(*state, name);
-    const Result<RegionProgram> program =
-        expand(*state, state->relabelling.regions[std::get<std::size_t>(region)]);
-    return program && serves(*state, *program);
-}
-
 /// What does not depend on which fusion is looked at.
 struct Survey {
-    const Machine& machine;
-    const Serves& serves;
+    KernelSearch kernels;
     SearchResult& result;
     Tilings known = {};
 };
 
-/// The best tilings of a region, of those that are served.
+/// The best tilings of a region: by their kernels where the machine's are known.
 std::vector<Tiling> tilings_of(const State& fused, const Region& region, Survey& survey) {
     const std::string name = region_name(fused.diagram, region);
     TilingCounts counts;
-    std::vector<Tiling> found = best_tilings(fused, name, survey.machine, kMostTilings, counts);
+    const std::size_t most = survey.result.fusions > kFewFusions ? kFewTilings : kMostTilings;
+    std::vector<Tiling> found = best_tilings(fused, name, survey.kernels.machine, most, counts);
     survey.result.evaluated += counts.evaluated;
     survey.result.too_large += counts.too_large;
-    std::vector<Tiling> kept;
-    for (Tiling& tiling : found) {
-        if (kept.size() == kMostKept) break;
-        if (survey.serves && !is_served(fused, tiling, name, survey.serves))
-            ++survey.result.not_served;
-        else
-            kept.push_back(std::move(tiling));
+    if (survey.kernels.request.target.empty()) {
+        if (found.size() > kMostKept) found.resize(kMostKept);
+        return found;
     }
-    return kept;
+    KernelCounts kernels;
+    found = best_kernels(fused, name, found, survey.kernels, kMostKept, kernels);
+    survey.result.kernels += kernels.evaluated;
+    survey.result.not_served += kernels.not_served;
+    return found;
 }
 
 /// Nothing where some region has no tiling.
@@ -174,7 +158,8 @@ void add_choices(const Tiled& tiled, std::vector<Choice>& choices) {
 }
 
 /// Derives a choice from the plain diagram and costs what comes out.
-std::optional<Candidate> derive(const State& plain, const Choice& choice, const Machine& machine) {
+std::optional<Candidate> derive(const State& plain, const Choice& choice,
+                                const KernelSearch& kernels) {
     Candidate candidate;
     candidate.commands = choice.tiled->fusion.commands;
     for (std::size_t r = 0; r < choice.tiled->regions.size(); ++r) {
@@ -188,10 +173,13 @@ std::optional<Candidate> derive(const State& plain, const Choice& choice, const 
     if (!program) return std::nullopt;
     Result<Cost> cost = cost_of(*program);
     if (!cost) return std::nullopt;
-    for (const RegionCost& region : cost->regions)
-        if (!excesses_of(region, machine).empty()) return std::nullopt;
+    for (std::size_t r = 0; r < cost->regions.size(); ++r) {
+        if (!kernels.request.target.empty())
+            add_work(program->regions[r], kernels.request, cost->regions[r]);
+        if (!excesses_of(cost->regions[r], kernels.machine).empty()) return std::nullopt;
+    }
     candidate.cost = std::move(*cost);
-    candidate.time = time_of(candidate.cost, machine);
+    candidate.time = time_of(candidate.cost, kernels.machine);
     return candidate;
 }
 
@@ -224,13 +212,13 @@ Diagnostic nothing_found(const SearchResult& result, const std::string& diagram,
 }
 
 /// The best choices, derived.
-void derive_best(const State& plain, std::vector<Choice> choices, const Machine& machine,
+void derive_best(const State& plain, std::vector<Choice> choices, const KernelSearch& kernels,
                  std::size_t top, SearchResult& result) {
     std::stable_sort(choices.begin(), choices.end(),
                      [](const Choice& a, const Choice& b) { return a.time < b.time; });
     for (const Choice& choice : choices) {
         if (result.ranked.size() >= top) break;
-        if (std::optional<Candidate> candidate = derive(plain, choice, machine))
+        if (std::optional<Candidate> candidate = derive(plain, choice, kernels))
             result.ranked.push_back(std::move(*candidate));
     }
     std::stable_sort(
@@ -248,7 +236,8 @@ Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
     SearchResult result;
     std::vector<Fusion> fusions = fusions_of(plain);
     result.fusions = fusions.size();
-    Survey survey{machine, options.serves, result};
+    Survey survey{{machine, kernels_for(machine, options.target), options.serves}, result};
+    if (result.fusions > kFewFusions) survey.kernels.starts = 0;
     std::deque<Tiled> all;
     std::vector<Choice> choices;
     for (Fusion& fusion : fusions) {
@@ -257,7 +246,7 @@ Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
         if (std::optional<Tiled> found = tiled(std::move(fusion), survey))
             add_choices(all.emplace_back(std::move(*found)), choices);
     }
-    derive_best(plain, std::move(choices), machine, options.top, result);
+    derive_best(plain, std::move(choices), survey.kernels, options.top, result);
     if (result.ranked.empty()) return nothing_found(result, diagram.name, machine);
     return result;
 }

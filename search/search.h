@@ -4,8 +4,10 @@
 // sequence of boxes. For each, a region's legal moves are found by asking the rules, so nothing
 // here knows which axes may be grouped or streamed. A region is expanded once for each choice of
 // streamed axis; group and chunk sizes are then evaluated on the expanded program. Candidates that
-// exceed the machine's capacity are dropped, the rest ranked by predicted time. The winners are
-// derived again, command by command, and costed from their own tile programs.
+// exceed the machine's capacity are dropped, the rest ranked by what a good schedule would take.
+// Kernels of the best are scheduled for the machine's target and costed as they would be printed,
+// and sizes are changed from there one at a time (kernels.h). The winners are derived again,
+// command by command, and costed from their own tile programs.
 #pragma once
 
 #include <functional>
@@ -16,6 +18,7 @@
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/time.h"
+#include "search/kernels.h"
 
 namespace napkin {
 
@@ -33,19 +36,18 @@ struct SearchResult {
     std::size_t searched = 0;       ///< of these; fewer where it was stopped
     std::int64_t evaluated = 0;     ///< tilings costed
     std::int64_t too_large = 0;     ///< tilings that exceed a capacity
-    std::int64_t not_served = 0;    ///< tilings that fit, and of which no kernel is made
+    std::int64_t kernels = 0;       ///< tilings whose kernels were scheduled and costed
+    std::int64_t not_served = 0;    ///< the best of them, of which no kernel is made after all
 };
-
-/// Whether a kernel can be made of a region of a state.
-using Serves = std::function<bool(const State&, const RegionProgram&)>;
 
 /// Told how far a search is, of how many; false stops it.
 using Proceed = std::function<bool(std::size_t done, std::size_t all)>;
 
 struct SearchOptions {
-    std::size_t top = 5;   ///< how many are wanted; what is searched does not depend on it
-    Serves serves = {};    ///< any region where it is not given
-    Proceed proceed = {};  ///< to the end where it is not given
+    std::size_t top = 5;      ///< how many are wanted; what is searched does not depend on it
+    std::string target = {};  ///< of the kernels; the best that the machine runs where empty
+    Serves serves = {};       ///< any region where it is not given
+    Proceed proceed = {};     ///< to the end where it is not given
 };
 
 /// The best derivations of a diagram for a machine, of those that are served; a diagnostic where

@@ -72,23 +72,31 @@ bool streams(const Candidate& candidate, const char* axis) {
     return false;
 }
 
+/// The time of a derivation's kernels for the machine's target.
+Seconds kernels_time(const char* diagram, const char* steps, const Machine& on) {
+    const State state = test::derived(diagram, steps);
+    Cost cost = test::cost(state);
+    const TileProgram program = test::expanded(state);
+    for (std::size_t r = 0; r < cost.regions.size(); ++r)
+        add_work(program.regions[r], kernels_for(on, ""), cost.regions[r]);
+    return time_of(cost, on).middle();
+}
+
 TEST_CASE("attention is fused, grouped by queries and streamed over keys") {
     const Machine h200 = machine("H200");
     const SearchResult result = found(kAttention, h200);
     const Candidate& best = result.ranked.front();
     CHECK(fuses(best));
     CHECK(streams(best, "x"));
-    const Cost by_hand = test::cost(
-        test::derived(kAttention, "fuse S, P, O\ngroup q by 128 at l1\nstream x by 64 at l1\n"));
-    CHECK_LE(best.time.middle(), time_of(by_hand, h200).middle());
+    CHECK_LE(best.time.middle(),
+             kernels_time(kAttention, "fuse all\ngroup q by 128\nstream x by 64\n", h200));
 }
 
 TEST_CASE("matmul is grouped along both free axes") {
     const Machine h200 = machine("H200");
     const Candidate best = found(kMatmul, h200).ranked.front();
-    const Cost by_hand = test::cost(test::derived(
-        kMatmul, "group a by 128 at l1\ngroup c by 128 at l1\nstream b by 64 at l1\n"));
-    CHECK_LE(best.time.middle(), time_of(by_hand, h200).middle());
+    CHECK_LE(best.time.middle(),
+             kernels_time(kMatmul, "group a by 128\ngroup c by 128\nstream b by 64\n", h200));
 }
 
 TEST_CASE("a smaller memory costs more transfers and still fits") {
@@ -109,6 +117,59 @@ TEST_CASE("rows that fit stay whole; shared heads are grouped") {
     for (const Command& command : best.commands)
         grouped = grouped || (command.rule == "ungroup" && command.names.front() == "g");
     CHECK(grouped);
+}
+
+TEST_CASE("candidates are timed as the kernels that the machine's target makes of them") {
+    struct Known {
+        const char* diagram;
+        const char* steps;  ///< what is known to be fast
+        std::int64_t groups;
+        const char* machine;
+    };
+    for (const Known& known :
+         {Known{kMatmul, "group a by 128\ngroup c by 128\nstream b by 64\n", 1, "H200"},
+          Known{kAttention, "fuse all\ngroup q by 128\nstream x by 128\n", 1, "H200"},
+          Known{kMatmul, "group a by 128\ngroup c by 128\nstream b by 64\n", 0, "A100"}}) {
+        INFO(known.steps, known.machine);
+        const Machine on = machine(known.machine);
+        const SearchResult result = found(known.diagram, on);
+        const Candidate& best = result.ranked.front();
+        REQUIRE(best.cost.regions.front().work);
+        CHECK(best.cost.regions.front().work->tensor_core);
+        CHECK_EQ(best.cost.regions.front().work->groups > 0, known.groups > 0);
+        CHECK_GT(result.kernels, 20);
+        CHECK_LE(best.time.middle(), kernels_time(known.diagram, known.steps, on));
+        CHECK_EQ(best.time.middle(), kernels_time(known.diagram, print(best, on).c_str(), on));
+    }
+}
+
+TEST_CASE("sizes are changed one at a time from a rough tiling, past the sizes that it came from") {
+    const Machine on = machine("H200");
+    const char* const large =
+        "diagram matmul {\n axis a = 4096, b = 4096, c = 4096\n input A[a, b], B[b, c] : bf16\n"
+        " output C[a, c] : bf16 = sum(b) A[a, b] * B[b, c]\n}\n";
+    const State plain = test::derived(large);
+    const auto sized = [](const char* rule, const char* axis, std::int64_t size) {
+        Command command;
+        command.rule = rule;
+        command.names = {axis};
+        command.size = size;
+        return command;
+    };
+    const std::vector<Tiling> rough = {
+        {{sized("group", "a", 64), sized("group", "c", 64), sized("stream", "b", 32)}, {}, 0, 0}};
+    const Serves any;
+    KernelCounts counts;
+    const std::vector<Tiling> best =
+        best_kernels(plain, "C", rough, {on, kernels_for(on, ""), any}, 3, counts);
+    REQUIRE_EQ(best.size(), 3);
+    CHECK_LT(best.front().time,
+             0.7 * kernels_time(large, "group a by 64\ngroup c by 64\nstream b by 32\n", on));
+    CHECK_LE(best[0].time, best[1].time);
+    CHECK_EQ(counts.not_served, 0);
+    const Serves none = [](const State&, const RegionProgram&) { return false; };
+    CHECK(best_kernels(plain, "C", rough, {on, kernels_for(on, ""), none}, 3, counts).empty());
+    CHECK_GT(counts.not_served, 3);
 }
 
 TEST_CASE("what is searched does not depend on how many are wanted") {

@@ -1,0 +1,45 @@
+// Tilings of a region as the kernels that are made of them: each is costed from its scheduled
+// program, and sizes are changed one at a time from the best.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "derive/state.h"
+#include "perfmodel/kernel_work.h"
+#include "perfmodel/machine.h"
+#include "search/tilings.h"
+
+namespace napkin {
+
+/// Whether a kernel can be made of a region of a state.
+using Serves = std::function<bool(const State&, const RegionProgram&)>;
+
+/// For what kernels are made.
+struct KernelSearch {
+    const Machine& machine;
+    KernelRequest request;
+    const Serves& serves;    ///< asked of the best alone; any region where it is not given
+    std::size_t starts = 3;  ///< from so many of the best sizes are changed
+};
+/// Of the target that was asked for, else of the best that the machine runs; one without a name
+/// has none.
+[[nodiscard]] KernelRequest kernels_for(const Machine& machine, const std::string& target);
+
+struct KernelCounts {
+    std::int64_t evaluated = 0;
+    std::int64_t not_served = 0;
+};
+
+/// The best tilings of a region of a state, found from rough ones, fastest first and at most `top`.
+/// Plain kernels only where the tensor core's way of working takes none.
+[[nodiscard]] std::vector<Tiling> best_kernels(const State& state, const std::string& region,
+                                               const std::vector<Tiling>& rough,
+                                               const KernelSearch& search, std::size_t top,
+                                               KernelCounts& counts);
+
+/// The state after some commands; nothing where one does not apply.
+[[nodiscard]] std::optional<State> after(State state, const std::vector<Command>& commands);
+
+}  // namespace napkin
