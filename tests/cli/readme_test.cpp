@@ -3,11 +3,13 @@
 // NAPKIN_UPDATE_GOLDEN=1 rewrites them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "derive/state.h"
 #include "tests/cli/transcript.h"
@@ -34,6 +36,14 @@ std::string without(std::string_view fence, const std::string& text) {
 /// The text without its code, in which brackets mean something else.
 std::string without_code(const std::string& text) {
     return without("`", without("\n```", text));
+}
+
+std::vector<std::filesystem::path> lessons() {
+    const std::filesystem::directory_iterator files(kRoot / "docs/lessons");
+    std::vector<std::filesystem::path> pages;
+    for (const auto& file : files) pages.push_back(file.path());
+    std::sort(pages.begin(), pages.end());
+    return pages;
 }
 
 /// What follows the fence of a block: the words of its first line and its text.
@@ -122,12 +132,22 @@ TEST_CASE("the page on kernels shows what its commands print") {
 }
 
 TEST_CASE("lessons show what their commands print") {
-    for (const char* name : {"docs/lessons/flash_attention.md", "docs/lessons/matmul.md"}) {
+    const std::vector<std::filesystem::path> pages = lessons();
+    CHECK(pages.size() >= 2);
+    for (const std::filesystem::path& page : pages) {
         int blocks = 0;
-        const std::string now = with_output(read_text(kRoot / name), {}, blocks);
+        const std::string now = with_output(read_text(page), {}, blocks);
         CHECK(blocks >= 5);
-        check_file(kRoot / name, now);
+        check_file(page, now);
     }
+}
+
+TEST_CASE("the page on published algorithms shows what its commands print") {
+    int blocks = 0;
+    const std::string now =
+        with_output(read_text(kRoot / "examples/published/README.md"), {}, blocks);
+    CHECK_EQ(blocks, 1);
+    check_file(kRoot / "examples/published/README.md", now);
 }
 
 TEST_CASE("the page on masks shows what its commands print, typed in an empty folder") {
@@ -176,18 +196,19 @@ TEST_CASE("the page on reading shows what its texts are drawn as") {
 }
 
 TEST_CASE("links of the documents lead somewhere") {
+    std::vector<std::filesystem::path> pages = lessons();
     for (const char* name :
          {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md", "docs/codegen.md",
-          "docs/masks.md", "docs/reading.md", "docs/lessons/flash_attention.md",
-          "docs/lessons/matmul.md", "docs/python.md"}) {
-        const std::filesystem::path path = kRoot / name;
+          "docs/masks.md", "docs/reading.md", "docs/python.md", "examples/published/README.md"})
+        pages.push_back(kRoot / name);
+    for (const std::filesystem::path& path : pages) {
         const std::string text = without_code(read_text(path));
         REQUIRE_FALSE(text.empty());
         for (std::size_t at = text.find("]("); at != std::string::npos;
              at = text.find("](", at + 1)) {
             const std::string link = text.substr(at + 2, text.find_first_of("#)", at + 2) - at - 2);
             if (link.find("://") != std::string::npos || link.empty()) continue;
-            INFO(name, " links to ", link);
+            INFO(path.string(), " links to ", link);
             CHECK(std::filesystem::exists(path.parent_path() / link));
         }
     }

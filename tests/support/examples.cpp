@@ -12,14 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Beside the derivation or in examples/.
 fs::path diagram_of(const fs::path& derivation) {
     std::string stem = derivation.stem().string();
-    while (!fs::exists(derivation.parent_path() / (stem + ".ncd"))) {
+    for (;;) {
+        for (const fs::path& folder : {derivation.parent_path(), fs::path(NAPKIN_EXAMPLES_DIR)})
+            if (fs::exists(folder / (stem + ".ncd"))) return folder / (stem + ".ncd");
         const std::size_t cut = stem.rfind('_');
         REQUIRE(cut != std::string::npos);
         stem.resize(cut);
     }
-    return derivation.parent_path() / (stem + ".ncd");
 }
 
 Example read_example(const fs::path& diagram, const fs::path& derivation) {
@@ -34,13 +36,21 @@ std::vector<fs::path> derivations_in(const fs::path& folder) {
     return files;
 }
 
+std::vector<Example> examples_in(const fs::path& folder) {
+    std::vector<Example> examples;
+    for (const fs::path& file : derivations_in(folder))
+        examples.push_back(read_example(diagram_of(file), file));
+    return examples;
+}
+
 }  // namespace
 
 std::vector<Example> all_examples() {
-    std::vector<Example> examples;
-    for (const fs::path& file : derivations_in(NAPKIN_EXAMPLES_DIR))
-        examples.push_back(read_example(diagram_of(file), file));
-    return examples;
+    return examples_in(NAPKIN_EXAMPLES_DIR);
+}
+
+std::vector<Example> published_examples() {
+    return examples_in(fs::path(NAPKIN_EXAMPLES_DIR) / "published");
 }
 
 Example example(const std::string& name) {

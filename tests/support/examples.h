@@ -16,6 +16,8 @@ struct Example {
 /// By name.
 [[nodiscard]] std::vector<Example> all_examples();
 [[nodiscard]] Example example(const std::string& name);
+/// Those of examples/published/, whose diagrams may stand in examples/.
+[[nodiscard]] std::vector<Example> published_examples();
 /// Those that bench/peers.py measures, by name; each belongs to the diagram of its own name there
 /// or in examples/.
 [[nodiscard]] std::vector<Example> all_benchmarks();
