@@ -138,6 +138,16 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->allow_extra_args(false)
             ->type_name("ARRAY=FILE.npy");
     }
+    if (takes.sweep) {
+        app.add_option("--sweep", out.sweep,
+                       "times while sizes or a figure of the machine change, as in q=512..16384 or "
+                       "device.bandwidth=1TB/s..10TB/s, and where another unit binds or another "
+                       "derivation is better")
+            ->type_name("NAME=FROM..TO");
+        app.add_option("--against", out.against,
+                       "another derivation to sweep beside this one; may be repeated")
+            ->allow_extra_args(false);
+    }
     if (takes.exported) {
         app.add_option("-o,--out", out.output, "the folder to write")->required();
         app.add_option(

@@ -45,6 +45,8 @@ struct Arguments {
     int width = 0;           ///< of a picture, as its format counts; the usual one when 0
     bool interactive = false;
     std::vector<std::string> several;  ///< the machines of `compare`, the derivations of `diff`
+    std::string sweep;                 ///< `explain --sweep q=512..16384`
+    std::vector<std::string> against;  ///< `explain --against`, derivations
     std::string topic;                 ///< the free word of `machines` and `explain`
 };
 

@@ -46,6 +46,7 @@ struct Takes {
     bool tensors = false;
     bool seed = false;
     bool exported = false;        ///< how an export is named, and which sizes it leaves open
+    bool sweep = false;           ///< a size or a figure that changes
     bool several = false;         ///< machines, as many as are named
     bool two = false;             ///< derivations, two of them
     const char* topic = nullptr;  ///< what the free word is, where there is one

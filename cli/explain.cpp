@@ -11,6 +11,9 @@
 #include "cli/picture.h"
 #include "cli/session.h"
 #include "cli/step_report.h"
+#include "cli/study_messages.h"
+#include "cli/sweep.h"
+#include "cli/tile_reasons.h"
 #include "derive/messages.h"
 #include "diagrams/contains.h"
 #include "diagrams/drawing/group_equivalence.h"
@@ -76,6 +79,41 @@ Result<int> explain_command(Context& context, const State& state) {
     return kOk;
 }
 
+bool wants_times(const Arguments& arguments) {
+    return !arguments.machine.empty() || !arguments.sweep.empty() || !arguments.target.empty() ||
+           !arguments.schedule.empty();
+}
+
+/// Why the tiles are what they are, where a machine or a sweep is asked for.
+Result<int> explain_tiles(Context& context, const Loaded& loaded, Json& json, std::string& text) {
+    const Arguments& arguments = context.arguments;
+    const Result<Setup> setup = setup_of(context);
+    if (!setup) return setup.error();
+    const Result<std::vector<Command>> commands = load_commands(context);
+    if (!commands) return commands.error();
+    drawing::Plot plot;
+    if (!arguments.sweep.empty()) {
+        const Result<Sweep> swept = sweep(context, loaded, *commands, *setup);
+        if (!swept) return swept.error();
+        json["sweep"] = to_json(*swept);
+        text += text_of(*swept);
+        plot = plot_of(*swept);
+    } else {
+        const Result<TileReasons> reasons = tile_reasons(loaded, *commands, *setup);
+        if (!reasons) return reasons.error();
+        json["tiles"] = to_json(*reasons, *setup);
+        text += text_of(*reasons, *setup);
+        plot = roofline(reasons->now, setup->machine);
+    }
+    if (arguments.output.empty()) return kOk;
+    const Result<drawing::Format> format = drawing::format_of(arguments.output);
+    if (!format) return format.error();
+    const Result<std::string> bytes = drawing::render_canvas(drawing::draw_plot(plot), *format);
+    if (!bytes) return bytes.error();
+    if (const auto failure = write_data(arguments.output, *bytes)) return Diagnostics{{*failure}};
+    return kOk;
+}
+
 Result<int> explain_costs(Context& context, const Loaded& loaded) {
     const State& state = loaded.state;
     const Result<Cost> cost = cost_of_state(state);
@@ -89,15 +127,19 @@ Result<int> explain_costs(Context& context, const Loaded& loaded) {
         for (const std::string& sentence : sentences) text += "  " + sentence + "\n";
     }
     text += accumulators_text(state) + split_accumulators_text(loaded.plain, state);
-    print_data(context.arguments.json ? text_of(json) : text);
+    if (wants_times(context.arguments))
+        if (const Result<int> done = explain_tiles(context, loaded, json, text); !done) return done;
+    if (context.arguments.output != "-") print_data(context.arguments.json ? text_of(json) : text);
     return kOk;
 }
 
 }  // namespace
 
 Result<int> run_explain(Context& context) {
-    if (context.arguments.topic.empty() && !context.arguments.output.empty())
+    const Arguments& arguments = context.arguments;
+    if (arguments.topic.empty() && !arguments.output.empty() && !wants_times(arguments))
         return law_without_picture("explain");
+    if (!arguments.against.empty() && arguments.sweep.empty()) return against_without_sweep();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     return context.arguments.topic.empty() ? explain_costs(context, *loaded)

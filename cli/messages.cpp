@@ -86,9 +86,10 @@ Diagnostic unknown_region(const std::string& reason, const std::string& help) {
 }
 
 Diagnostic law_without_picture(const std::string& command) {
-    return plain_error(
-        "E9018", "there is no picture of why `" + command + "` is legal",
-        "`-o` draws the law of a `group`; `napkin draw --steps` draws what a step does");
+    return plain_error("E9018", "there is no picture of why `" + command + "` is legal",
+                       "`-o` draws the law of a `group`, or with `--machine` its times; `napkin "
+                       "draw --steps` draws "
+                       "what a step does");
 }
 
 Diagnostic after_without_schedule() {

@@ -192,15 +192,15 @@ private:
                         inner.stages = std::max(inner.stages, program_[written].stages);
             }
         const double chunks = inner.chunks;
-        work.spills = work.spills || spills(loop);
+        work.missing_registers = std::max(work.missing_registers, missing_registers(loop));
         read(loop.body, work, inner.chunk, chunks);
         work.loops.push_back(std::move(inner));
     }
 
-    /// Whether a warp group's threads lack registers where they round an operand: for what it is
-    /// made of, for itself and for the results that products add to.
-    [[nodiscard]] bool spills(const schedule::ChunkLoop& loop) const {
-        if (groups() == 0) return false;
+    /// What a warp group's threads lack where they round an operand: for what it is made of, for
+    /// itself and for the results that products add to.
+    [[nodiscard]] std::int64_t missing_registers(const schedule::ChunkLoop& loop) const {
+        if (groups() == 0) return 0;
         std::int64_t results = 0;
         std::int64_t rounded = 0;
         const auto registers = [&](const std::vector<schedule::BufferId>& buffers) {
@@ -219,7 +219,7 @@ private:
                 rounded = std::max(rounded, registers(op.reads) + registers(op.writes));
         }
         const std::int64_t held = std::max(loop.registers, results + rounded);
-        return held + kBesideBuffers > schedule::registers_of_group(groups());
+        return held + kBesideBuffers - schedule::registers_of_group(groups());
     }
 
     UnitWork work_of(const schedule::Op& op) const {

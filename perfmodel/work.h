@@ -47,7 +47,9 @@ struct KernelWork {
     std::int64_t groups = 0;   ///< of warps that multiply together; 0 where each warp does alone
     double shared_bytes = 0;
     double register_bytes = 0;  ///< of a thread
-    bool spills = false;        ///< a thread has fewer registers than a loop's buffers take
+    /// Registers that a thread has too few of where a loop's buffers take most.
+    std::int64_t missing_registers = 0;
+    [[nodiscard]] bool spills() const { return missing_registers > 0; }
     std::int64_t blocks = 1;
     UnitWork edges;  ///< before and after the loops
     std::vector<LoopWork> loops;

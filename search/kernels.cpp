@@ -93,7 +93,7 @@ private:
         const LevelCost& block = cost->levels.at(Level::Block);
         ++counts_.evaluated;
         add_work(made->second, search_.request, *cost);
-        if (!cost->work || cost->work->spills || !excesses_of(*cost, search_.machine).empty())
+        if (!cost->work || cost->work->spills() || !excesses_of(*cost, search_.machine).empty())
             return std::nullopt;
         const bool plain_wanted = search_.request.target == "simt";
         return Made{{commands, time_of(*cost, search_.machine).middle(), block.transferred.bits,
@@ -128,16 +128,9 @@ private:
 
     [[nodiscard]] std::vector<std::int64_t> steps_from(const Command& command) const {
         if (command.rule != "group" && command.rule != "stream") return {};
-        std::vector<std::int64_t> sizes = {2 * *command.size};
-        if (*command.size > 1) sizes.push_back(*command.size / 2);
-        const auto next = std::upper_bound(kLadder.begin(), kLadder.end(), command.size);
-        const auto here = std::lower_bound(kLadder.begin(), kLadder.end(), command.size);
-        if (here != kLadder.begin()) sizes.push_back(*(here - 1));
-        if (next != kLadder.end()) sizes.push_back(*next);
         const auto axis = find_axis(state_.diagram, command.names.front());
-        std::erase_if(
-            sizes, [&](std::int64_t size) { return !axis || size > state_.diagram[*axis].extent; });
-        return sizes;
+        if (!axis) return {};
+        return sizes_beside(*command.size, state_.diagram[*axis].extent);
     }
 
     [[nodiscard]] std::vector<Made> ranked() const {
@@ -178,6 +171,17 @@ std::optional<State> after(State state, const std::vector<Command>& commands) {
         state = std::get<State>(std::move(next));
     }
     return state;
+}
+
+std::vector<std::int64_t> sizes_beside(std::int64_t size, std::int64_t extent) {
+    std::vector<std::int64_t> sizes = {2 * size};
+    if (size > 1) sizes.push_back(size / 2);
+    const auto next = std::upper_bound(kLadder.begin(), kLadder.end(), size);
+    const auto here = std::lower_bound(kLadder.begin(), kLadder.end(), size);
+    if (here != kLadder.begin()) sizes.push_back(*(here - 1));
+    if (next != kLadder.end()) sizes.push_back(*next);
+    std::erase_if(sizes, [&](std::int64_t other) { return other > extent; });
+    return sizes;
 }
 
 std::vector<Tiling> best_kernels(const State& state, const std::string& region,

@@ -27,6 +27,10 @@ struct KernelSearch {
 /// has none.
 [[nodiscard]] KernelRequest kernels_for(const Machine& machine, const std::string& target);
 
+/// Sizes of a group or a chunk worth trying beside one: half and twice, and a step down and up, of
+/// which some may be equal; none is larger than the axis.
+[[nodiscard]] std::vector<std::int64_t> sizes_beside(std::int64_t size, std::int64_t extent);
+
 struct KernelCounts {
     std::int64_t evaluated = 0;
     std::int64_t not_served = 0;

@@ -1,0 +1,159 @@
+#include "diagrams/drawing/plot.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace napkin::drawing {
+
+namespace {
+
+constexpr double kWidth = 460;
+constexpr double kHeight = 300;
+constexpr double kTextSize = 11;
+constexpr double kTitleSize = 13;
+constexpr double kLine = 13;  // between names that would meet
+constexpr double kGap = 6;
+constexpr double kDot = 3.5;
+constexpr Stroke kAxisStroke{kBlack, 1, Dash::Solid};
+constexpr Stroke kGrid{kCacheColor, 0.3, Dash::Solid};
+constexpr Stroke kMarkStroke{kBlack, 0.8, Dash::Dotted};
+
+/// What an axis shows, and where in points.
+struct Scale {
+    double low = std::numeric_limits<double>::infinity();
+    double high = 0;
+    double from = 0;
+    double to = 0;
+
+    void take(double value) {
+        low = std::min(low, value);
+        high = std::max(high, value);
+    }
+    void widen(double factor) {
+        low /= factor;
+        high *= factor;
+    }
+    [[nodiscard]] double at(double value) const {
+        return from + (to - from) * std::log(value / low) / std::log(high / low);
+    }
+    /// 1, 2 and 5 of every power of ten, or fewer where these would be many.
+    [[nodiscard]] std::vector<double> ticks() const {
+        constexpr double kMostDecades = 2.5;
+        const bool few = std::log10(high / low) > kMostDecades;
+        std::vector<double> found;
+        for (double power = std::pow(10, std::floor(std::log10(low))); power <= high; power *= 10)
+            for (const double step : {1.0, 2.0, 5.0})
+                if ((step == 1 || !few) && power * step >= low && power * step <= high)
+                    found.push_back(power * step);
+        return found;
+    }
+};
+
+class CurvePlotter {
+public:
+    explicit CurvePlotter(const Plot& plot) : plot_(plot) {
+        for (const Curve& curve : plot.curves)
+            for (const Point& point : curve.points) {
+                x_.take(point.x);
+                y_.take(point.y);
+            }
+        for (const PlotMark& mark : plot.marks) {
+            x_.take(mark.x);
+            if (mark.y > 0) y_.take(mark.y);
+        }
+        y_.widen(1.25);
+        if (x_.high <= x_.low) x_.widen(1.25);
+        x_.from = 0;
+        x_.to = kWidth;
+        y_.from = kHeight;
+        y_.to = 0;
+    }
+
+    Canvas run() {
+        canvas_.title = plot_.title;
+        axes();
+        for (const PlotMark& mark : plot_.marks) draw(mark);
+        for (const Curve& curve : plot_.curves) {
+            Line line{{}, false, {kBlack, curve.width, curve.dash}, Part::Wire};
+            for (const Point& point : curve.points) line.points.push_back(at(point));
+            if (line.points.size() > 1) canvas_.operations.push_back({std::move(line), {}});
+        }
+        name_curves();
+        fit(canvas_, kMargin);
+        return std::move(canvas_);
+    }
+
+private:
+    [[nodiscard]] Point at(const Point& point) const { return {x_.at(point.x), y_.at(point.y)}; }
+    void put(const std::string& text, Point where, Anchor anchor, double size = kTextSize) {
+        canvas_.text(plain_text(text), where, anchor, size);
+    }
+
+    void axes() {
+        for (const double tick : x_.ticks()) {
+            const double x = x_.at(tick);
+            canvas_.line({x, 0}, {x, kHeight}, kGrid, Part::Rule);
+            put(plot_.x.text(tick), {x, kHeight + kLine}, Anchor::Middle);
+        }
+        for (const double tick : y_.ticks()) {
+            const double y = y_.at(tick);
+            canvas_.line({0, y}, {kWidth, y}, kGrid, Part::Rule);
+            put(plot_.y.text(tick), {-kGap, y + 0.3 * kTextSize}, Anchor::Right);
+        }
+        canvas_.line({0, kHeight}, {kWidth, kHeight}, kAxisStroke, Part::Rule);
+        canvas_.line({0, 0}, {0, kHeight}, kAxisStroke, Part::Rule);
+        put(plot_.x.title, {kWidth, kHeight + 2.3 * kLine}, Anchor::Right);
+        put(plot_.y.title, {0, -kGap}, Anchor::Left);
+        put(plot_.title, {0, -kGap - 1.6 * kLine}, Anchor::Left, kTitleSize);
+    }
+
+    /// Lines are named at the top, on a row of their own each where they are near each other.
+    void draw(const PlotMark& mark) {
+        const double x = x_.at(mark.x);
+        if (mark.y > 0) {
+            canvas_.dot({x, y_.at(mark.y)}, kDot, kBlack, kBlack);
+            put(mark.name, {x + 2 * kDot, y_.at(mark.y) + 1.2 * kTextSize}, Anchor::Left);
+            return;
+        }
+        canvas_.line({x, 0}, {x, kHeight}, kMarkStroke, Part::Rule);
+        const bool left = x > kWidth / 2;
+        put(mark.name, {x + (left ? -3 : 3), kLine * static_cast<double>(++rows_)},
+            left ? Anchor::Right : Anchor::Left);
+    }
+
+    /// On the right of their last points, apart from each other.
+    void name_curves() {
+        std::vector<const Curve*> order;
+        for (const Curve& curve : plot_.curves)
+            if (!curve.points.empty() && !curve.name.empty()) order.push_back(&curve);
+        std::stable_sort(order.begin(), order.end(), [&](const Curve* a, const Curve* b) {
+            return a->points.back().y > b->points.back().y;
+        });
+        double free = -std::numeric_limits<double>::infinity();
+        for (const Curve* curve : order) {
+            const Point end = at(curve->points.back());
+            const double y = std::max(end.y, free);
+            free = y + kLine;
+            if (end.x > 0.98 * kWidth)
+                canvas_.line(end, {kWidth + kGap, y}, {kBlack, 0.4, Dash::Solid}, Part::Rule);
+            canvas_.line({kWidth + kGap, y}, {kWidth + 5 * kGap, y},
+                         {kBlack, curve->width, curve->dash}, Part::Rule);
+            put(curve->name, {kWidth + 6 * kGap, y + 0.3 * kTextSize}, Anchor::Left);
+        }
+    }
+
+    const Plot& plot_;
+    Canvas canvas_;
+    Scale x_;
+    Scale y_;
+    int rows_ = 0;
+};
+
+}  // namespace
+
+Canvas draw_plot(const Plot& plot) {
+    return CurvePlotter(plot).run();
+}
+
+}  // namespace napkin::drawing
