@@ -20,7 +20,7 @@ constexpr const char* kFooter =
     "there, 5 not proved, 70 a bug of napkin.";
 
 void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
-    if (takes.file) app.add_option("FILE", out.file, "the diagram, an .ncd file")->required();
+    if (takes.file) app.add_option("FILE", out.file, takes.what)->required();
     if (takes.derivation)
         app.add_option("--drv", out.derivation, "replay the commands of this derivation first")
             ->required(takes.derivation_required);
@@ -49,8 +49,9 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.json) app.add_flag("--json", out.json, "one JSON object on standard output");
     if (takes.steps) app.add_flag("--steps", out.steps, "one numbered picture for every step");
     if (takes.tile) app.add_flag("--tile", out.tile, "draw the tile program");
+    if (takes.picture || takes.region)
+        app.add_option("--region", out.region, "this kernel only, by an array that it saves");
     if (takes.picture) {
-        app.add_option("--region", out.region, "draw this kernel only, by an array that it saves");
         app.add_option(
                "--width", out.width,
                "no wider than this, where it can be broken: pixels of SVG and PNG, points of "
@@ -222,7 +223,8 @@ std::vector<std::string> choices_in(const std::string& type) {
 }
 
 std::string files_of(const std::string& name, const std::string& command) {
-    if (name == "FILE") return command == "verify" ? "*.json" : "*.ncd";
+    if (name == "FILE")
+        return command == "verify" ? "*.json" : command == "hypothesis" ? "*.toml" : "*.ncd";
     if (name == "--drv" || name == "DERIVATIONS") return "*.drv";
     if (name == "--schedule") return "*.toml";
     if (name == "--certificate") return "*.json";

@@ -24,6 +24,7 @@ struct Context {
 /// The options that a subcommand takes, besides its file.
 struct Takes {
     bool file = true;
+    const char* what = "the diagram, an .ncd file";  ///< FILE is
     bool derivation = false;
     bool derivation_required = false;
     bool sets = true;
@@ -34,6 +35,7 @@ struct Takes {
     bool steps = false;
     bool tile = false;
     bool picture = false;  ///< which part, and how wide
+    bool region = false;   ///< one of several
     bool interactive = false;
     bool top = false;
     bool as = false;
@@ -72,6 +74,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_explain(Context& context);
 [[nodiscard]] Result<int> run_export(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
+[[nodiscard]] Result<int> run_hypothesis(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
 [[nodiscard]] Result<int> run_compare(Context& context);
 [[nodiscard]] Result<int> run_mask(Context& context);
@@ -80,6 +83,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_run(Context& context);
 [[nodiscard]] Result<int> run_search(Context& context);
 [[nodiscard]] Result<int> run_suggest(Context& context);
+[[nodiscard]] Result<int> run_trace(Context& context);
 [[nodiscard]] Result<int> run_verify(Context& context);
 
 }  // namespace napkin::cli

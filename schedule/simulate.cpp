@@ -12,8 +12,8 @@ constexpr double kDone = 1e-6;  // clocks left of what is over
 
 class Simulation {
 public:
-    Simulation(const std::vector<Step>& steps, const Sharing& sharing)
-        : steps_(steps), sharing_(sharing) {
+    Simulation(const std::vector<Step>& steps, const Sharing& sharing, std::vector<Activity>* noted)
+        : steps_(steps), sharing_(sharing), noted_(noted) {
         double all = 0;
         for (const Step& step : steps)
             for (const Unit unit : kUnits) all += step.cost.of(unit);
@@ -51,12 +51,14 @@ private:
         std::int64_t chunk = 0;
         double left = 0;  // clocks
         std::int64_t number = 0;
+        double begin = -1;
     };
     struct Agent {
         double start = 0;
         std::size_t step = 0;
         std::int64_t turn = 0;
         std::optional<double> left;  // of the step that it is at, 1 at its beginning
+        double begin = 0;            // of that step
         std::deque<Product> queue;
         std::deque<Product> reads;
         std::vector<std::int64_t> done;  // the last chunk, by step
@@ -84,13 +86,18 @@ private:
                 if (!ready) continue;
                 if (step.asynchronous && step.cost.of(Unit::Tensor) > 0)
                     agent.queue.push_back(
-                        {agent.step, chunk, step.cost.of(Unit::Tensor), issued_++});
+                        {agent.step, chunk, step.cost.of(Unit::Tensor), issued_++, -1});
                 else if (step.asynchronous)
-                    agent.reads.push_back({agent.step, chunk, step.cost.of(Unit::Shared), 0});
+                    agent.reads.push_back(
+                        {agent.step, chunk, step.cost.of(Unit::Shared), 0, time_});
+                agent.begin = time_;
                 agent.left = step.asynchronous || busiest(step) == 0 ? 0.0 : 1.0;
             }
             if (*agent.left > kInstant) continue;
-            if (!step.asynchronous) agent.done[agent.step] = chunk;
+            if (!step.asynchronous) {
+                agent.done[agent.step] = chunk;
+                note(agent, agent.step, chunk, agent.begin);
+            }
             agent.left.reset();
             moved = true;
             if (++agent.step < steps_.size()) continue;
@@ -99,6 +106,12 @@ private:
             agent.ends.push_back(time_);
         }
         return moved;
+    }
+
+    void note(const Agent& agent, std::size_t step, std::int64_t chunk, double begin) {
+        if (noted_ == nullptr) return;
+        noted_->push_back(
+            {static_cast<std::size_t>(&agent - agents_.data()), step, chunk, begin, time_});
     }
 
     static double busiest(const Step& step) {
@@ -139,6 +152,8 @@ private:
             if (wait < 0 || time < wait) wait = time;
         };
         const auto share = static_cast<double>(heads.size());
+        for (Product* head : heads)
+            if (head->begin < 0) head->begin = time_;
         for (const Product* head : heads) sooner(head->left * share);
         for (const Agent& agent : agents_)
             for (const Product& read : agent.reads) sooner(read.left);
@@ -155,7 +170,9 @@ private:
         for (Agent& agent : agents_)
             for (std::deque<Product>* queue : {&agent.queue, &agent.reads})
                 while (!queue->empty() && queue->front().left <= kDone) {
-                    agent.done[queue->front().step] = queue->front().chunk;
+                    const Product& over = queue->front();
+                    agent.done[over.step] = over.chunk;
+                    note(agent, over.step, over.chunk, over.begin);
                     queue->pop_front();
                 }
         return true;
@@ -163,6 +180,7 @@ private:
 
     const std::vector<Step>& steps_;
     Sharing sharing_;
+    std::vector<Activity>* noted_;
     std::vector<Agent> agents_;
     double time_ = 0;
     std::int64_t issued_ = 0;
@@ -170,9 +188,10 @@ private:
 
 }  // namespace
 
-std::optional<double> simulate(const std::vector<Step>& steps, const Sharing& sharing) {
+std::optional<double> simulate(const std::vector<Step>& steps, const Sharing& sharing,
+                               std::vector<Activity>* noted) {
     if (steps.empty()) return 0.0;
-    return Simulation(steps, sharing).run();
+    return Simulation(steps, sharing, noted).run();
 }
 
 }  // namespace napkin::schedule

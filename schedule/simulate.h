@@ -35,9 +35,20 @@ struct Sharing {
     double latency = 1.2;
 };
 
+/// What an agent did: one step for one chunk, in clocks. A product begins when the tensor core
+/// does.
+struct Activity {
+    std::size_t agent = 0;
+    std::size_t step = 0;
+    std::int64_t chunk = 0;
+    double begin = 0;
+    double end = 0;
+};
+
 /// Clocks from one chunk to the next in the steady state, all agents doing one each; none where
-/// they wait for each other for ever. Units are shared as fluids; every agent goes in order.
-[[nodiscard]] std::optional<double> simulate(const std::vector<Step>& steps,
-                                             const Sharing& sharing);
+/// they wait for each other for ever. Units are shared as fluids; every agent goes in order. All
+/// that was done is noted where somebody asks for it.
+[[nodiscard]] std::optional<double> simulate(const std::vector<Step>& steps, const Sharing& sharing,
+                                             std::vector<Activity>* noted = nullptr);
 
 }  // namespace napkin::schedule
