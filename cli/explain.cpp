@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/balance.h"
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/files.h"
@@ -85,7 +86,8 @@ bool wants_times(const Arguments& arguments) {
 }
 
 /// Why the tiles are what they are, where a machine or a sweep is asked for.
-Result<int> explain_tiles(Context& context, const Loaded& loaded, Json& json, std::string& text) {
+Result<int> explain_tiles(Context& context, const Loaded& loaded, const Cost& cost, Json& json,
+                          std::string& text) {
     const Arguments& arguments = context.arguments;
     const Result<Setup> setup = setup_of(context);
     if (!setup) return setup.error();
@@ -101,8 +103,9 @@ Result<int> explain_tiles(Context& context, const Loaded& loaded, Json& json, st
     } else {
         const Result<TileReasons> reasons = tile_reasons(loaded, *commands, *setup);
         if (!reasons) return reasons.error();
+        json["rates"] = balance_json(cost, setup->machine);
         json["tiles"] = to_json(*reasons, *setup);
-        text += text_of(*reasons, *setup);
+        text += balance_text(cost, setup->machine) + text_of(*reasons, *setup);
         plot = roofline(reasons->now, setup->machine);
     }
     if (arguments.output.empty()) return kOk;
@@ -128,7 +131,8 @@ Result<int> explain_costs(Context& context, const Loaded& loaded) {
     }
     text += accumulators_text(state) + split_accumulators_text(loaded.plain, state);
     if (wants_times(context.arguments))
-        if (const Result<int> done = explain_tiles(context, loaded, json, text); !done) return done;
+        if (const Result<int> done = explain_tiles(context, loaded, *cost, json, text); !done)
+            return done;
     if (context.arguments.output != "-") print_data(context.arguments.json ? text_of(json) : text);
     return kOk;
 }

@@ -157,6 +157,13 @@ TEST_CASE("the page on hypotheses shows what its commands print") {
     check_file(kRoot / "docs/hypothesis.md", now);
 }
 
+TEST_CASE("the page on the paper's figures shows what its commands print") {
+    int blocks = 0;
+    const std::string now = with_output(read_text(kRoot / "docs/paper.md"), {}, blocks);
+    CHECK(blocks >= 6);
+    check_file(kRoot / "docs/paper.md", now);
+}
+
 TEST_CASE("the page on masks shows what its commands print, typed in an empty folder") {
     const std::filesystem::path folder = scratch() + "/masks";
     std::filesystem::create_directories(folder);
@@ -204,9 +211,10 @@ TEST_CASE("the page on reading shows what its texts are drawn as") {
 
 TEST_CASE("links of the documents lead somewhere") {
     std::vector<std::filesystem::path> pages = lessons();
-    for (const char* name : {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md",
-                             "docs/codegen.md", "docs/masks.md", "docs/hypothesis.md",
-                             "docs/reading.md", "docs/python.md", "examples/published/README.md"})
+    for (const char* name :
+         {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md", "docs/codegen.md",
+          "docs/masks.md", "docs/hypothesis.md", "docs/paper.md", "docs/reading.md",
+          "docs/python.md", "examples/published/README.md"})
         pages.push_back(kRoot / name);
     for (const std::filesystem::path& path : pages) {
         const std::string text = without_code(read_text(path));

@@ -1,0 +1,77 @@
+#include "cli/balance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "cli/numbers.h"
+#include "perfmodel/pipelines.h"
+#include "perfmodel/time.h"
+
+namespace napkin::cli {
+namespace {
+
+/// Chunks of all blocks together; a block without a loop is one.
+double chunks_in(const RegionCost& cost) {
+    auto chunks = static_cast<double>(std::max<std::int64_t>(cost.blocks, 1));
+    for (const SizeInUse& stream : cost.streams)
+        if (stream.level == Level::Block) chunks *= static_cast<double>(stream.count);
+    return chunks;
+}
+
+std::string amount_of(const Pipeline& pipeline, double work) {
+    return pipeline.unit == "B" ? text_of(Bytes{work}) : text_of(Operations{work});
+}
+
+std::string clocks_text(double clocks) {
+    constexpr double kWhole = 100;  // from here on parts of a clock say nothing
+    if (clocks <= 0) return "-";
+    return clocks < kWhole ? three_digits(clocks) : grouped(std::llround(clocks));
+}
+
+}  // namespace
+
+std::vector<Balance> balance_of(const RegionCost& cost, const Machine& machine) {
+    std::vector<Balance> all;
+    const double share = static_cast<double>(machine.processors()) / chunks_in(cost);
+    const double clock = machine.figure("processor.clock").value_or(0);
+    for (const Pipeline& pipeline : pipelines_of(cost, machine)) {
+        const auto add = [&](const std::string& name, double work) {
+            const double total = work / pipeline.rate;
+            all.push_back(
+                {name, total, total * share, total * share * clock, amount_of(pipeline, work)});
+        };
+        const bool twice = pipeline.least < pipeline.most;
+        add(pipeline.name + (twice ? ", arrays once" : ""), pipeline.least);
+        if (twice) add(pipeline.name + ", all loads", pipeline.most);
+    }
+    return all;
+}
+
+std::string balance_text(const Cost& cost, const Machine& machine) {
+    std::string text = "at the rates of " + machine.name + ", were nothing lost\n";
+    for (const RegionCost& region : cost.regions) {
+        text += "  " + padded(region.name, 28) + padded_left("in all", 9) +
+                padded_left("a chunk", 11) + padded_left("clocks", 11) + "\n";
+        for (const Balance& each : balance_of(region, machine))
+            text += "    " + padded(each.unit, 26) + padded_left(time_text(each.total), 9) +
+                    padded_left(time_text(each.chunk), 11) +
+                    padded_left(clocks_text(each.clocks), 11) + "  " + each.amount + "\n";
+    }
+    return text;
+}
+
+Json balance_json(const Cost& cost, const Machine& machine) {
+    constexpr double kMicroseconds = 1e6;
+    Json json = Json::array();
+    for (const RegionCost& region : cost.regions)
+        for (const Balance& each : balance_of(region, machine))
+            json.push_back(Json{{"region", region.name},
+                                {"unit", each.unit},
+                                {"us", each.total * kMicroseconds},
+                                {"chunk_us", each.chunk * kMicroseconds},
+                                {"chunk_clocks", each.clocks}});
+    return json;
+}
+
+}  // namespace napkin::cli
