@@ -63,6 +63,10 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
             ->capture_default_str()
             ->check(CLI::IsMember({"paper", "slides", "contrast", "dark"}));
     }
+    if (takes.quiz)
+        app.add_option("--quiz", out.quiz, "questions, a file as docs/quiz.md describes it");
+    if (takes.sheet)
+        app.add_flag("--sheet", out.sheet, "write the teacher's sheet, with the answers, instead");
     if (takes.interactive)
         app.add_flag("-i,--interactive", out.interactive, "type commands, see what each does");
     if (takes.top) app.add_option("--top", out.top, "how many to show")->check(CLI::Range(1, 1000));
@@ -226,6 +230,7 @@ std::string files_of(const std::string& name, const std::string& command) {
     if (name == "FILE")
         return command == "verify" ? "*.json" : command == "hypothesis" ? "*.toml" : "*.ncd";
     if (name == "--drv" || name == "DERIVATIONS") return "*.drv";
+    if (name == "--quiz") return "*.quiz";
     if (name == "--schedule") return "*.toml";
     if (name == "--certificate") return "*.json";
     return name == "--out" ? "*" : "";

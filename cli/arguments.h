@@ -42,6 +42,8 @@ struct Arguments {
     std::string region;  ///< `draw --region`; empty for all
     std::string theme = "paper";
     bool per_group = false;  ///< `draw --per-group`
+    std::string quiz;        ///< `--quiz`, a file of questions
+    bool sheet = false;      ///< `lecture --sheet`
     int width = 0;           ///< of a picture, as its format counts; the usual one when 0
     bool interactive = false;
     std::vector<std::string> several;  ///< the machines of `compare`, the derivations of `diff`

@@ -46,6 +46,8 @@ struct Takes {
     bool arch = false;
     bool device = false;
     bool tensors = false;
+    bool quiz = false;   ///< a file of questions
+    bool sheet = false;  ///< the answers to them
     bool seed = false;
     bool exported = false;        ///< how an export is named, and which sizes it leaves open
     bool sweep = false;           ///< a size or a figure that changes
@@ -75,10 +77,12 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_export(Context& context);
 [[nodiscard]] Result<int> run_fmt(Context& context);
 [[nodiscard]] Result<int> run_hypothesis(Context& context);
+[[nodiscard]] Result<int> run_lecture(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
 [[nodiscard]] Result<int> run_compare(Context& context);
 [[nodiscard]] Result<int> run_mask(Context& context);
 [[nodiscard]] Result<int> run_prove(Context& context);
+[[nodiscard]] Result<int> run_quiz(Context& context);
 [[nodiscard]] Result<int> run_report(Context& context);
 [[nodiscard]] Result<int> run_run(Context& context);
 [[nodiscard]] Result<int> run_search(Context& context);

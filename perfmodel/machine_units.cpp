@@ -18,6 +18,7 @@ struct UnitName {
 constexpr double kKibi = 1024;
 constexpr std::array kUnits = {
     UnitName{"B", Dimension::Memory, 1},
+    UnitName{"kB", Dimension::Memory, 1e3},
     UnitName{"KB", Dimension::Memory, 1e3},
     UnitName{"MB", Dimension::Memory, 1e6},
     UnitName{"GB", Dimension::Memory, 1e9},

@@ -4,49 +4,20 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string_view>
 
 #include "cli/formula_json.h"
 #include "cli/numbers.h"
+#include "cli/report/html.h"
 #include "cli/report/linked_text.h"
 #include "cli/report/parts.h"
-#include "diagrams/drawing/render.h"
 
 namespace napkin::cli {
 namespace {
-
-std::string element(const std::string& name, const std::string& inside,
-                    const std::string& attributes = "") {
-    return "<" + name + (attributes.empty() ? "" : " " + attributes) + ">" + inside + "</" + name +
-           ">\n";
-}
-
-std::string list_of(const std::vector<std::string>& items, const std::string& attributes) {
-    if (items.empty()) return "";
-    std::string inside;
-    for (const std::string& item : items) inside += element("li", item);
-    return element("ul", "\n" + inside, attributes);
-}
 
 std::vector<std::string> all_escaped(const std::vector<std::string>& texts) {
     std::vector<std::string> result;
     for (const std::string& text : texts) result.push_back(escaped(text));
     return result;
-}
-
-/// Text in which what stands between backquotes is code.
-std::string with_code(const std::string& text) {
-    std::string out;
-    bool inside = false;
-    for (const char c : escaped(text)) {
-        if (c != '`') {
-            out += c;
-            continue;
-        }
-        out += inside ? "</code>" : "<code>";
-        inside = !inside;
-    }
-    return out + (inside ? "</code>" : "");
 }
 
 std::vector<std::string> all_with_code(const std::vector<std::string>& texts) {
@@ -217,6 +188,7 @@ std::string section_of(const std::vector<DerivedStep>& steps, const ReportPage& 
     return element("section",
                    "\n" + pictures.figure_of(page.steps[i].pictures) +
                        element("div", "\n" + told(steps, page, i), "class=\"told\"") +
+                       page.steps[i].questions +
                        element("div",
                                tabs() + element("pre", page.steps[i].tile,
                                                 "class=\"text tile\" data-text=\"tile\""),
@@ -229,7 +201,8 @@ std::string scrubber(const std::vector<DerivedStep>& steps) {
     for (std::size_t i = 0; i < steps.size(); ++i)
         out += element("li", element("button",
                                      "<span class=\"number\">" + std::to_string(i) + "</span> " +
-                                         (i == 0 ? "plain" : escaped(steps[i].typed())),
+                                         "<span class=\"title\">" +
+                                         (i == 0 ? "plain" : escaped(steps[i].typed())) + "</span>",
                                      "type=\"button\""));
     return out;
 }
@@ -250,57 +223,26 @@ std::string in_script(const Json& json) {
     return out;
 }
 
-std::string style() {
-    using drawing::svg_variables;
-    using drawing::Theme;
-    const std::string dark = svg_variables(Theme::Dark);
-    return ":root{" + svg_variables(Theme::Paper) +
-           "}\n@media screen and (prefers-color-scheme: dark){:root{" + dark +
-           "}}\n:root[data-theme=light]{" + svg_variables(Theme::Paper) +
-           "}\n@media screen{:root[data-theme=dark]{" + dark + "}}\n.picture " + "svg{" +
-           "display:block}\n" + drawing::svg_rules() + "\n" + report_style();
-}
-
-/// The template with what stands for `@WORD@`.
-std::string filled(std::string_view text,
-                   const std::vector<std::pair<std::string, std::string>>& words) {
-    std::string out;
-    while (!text.empty()) {
-        const std::size_t at = std::min(text.find('@'), text.size());
-        out += text.substr(0, at);
-        text.remove_prefix(at);
-        const auto word = std::find_if(words.begin(), words.end(), [&](const auto& each) {
-            return text.starts_with("@" + each.first + "@");
-        });
-        if (word != words.end()) {
-            out += word->second;
-            text.remove_prefix(word->first.size() + 2);
-        } else if (!text.empty()) {
-            out += text.front();
-            text.remove_prefix(1);
-        }
-    }
-    return out;
-}
-
 }  // namespace
 
 std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& steps) {
     std::string sections;
     Pictures pictures;
     for (std::size_t i = 0; i < steps.size(); ++i) sections += section_of(steps, page, i, pictures);
-    const std::string script =
-        std::string(report_formulas()) + report_model() + report_plots() + report_script();
-    return filled(report_page(), {{"TITLE", escaped(page.title)},
-                                  {"NAME", escaped(page.title)},
-                                  {"STYLE", style()},
-                                  {"SUMMARY", page.summary},
-                                  {"SCRUBBER", scrubber(steps)},
-                                  {"STEPS", sections},
-                                  {"TEXTS", texts(page)},
-                                  {"FOOTER", page.footer},
-                                  {"DATA", in_script(page.data)},
-                                  {"SCRIPT", script}});
+    const std::string script = std::string(report_formulas()) + report_model() + report_plots() +
+                               report_script() + (page.slides ? report_slides_script() : "");
+    return filled(report_page(),
+                  {{"TITLE", escaped(page.title)},
+                   {"NAME", escaped(page.title)},
+                   {"KIND", page.slides ? "slides" : "report"},
+                   {"STYLE", page_style() + (page.slides ? report_slides_style() : "")},
+                   {"SUMMARY", page.summary},
+                   {"SCRUBBER", scrubber(steps)},
+                   {"STEPS", sections},
+                   {"TEXTS", texts(page)},
+                   {"FOOTER", page.footer},
+                   {"DATA", in_script(page.data)},
+                   {"SCRIPT", script}});
 }
 
 }  // namespace napkin::cli

@@ -17,6 +17,7 @@ struct StepPage {
     Json words;                         ///< that are linked: Links::words
     Json accumulators;                  ///< by region, those there are
     std::vector<std::pair<std::string, std::string>> refused;  ///< a command, and why not
+    std::string questions;                                     ///< of slides, what is asked here
 };
 
 /// What stands beside all steps.
@@ -29,6 +30,7 @@ struct ReportPage {
     std::string why_no_kernels;
     std::string footer;
     Json data;  ///< what the page computes with
+    bool slides = false;
 };
 [[nodiscard]] std::string html_of(const ReportPage& page, const std::vector<DerivedStep>& steps);
 

@@ -8,14 +8,19 @@ const byId = (id) => document.getElementById(id);
 // Steps.
 const steps = all("section.step");
 let shown = -1;
+let furthest = -1;
 
 function show(index) {
   shown = Math.min(Math.max(index, 0), steps.length - 1);
   steps.forEach((step, i) => { step.hidden = i !== shown; });
-  all("#scrubber button").forEach((button, i) =>
-    button.setAttribute("aria-current", i === shown ? "step" : "false"));
+  furthest = Math.max(furthest, shown);
+  all("#scrubber button").forEach((button, i) => {
+    button.setAttribute("aria-current", i === shown ? "step" : "false");
+    button.classList.toggle("ahead", i > furthest);
+  });
   byId("back").disabled = shown === 0;
   byId("forth").disabled = shown === steps.length - 1;
+  document.body.classList.toggle("at-last", shown === steps.length - 1);
   moveTexts(steps[shown]);
   history.replaceState(null, "", `#step-${shown}`);
 }
@@ -295,4 +300,5 @@ document.addEventListener("click", ({target}) => {
 listenToLinks();
 listenToKeys();
 listenToTheme();
-show(Number(location.hash.match(/^#step-(\d+)$/)?.[1] ?? steps.length - 1));
+show(Number(location.hash.match(/^#step-(\d+)$/)?.[1] ??
+  (document.body.classList.contains("slides") ? 0 : steps.length - 1)));

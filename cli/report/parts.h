@@ -10,5 +10,10 @@ namespace napkin {
 [[nodiscard]] const char* report_model();
 [[nodiscard]] const char* report_plots();
 [[nodiscard]] const char* report_script();
+/// What slides have besides.
+[[nodiscard]] const char* report_slides_style();
+[[nodiscard]] const char* report_slides_script();
+/// Likewise, of the teacher's sheet.
+[[nodiscard]] const char* report_sheet();
 
 }  // namespace napkin

@@ -164,6 +164,13 @@ TEST_CASE("the page on the paper's figures shows what its commands print") {
     check_file(kRoot / "docs/paper.md", now);
 }
 
+TEST_CASE("the page on questions shows what its commands print") {
+    int blocks = 0;
+    const std::string now = with_output(read_text(kRoot / "docs/quiz.md"), {}, blocks);
+    CHECK_EQ(blocks, 2);
+    check_file(kRoot / "docs/quiz.md", now);
+}
+
 TEST_CASE("the page on masks shows what its commands print, typed in an empty folder") {
     const std::filesystem::path folder = scratch() + "/masks";
     std::filesystem::create_directories(folder);
@@ -213,7 +220,7 @@ TEST_CASE("links of the documents lead somewhere") {
     std::vector<std::filesystem::path> pages = lessons();
     for (const char* name :
          {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md", "docs/codegen.md",
-          "docs/masks.md", "docs/hypothesis.md", "docs/paper.md", "docs/reading.md",
+          "docs/masks.md", "docs/quiz.md", "docs/hypothesis.md", "docs/paper.md", "docs/reading.md",
           "docs/python.md", "examples/published/README.md"})
         pages.push_back(kRoot / name);
     for (const std::filesystem::path& path : pages) {

@@ -1,0 +1,149 @@
+#include "cli/report/content.h"
+
+#include <nlohmann/json.hpp>
+
+#include "cli/clearance.h"
+#include "cli/emission.h"
+#include "cli/numbers.h"
+#include "cli/picture.h"
+#include "cli/report/linked_text.h"
+#include "cli/report/sliders.h"
+#include "cli/workbench.h"
+#include "diagrams/graphviz/overview.h"
+#include "search/suggest.h"
+
+namespace napkin::cli {
+namespace {
+
+constexpr double kPictureWidth = 500;  // in points: a column of the page
+
+/// A picture of all, or an overview and one of each kernel.
+Result<std::vector<drawing::Canvas>> pictures_of(const Context& context, const DerivedStep& step) {
+    PictureOptions options;
+    options.max_width = kPictureWidth;
+    options.sources = &context.sources;
+    const Relabelling& relabelling = step.state.relabelling;
+    const std::size_t kernels = relabelling.regions.size();
+    std::vector<drawing::Canvas> pictures;
+    if (kernels > 1) {
+        Result<drawing::Canvas> overview =
+            drawing::draw_overview(step.state.diagram, relabelling, kPictureWidth);
+        if (!overview) return overview.error();
+        drawing::fit(*overview, drawing::kMargin);
+        overview->title = "kernels and what flows between them";
+        pictures.push_back(std::move(*overview));
+    }
+    for (std::size_t kernel = 0; kernel < kernels; ++kernel) {
+        if (kernels > 1) options.kernel = kernel;
+        Result<drawing::Canvas> picture = picture_of(step.state, step.cost, options);
+        if (!picture) return picture.error();
+        pictures.push_back(std::move(*picture));
+    }
+    return pictures;
+}
+
+using PicturesOfSteps = std::vector<std::vector<drawing::Canvas>>;
+
+/// On canvases of one width, so that nothing moves that does not change.
+Result<PicturesOfSteps> pictures_of(const Context& context, const std::vector<DerivedStep>& steps) {
+    PicturesOfSteps all;
+    double width = 0;
+    for (const DerivedStep& step : steps) {
+        Result<std::vector<drawing::Canvas>> pictures = pictures_of(context, step);
+        if (!pictures) return pictures.error();
+        for (const drawing::Canvas& picture : *pictures) width = std::max(width, picture.width);
+        all.push_back(std::move(*pictures));
+    }
+    for (std::vector<drawing::Canvas>& pictures : all)
+        for (drawing::Canvas& picture : pictures) picture.width = width;
+    return all;
+}
+
+Result<StepPage> page_of(const Context& context, const Machine& machine, const DerivedStep& step,
+                         const std::vector<drawing::Canvas>& pictures) {
+    const Result<TileProgram> program = expand(step.state, OpaqueBoxes::Keep);
+    if (!program) return program.error();
+    const Links links(step.state, *program, context.sources);
+    StepPage page;
+    for (const drawing::Canvas& picture : pictures)
+        page.pictures.push_back(drawing::render_svg_part(picture));
+    page.tile = links.tile_program(print(*program, context.sources));
+    page.words = links.words();
+    page.accumulators = Json::array();
+    for (const RegionProgram& region : program->regions)
+        if (region.accumulator)
+            page.accumulators.push_back(accumulator_json(step.state.diagram, *region.accumulator));
+    const Result<Suggestions> moves = suggest(step.state, machine, 1);
+    if (!moves) return moves.error();
+    for (const Refusal& refusal : moves->refused)
+        page.refused.emplace_back(print(refusal.move), refusal.reason);
+    return page;
+}
+
+/// The kernels as `emit` writes them, or why it does not.
+void add_kernels(Context& context, const Loaded& loaded, ReportPage& page) {
+    const auto sources_of = [&]() -> Result<std::string> {
+        const Result<TileProgram> program = expand(loaded.state);
+        if (!program) return program.error();
+        const Result<Cleared> cleared = emit_cleared(context, loaded, *program);
+        if (!cleared) return cleared.error();
+        std::string text;
+        for (const EmittedKernel& kernel : cleared->program.kernels) text += kernel.source + "\n";
+        return Links(loaded.state, *program, context.sources).kernel(text);
+    };
+    Result<std::string> kernels = sources_of();
+    if (kernels) {
+        page.kernels = std::move(*kernels);
+        return;
+    }
+    const Diagnostic& why = kernels.error().list.front();
+    page.why_no_kernels = "No kernels: " + why.message + (why.help.empty() ? "" : "; " + why.help);
+}
+
+Json data_of(Context& context, const Loaded& loaded, const std::vector<DerivedStep>& steps,
+             const Machine& machine) {
+    Json data = derivation_json(loaded.plain, steps, machine);
+    data["model"] = std::move(data["steps"].back()["model"]);
+    for (Json& step : data["steps"]) step = Json{{"figures", step["figures"]}};
+    data["machine"] =
+        context.arguments.machine.empty() ? kDefaultMachine : context.arguments.machine;
+    data["file"] = context.arguments.file;
+    data["derivation_file"] = context.arguments.derivation;
+    data["commands"] = Json::array();
+    for (const Command& command : commands_of(loaded.state))
+        data["commands"].push_back(typed_text(command));
+    data["sliders"] = sliders_of(context, loaded, steps.back(), machine);
+    return data;
+}
+
+}  // namespace
+
+Result<ReportPage> report_of(Context& context, const Loaded& loaded,
+                             const std::vector<DerivedStep>& steps, const Machine& machine) {
+    ReportPage page;
+    page.title = loaded.plain.name;
+    const Figures& first = steps.front().figures;
+    const Figures& last = steps.back().figures;
+    page.summary =
+        "on " + escaped(machine.title) + ": " +
+        (steps.size() == 1 ? bytes_text(last.transferred) + " transferred"
+                           : bytes_text(first.transferred) + " transferred as it is written, " +
+                                 bytes_text(last.transferred) + " as derived");
+    const Result<PicturesOfSteps> pictures = pictures_of(context, steps);
+    if (!pictures) return pictures.error();
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        Result<StepPage> step = page_of(context, machine, steps[i], (*pictures)[i]);
+        if (!step) return step.error();
+        page.steps.push_back(std::move(*step));
+    }
+    page.diagram = escaped(context.sources.files[loaded.text].text);
+    add_kernels(context, loaded, page);
+    page.data = data_of(context, loaded, steps, machine);
+    for (const StepPage& step : page.steps) page.data["words"].merge_patch(step.words);
+    page.footer =
+        "napkin " NAPKIN_VERSION ", derivation <code>" + loaded.hash +
+        "</code>. Times are those of <code>napkin cost</code>: a model, judged by measurements.";
+    return page;
+}
+
+}  // namespace napkin::cli
