@@ -36,7 +36,7 @@ std::string room_text(const Prediction& prediction, const Machine& machine) {
     const RegionCost& region = slowest(prediction, machine);
     if (!region.work) return "";
     return bytes_text(region.work->shared_bytes) + " shared, " +
-           std::to_string(region.work->warps) + " warps, " +
+           std::to_string(region.work->warps) + (region.work->warps == 1 ? " warp, " : " warps, ") +
            std::to_string(prediction.time.resident) + " a processor, by " + made_by(region);
 }
 
@@ -101,19 +101,28 @@ Json json_of(const std::vector<Alternative>& all, const Machine& machine) {
 struct Best {
     const Alternative* neighbour = nullptr;  ///< none where it is the derivation itself
     std::optional<TimeEstimate> time;
+    void consider(const Alternative* other, const Prediction& prediction) {
+        if (prediction.fits() && (!time || is_faster(prediction.time, *time)))
+            *this = {other, prediction.time};
+    }
 };
-Best best_of(const State& state, const std::vector<Alternative>& neighbours, const Setup& setup) {
-    Best best;
-    const auto consider = [&](const State& each, const Alternative* neighbour) {
-        const auto found = predict(each, setup);
-        const Prediction* prediction = std::get_if<Prediction>(&found);
-        if (prediction == nullptr || !prediction->fits()) return;
-        if (best.time && !is_faster(prediction->time, *best.time)) return;
-        best = {neighbour, prediction->time};
+
+/// Of those that fit, with what else that room lets in.
+Best with_more_memory(const State& state, const TileReasons& reasons, Best best,
+                      const Setup& larger) {
+    const auto again = [&](const State& each, const Alternative* neighbour) {
+        const auto found = predict(each, larger);
+        if (const Prediction* prediction = std::get_if<Prediction>(&found))
+            best.consider(neighbour, *prediction);
     };
-    consider(state, nullptr);
-    for (const Alternative& neighbour : neighbours)
-        if (neighbour.state) consider(*neighbour.state, &neighbour);
+    const auto is_held_back = [&](const std::optional<Prediction>& prediction) {
+        return !prediction || !prediction->excesses.empty();
+    };
+    if (best.neighbour != nullptr) again(*best.neighbour->state, best.neighbour);
+    if (best.neighbour == nullptr || is_held_back(reasons.now)) again(state, nullptr);
+    for (const Alternative& neighbour : reasons.neighbours)
+        if (neighbour.state && is_held_back(neighbour.prediction))
+            again(*neighbour.state, &neighbour);
     return best;
 }
 
@@ -126,7 +135,7 @@ Result<Setup> setup_of(const Context& context) {
     Result<Machine> machine = load_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
-    Setup setup{std::move(machine).value(), arguments.target, {}, 0};
+    Setup setup{std::move(machine).value(), arguments.target, {}};
     if (arguments.schedule.empty()) return setup;
     const Result<std::uint32_t> file = load_text(context.sources, arguments.schedule);
     if (!file) return file.error();
@@ -151,17 +160,23 @@ Result<TileReasons> tile_reasons(const Loaded& loaded, const std::vector<Command
                         neighbours_of(loaded.plain, commands, setup),
                         {},
                         further_moves(loaded.state, setup)};
-    const Best here = best_of(loaded.state, reasons.neighbours, setup);
-    Setup registers = setup;
-    registers.spare_registers = kMoreRegisters;
-    for (const auto& [what, larger] :
-         {std::pair{"8 KiB more shared memory", with_shared_memory(setup, kMoreShared)},
-          std::pair{"16 more registers a thread", registers}}) {
-        const Best there = best_of(loaded.state, reasons.neighbours, larger);
-        if (!there.time) continue;
-        reasons.extras.push_back({what, there.neighbour ? there.neighbour->change : "", *there.time,
-                                  !here.time || is_faster(*there.time, *here.time)});
-    }
+    Best here;
+    Best with_registers_more;
+    const auto consider = [&](const Alternative* neighbour, const Prediction& prediction) {
+        here.consider(neighbour, prediction);
+        with_registers_more.consider(neighbour, with_registers(prediction, setup, kMoreRegisters));
+    };
+    consider(nullptr, reasons.now);
+    for (const Alternative& neighbour : reasons.neighbours)
+        if (neighbour.prediction) consider(&neighbour, *neighbour.prediction);
+    const Best with_memory_more =
+        with_more_memory(loaded.state, reasons, here, with_shared_memory(setup, kMoreShared));
+    for (const auto& [what, there] : {std::pair{"8 KiB more shared memory", with_memory_more},
+                                      std::pair{"16 more registers a thread", with_registers_more}})
+        if (there.time)
+            reasons.extras.push_back({what, there.neighbour ? there.neighbour->change : "",
+                                      *there.time,
+                                      !here.time || is_faster(*there.time, *here.time)});
     return reasons;
 }
 

@@ -26,7 +26,7 @@ std::optional<NotApplicable> add_wanted_work(const RegionProgram& region, Kernel
 }
 
 /// A processor whose threads each have more registers, as many of them as there are now.
-Machine with_registers(Machine machine, const KernelWork& work, std::int64_t resident,
+Machine more_registers(Machine machine, const KernelWork& work, std::int64_t resident,
                        std::int64_t registers) {
     const double bytes = 4 * static_cast<double>(registers);
     const double threads = 32 * static_cast<double>(work.warps * resident);
@@ -82,6 +82,17 @@ Setup with_shared_memory(Setup setup, double bytes) {
     return setup;
 }
 
+Prediction with_registers(Prediction prediction, const Setup& setup, std::int64_t registers) {
+    prediction.missing_registers -= registers;
+    Machine machine = setup.machine;
+    for (const RegionCost& region : prediction.cost.regions)
+        if (region.work && region.work->groups == 0)
+            machine = more_registers(std::move(machine), *region.work,
+                                     time_of(region, setup.machine).resident, registers);
+    prediction.time = time_of(prediction.cost, machine);
+    return prediction;
+}
+
 bool is_faster(const TimeEstimate& time, const TimeEstimate& than) {
     constexpr double kNoticed = 0.002;
     return time.middle().value < (1 - kNoticed) * than.middle().value;
@@ -115,19 +126,11 @@ std::variant<Prediction, NotApplicable> predict(const State& state, const Setup&
             prediction.excesses.push_back(std::move(excess));
         if (cost->work)
             prediction.missing_registers =
-                std::max(prediction.missing_registers,
-                         cost->work->missing_registers - setup.spare_registers);
+                std::max(prediction.missing_registers, cost->work->missing_registers);
         regions.push_back(std::move(cost).value());
     }
     prediction.cost.regions = std::move(regions);
-    Machine machine = setup.machine;
-    if (setup.spare_registers > 0)
-        for (const RegionCost& region : prediction.cost.regions)
-            if (region.work && region.work->groups == 0)
-                machine =
-                    with_registers(std::move(machine), *region.work,
-                                   time_of(region, setup.machine).resident, setup.spare_registers);
-    prediction.time = time_of(prediction.cost, machine);
+    prediction.time = time_of(prediction.cost, setup.machine);
     return prediction;
 }
 

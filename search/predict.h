@@ -21,8 +21,6 @@ struct Setup {
     Machine machine;
     std::string target;  ///< the best that the machine runs where empty
     std::vector<schedule::Request> schedules;
-    /// Registers more of every thread than it has.
-    std::int64_t spare_registers = 0;
 };
 /// With so much more shared memory for a block and its processor, in bytes.
 [[nodiscard]] Setup with_shared_memory(Setup setup, double bytes);
@@ -41,6 +39,10 @@ struct Prediction {
 /// one is refused or a count has no number.
 [[nodiscard]] std::variant<Prediction, NotApplicable> predict(const State& state,
                                                               const Setup& setup);
+
+/// The same kernels where every thread has so many registers more.
+[[nodiscard]] Prediction with_registers(Prediction prediction, const Setup& setup,
+                                        std::int64_t registers);
 
 /// By more than the model's numbers are told apart.
 [[nodiscard]] bool is_faster(const TimeEstimate& time, const TimeEstimate& than);

@@ -20,7 +20,7 @@ Setup setup_of(const std::string& machine, const std::string& target = "") {
     SourceMap sources;
     const Result<Machine> loaded = load_machine(sources, machine);
     REQUIRE_MESSAGE(loaded.has_value(), machine);
-    return {*loaded, target, {}, 0};
+    return {*loaded, target, {}};
 }
 
 Prediction predicted(const std::string& steps, const Setup& setup, const Sizes& sizes = {}) {
@@ -47,11 +47,11 @@ TEST_CASE("a little more shared memory lets a chunk in") {
 
 TEST_CASE("a few more registers are what a spilling thread lacks") {
     const std::string steps = "fuse all\ngroup q by 192\nstream x by 128\n";
-    Setup setup = setup_of("H200", "sm_90a");
+    const Setup setup = setup_of("H200", "sm_90a");
     const Sizes heads{{"d", 64}};
     CHECK_EQ(predicted(steps, setup, heads).why_not(), "spills: a thread lacks 2 registers");
-    setup.spare_registers = 2;
-    CHECK(predicted(steps, setup, heads).fits());
+    CHECK_FALSE(with_registers(predicted(steps, setup, heads), setup, 1).fits());
+    CHECK(with_registers(predicted(steps, setup, heads), setup, 2).fits());
 }
 
 TEST_CASE("neighbours change one size each, and say what refuses them") {
