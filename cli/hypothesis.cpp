@@ -181,7 +181,7 @@ private:
         subject.kernel = &kernel;
         subject.arguments = context_.arguments;
         subject.arguments.file = kernel.diagram;
-        subject.arguments.target = kernels_for(machine_, kernel.target).target;
+        subject.arguments.target = kernel.target;
         subject.arguments.schedule = kernel.schedule;
         Result<std::vector<Command>> commands = commands_of(kernel);
         if (!commands) return named_at(commands.error(), kernel.place);
@@ -282,16 +282,15 @@ private:
             return measure_here(subject, name);
         const HypothesisKernel& kernel = *subject.kernel;
         const std::string row = kernel.row.empty() ? subject.loaded.plain.name : kernel.row;
-        const RecordedRow* found = find_row(
-            rows_,
-            {subject.loaded.plain, row, subject.arguments.target, kernel.sizes, subject.steps});
+        const std::string target = kernels_for(machine_, kernel.target).target;
+        const RecordedRow* found =
+            find_row(rows_, {subject.loaded.plain, row, target, kernel.sizes, subject.steps});
         if (found == nullptr)
             return not_measured(
                 kernel.place, name,
-                rows_.empty()
-                    ? "there is no " + machine_.name + " here, and nothing is recorded"
-                    : "there is no " + machine_.name + " here, and no recorded row of `" + row +
-                          "` for " + subject.arguments.target + " has these sizes and steps");
+                rows_.empty() ? "there is no " + machine_.name + " here, and nothing is recorded"
+                              : "there is no " + machine_.name + " here, and no recorded row of `" +
+                                    row + "` for " + target + " has these sizes and steps");
         return Measured{found->seconds, 0, found->file};
     }
 
@@ -301,13 +300,8 @@ private:
             execute_random(inner, subject.loaded, {.device = "cuda", .repetitions = kRepetitions});
         if (!report) return report.error();
         if (!report->ok()) return measured_wrong(subject.kernel->place, name);
-        Measured measured{0, 0, report->device};
-        for (const Timing& timing : report->times) {
-            if (timing.kernel.empty() && report->times.size() > 1) continue;
-            measured.value += timing.median;
-            measured.spread = std::max(measured.spread, timing.most / timing.least - 1);
-        }
-        return measured;
+        const Timing& whole = report->times.front();
+        return Measured{whole.median, whole.most / whole.least - 1, report->device};
     }
 
     Context& context_;
