@@ -20,26 +20,12 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
+from pages import Failures, check_widths, diagram_of, open_page
 from playwright.sync_api import sync_playwright
 
-LARGEST = 1_000_000
 TOGETHER = 6  # points at which all sliders are moved
-WIDTHS = [(390, 844), (768, 1024), (1280, 800), (1920, 1080)]
 napkin = str(pathlib.Path(sys.argv[1]).resolve())
 scratch = pathlib.Path(tempfile.mkdtemp())
-
-
-def diagram_of(derivation):
-    stem = derivation.with_suffix("")
-    while not stem.with_suffix(".ncd").exists():
-        stem = stem.with_name(stem.name.rsplit("_", 1)[0])
-    return stem.with_suffix(".ncd")
-
-
-class Failures(list):
-    def check(self, holds, what):
-        if not holds:
-            self.append(what)
 
 
 def cost_of(command, diagram, number):
@@ -193,7 +179,6 @@ LIGHT = """() => {
   }
   return dark;
 }"""
-WIDER = "() => document.scrollingElement.scrollWidth - document.documentElement.clientWidth"
 
 
 def check_steps(page, failures):
@@ -217,29 +202,16 @@ def check(browser, derivation, pool, pictures):
                            str(report)], capture_output=True, text=True)
     if done.returncode != 0:
         return Failures([f"napkin report: {done.stderr}"]), 0
-    failures.check(report.stat().st_size < LARGEST, f"{report.stat().st_size} bytes are too many")
-    context = browser.new_context(offline=True)
-    page = context.new_page()
-    page.on("console", lambda message: failures.append(f"console: {message.text}")
-            if message.type in ("error", "warning") else None)
-    page.on("pageerror", lambda error: failures.append(f"error: {error}"))
-    page.on("request", lambda request: failures.check(request.url.startswith("file:"),
-                                                       f"request: {request.url}"))
-    page.goto(report.as_uri())
+    page = open_page(browser, report, failures)
     check_steps(page, failures)
     for lonely in page.evaluate(LINKS):
         failures.append(f"{lonely} is linked with nothing")
     for dark in set(page.evaluate(LIGHT)):
         failures.append(f"{dark} lights up nothing elsewhere")
-    for width, height in WIDTHS:
-        page.set_viewport_size({"width": width, "height": height})
-        wider = page.evaluate(WIDER)
-        failures.check(wider <= 0, f"{wider} pixels wider than a window of {width}")
-        if pictures:
-            page.screenshot(path=pictures / f"{derivation.stem}-{width}.png", full_page=True)
+    check_widths(page, derivation.stem, failures, pictures)
     points = check_sliders(page, diagram, failures, pool)
     check_bits(page, diagram, derivation, failures)
-    context.close()
+    page.context.close()
     return failures, points
 
 

@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Opens lectures in a browser, offline, and says how many passed.
+
+usage: check_lecture.py NAPKIN [--pictures FOLDER]     in the repository's root; needs Chromium and Playwright
+
+  * no request and no error on the console; below a megabyte; nothing wider than the window from 390
+    to 1920 pixels; the first slide is shown first, and names no step ahead;
+  * every answer that the page grades is typed into it, and into `napkin quiz`: both say the same;
+  * of another answer the page says that it was not tried, of an empty one that something is open;
+  * the teacher's sheet opens, and its answers are right on the page.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from pages import Failures, check_widths, diagram_of, open_page
+from playwright.sync_api import sync_playwright
+
+LECTURES = [("attention", "attention.quiz"), ("attention_backward", None), ("matmul_split_k", None)]
+napkin = str(pathlib.Path(sys.argv[1]).resolve())
+scratch = pathlib.Path(tempfile.mkdtemp())
+
+# What a form says of values in its fields.
+GRADE = """([number, values]) => {
+  const form = document.querySelector(`form.question[data-question="${number}"]`);
+  form.querySelectorAll("input").forEach((field, i) => { field.value = values[i]; });
+  form.querySelector("button").click();
+  const grade = form.querySelector(".grade");
+  return [grade.className.replace("grade", "").trim(), grade.textContent.replace(/^(right|wrong) /, "")];
+}"""
+# The open lines of a form, with the number of a field in its place.
+OPEN = """(number) => {
+  const pre = document.querySelector(`form.question[data-question="${number}"] pre`).cloneNode(true);
+  pre.querySelectorAll(".given").forEach((line) => line.remove());
+  pre.querySelectorAll("input").forEach((field, i) => field.replaceWith(`{${i}}`));
+  return pre.textContent.trim().split("\\n").filter(Boolean).join("; ");
+}"""
+
+
+def run(*arguments, stdin=None):
+    return subprocess.run([napkin, *map(str, arguments)], capture_output=True, text=True,
+                          input=stdin)
+
+
+def at_prompt(arguments, skipped, command):
+    """What `napkin quiz` says of an answer to the question after so many."""
+    said = run("quiz", *arguments, stdin="skip\n" * skipped + command + "\n")
+    match = re.search(r"^  (right|wrong): (.*(?:\n  \S.*)?)$", said.stdout, re.MULTILINE)
+    if match is None:
+        return ["", said.stdout[-200:] + said.stderr]
+    return [match[1], match[2].replace("\n  ", "; ").replace("`", "")]
+
+
+def check_questions(page, arguments, failures):
+    questions = page.evaluate("() => data.questions")
+    graded = 0
+    for number, question in enumerate(questions, 1):
+        form = page.evaluate(OPEN, number)
+        for key, (right, _) in question["outcomes"].items():
+            values = key.rstrip("|").split("|")
+            command = form.format(*(value.replace(",", ", ") for value in values))
+            ours = page.evaluate(GRADE, [number, values])
+            failures.check((ours[0] == "right") == bool(right), f"{command}: the page says {ours}")
+            # Of many answers a part is asked for, those that are right among it.
+            if right or graded % 7 == 0:
+                theirs = at_prompt(arguments, number - 1, command)
+                failures.check(ours == theirs, f"{command}: {ours}, at the prompt {theirs}")
+            graded += 1
+        ours = page.evaluate(GRADE, [number, ["12345"] * len(question["holes"])])
+        failures.check(ours[0] == "" and "napkin quiz" in ours[1], f"{number}: 12345 is {ours}")
+        ours = page.evaluate(GRADE, [number, [""] * len(question["holes"])])
+        failures.check(ours[1].startswith("Something is open"), f"{number}: nothing is {ours}")
+    return graded
+
+
+def check_slides(page, failures):
+    visible = "() => [...document.querySelectorAll('section.step')].findIndex((each) => !each.hidden)"
+    failures.check(page.evaluate(visible) == 0, "the first slide is not shown first")
+    named = "() => [...document.querySelectorAll('#scrubber .title')].filter((each) => each.offsetWidth).length"
+    failures.check(page.evaluate(named) == 1, "steps ahead are named")
+    failures.check(not page.is_visible("#what-if"), "the sliders are on the first slide")
+    count = page.evaluate("() => document.querySelectorAll('section.step').length")
+    for _ in range(count - 1):
+        page.keyboard.press("j")
+    failures.check(page.evaluate(visible) == count - 1, "j does not lead to the last slide")
+    failures.check(page.evaluate(named) == count, "steps that were shown are not named")
+    failures.check(page.is_visible("#what-if"), "the sliders are not on the last slide")
+    page.keyboard.press("c")
+    failures.check(page.is_visible("section.step:not([hidden]) .code"), "c does not show the code")
+    page.keyboard.press("c")
+
+
+def check(browser, name, quiz, pictures):
+    failures = Failures()
+    derivation = pathlib.Path("examples") / f"{name}.drv"
+    diagram = diagram_of(derivation)
+    asked = ["--quiz", f"examples/{quiz}"] if quiz else []
+    slides = scratch / "slides.html"
+    sheet = scratch / "sheet.html"
+    for path, more in [(slides, []), (sheet, ["--sheet"])]:
+        done = run("lecture", diagram, "--drv", derivation, *asked, *more, "-o", path)
+        if done.returncode != 0:
+            return Failures([f"napkin lecture: {done.stderr}"]), 0
+    page = open_page(browser, slides, failures)
+    check_slides(page, failures)
+    title = f"lecture-{name}" + ("-quiz" if quiz else "")
+    graded = check_questions(page, [diagram, *(asked or ["--drv", derivation])], failures)
+    for slide in range(page.evaluate("() => steps.length")):
+        page.evaluate("(slide) => show(slide)", slide)
+        check_widths(page, f"{title}-{slide}", failures, pictures)
+    page.context.close()
+    page = open_page(browser, sheet, failures)
+    failures.check(page.locator(".answer").count() >= page.locator("section").count() > 0,
+                   "the sheet lacks answers")
+    check_widths(page, f"{title}-sheet", failures, pictures)
+    page.context.close()
+    return failures, graded
+
+
+def main():
+    pictures = None
+    if sys.argv[2:3] == ["--pictures"]:
+        pictures = pathlib.Path(sys.argv[3])
+        pictures.mkdir(parents=True, exist_ok=True)
+    failed = 0
+    total = 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium",
+                                             args=["--no-sandbox"])
+        for name, quiz in LECTURES:
+            failures, graded = check(browser, name, quiz, pictures)
+            total += graded
+            failed += bool(failures)
+            for failure in failures[:12]:
+                print(f"{name}: {failure}")
+            if len(failures) > 12:
+                print(f"{name}: and {len(failures) - 12} more")
+        browser.close()
+    print(f"{len(LECTURES) - failed} lectures passed, {failed} failed; {total} answers graded as they should be")
+    return 1 if failed else 0
+
+
+sys.exit(main())
