@@ -67,8 +67,8 @@ Proceed proceed_for(double seconds) {
         const double spent = std::chrono::duration<double>(Clock::now() - start).count();
         const bool goes_on = seconds <= 0 || spent < seconds;
         if (is_watched && spent > 1)
-            print_talk("\rsearched " + std::to_string(done) + " of " + std::to_string(all) +
-                       " ways of fusing" + (goes_on && done + 1 < all ? "" : "\n"));
+            print_talk("\rtiled " + std::to_string(done) + " of " + std::to_string(all) +
+                       " regions" + (goes_on && done + 1 < all ? "" : "\n"));
         return goes_on;
     };
 }
@@ -92,8 +92,11 @@ Json json_of(const Diagram& plain, const SearchResult& result, const Machine& ma
               {"too_large", result.too_large},
               {"kernels", result.kernels},
               {"not_served", result.not_served},
-              {"fusions", result.fusions},
-              {"searched", result.searched}};
+              {"faulty", result.faulty},
+              {"regions", result.regions},
+              {"searched", result.searched},
+              {"tiled", result.tiled},
+              {"most_boxes", result.most_boxes}};
     json["ranked"] = Json::array();
     for (const Candidate& candidate : result.ranked)
         json["ranked"].push_back(json_of(plain, candidate, machine));
@@ -124,9 +127,19 @@ Result<int> run_search(Context& context) {
     if (result->not_served > 0)
         text += "  " + arguments.only_target + " makes no kernels of " +
                 grouped(result->not_served) + " of them\n";
-    if (result->searched < result->fusions)
-        text += "  not searched: " + std::to_string(result->fusions - result->searched) + " of " +
-                std::to_string(result->fusions) + " ways of fusing; `--seconds` was over\n";
+    if (result->faulty > 0)
+        text += "  the scheduler got " + grouped(result->faulty) +
+                " of them wrong, which is a bug: they are left out\n";
+    if (result->searched == result->regions && result->tiled < result->regions)
+        text += "  " + std::to_string(result->regions - result->tiled) + " of " +
+                std::to_string(result->regions) +
+                " regions are in no faster partition, whatever their tilings\n";
+    if (result->searched < result->regions)
+        text += "  not searched: " + std::to_string(result->regions - result->searched) + " of " +
+                std::to_string(result->regions) + " regions; `--seconds` was over\n";
+    if (result->most_boxes > 0)
+        text += "  too wide for more: regions of at most " + std::to_string(result->most_boxes) +
+                " statements were looked at, and the whole\n";
     for (std::size_t i = 0; i < result->ranked.size(); ++i)
         text += line_of(i + 1, result->ranked[i]);
     if (arguments.output != "-") print_data(text);

@@ -442,6 +442,7 @@ std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& reg
     const schedule::Scheduled& scheduled = std::get<schedule::Scheduled>(made);
     KernelWork work;
     work.name = region.name;
+    work.choices = scheduled.choices;
     add_transfers(cost, work);
     Reader(simpler, scheduled.plan, scheduled.program()).read(work);
     work.pattern = pattern_of(simpler);

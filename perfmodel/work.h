@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "diagrams/element_type.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin {
 
@@ -61,6 +62,7 @@ struct KernelWork {
     double saved = 0;       ///< likewise
     double compulsory = 0;  ///< bytes of every array that it touches, once
     bool data_decides = false;
+    schedule::RegionSchedule choices;  ///< that make it, where it is for the tensor core
 };
 
 }  // namespace napkin

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
+#include <set>
 
 #include "derive/tile_program.h"
+#include "diagrams/contains.h"
+#include "perfmodel/contraction.h"
 #include "perfmodel/time.h"
+#include "search/least_time.h"
 
 namespace napkin {
 namespace {
@@ -18,6 +23,7 @@ constexpr std::array<std::int64_t, 21> kLadder = {
 struct Made {
     Tiling tiling;
     bool tensor_core = false;
+    bool exact = true;  ///< its loops were rotated for its own sizes
 };
 
 /// Indices of all chunks together.
@@ -28,6 +34,16 @@ std::int64_t streamed(const Made& made) {
     return all;
 }
 
+template <class Visit>
+void for_computes(const std::vector<TileStatement>& body, const Visit& visit) {
+    for (const TileStatement& statement : body) {
+        if (const Compute* compute = std::get_if<Compute>(&statement.node)) visit(*compute);
+        if (const Parallel* group = std::get_if<Parallel>(&statement.node))
+            for_computes(group->body, visit);
+        if (const Loop* loop = std::get_if<Loop>(&statement.node)) for_computes(loop->body, visit);
+    }
+}
+
 /// Kernels for the tensor core first, then by their time; of equals those with fewer turns.
 bool is_better(const Made& a, const Made& b) {
     if (a.tensor_core != b.tensor_core) return a.tensor_core;
@@ -36,20 +52,47 @@ bool is_better(const Made& a, const Made& b) {
     return a.tiling.allocated_bits < b.tiling.allocated_bits;
 }
 
+/// Whether the tile of one contraction's result is a single index along an axis that another's
+/// lacks. No rows are common to both then, and the planner of schedules does not stand that.
+bool lacks_common_rows(const RegionProgram& region) {
+    std::vector<const Compute*> sums;
+    std::set<AxisId> folded;
+    for_computes(region.body, [&](const Compute& compute) {
+        for (const AxisId axis : folded_axes(compute.statement)) folded.insert(axis);
+        if (contraction_type(region, compute)) sums.push_back(&compute);
+    });
+    const auto axes_of_sum = [&](const Compute& sum) -> const std::vector<AxisId>& {
+        return region.arrays[sum.statement.targets.front().index()].axes;
+    };
+    const auto is_single = [&](const Compute& sum, std::size_t dimension) {
+        return region.variables[sum.targets.front().index()].capacity_extent[dimension] == 1 &&
+               !folded.contains(axes_of_sum(sum)[dimension]);
+    };
+    for (const Compute* sum : sums)
+        for (std::size_t d = 0; d < axes_of_sum(*sum).size(); ++d)
+            for (const Compute* other : sums)
+                if (is_single(*sum, d) && !contains(axes_of_sum(*other), axes_of_sum(*sum)[d]))
+                    return true;
+    return false;
+}
+
 class KernelClimb {
 public:
     KernelClimb(const State& state, const std::string& region, const KernelSearch& search,
-                KernelCounts& counts)
-        : state_(state), region_(region), search_(search), counts_(counts) {}
+                std::size_t top, KernelCounts& counts)
+        : state_(state), region_(region), search_(search), top_(top), counts_(counts) {}
 
-    std::vector<Tiling> run(const std::vector<Tiling>& rough, std::size_t top) {
+    std::vector<Tiling> run(const std::vector<Tiling>& rough) {
         for (const Tiling& tiling : rough) make(tiling.commands);
         std::vector<Made> starts = ranked();
         starts.resize(std::min(starts.size(), search_.starts));
         for (Made& start : starts) climb(std::move(start));
+        std::vector<Made> all = ranked();
+        for (; !all.empty() && !all.front().exact; all = ranked())
+            known_[key_of(all.front().tiling.commands)] = costed(all.front().tiling.commands, {});
         std::vector<Tiling> kept;
-        for (Made& made : ranked()) {
-            if (kept.size() == top) break;
+        for (Made& made : all) {
+            if (kept.size() == top_) break;
             if (serves(made.tiling.commands))
                 kept.push_back(std::move(made.tiling));
             else
@@ -76,29 +119,83 @@ private:
         return made && search_.serves(made->first, made->second);
     }
 
-    /// Costs the kernel of a tiling, once; nothing where it does not fit or spills.
-    const std::optional<Made>& make(const std::vector<Command>& commands) {
+    static std::string key_of(const std::vector<Command>& commands) {
         std::string key;
         for (const Command& command : commands) key += print(command) + "\n";
-        const auto [known, is_new] = known_.try_emplace(key);
-        if (is_new) known->second = costed(commands);
-        return known->second;
+        return key;
     }
 
-    std::optional<Made> costed(const std::vector<Command>& commands) {
+    /// Costs the kernel of a tiling, once; nothing where it does not fit or spills.
+    const std::optional<Made>& make(const std::vector<Command>& commands) {
+        const auto [known, is_new] = known_.try_emplace(key_of(commands));
+        if (!is_new) return known->second;
+        std::string structure;
+        for (Command command : commands) {
+            command.size.reset();
+            structure += print(command) + "\n";
+        }
+        return known->second = costed(commands, structure);
+    }
+
+    /// With the rotations of other sizes of the same loops where a structure is named.
+    std::optional<Made> costed(const std::vector<Command>& commands, const std::string& structure) {
+        try {
+            return costed_if_right(commands, structure);
+        } catch (const InternalError&) {  // what verifies schedules found a fault in this one
+            ++counts_.faulty;
+            return std::nullopt;
+        }
+    }
+
+    std::optional<Made> costed_if_right(const std::vector<Command>& commands,
+                                        const std::string& structure) {
         const auto made = tiled(commands);
-        if (!made) return std::nullopt;
+        if (!made || lacks_common_rows(made->second)) return std::nullopt;
         Result<RegionCost> cost = quick_cost_of(made->second);
-        if (!cost) return std::nullopt;
-        const LevelCost& block = cost->levels.at(Level::Block);
-        ++counts_.evaluated;
-        add_work(made->second, search_.request, *cost);
+        if (!cost || least_time(*cost, search_.machine) > slowest_kept()) return std::nullopt;
+        if (!structure.empty()) ++counts_.evaluated;
+        const bool exact = structure.empty() || !add_known_work(made->second, structure, *cost);
+        if (exact) {
+            add_work(made->second, search_.request, *cost);
+            if (cost->work && !structure.empty()) note_rotation(structure, *cost->work);
+        }
         if (!cost->work || cost->work->spills() || !excesses_of(*cost, search_.machine).empty())
             return std::nullopt;
-        const bool plain_wanted = search_.request.target == "simt";
-        return Made{{commands, time_of(*cost, search_.machine).middle(), block.transferred.bits,
-                     block.allocated.bits},
-                    plain_wanted || cost->work->tensor_core};
+        const LevelCost& block = cost->levels.at(Level::Block);
+        const bool wanted = search_.request.target == "simt" || cost->work->tensor_core;
+        const Seconds time = time_of(*cost, search_.machine).middle();
+        if (wanted) times_.insert(time.value);
+        return Made{{commands, time, block.transferred.bits, block.allocated.bits}, wanted, exact};
+    }
+
+    /// Of the kernels that will be kept as things stand, if they are served.
+    [[nodiscard]] Seconds slowest_kept() const {
+        if (search_.serves || times_.size() < top_)
+            return Seconds{std::numeric_limits<double>::infinity()};
+        return Seconds{*std::next(times_.begin(), static_cast<std::ptrdiff_t>(top_) - 1)};
+    }
+
+    /// Whether the rotations of other sizes serve here too.
+    bool add_known_work(const RegionProgram& region, const std::string& structure,
+                        RegionCost& cost) const {
+        const auto known = rotations_.find(structure);
+        if (known == rotations_.end()) return false;
+        KernelRequest request = search_.request;
+        request.schedule = known->second;
+        request.limits.warp_groups = true;
+        auto work = tensor_work(region, cost, request);
+        KernelWork* made = std::get_if<KernelWork>(&work);
+        if (made == nullptr) return false;
+        cost.work = std::move(*made);
+        return true;
+    }
+
+    void note_rotation(const std::string& structure, const KernelWork& work) {
+        if (work.groups == 0) return;  // warps that multiply alone are quickly rotated
+        schedule::RegionSchedule rotation;
+        rotation.leads = work.choices.leads;
+        rotation.fetched = work.choices.fetched;
+        rotations_[structure] = std::move(rotation);
     }
 
     /// Changes a size by a step, or twofold, as long as some such change is faster; where none is,
@@ -147,8 +244,13 @@ private:
     const State& state_;
     const std::string& region_;
     const KernelSearch& search_;
+    std::size_t top_;
     KernelCounts& counts_;
+    std::multiset<double> times_;  ///< of kernels that are wanted, seconds
     std::map<std::string, std::optional<Made>> known_;
+    /// What schedules chose for the loops of warp groups, which takes most of their time, by the
+    /// commands without their sizes.
+    std::map<std::string, schedule::RegionSchedule> rotations_;
 };
 
 }  // namespace
@@ -187,7 +289,7 @@ std::vector<std::int64_t> sizes_beside(std::int64_t size, std::int64_t extent) {
 std::vector<Tiling> best_kernels(const State& state, const std::string& region,
                                  const std::vector<Tiling>& rough, const KernelSearch& search,
                                  std::size_t top, KernelCounts& counts) {
-    return KernelClimb(state, region, search, counts).run(rough, top);
+    return KernelClimb(state, region, search, top, counts).run(rough);
 }
 
 }  // namespace napkin

@@ -34,6 +34,7 @@ struct KernelSearch {
 struct KernelCounts {
     std::int64_t evaluated = 0;
     std::int64_t not_served = 0;
+    std::int64_t faulty = 0;  ///< the scheduler made them wrong, and noticed: bugs of ours
 };
 
 /// The best tilings of a region of a state, found from rough ones, fastest first and at most `top`.

@@ -3,19 +3,28 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <deque>
+#include <limits>
 #include <map>
 
 #include "derive/tile_program.h"
+#include "diagrams/contains.h"
 #include "search/kernels.h"
+#include "search/least_time.h"
+#include "search/partition.h"
 #include "search/tilings.h"
 
 namespace napkin {
 
 namespace {
 
-/// Up to so many boxes every way of cutting their sequence is tried.
-constexpr std::size_t kMostBoxesCut = 5;
+/// Boxes of a region but the whole, and cuts of the diagram: where there are more, regions are
+/// smaller.
+constexpr std::size_t kMostBoxes = 12;
+constexpr std::size_t kMostCuts = 20000;
+constexpr double kNever = std::numeric_limits<double>::infinity();
+/// Tilings of a region whose kernels are looked at, and how many of them are kept.
+constexpr std::size_t kMostTilings = 100;
+constexpr std::size_t kMostKept = 20;
 
 Command fuse(std::vector<std::string> names) {
     Command command;
@@ -24,164 +33,272 @@ Command fuse(std::vector<std::string> names) {
     return command;
 }
 
-/// A state whose regions are not tiled yet, and how it was reached.
-struct Fusion {
-    std::vector<Command> commands;
-    State state;
+/// Regions that are tiled alike.
+struct Kind {
+    std::size_t set = 0;       ///< the first of them
+    std::vector<AxisId> axes;  ///< of that
+    double least = 0;          ///< seconds
+    std::optional<std::vector<Tiling>> tilings;
+
+    /// Of its fastest kernel, or the least that it takes.
+    [[nodiscard]] double seconds() const {
+        if (!tilings) return least;
+        return tilings->empty() ? kNever : tilings->front().time.value;
+    }
 };
 
-std::vector<std::string> region_names(const State& state) {
-    std::vector<std::string> names;
-    for (const Region& region : state.relabelling.regions)
-        names.push_back(region_name(state.diagram, region));
-    return names;
-}
-
-/// Fuses runs of regions; `cuts` has a bit for every boundary that stays.
-std::optional<Fusion> cut_at(const State& plain, std::size_t cuts) {
-    const std::vector<std::string> names = region_names(plain);
-    Fusion fusion{{}, plain};
-    std::vector<std::string> run;
-    for (std::size_t k = 0; k < names.size(); ++k) {
-        run.push_back(names[k]);
-        const bool ends = k + 1 == names.size() || ((cuts >> k) & 1U) != 0;
-        if (!ends) continue;
-        if (run.size() > 1) {
-            const Command command = run.size() == names.size() ? fuse({"all"}) : fuse(run);
-            Outcome next = apply(fusion.state, command);
-            if (!std::holds_alternative<State>(next)) return std::nullopt;
-            fusion.state = std::get<State>(std::move(next));
-            fusion.commands.push_back(command);
-        }
-        run.clear();
-    }
-    return fusion;
-}
-
-std::vector<Fusion> fusions_of(const State& plain) {
-    const std::size_t boundaries = plain.relabelling.regions.size() - 1;
-    std::vector<std::size_t> ways;
-    if (boundaries < kMostBoxesCut) {
-        for (std::size_t cuts = 0; cuts < (std::size_t{1} << boundaries); ++cuts)
-            ways.push_back(cuts);
-    } else {
-        const std::size_t none =
-            boundaries >= 63 ? ~std::size_t{0} >> 1U : (std::size_t{1} << boundaries) - 1;
-        ways = {none, 0};
-        for (std::size_t k = 0; k < std::min<std::size_t>(boundaries, 63); ++k)
-            ways.push_back(none & ~(std::size_t{1} << k));
-    }
-    std::vector<Fusion> fusions;
-    for (std::size_t cuts : ways)
-        if (std::optional<Fusion> fusion = cut_at(plain, cuts))
-            fusions.push_back(std::move(*fusion));
-    return fusions;
-}
-
-/// Tilings of a region whose kernels are looked at, where there are few ways of fusing and where
-/// there are many; and how many of them are kept.
-constexpr std::size_t kMostTilings = 100;
-constexpr std::size_t kFewTilings = 2;
-constexpr std::size_t kFewFusions = 16;
-constexpr std::size_t kMostKept = 20;
-
-/// The tilings of every region of a fusion, fastest first.
-struct Tiled {
-    Fusion fusion;
-    std::vector<const std::vector<Tiling>*> regions;
+/// A set of boxes as a region of a state in which it alone is fused.
+struct Member {
+    std::size_t kind = 0;
+    std::vector<AxisId> axes;  ///< where the kind's are
 };
 
 /// The fastest tiling of every region but one, and one of that.
 struct Choice {
-    const Tiled* tiled = nullptr;
     std::size_t region = 0;
     std::size_t tiling = 0;
     Seconds time;
-    [[nodiscard]] const Tiling& of(std::size_t r) const {
-        return (*tiled->regions[r])[r == region ? tiling : 0];
-    }
+    [[nodiscard]] std::size_t of(std::size_t r) const { return r == region ? tiling : 0; }
 };
 
-/// Tilings of a region by its statements: a region of several is the same wherever it stands, but
-/// for its name in commands.
-using Tilings = std::map<std::pair<std::vector<StatementId>, bool>, std::vector<Tiling>>;
+class WholeSearch {
+public:
+    WholeSearch(const State& plain, const Machine& machine, const SearchOptions& options)
+        : plain_(plain),
+          options_(options),
+          kernels_{machine, kernels_for(machine, options.target), options.serves},
+          graph_(box_graph(plain)) {
+        for (const Region& region : plain.relabelling.regions)
+            names_.push_back(region_name(plain.diagram, region));
+    }
 
-/// What does not depend on which fusion is looked at.
-struct Survey {
-    KernelSearch kernels;
-    SearchResult& result;
-    Tilings known = {};
+    SearchResult run() {
+        choose_sets();
+        for (std::size_t k = 0; k < sets_.size(); ++k) note_kind(k);
+        result_.regions = kinds_.size();
+        if (tile_partitions())
+            result_.searched = result_.regions;
+        else if (result_.tiled > 0)
+            tile_single_boxes();
+        choose_partition();
+        if (!partition_.empty()) derive_best();
+        return std::move(result_);
+    }
+
+private:
+    /// As large as leave few enough cuts.
+    void choose_sets() {
+        for (std::size_t most = kMostBoxes; !cuts_; --most) {
+            BoxSets found = convex_sets(graph_, most);
+            sets_ = std::move(found.sets);
+            result_.most_boxes = found.most_boxes;
+            if (found.most_boxes > 0) most = found.most_boxes;
+            // Single boxes run in one order.
+            cuts_ = Cuts::of(graph_, sets_, most > 1 ? kMostCuts : graph_.size() + 1);
+        }
+    }
+
+    [[nodiscard]] std::optional<Command> fusion_of(const BoxSet& set) const {
+        if (set.count() == 1) return std::nullopt;
+        if (set.all()) return fuse({"all"});
+        std::vector<std::string> names;
+        for (std::size_t box = set.find_first(); box != BoxSet::npos; box = set.find_next(box))
+            names.push_back(names_[box]);
+        return fuse(std::move(names));
+    }
+
+    [[nodiscard]] std::optional<State> fused(const BoxSet& set) const {
+        const std::optional<Command> fusion = fusion_of(set);
+        return after(plain_, fusion ? std::vector{*fusion} : std::vector<Command>{});
+    }
+    /// The region that holds the set's boxes.
+    [[nodiscard]] const Region& region_of(const State& state, const BoxSet& set) const {
+        const StatementId first = plain_.relabelling.regions[set.find_first()].statements.front();
+        const std::vector<Region>& regions = state.relabelling.regions;
+        return *std::find_if(regions.begin(), regions.end(), [&](const Region& region) {
+            return contains(region.statements, first);
+        });
+    }
+
+    /// Of the set as a region, in any state.
+    [[nodiscard]] std::string name_of(const BoxSet& set) const {
+        Region region;
+        for (std::size_t box = set.find_first(); box != BoxSet::npos; box = set.find_next(box))
+            for (const StatementId id : plain_.relabelling.regions[box].statements)
+                region.statements.push_back(id);
+        std::sort(region.statements.begin(), region.statements.end());
+        return region_name(plain_.diagram, region);
+    }
+
+    void note_kind(std::size_t k) {
+        const std::optional<State> state = fused(sets_[k]);
+        if (!state) {  // groups of its parts contradict each other
+            members_.push_back({kinds_.size(), {}});
+            kinds_.push_back({k, {}, kNever, {}});
+            return;
+        }
+        const Region& region = region_of(*state, sets_[k]);
+        RegionKind text = kind_of(*state, region);
+        const auto [known, is_new] = places_.try_emplace(std::move(text.text), kinds_.size());
+        if (is_new) {
+            const auto least = least_time(*state, region, kernels_.machine);
+            kinds_.push_back({k, text.axes, least ? least->value : kNever, {}});
+        }
+        members_.push_back({known->second, std::move(text.axes)});
+    }
+
+    /// False where it was stopped.
+    bool tile_kind(Kind& kind) {
+        if (options_.proceed && !options_.proceed(result_.tiled, result_.regions)) return false;
+        ++result_.tiled;
+        ++result_.searched;
+        tile_roughly(kind, kMostTilings);
+        if (!kernels_.request.target.empty()) make_kernels(kind);
+        if (kind.tilings->size() > kMostKept) kind.tilings->resize(kMostKept);
+        return true;
+    }
+
+    void tile_roughly(Kind& kind, std::size_t most) {
+        kind.tilings.emplace();
+        const std::optional<State> state = fused(sets_[kind.set]);
+        if (!state) return;
+        TilingCounts counts;
+        *kind.tilings =
+            best_tilings(*state, name_of(sets_[kind.set]), kernels_.machine, most, counts);
+        result_.evaluated += counts.evaluated;
+        result_.too_large += counts.too_large;
+    }
+
+    void make_kernels(Kind& kind) {
+        if (kind.tilings->empty()) return;
+        KernelCounts counts;
+        *kind.tilings = best_kernels(*fused(sets_[kind.set]), name_of(sets_[kind.set]),
+                                     *kind.tilings, kernels_, kMostKept, counts);
+        result_.kernels += counts.evaluated;
+        result_.not_served += counts.not_served;
+        result_.faulty += counts.faulty;
+    }
+
+    /// So that there is a partition where the search was stopped before it had found one.
+    void tile_single_boxes() {
+        for (std::size_t k = 0; k < sets_.size(); ++k) {
+            Kind& kind = kinds_[members_[k].kind];
+            if (sets_[k].count() == 1 && !kind.tilings) tile_roughly(kind, 1);
+        }
+    }
+
+    /// Tiles what stands in the fastest partition until all of it is tiled.
+    bool tile_partitions() {
+        while (true) {
+            std::vector<double> times;
+            for (const Member& member : members_) times.push_back(kinds_[member.kind].seconds());
+            const std::optional<std::vector<std::size_t>> path = cuts_->shortest(times);
+            if (!path) return true;
+            const auto open = std::find_if(path->begin(), path->end(), [&](std::size_t set) {
+                return !kinds_[members_[set].kind].tilings;
+            });
+            if (open == path->end()) return true;
+            if (!tile_kind(kinds_[members_[*open].kind])) return false;
+        }
+    }
+
+    /// The fastest partition of what is tiled.
+    void choose_partition() {
+        std::vector<double> times;
+        for (const Member& member : members_) {
+            const Kind& kind = kinds_[member.kind];
+            times.push_back(kind.tilings ? kind.seconds() : kNever);
+        }
+        if (auto path = cuts_->shortest(times)) partition_ = std::move(*path);
+    }
+
+    [[nodiscard]] const std::vector<Tiling>& tilings_of(std::size_t set) const {
+        return *kinds_[members_[set].kind].tilings;
+    }
+
+    /// A tiling of a region's kind, with the names of this region.
+    [[nodiscard]] std::vector<Command> commands_of(std::size_t set, std::size_t tiling) const {
+        const Member& member = members_[set];
+        const Kind& kind = kinds_[member.kind];
+        std::vector<Command> commands = tilings_of(set)[tiling].commands;
+        for (Command& command : commands) {
+            const auto axis = find_axis(plain_.diagram, command.names.front());
+            const auto place = std::find(kind.axes.begin(), kind.axes.end(), axis);
+            invariant(place != kind.axes.end(), "a tiling of an axis that its region lacks");
+            command.names = {
+                plain_.diagram[member.axes[static_cast<std::size_t>(place - kind.axes.begin())]]
+                    .name};
+            command.in = partition_.size() == 1 ? "" : name_of(sets_[set]);
+        }
+        return commands;
+    }
+
+    /// The best tiling of every region, and each variation of one of them.
+    [[nodiscard]] std::vector<Choice> choices() const {
+        Seconds best;
+        for (const std::size_t set : partition_) best += tilings_of(set).front().time;
+        std::vector<Choice> all{{0, 0, best}};
+        for (std::size_t r = 0; r < partition_.size(); ++r) {
+            const std::vector<Tiling>& list = tilings_of(partition_[r]);
+            for (std::size_t k = 1; k < list.size(); ++k)
+                all.push_back({r, k, best - list.front().time + list[k].time});
+        }
+        std::stable_sort(all.begin(), all.end(),
+                         [](const Choice& a, const Choice& b) { return a.time < b.time; });
+        return all;
+    }
+
+    /// Derives a choice from the plain diagram and costs what comes out.
+    [[nodiscard]] std::optional<Candidate> derive(const Choice& choice) const {
+        Candidate candidate;
+        for (const std::size_t set : partition_)
+            if (std::optional<Command> fusion = fusion_of(sets_[set]))
+                candidate.commands.push_back(std::move(*fusion));
+        for (std::size_t r = 0; r < partition_.size(); ++r)
+            for (Command& command : commands_of(partition_[r], choice.of(r)))
+                candidate.commands.push_back(std::move(command));
+        std::optional<State> state = after(plain_, candidate.commands);
+        if (!state) return std::nullopt;
+        candidate.state = std::move(*state);
+        const Result<TileProgram> program = expand(candidate.state, OpaqueBoxes::Keep);
+        if (!program) return std::nullopt;
+        Result<Cost> cost = cost_of(*program);
+        if (!cost) return std::nullopt;
+        for (std::size_t r = 0; r < cost->regions.size(); ++r) {
+            if (!kernels_.request.target.empty())
+                add_work(program->regions[r], kernels_.request, cost->regions[r]);
+            if (!excesses_of(cost->regions[r], kernels_.machine).empty()) return std::nullopt;
+        }
+        candidate.cost = std::move(*cost);
+        candidate.time = time_of(candidate.cost, kernels_.machine);
+        return candidate;
+    }
+
+    void derive_best() {
+        std::vector<Candidate>& ranked = result_.ranked;
+        for (const Choice& choice : choices()) {
+            if (ranked.size() >= options_.top) break;
+            if (std::optional<Candidate> candidate = derive(choice))
+                ranked.push_back(std::move(*candidate));
+        }
+        std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
+            return a.time.middle() < b.time.middle();
+        });
+    }
+
+    const State& plain_;
+    const SearchOptions& options_;
+    KernelSearch kernels_;
+    BoxGraph graph_;
+    std::vector<std::string> names_;  ///< of the boxes
+    std::vector<BoxSet> sets_;
+    std::optional<Cuts> cuts_;
+    std::vector<Member> members_;  ///< by set
+    std::vector<Kind> kinds_;
+    std::map<std::string, std::size_t> places_;  ///< of kinds, by their texts
+    std::vector<std::size_t> partition_;         ///< sets
+    SearchResult result_;
 };
-
-/// The best tilings of a region: by their kernels where the machine's are known.
-std::vector<Tiling> tilings_of(const State& fused, const Region& region, Survey& survey) {
-    const std::string name = region_name(fused.diagram, region);
-    TilingCounts counts;
-    const std::size_t most = survey.result.fusions > kFewFusions ? kFewTilings : kMostTilings;
-    std::vector<Tiling> found = best_tilings(fused, name, survey.kernels.machine, most, counts);
-    survey.result.evaluated += counts.evaluated;
-    survey.result.too_large += counts.too_large;
-    if (survey.kernels.request.target.empty()) {
-        if (found.size() > kMostKept) found.resize(kMostKept);
-        return found;
-    }
-    KernelCounts kernels;
-    found = best_kernels(fused, name, found, survey.kernels, kMostKept, kernels);
-    survey.result.kernels += kernels.evaluated;
-    survey.result.not_served += kernels.not_served;
-    return found;
-}
-
-/// Nothing where some region has no tiling.
-std::optional<Tiled> tiled(Fusion fusion, Survey& survey) {
-    std::vector<const std::vector<Tiling>*> lists;
-    const bool alone = fusion.state.relabelling.regions.size() == 1;
-    for (const Region& region : fusion.state.relabelling.regions) {
-        const auto [list, is_new] = survey.known.try_emplace({region.statements, alone});
-        if (is_new) list->second = tilings_of(fusion.state, region, survey);
-        if (list->second.empty()) return std::nullopt;
-        lists.push_back(&list->second);
-    }
-    return Tiled{std::move(fusion), std::move(lists)};
-}
-
-/// The best tiling of every region, and each variation of one of them.
-void add_choices(const Tiled& tiled, std::vector<Choice>& choices) {
-    Seconds best;
-    for (const std::vector<Tiling>* list : tiled.regions) best += list->front().time;
-    choices.push_back({&tiled, 0, 0, best});
-    for (std::size_t r = 0; r < tiled.regions.size(); ++r) {
-        const std::vector<Tiling>& list = *tiled.regions[r];
-        for (std::size_t k = 1; k < list.size(); ++k)
-            choices.push_back({&tiled, r, k, best - list.front().time + list[k].time});
-    }
-}
-
-/// Derives a choice from the plain diagram and costs what comes out.
-std::optional<Candidate> derive(const State& plain, const Choice& choice,
-                                const KernelSearch& kernels) {
-    Candidate candidate;
-    candidate.commands = choice.tiled->fusion.commands;
-    for (std::size_t r = 0; r < choice.tiled->regions.size(); ++r) {
-        const std::vector<Command>& commands = choice.of(r).commands;
-        candidate.commands.insert(candidate.commands.end(), commands.begin(), commands.end());
-    }
-    std::optional<State> state = after(plain, candidate.commands);
-    if (!state) return std::nullopt;
-    candidate.state = std::move(*state);
-    const Result<TileProgram> program = expand(candidate.state, OpaqueBoxes::Keep);
-    if (!program) return std::nullopt;
-    Result<Cost> cost = cost_of(*program);
-    if (!cost) return std::nullopt;
-    for (std::size_t r = 0; r < cost->regions.size(); ++r) {
-        if (!kernels.request.target.empty())
-            add_work(program->regions[r], kernels.request, cost->regions[r]);
-        if (!excesses_of(cost->regions[r], kernels.machine).empty()) return std::nullopt;
-    }
-    candidate.cost = std::move(*cost);
-    candidate.time = time_of(candidate.cost, kernels.machine);
-    return candidate;
-}
 
 std::string interval_text(const TimeEstimate& time) {
     const std::string low = text_of(time.low);
@@ -198,32 +315,17 @@ Diagnostic nothing_found(const SearchResult& result, const std::string& diagram,
             fmt::format("the target makes kernels of none of the {} tilings of `{}` that fit {}",
                         result.not_served, diagram, machine.name),
             "`emit` says why; leave out `--target`, or choose `--target simt`");
-    if (result.searched < result.fusions)
+    if (result.searched < result.regions)
         return plain_error(
             "E0934",
             fmt::format("no derivation of `{}` that fits {} was found in the time given: {} of {} "
-                        "ways of fusing were searched",
-                        diagram, machine.name, result.searched, result.fusions),
+                        "regions were searched",
+                        diagram, machine.name, result.searched, result.regions),
             "give it more `--seconds`");
     return plain_error(
         "E0932", fmt::format("no derivation of `{}` that was tried fits {}", diagram, machine.name),
         "its smallest tiles exceed a capacity, or no rule applies: `derive -i` and `suggest` "
         "say which");
-}
-
-/// The best choices, derived.
-void derive_best(const State& plain, std::vector<Choice> choices, const KernelSearch& kernels,
-                 std::size_t top, SearchResult& result) {
-    std::stable_sort(choices.begin(), choices.end(),
-                     [](const Choice& a, const Choice& b) { return a.time < b.time; });
-    for (const Choice& choice : choices) {
-        if (result.ranked.size() >= top) break;
-        if (std::optional<Candidate> candidate = derive(plain, choice, kernels))
-            result.ranked.push_back(std::move(*candidate));
-    }
-    std::stable_sort(
-        result.ranked.begin(), result.ranked.end(),
-        [](const Candidate& a, const Candidate& b) { return a.time.middle() < b.time.middle(); });
 }
 
 }  // namespace
@@ -233,20 +335,7 @@ Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
     const State plain = initial_state(diagram);
     if (plain.relabelling.regions.empty())
         return plain_error("E0931", "the diagram computes nothing");
-    SearchResult result;
-    std::vector<Fusion> fusions = fusions_of(plain);
-    result.fusions = fusions.size();
-    Survey survey{{machine, kernels_for(machine, options.target), options.serves}, result};
-    if (result.fusions > kFewFusions) survey.kernels.starts = 0;
-    std::deque<Tiled> all;
-    std::vector<Choice> choices;
-    for (Fusion& fusion : fusions) {
-        if (options.proceed && !options.proceed(result.searched, result.fusions)) break;
-        ++result.searched;
-        if (std::optional<Tiled> found = tiled(std::move(fusion), survey))
-            add_choices(all.emplace_back(std::move(*found)), choices);
-    }
-    derive_best(plain, std::move(choices), survey.kernels, options.top, result);
+    SearchResult result = WholeSearch(plain, machine, options).run();
     if (result.ranked.empty()) return nothing_found(result, diagram.name, machine);
     return result;
 }

@@ -1,13 +1,18 @@
 // Derivations found by the model: which boxes to fuse, which axes to group and stream, by how much.
 //
-// Fusions come first: nothing, everything, and (for up to five boxes) every way of cutting the
-// sequence of boxes. For each, a region's legal moves are found by asking the rules, so nothing
-// here knows which axes may be grouped or streamed. A region is expanded once for each choice of
-// streamed axis; group and chunk sizes are then evaluated on the expanded program. Candidates that
-// exceed the machine's capacity are dropped, the rest ranked by what a good schedule would take.
-// Kernels of the best are scheduled for the machine's target and costed as they would be printed,
-// and sizes are changed from there one at a time (kernels.h). The winners are derived again,
-// command by command, and costed from their own tile programs.
+// Regions come first: convex sets of boxes (regions.h), of which those that are alike are tiled
+// once. The fastest partition of the diagram into regions is found exactly (partition.h). A region
+// is tiled only when it stands in the fastest partition that is left, given the least time that
+// any kernel of it may take (least_time.h), so that most are ruled out without a look at their
+// tilings.
+//
+// A region's legal moves are found by asking the rules, so nothing here knows which axes may be
+// grouped or streamed. It is expanded once for each choice of streamed axis; group and chunk sizes
+// are then evaluated on the expanded program. Candidates that exceed the machine's capacity are
+// dropped, the rest ranked by what a good schedule would take. Kernels of the best are scheduled
+// for the machine's target and costed as they would be printed, and sizes are changed from there
+// one at a time (kernels.h). The winners are derived again, command by command, and costed from
+// their own tile programs.
 #pragma once
 
 #include <functional>
@@ -32,15 +37,18 @@ struct Candidate {
 
 struct SearchResult {
     std::vector<Candidate> ranked;  ///< fastest first; all fit the machine
-    std::size_t fusions = 0;        ///< ways of fusing boxes
-    std::size_t searched = 0;       ///< of these; fewer where it was stopped
+    std::size_t regions = 0;        ///< that may be kernels, alike ones once
+    std::size_t searched = 0;       ///< of these, tiled or ruled out; fewer where it was stopped
+    std::size_t tiled = 0;          ///< of these
+    std::size_t most_boxes = 0;     ///< in a region but the whole, where larger ones are left out
     std::int64_t evaluated = 0;     ///< tilings costed
     std::int64_t too_large = 0;     ///< tilings that exceed a capacity
     std::int64_t kernels = 0;       ///< tilings whose kernels were scheduled and costed
     std::int64_t not_served = 0;    ///< the best of them, of which no kernel is made after all
+    std::int64_t faulty = 0;        ///< tilings that the scheduler got wrong, and noticed
 };
 
-/// Told how far a search is, of how many; false stops it.
+/// Told how many regions are tiled, of how many at most; false stops it.
 using Proceed = std::function<bool(std::size_t done, std::size_t all)>;
 
 struct SearchOptions {

@@ -8,17 +8,13 @@
 #include <string>
 #include <utility>
 
-#include "tests/perfmodel/derive_support.h"
+#include "tests/search/search_support.h"
 
 namespace napkin {
 namespace {
 
-Machine machine(const std::string& text) {
-    SourceMap sources;
-    const Result<Machine> result = load_machine(sources, text);
-    REQUIRE_MESSAGE(result.has_value(), text);
-    return *result;
-}
+using test::kernels_time;
+using test::machine;
 
 const char* const kAttention =
     "diagram attention {\n axis q = 1024, x = 1024, d = 64\n"
@@ -70,16 +66,6 @@ bool streams(const Candidate& candidate, const char* axis) {
         for (const Stream& stream : region.streams)
             if (candidate.state.diagram[stream.axis].name == axis) return true;
     return false;
-}
-
-/// The time of a derivation's kernels for the machine's target.
-Seconds kernels_time(const char* diagram, const char* steps, const Machine& on) {
-    const State state = test::derived(diagram, steps);
-    Cost cost = test::cost(state);
-    const TileProgram program = test::expanded(state);
-    for (std::size_t r = 0; r < cost.regions.size(); ++r)
-        add_work(program.regions[r], kernels_for(on, ""), cost.regions[r]);
-    return time_of(cost, on).middle();
 }
 
 TEST_CASE("attention is fused, grouped by queries and streamed over keys") {
@@ -192,7 +178,11 @@ TEST_CASE("what is searched does not depend on how many are wanted") {
 }
 
 TEST_CASE("a search that is stopped says what it has not searched") {
-    const State plain = test::derived(kAttention);
+    const char* const chain =
+        "diagram chain {\n axis a = 1024, b = 512, c = 1024, e = 256\n"
+        " input A[a, b], B[b, c], C[c, e] : bf16\n D[a, c] = sum(b) A[a, b] * B[b, c]\n"
+        " output E[a, e] : bf16 = sum(c) D[a, c] * C[c, e]\n}\n";
+    const State plain = test::derived(chain);
     const Machine h200 = machine("H200");
     const auto stop_at = [](std::size_t most) {
         return [most](std::size_t done, std::size_t) { return done < most; };
@@ -200,7 +190,11 @@ TEST_CASE("a search that is stopped says what it has not searched") {
     const Result<SearchResult> some = search(plain.diagram, h200, {.proceed = stop_at(1)});
     REQUIRE(some.has_value());
     CHECK_EQ(some->searched, 1);
-    CHECK_EQ(some->fusions, 4);
+    CHECK_EQ(some->regions, 3);
+    const Result<SearchResult> all = search(plain.diagram, h200);
+    REQUIRE(all.has_value());
+    CHECK_EQ(all->searched, 3);
+    CHECK_LE(all->ranked.front().time.middle(), some->ranked.front().time.middle());
     const Result<SearchResult> none = search(plain.diagram, h200, {.proceed = stop_at(0)});
     REQUIRE_FALSE(none.has_value());
     CHECK_EQ(none.error().list.front().code, "E0934");
@@ -221,7 +215,7 @@ TEST_CASE("sixty statements take seconds") {
     const State plain = test::derived((text + "}\n").c_str());
     const Result<SearchResult> result = search(plain.diagram, machine("H200"), {.top = 1});
     REQUIRE(result.has_value());
-    CHECK_EQ(result->searched, result->fusions);
+    CHECK_EQ(result->searched, result->regions);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     CHECK_LT(spent.count(), 300);  // minutes in a slow build; what grows with every cut takes days
 }

@@ -1,0 +1,34 @@
+// Machines by name, and times of kernels that a person derives.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "perfmodel/kernel_work.h"
+#include "perfmodel/machine.h"
+#include "perfmodel/time.h"
+#include "search/kernels.h"
+#include "tests/perfmodel/derive_support.h"
+
+namespace napkin::test {
+
+inline Machine machine(const std::string& text) {
+    SourceMap sources;
+    const Result<Machine> result = load_machine(sources, text);
+    REQUIRE_MESSAGE(result.has_value(), text);
+    return *result;
+}
+
+/// The time of a derivation's kernels for the machine's target.
+inline Seconds kernels_time(const std::string& diagram, const std::string& steps,
+                            const Machine& on) {
+    const State state = derived(diagram, steps);
+    Cost cost = test::cost(state);
+    const TileProgram program = expanded(state);
+    for (std::size_t r = 0; r < cost.regions.size(); ++r)
+        add_work(program.regions[r], kernels_for(on, ""), cost.regions[r]);
+    return time_of(cost, on).middle();
+}
+
+}  // namespace napkin::test
