@@ -94,8 +94,9 @@ drawing::Plot roofline(const Prediction& prediction, const Machine& machine) {
         const double once = static_cast<double>(region.compulsory_bits) / 8;
         const auto moved = static_cast<double>(region.levels.at(Level::Block).transferred.bytes());
         if (operations <= 0) continue;
-        for (const auto& [from, bytes] :
-             {std::pair{"device memory", once}, std::pair{"cache", moved}}) {
+        std::map<std::string, double> deliveries = {{"device memory", moved}};
+        if (machine.has(Level::Cache)) deliveries = {{"device memory", once}, {"cache", moved}};
+        for (const auto& [from, bytes] : deliveries) {
             plot.marks.push_back({region.name + ", by what " + from + " delivers",
                                   operations / bytes, operations / seconds});
             least = std::min(least, operations / bytes / 2);
@@ -109,6 +110,11 @@ drawing::Plot roofline(const Prediction& prediction, const Machine& machine) {
     double highest = 0;
     std::size_t style = 0;
     for (const auto& [name, peak] : peaks) highest = std::max(highest, peak);
+    // Without units that compute, only what memory delivers bounds anything.
+    if (peaks.empty())
+        for (const Level level : {Level::Device, Level::Cache})
+            if (const auto rate = machine.bandwidth(level))
+                highest = std::max(highest, most * rate->value);
     for (const Level level : {Level::Device, Level::Cache})
         if (const auto rate = machine.bandwidth(level)) {
             drawing::Curve slope =

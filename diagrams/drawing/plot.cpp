@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "diagrams/result.h"
+
 namespace napkin::drawing {
 
 namespace {
@@ -61,6 +63,11 @@ public:
         for (const PlotMark& mark : plot.marks) {
             x_.take(mark.x);
             if (mark.y > 0) y_.take(mark.y);
+        }
+        for (Scale* scale : {&x_, &y_}) {
+            invariant(scale->high == 0 || (scale->low > 0 && std::isfinite(scale->high)),
+                      "a plot of what has no logarithm");
+            if (scale->high == 0) scale->low = scale->high = 1;
         }
         y_.widen(1.25);
         if (x_.high <= x_.low) x_.widen(1.25);
