@@ -104,6 +104,7 @@ Json data_of(Context& context, const Loaded& loaded, const std::vector<DerivedSt
              const Machine& machine) {
     Json data = derivation_json(loaded.plain, steps, machine);
     data["model"] = std::move(data["steps"].back()["model"]);
+    data["model"]["time_us"]["excesses"] = excesses_json(steps.back().cost, machine);
     for (Json& step : data["steps"]) step = Json{{"figures", step["figures"]}};
     data["machine"] =
         context.arguments.machine.empty() ? kDefaultMachine : context.arguments.machine;

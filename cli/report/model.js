@@ -42,7 +42,6 @@ class Model {
           bits: sum((r) => r.H.bits)},
       operations: sum((r) => r.operations),
       pipelines: this.merged(regions),
-      fits: regions.every((r) => r.excesses.length === 0),
       capacity: figures["block.capacity"],
       time: this.tableAt("times", positions, this.data.model.time_us),
       bound: this.boundAt(positions),
@@ -58,17 +57,13 @@ class Model {
     };
     const levels = Object.fromEntries(Object.entries(region.levels).map(([name, level]) =>
       [name, {H: amount(level.H), M: amount(level.M), A: amount(level.A)}]));
-    const excesses = Object.keys(levels).filter((name) =>
-      levels[name].A.bytes > (figures[`${name}.capacity`] ?? Infinity));
-    if (evaluate(region.compulsory_bits, values) / 8 > (figures["device.capacity"] ?? Infinity))
-      excesses.push("device");
     const {H, M, A} = levels.block;
     const pipelines = region.pipelines.map((pipeline) => ({
       ...pipeline,
       rate: this.isSlider(pipeline.figure) ? figures[pipeline.figure] : pipeline.rate,
       least: evaluate(pipeline.least, values), most: evaluate(pipeline.most, values),
     }));
-    return {name: region.name, values, levels, excesses, H, M, A, pipelines,
+    return {name: region.name, values, levels, H, M, A, pipelines,
             operations: evaluate(region.operations, values)};
   }
 

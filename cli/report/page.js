@@ -182,17 +182,16 @@ function figuresText(now) {
   const own = data.model.regions[now.regions.indexOf(region)];
   const ratio = now.bound ? `${digits(now.H.bits / 8 / now.bound)} × bound` : "";
   const best = now.best?.ratio ? `${digits(now.best.ratio)} × best` : "";
-  const excess = now.regions.filter((each) => each.excesses.length > 0)
-    .map((each) => `${each.name} at ${each.excesses.join(", ")}`).join("; ");
+  const excess = now.time?.excesses.join("; ") ?? "";
   const time = now.time ? intervalText(now.time) : "–";
   return "<table>" +
     rowOf("H", scaled(now.H.bytes, "B"), data.model.H.ideal, [ratio, best].filter(Boolean).join(", ")) +
     rowOf("M", scaled(region.M.bytes, "B"), own.levels.block.M.ideal) +
     rowOf("A", scaled(region.A.bytes, "B"), own.levels.block.A.ideal) +
     rowOf("time", time, null, now.time ? `${escapeText(now.time.binds)} binds` : "") +
-    rowOf("fits", now.fits ? "yes" : "no", null, escapeText(excess)) + "</table>" +
+    rowOf("fits", now.time ? (excess ? "no" : "yes") : "–", null, escapeText(excess)) + "</table>" +
     (now.time === null || (now.bound === null && data.model.bound) ?
-      "<p class=\"remark\">Time and bound are no formulas: they are known while one slider is moved.</p>" : "") +
+      "<p class=\"remark\">Time, bound and what fits are no formulas: they are known while one slider is moved.</p>" : "") +
     pipelinesText(now);
 }
 

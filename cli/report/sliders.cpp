@@ -134,6 +134,7 @@ private:
         const TimeEstimate time = time_of(cost, machine);
         Json json = time_json(time);
         json["binds"] = time.binds;
+        json["excesses"] = excesses_json(cost, machine);
         return json;
     }
 
@@ -289,6 +290,14 @@ private:
 };
 
 }  // namespace
+
+Json excesses_json(const Cost& cost, const Machine& machine) {
+    Json json = Json::array();
+    for (const RegionCost& region : cost.regions)
+        for (const Excess& excess : excesses_of(region, machine))
+            json.push_back(excess.region + " at " + std::string(name_of(excess.level)));
+    return json;
+}
 
 Json sliders_of(Context& context, const Loaded& loaded, const DerivedStep& last,
                 const Machine& machine) {
