@@ -99,12 +99,13 @@ Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionPro
                             : messages::unfit_region(region.name, options.target, *why,
                                                      helpful_moves(state, region.name, options));
     schedule::Scheduled scheduled = std::get<schedule::Scheduled>(std::move(made));
-    std::vector<std::string> summary = schedule_lines(scheduled, simpler);
+    const RegionProgram& tiled = scheduled.region;
+    std::vector<std::string> summary = schedule_lines(scheduled, tiled);
     std::vector<std::pair<std::string, std::string>> passes;
     for (const auto& [pass, program] : scheduled.passes)
-        passes.emplace_back(pass, schedule::print(program, simpler.axes));
+        passes.emplace_back(pass, schedule::print(program, tiled.axes));
     lowering::LoweredRegion lowered =
-        lowering::TensorLowering(state, simpler, options, std::move(scheduled.plan),
+        lowering::TensorLowering(state, tiled, options, std::move(scheduled.plan),
                                  scheduled.program())
             .run();
     lowered.summary = std::move(summary);

@@ -368,7 +368,7 @@ private:
 
     /// Whether it has a value for each of several elements of a row; others are computed once.
     [[nodiscard]] bool varies_in_row(const Compute& compute, const Expression& expression) const {
-        const std::set<AxisId> used = axes_used(expression);
+        const std::set<AxisId> used = schedule::axes_along(plan_.tile_axes, expression);
         return std::any_of(used.begin(), used.end(), [&](AxisId axis) {
             return axis != plan_.row && extent(axis) > 1 && contains(axes_of(compute), axis);
         });
@@ -444,7 +444,7 @@ std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& reg
     work.name = region.name;
     work.choices = scheduled.choices;
     add_transfers(cost, work);
-    Reader(simpler, scheduled.plan, scheduled.program()).read(work);
+    Reader(scheduled.region, scheduled.plan, scheduled.program()).read(work);
     work.pattern = pattern_of(simpler);
     return work;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/factors.h"
 #include "schedule/planner.h"
 #include "schedule/scales.h"
 #include "schedule/straight_reads.h"
@@ -13,62 +14,6 @@ namespace {
 
 bool tensor_core_type(ElementType type) {
     return type == ElementType::BF16 || type == ElementType::F16 || type == ElementType::TF32;
-}
-
-bool is_zero(const Expression& expression) {
-    const Number* literal = std::get_if<Number>(&expression.node);
-    return literal != nullptr && literal->value == 0;
-}
-
-/// Whether an element can be read whatever the conditions around it.
-bool reads_plainly(const Expression& expression) {
-    bool plain = true;
-    walk(expression, [&](const Expression& node) {
-        const Read* read = std::get_if<Read>(&node.node);
-        if (read == nullptr) return;
-        for (const Expression& index : read->index)
-            plain = plain && std::holds_alternative<AxisIndex>(index.node);
-    });
-    return plain;
-}
-
-std::vector<Expression> factors_of(const Expression& expression);
-
-/// `if c then u * v else 0` is `(if c then u else 0) * v` where u runs along all that c does.
-std::optional<std::vector<Expression>> masked_factors(const Expression& condition,
-                                                      const Expression& product) {
-    std::vector<Expression> factors = factors_of(product);
-    const std::set<AxisId> needed = axes_used(condition);
-    for (std::size_t i = 0; i < factors.size(); ++i) {
-        const std::set<AxisId> uses = axes_used(factors[i]);
-        if (!std::includes(uses.begin(), uses.end(), needed.begin(), needed.end())) continue;
-        const Expression whole = factors[i];
-        bool others = true;
-        for (std::size_t o = 0; o < factors.size(); ++o)
-            others = others && (o == i || reads_plainly(factors[o]));
-        if (!others) continue;
-        factors[i] = apply(Function::Select, {condition, whole, number(0)});
-        return factors;
-    }
-    return std::nullopt;
-}
-
-std::vector<Expression> factors_of(const Expression& expression) {
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    if (call != nullptr && call->function == Function::Multiply) {
-        std::vector<Expression> factors = factors_of(call->arguments[0]);
-        for (Expression& factor : factors_of(call->arguments[1]))
-            factors.push_back(std::move(factor));
-        return factors;
-    }
-    if (call != nullptr && call->function == Function::Negate) {
-        std::vector<Expression> factors = factors_of(call->arguments[0]);
-        factors.push_back(number(-1));
-        return factors;
-    }
-    if (call != nullptr && call->function == Function::Select && is_zero(call->arguments[2]))
-        if (auto factors = masked_factors(call->arguments[0], call->arguments[1])) return *factors;
-    return {expression};
 }
 
 }  // namespace
@@ -101,7 +46,7 @@ void Planner::find_products() {
                           narrowing(axes, 1));
         Candidate candidate{leaf, depth.front(), axes, {}};
         if (fold->monoid != kSum) continue;
-        candidate.factors = factors_of(fold->values.front());
+        candidate.factors = factors_of(plan_.tile_axes, fold->values.front());
         if (!is_product(candidate, depth)) continue;
         if (depth.size() > 1)
             return refuse(fmt::format("`{}` sums over {} at once", target, names(depth)),
@@ -116,7 +61,7 @@ void Planner::find_products() {
 bool Planner::is_product(const Candidate& candidate, const std::vector<AxisId>& depth) {
     bool sides[] = {false, false};
     for (const Expression& factor : candidate.factors) {
-        const std::set<AxisId> uses = axes_used(factor);
+        const std::set<AxisId> uses = axes_along(plan_.tile_axes, factor);
         if (std::none_of(depth.begin(), depth.end(),
                          [&](AxisId axis) { return uses.contains(axis); }))
             continue;
@@ -141,7 +86,7 @@ void Planner::orient(const Candidate& candidate) {
     std::vector<Expression> right;
     std::vector<Expression> either;
     for (const Expression& factor : candidate.factors) {
-        const std::set<AxisId> uses = axes_used(factor);
+        const std::set<AxisId> uses = axes_along(plan_.tile_axes, factor);
         if (const std::optional<double> value = constant_value(region_, factor)) {
             product.scale *= *value;
         } else if (!uses.contains(candidate.depth)) {
@@ -222,21 +167,37 @@ void Planner::take_guarded(Operand& side) {
     if (read == nullptr) return;
     for (const auto& [variable, place] : loads_) {
         Tile& tile = plan_.tiles.at(variable);
-        if (region_.variables[variable.index()].array != read->array || tile.home != Home::Matrix ||
-            !always_guarded(variable))
+        if (region_.variables[variable.index()].array != read->array || tile.home != Home::Matrix)
             continue;
-        tile.zero_past_end = true;
+        const bool gathered = is_tiled(plan_.tile_axes, *place.load);
+        const std::optional<Expression> inside = gathered
+                                                     ? guard_of(*place.load, choice->arguments[0])
+                                                     : inside_of(region_, *place.load);
+        if (!inside || !always_guarded(variable, *inside)) continue;
+        if (gathered)
+            tile.guard = inside;
+        else
+            tile.zero_past_end = true;
         Expression element = choice->arguments[1];
         side.value = std::move(element);
         return;
     }
 }
 
-/// Whether a view is read only where it is not past the end of its array.
-bool Planner::always_guarded(VariableId variable) const {
-    const Load& load = *loads_.at(variable).load;
-    const std::optional<Expression> inside = inside_of(region_, load);
-    if (!inside) return false;
+/// The condition, if whoever gathers an element can test it: it reads nothing, and is the same for
+/// neighbours in memory, which come together.
+std::optional<Expression> Planner::guard_of(const Load& load, const Expression& condition) const {
+    const Array& array = region_.arrays[load.array.index()];
+    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    const std::set<AxisId> tested = axes_used(condition);
+    for (const AxisId axis : axes_used(load.gather[last]))
+        if (tested.contains(axis)) return std::nullopt;
+    if (!arrays_read(condition).empty()) return std::nullopt;
+    return condition;
+}
+
+/// Whether a loaded array is read only where the condition holds.
+bool Planner::always_guarded(VariableId variable, const Expression& inside) const {
     const ArrayId array = region_.variables[variable.index()].array;
     std::size_t reads = 0;
     std::size_t guarded = 0;
@@ -250,7 +211,7 @@ bool Planner::always_guarded(VariableId variable) const {
                 if (is_read(node)) ++reads;
                 const Apply* choice = std::get_if<Apply>(&node.node);
                 if (choice != nullptr && choice->function == Function::Select &&
-                    choice->arguments[0] == *inside && is_read(choice->arguments[1]))
+                    choice->arguments[0] == inside && is_read(choice->arguments[1]))
                     ++guarded;
             });
     return reads == guarded;

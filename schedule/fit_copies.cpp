@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schedule/fit_gathers.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::schedule {
@@ -42,6 +43,12 @@ bool is_depth(const Plan& plan, AxisId axis) {
 
 }  // namespace
 
+std::vector<std::int64_t> sizes_around(const RegionProgram& region, const Load& load, AxisId axis) {
+    std::vector<std::int64_t> sizes;
+    static_cast<void>(find_parts(region.body, load, axis, sizes));
+    return sizes;
+}
+
 std::int64_t panel_bytes(std::int64_t columns, ElementType type) {
     const std::int64_t bytes = columns * static_cast<std::int64_t>(bits_of(type)) / 8;
     for (const std::int64_t width : {128, 64})
@@ -63,12 +70,14 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
         return fmt::format("`{}` is {}, bulk copies bring bf16 and f16", array.name,
                            name_of(tile.type));
     const std::size_t last = array.layout.empty() ? rank - 1 : array.layout.back();
-    if (tile.column_dimension != last)
+    const bool tiled = is_tiled(plan.tile_axes, load);
+    if (!tiled && tile.column_dimension != last)
         return fmt::format("the columns of `{}` are not contiguous", array.name);
     const Axis& contiguous = region.axes[array.axes[last].index()];
     const auto bytes = static_cast<std::int64_t>(bits_of(tile.type)) / 8;
     if (contiguous.dynamic || limits.dynamic_sizes || contiguous.extent * bytes % kUnitBytes != 0)
         return fmt::format("rows of `{}` do not begin at multiples of 16 bytes", array.name);
+    if (tiled) return gathered_box_of(region, plan, limits, load);
     Box box;
     for (std::size_t i = rank; i-- > 0;) {
         const std::size_t dimension = array.layout.empty() ? i : array.layout[i];
@@ -82,8 +91,7 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
         if (held != capacity && !whole)
             return fmt::format("a block holds {} of `{}`, and its tile {}", capacity,
                                region.axes[axis.index()].name, held);
-        std::vector<std::int64_t> parts;
-        static_cast<void>(find_parts(region.body, load, axis, parts));
+        const std::vector<std::int64_t> parts = sizes_around(region, load, axis);
         const bool of_view =
             is_view(load) && !std::holds_alternative<AxisIndex>(load.gather[dimension].node);
         if (of_view && !tile.zero_past_end &&

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "derive/tile_program.h"
 #include "schedule/limits.h"
@@ -16,6 +17,9 @@ namespace napkin::schedule {
 [[nodiscard]] std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& plan,
                                                     const Limits& limits, const Load& load);
 
+/// Sizes of the groups and chunks of an axis around a load, outermost first.
+[[nodiscard]] std::vector<std::int64_t> sizes_around(const RegionProgram& region, const Load& load,
+                                                     AxisId axis);
 /// Bytes of a row of a panel with so many columns: as wide as the columns divide.
 [[nodiscard]] std::int64_t panel_bytes(std::int64_t columns, ElementType type);
 

@@ -69,7 +69,13 @@ void Planner::refuse_levels() {
 std::vector<Command> Planner::narrowing(const std::vector<AxisId>& axes, std::int64_t size) const {
     std::vector<Command> moves;
     // What is short loses least by it.
-    std::vector<AxisId> shortest = axes;
+    std::vector<AxisId> shortest;
+    for (const AxisId axis : axes) {
+        const TileAxis* tile = find_tile_axis(plan_.tile_axes, axis);
+        if (tile == nullptr) shortest.push_back(axis);
+        if (tile != nullptr)
+            for (const TilePart& part : tile->parts) shortest.push_back(part.axis);
+    }
     std::stable_sort(shortest.begin(), shortest.end(),
                      [&](AxisId a, AxisId b) { return plan_.extents.at(a) < plan_.extents.at(b); });
     for (const AxisId axis : shortest)
@@ -81,7 +87,8 @@ std::vector<Command> Planner::narrowing(const std::vector<AxisId>& axes, std::in
 /// Smaller blocks and chunks of what is large.
 std::vector<Command> Planner::shrinking() const {
     std::vector<std::pair<std::int64_t, AxisId>> large;
-    for (const auto& [axis, extent] : plan_.extents) large.emplace_back(-extent, axis);
+    for (const auto& [axis, extent] : plan_.extents)
+        if (find_tile_axis(plan_.tile_axes, axis) == nullptr) large.emplace_back(-extent, axis);
     std::sort(large.begin(), large.end());
     std::vector<Command> moves;
     for (const auto& [extent, axis] : large) {
@@ -97,13 +104,14 @@ std::vector<Command> Planner::moves() const {
 }
 
 std::vector<Command> proposed_moves(const RegionProgram& region, const Limits& limits) {
-    Planner planner(region, limits);
+    const TiledRegion tiled = with_tile_axes(region);
+    Planner planner(tiled, limits);
     static_cast<void>(planner.run());
     return planner.moves();
 }
 
 bool has_plan(const RegionProgram& region, const Limits& limits) {
-    const std::variant<Plan, Refusal> plan = make_plan(region, limits);
+    const std::variant<Plan, Refusal> plan = make_plan(with_tile_axes(region), limits);
     const Plan* made = std::get_if<Plan>(&plan);
     return made != nullptr && shared_bytes(*made) <= limits.shared_memory;
 }

@@ -79,6 +79,12 @@ void Planner::shape_matrix(VariableId variable, Tile& tile) {
 /// the end of its array is tested where it is copied; a plain index is not, so its axis must be as
 /// long.
 std::vector<std::optional<AxisId>> Planner::axes_of_load(const Load& load) const {
+    if (is_tiled(plan_.tile_axes, load)) {
+        std::vector<std::optional<AxisId>> own;
+        for (const auto& index : load.index)
+            own.emplace_back(std::get<AxisIndex>(index.front().node).axis);
+        return own;
+    }
     const std::vector<AxisId>& dimensions = region_.arrays[load.array.index()].axes;
     const auto tested = [&](std::size_t d) {
         return is_view(load) && !std::holds_alternative<AxisIndex>(load.gather[d].node);

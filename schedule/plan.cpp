@@ -16,7 +16,7 @@ std::variant<Plan, Refusal> Planner::run() {
     try_plan();
     if (!refused_) return plan_;
     for (const AxisId axis : single_axes()) {
-        Planner other(region_, limits_, wanted_);
+        Planner other(tiled_, limits_, wanted_);
         other.single_row_ = axis;
         other.try_plan();
         if (!other.refused_) return std::move(other.plan_);
@@ -123,6 +123,8 @@ void Planner::collect() {
     });
     for (const auto& [axis, extent] : plan_.extents) along_tiles_.insert(axis);
     widen_others(region_.body, {});
+    for (const TileAxis& tile : plan_.tile_axes)
+        for (const TilePart& part : tile.parts) widen(part.axis, part.extent);
 }
 
 /// Axes that stand only in sums of indices, such as a filter's, are along no tile.
@@ -242,6 +244,8 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
 /// Fragments whose columns are neighbours in device memory can be saved in whole vectors.
 void Planner::choose_staged() {
     if (!plan_.has_products()) return;
+    // Slices of warps are of rows that lie at one stride.
+    if (plan_.persistent && find_tile_axis(plan_.tile_axes, *plan_.row) != nullptr) return;
     for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
         const Save* save = std::get_if<Save>(&statement.node);
         if (save == nullptr) return;
@@ -301,7 +305,7 @@ std::int64_t rows_of_thread(const Plan& plan) {
     return plan.has_products() ? plan.rows_of_warp / kRowsAtOnce : plan.rows_of_thread();
 }
 
-std::variant<Plan, Refusal> make_plan(const RegionProgram& region, const Limits& limits,
+std::variant<Plan, Refusal> make_plan(const TiledRegion& region, const Limits& limits,
                                       const RegionSchedule& wanted) {
     return Planner(region, limits, wanted).run();
 }

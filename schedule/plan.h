@@ -2,9 +2,10 @@
 // cores, decided before anything is printed.
 //
 // Every array of a region has at most two *wide* axes, those of which a block holds more than one
-// index. One axis of the region is its *row* axis: the one along which every product's left operand
-// and result run. Warps own rows, and, where nothing needs a whole row, parts of the columns too.
-// What an array's wide axes are decides where its tile lives:
+// index; several axes on one side of a product are one, a tile axis (schedule/tile_axes.h). One
+// axis of the region is its *row* axis: the one along which every product's left operand and result
+// run. Warps own rows, and, where nothing needs a whole row, parts of the columns too. What an
+// array's wide axes are decides where its tile lives:
 //
 //   {}            a register of every thread
 //   {row}         registers of the threads that hold the row, the same in each
@@ -29,6 +30,7 @@
 #include "schedule/region_schedule.h"
 #include "schedule/rounding.h"
 #include "schedule/statements.h"
+#include "schedule/tile_axes.h"
 
 namespace napkin::schedule {
 
@@ -60,6 +62,8 @@ struct Tile {
     bool streamed = false;     ///< a matrix that a loop fills again for every chunk
     /// Whether a view that reaches past the end of its array is zero there, not its last element.
     bool zero_past_end = false;
+    /// Of a gathered matrix: where its elements are read; elsewhere it is zero.
+    std::optional<Expression> guard;
     bool operator==(const Tile&) const = default;
 };
 
@@ -105,6 +109,7 @@ struct Serial {
 };
 
 struct Plan {
+    std::vector<TileAxis> tile_axes;
     std::optional<AxisId> row;
     std::map<AxisId, std::int64_t> extents;  ///< of wide axes: the most a block holds
     std::map<VariableId, Tile> tiles;
@@ -147,8 +152,7 @@ struct ColumnShare {
 
 /// The plan as it is wanted, or the reason why the region does not fit the tensor core's way of
 /// working.
-[[nodiscard]] std::variant<Plan, Refusal> make_plan(const RegionProgram& region,
-                                                    const Limits& limits,
+[[nodiscard]] std::variant<Plan, Refusal> make_plan(const TiledRegion& region, const Limits& limits,
                                                     const RegionSchedule& wanted = {});
 
 /// Arrays whose elements a mask may make infinite, if the inputs are finite and nothing overflows.

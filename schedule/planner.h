@@ -7,8 +7,10 @@ namespace napkin::schedule {
 
 class Planner {
 public:
-    Planner(const RegionProgram& region, const Limits& limits, RegionSchedule wanted = {})
-        : region_(region), limits_(limits), wanted_(std::move(wanted)) {}
+    Planner(const TiledRegion& tiled, const Limits& limits, RegionSchedule wanted = {})
+        : tiled_(tiled), region_(tiled.region), limits_(limits), wanted_(std::move(wanted)) {
+        plan_.tile_axes = tiled.axes;
+    }
     [[nodiscard]] std::variant<Plan, Refusal> run();
     /// What could be done about it, once it has run.
     [[nodiscard]] std::vector<Command> moves() const;
@@ -86,7 +88,9 @@ private:
     // find_products.cpp
     [[nodiscard]] bool is_product(const Candidate& candidate, const std::vector<AxisId>& depth);
     void take_guarded(Operand& side);
-    [[nodiscard]] bool always_guarded(VariableId variable) const;
+    [[nodiscard]] std::optional<Expression> guard_of(const Load& load,
+                                                     const Expression& condition) const;
+    [[nodiscard]] bool always_guarded(VariableId variable, const Expression& inside) const;
     void find_products();
     void orient(const Candidate& candidate);
     void settle(const Compute& compute, Product& product);
@@ -95,6 +99,7 @@ private:
                                                        const Operand& side) const;
     [[nodiscard]] ElementType operand_type(const Compute& compute) const;
 
+    const TiledRegion& tiled_;
     const RegionProgram& region_;
     const Limits& limits_;
     const RegionSchedule wanted_;

@@ -171,9 +171,10 @@ std::optional<Refusal> why_no_such(const RegionSchedule& wanted, const RegionSch
     return std::nullopt;
 }
 
-std::variant<Scheduled, Refusal> schedule_once(const RegionProgram& region,
+std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
                                                const RegionSchedule& wanted, const Limits& limits) {
-    std::variant<Plan, Refusal> planned = make_plan(region, limits, wanted);
+    const RegionProgram& region = tiled.region;
+    std::variant<Plan, Refusal> planned = make_plan(tiled, limits, wanted);
     if (Refusal* refusal = std::get_if<Refusal>(&planned)) return std::move(*refusal);
     const Plan& plan = std::get<Plan>(planned);
     const Plan plain = least_staged(region, wanted, plan);
@@ -205,7 +206,7 @@ std::variant<Scheduled, Refusal> schedule_once(const RegionProgram& region,
     }
     RegionSchedule choices = choices_of(region, *chosen, passes.back().second, limits);
     if (std::optional<Refusal> unknown = why_no_such(wanted, choices)) return *std::move(unknown);
-    return Scheduled{*chosen, std::move(choices), std::move(passes)};
+    return Scheduled{region, *chosen, std::move(choices), std::move(passes)};
 }
 
 bool fits(const std::variant<Scheduled, Refusal>& made, const Limits& limits) {
@@ -214,8 +215,7 @@ bool fits(const std::variant<Scheduled, Refusal>& made, const Limits& limits) {
 }
 
 /// The most stages of all rings that fit, fewer than were asked for.
-std::string most_that_fit(const RegionProgram& region, RegionSchedule wanted,
-                          const Limits& limits) {
+std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, const Limits& limits) {
     std::int64_t fitting = 0;
     std::int64_t too_many = 1;
     for (const auto& [ring, chosen] : wanted.stages) too_many = std::max(too_many, chosen);
@@ -229,7 +229,7 @@ std::string most_that_fit(const RegionProgram& region, RegionSchedule wanted,
 }
 
 /// Which choice takes the memory that there is not: one without which the rest fits.
-std::optional<Refusal> why_too_much(const RegionProgram& region, const RegionSchedule& wanted,
+std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
     for (const char* field : {"stages", "leads", "fetched", "persistent", "staged", "warps",
                               "warps_down", "warps_across"}) {
@@ -253,18 +253,19 @@ std::optional<Refusal> why_too_much(const RegionProgram& region, const RegionSch
 
 std::variant<Scheduled, Refusal> schedule(const RegionProgram& region, const RegionSchedule& wanted,
                                           const Limits& limits) {
-    std::variant<Scheduled, Refusal> made = schedule_once(region, wanted, limits);
+    const TiledRegion tiled = with_tile_axes(region);
+    std::variant<Scheduled, Refusal> made = schedule_once(tiled, wanted, limits);
     const bool asked = wanted != RegionSchedule{};
     if (Refusal* refusal = std::get_if<Refusal>(&made)) {
         if (!refusal->setting) return made;
         // Where the region does not fit at all, no choice is to blame.
-        std::variant<Scheduled, Refusal> free = schedule_once(region, {}, limits);
+        std::variant<Scheduled, Refusal> free = schedule_once(tiled, {}, limits);
         return std::holds_alternative<Refusal>(free) ? free : made;
     }
     const Program& program = std::get<Scheduled>(made).program();
     if (asked && program.shared_bytes > limits.shared_memory)
         if (std::optional<Refusal> refusal =
-                why_too_much(region, wanted, limits, program.shared_bytes))
+                why_too_much(tiled, wanted, limits, program.shared_bytes))
             return *std::move(refusal);
     std::vector<std::string> faults = verify(program);
     for (std::string& fault : verify_products(program)) faults.push_back(std::move(fault));

@@ -16,6 +16,7 @@ namespace napkin::schedule {
 
 /// A region with everything chosen.
 struct Scheduled {
+    RegionProgram region;  ///< with tile axes, of which the plan and the programs speak
     Plan plan;
     RegionSchedule choices;  ///< complete: asked for again, they make the same
     /// The program after each pass, by the pass's name, in order; the last is what is lowered.

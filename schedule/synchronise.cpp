@@ -23,12 +23,27 @@ namespace {
 using Sites = std::set<Site>;
 using Groups = std::map<Site, std::int64_t>;  // that may be on their way there
 
-/// Loops of none, one, two and enough chunks that every slot of every buffer comes around.
-std::vector<std::int64_t> trip_counts(const Program& program) {
+bool has_inner_loop(const Body& body) {
+    return std::any_of(body.begin(), body.end(), [](const Item& item) {
+        const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
+        return loop != nullptr &&
+               std::any_of(loop->body.begin(), loop->body.end(), [](const Item& inner) {
+                   return std::holds_alternative<ChunkLoop>(inner.node);
+               });
+    });
+}
+
+/// Loops of none, one, two and enough chunks that every slot of every buffer comes around; loops
+/// inside others of each number of chunks up to that, since a ring begins anew with its loop.
+std::vector<Trips> trip_counts(const Program& program) {
     std::int64_t most = 2;
     for (const Buffer& buffer : program.buffers) most = std::max(most, buffer.stages);
     for (const Op& op : program.ops) most = std::max(most, op.lead);
-    return {0, 1, 2, most + 2};
+    most += 2;
+    std::vector<Trips> trips = {{0, 0}, {1, 1}, {2, 2}, {most, most}};
+    if (has_inner_loop(program.body))
+        for (std::int64_t inner = 0; inner < most; ++inner) trips.push_back({most, inner});
+    return trips;
 }
 
 struct Access {
@@ -81,7 +96,7 @@ struct Hazard {
 
 class Run {
 public:
-    Run(const Program& program, std::int64_t trips) : events_(trace(program, trips)) {
+    Run(const Program& program, const Trips& trips) : events_(trace(program, trips)) {
         for (const Op& op : program.ops) is_copy_.push_back(op.completion == Completion::CopyGroup);
         std::int64_t commits = 0;
         for (const Event& event : events_) {
@@ -89,6 +104,7 @@ public:
             if (event.item != nullptr && std::holds_alternative<Commit>(event.item->node))
                 ++commits;
         }
+        commits_.push_back(commits);
         const std::vector<Access> accesses = accesses_of(program, events_);
         for (std::size_t later = 0; later < accesses.size(); ++later) {
             // Whatever stands behind the last access stands behind the others.
@@ -129,16 +145,19 @@ public:
             known->second = std::min(known->second, later);
         }
     }
-    /// Whether a copy may be on its way when the program ends.
-    [[nodiscard]] bool leaves_copies(const Groups& pending) const {
+    /// The groups after the last of the copies that may be on their way when the program ends;
+    /// nothing where none may.
+    [[nodiscard]] std::optional<std::int64_t> groups_after_last(const Groups& pending) const {
+        std::optional<std::int64_t> groups;
         for (std::size_t begin = 0; begin < events_.size(); ++begin) {
             const OpId* op = events_[begin].item == nullptr
                                  ? nullptr
                                  : std::get_if<OpId>(&events_[begin].item->node);
             const bool copies = op != nullptr && is_copy_[op->index()];
-            if (copies && !waited_for({begin, events_.size(), 0}, pending)) return true;
+            if (copies && !waited_for({begin, events_.size(), 0}, pending))
+                groups = groups_between(begin, events_.size());
         }
-        return false;
+        return groups;
     }
     [[nodiscard]] bool all_waited_for(const Groups& pending) const {
         return std::all_of(copies_.begin(), copies_.end(),
@@ -184,7 +203,7 @@ private:
 
     std::vector<Event> events_;
     std::vector<bool> is_copy_;          // by operation
-    std::vector<std::int64_t> commits_;  // before each event
+    std::vector<std::int64_t> commits_;  // before each event, and after the last
     std::vector<Hazard> hazards_;
     std::vector<Hazard> copies_;
 };
@@ -278,13 +297,15 @@ Groups groups_at(const Sites& chosen, const std::vector<Run>& runs) {
 void synchronise(Program& program) {
     drop_syncs(program, program.body);
     std::vector<Run> runs;
-    for (const std::int64_t trips : trip_counts(program)) runs.emplace_back(program, trips);
+    for (const Trips& trips : trip_counts(program)) runs.emplace_back(program, trips);
     const Sites chosen = sites_of(runs);
     const Groups pending = groups_at(chosen, runs);
-    const bool left = std::any_of(runs.begin(), runs.end(),
-                                  [&](const Run& run) { return run.leaves_copies(pending); });
+    std::optional<std::int64_t> left;
+    for (const Run& run : runs)
+        if (const std::optional<std::int64_t> groups = run.groups_after_last(pending))
+            left = std::min(left.value_or(*groups), *groups);
     Inserter(chosen, pending).insert(program.body);
-    if (left) program.body.push_back({Sync{0, false}});
+    if (left) program.body.push_back({Sync{*left, false}});
 }
 
 }  // namespace napkin::schedule

@@ -7,7 +7,7 @@ namespace {
 
 class Tracer {
 public:
-    Tracer(const Program& program, std::int64_t trips) : program_(program), trips_(trips) {}
+    Tracer(const Program& program, Trips trips) : program_(program), trips_(trips) {}
 
     std::vector<Event> run() {
         number(program_.body);
@@ -35,8 +35,9 @@ private:
             copies = is_copy(item);
             if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node); inner && turn >= 0) {
                 const Leads leads = leads_of(program_, loop->body);
-                for (std::int64_t t = -std::max(leads.copies, leads.others); t < trips_; ++t)
-                    visit(loop->body, t, -leads.others, trips_);
+                const std::int64_t trips = sites_.size() > 1 ? trips_.inner : trips_.chunks;
+                for (std::int64_t t = -std::max(leads.copies, leads.others); t < trips; ++t)
+                    visit(loop->body, t, -leads.others, trips);
             } else if (const std::optional<std::int64_t> lead = lead_of(item)) {
                 const std::int64_t chunk = turn + *lead;
                 if (chunk >= 0 && chunk < chunks) add(&item, chunk);
@@ -75,7 +76,7 @@ private:
     }
 
     const Program& program_;
-    std::int64_t trips_;
+    Trips trips_;
     std::vector<const Body*> bodies_;  // in the order of the text
     std::vector<Site> sites_;
     std::vector<std::int64_t> turns_;
@@ -117,7 +118,7 @@ std::int64_t chunk_of(const Event& event, std::size_t owner) {
     return event.chunk;
 }
 
-std::vector<Event> trace(const Program& program, std::int64_t trips) {
+std::vector<Event> trace(const Program& program, Trips trips) {
     return Tracer(program, trips).run();
 }
 

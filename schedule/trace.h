@@ -39,9 +39,13 @@ struct Leads {
 };
 [[nodiscard]] Leads leads_of(const Program& program, const Body& body);
 
-/// Every event of a run in which every loop has `trips` chunks, for two tiles where a block takes
-/// several. Before a loop's first turn the
+/// How many chunks loops have in a run.
+struct Trips {
+    std::int64_t chunks = 0;
+    std::int64_t inner = 0;  ///< of loops inside others
+};
+/// Every event of a run, for two tiles where a block takes several. Before a loop's first turn the
 /// kernel makes the copies that lead it, then whole turns of the other operations that do.
-[[nodiscard]] std::vector<Event> trace(const Program& program, std::int64_t trips);
+[[nodiscard]] std::vector<Event> trace(const Program& program, Trips trips);
 
 }  // namespace napkin::schedule

@@ -12,8 +12,10 @@ namespace {
 /// Shared memory as one run leaves it.
 class Machine {
 public:
-    Machine(const Program& program, std::int64_t trips, std::set<std::string>& faults)
-        : program_(program), trips_(trips), faults_(faults) {}
+    /// `inner`: of loops inside others.
+    Machine(const Program& program, std::int64_t trips, std::int64_t inner,
+            std::set<std::string>& faults)
+        : program_(program), trips_(trips), inner_(inner), faults_(faults) {}
 
     void run() {
         find_writers(program_.body);
@@ -84,8 +86,9 @@ private:
                 const bool copy = program_[*id].completion == Completion::CopyGroup;
                 (copy ? copies : others) = std::max(copy ? copies : others, program_[*id].lead);
             }
-        for (std::int64_t turn = -std::max(copies, others); turn < trips_; ++turn)
-            run_turn(loop.body, turn, trips_, turn < -others);
+        const std::int64_t trips = outer != 0 ? inner_ : trips_;
+        for (std::int64_t turn = -std::max(copies, others); turn < trips; ++turn)
+            run_turn(loop.body, turn, trips, turn < -others);
         loop_ = outer;
     }
 
@@ -155,7 +158,7 @@ private:
             (last_write->chunk != chunk || last_write->buffer != id))
             fault(op, fmt::format("reads chunk {} of `{}` where it wants chunk {}",
                                   last_write->chunk, program_[last_write->buffer].name, chunk));
-        if (!write && last_write == nullptr && trips_ > 0 && !in_ring(id))
+        if (!write && last_write == nullptr && trips_ > 0 && inner_ > 0 && !in_ring(id))
             fault(op, fmt::format("reads `{}`, which nothing has written", buffer.name));
         // What was overwritten and is seen by all can do no more harm.
         if (write)
@@ -168,6 +171,7 @@ private:
 
     const Program& program_;
     std::int64_t trips_;
+    std::int64_t inner_;
     std::set<std::string>& faults_;
     std::vector<Touch> touches_;
     std::int64_t epoch_ = 0;
@@ -181,12 +185,28 @@ private:
 
 }  // namespace
 
+namespace {
+
+/// Whether a loop stands in another.
+bool nests(const Body& body) {
+    for (const Item& item : body)
+        if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node))
+            for (const Item& inner : loop->body)
+                if (std::holds_alternative<ChunkLoop>(inner.node)) return true;
+    return false;
+}
+
+}  // namespace
+
 std::vector<std::string> verify(const Program& program) {
     std::set<std::string> faults;
     std::int64_t most = 3;
     for (const Buffer& buffer : program.buffers) most = std::max(most, buffer.stages + 2);
+    for (const Op& op : program.ops) most = std::max(most, op.lead + 2);
     for (const std::int64_t trips : {std::int64_t{0}, std::int64_t{1}, std::int64_t{2}, most})
-        Machine(program, trips, faults).run();
+        Machine(program, trips, trips, faults).run();
+    for (std::int64_t inner = 0; nests(program.body) && inner < most; ++inner)
+        Machine(program, most, inner, faults).run();
     return {faults.begin(), faults.end()};
 }
 

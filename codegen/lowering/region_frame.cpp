@@ -48,7 +48,8 @@ LoweredRegion RegionFrame::finish() {
     LoweredRegion result;
     result.grid = grid_;
     result.arrays = arrays_;
-    for (std::size_t i = 0; i < region_.axes.size(); ++i) {
+    // Those after the diagram's are made of them.
+    for (std::size_t i = 0; i < state_.diagram.axes.size(); ++i) {
         const Axis& axis = region_.axes[i];
         if (!run_time_[i])
             result.fixed[axis.name] = axis.extent;

@@ -186,6 +186,58 @@ NK_DEVICE void copy_repeating(Tiles<T, kRows, kColumns> tile, Global<const T> ar
     share_vectors<1, Tile>(0, kRows, thread, threads, copy, [] { skip_copy(); });
 }
 
+/// A vector in device memory: where it begins, and how many of its elements are there.
+struct Piece {
+    i64 at;
+    int count;
+};
+NK_DEVICE Piece piece(i64 at, int count) {
+    return {at, count};
+}
+
+/// The given threads start to copy a tile that is gathered from device memory, in vectors of
+/// kVector elements: that from (row, column) on is piece_of(row, column), zero where none are
+/// there.
+template <int kVector, template <class, int, int> class Tiles, class T, int kRows, int kColumns,
+          class PieceOf>
+NK_DEVICE void copy_pieces(Tiles<T, kRows, kColumns> tile, Global<const T> array, int thread,
+                           int threads, const PieceOf& piece_of) {
+    const auto copy = [&](int own, int base, int column, int bytes) {
+        const Piece from = piece_of(own + base, column);
+        if constexpr (kVector * sizeof(T) < 4) {
+            for (int i = 0; i < kVector; ++i) {
+                T value{};
+                if (i < from.count) value = array[from.at + i];
+                tile.data[bytes / int(sizeof(T)) + i] = value;
+            }
+        } else {
+            start_copy<kVector>(tile.data, bytes, array, from.at, maximum(from.count, 0));
+        }
+    };
+    share_vectors<kVector, Tiles<T, kRows, kColumns>>(0, kRows, thread, threads, copy,
+                                                      [] { skip_copy(); });
+}
+
+/// The given threads write a tile to device memory, the vector from (row, column) on to
+/// piece_of(row, column), as far as that is there.
+template <int kVector, class T, int kRows, int kColumns, class PieceOf>
+NK_DEVICE void save_pieces(Matrix<T, kRows, kColumns> tile, Global<T> array, int thread,
+                           int threads, const PieceOf& piece_of) {
+    using Tile = Matrix<T, kRows, kColumns>;
+    constexpr int kBytes = kVector * int(sizeof(T));
+    const auto save = [&](int own, int base, int column, int bytes) {
+        const Piece to = piece_of(own + base, column);
+        if constexpr (kBytes >= 4) {
+            u32 words[kBytes / 4];
+            read_words(words, tile.data, bytes);
+            write_vector(array, to.at, words, to.count == kVector);
+            if (to.count == kVector) return;
+        }
+        for (int i = 0; i < to.count; ++i) array[to.at + i] = tile(own + base, column + i);
+    };
+    share_vectors<kVector, Tile>(0, kRows, thread, threads, save, [] { skip_vector(); });
+}
+
 /// The given threads write rows [first_row, first_row + row_count) of a tile to device memory,
 /// element (row, column) to array[to + row * row_stride + column], where row < rows and
 /// column < columns. Vectors of kVector elements, whose places are multiples of their size.

@@ -110,6 +110,27 @@ NK_DEVICE void load_panels(Panels<T, kRows, kColumns> tile, const TensorMap& map
     }
 }
 
+/// Where a box begins in its array, the contiguous dimension first.
+template <int kRank>
+struct Place {
+    int at[kRank];
+};
+template <class... Indices>
+NK_DEVICE Place<int(sizeof...(Indices))> place_at(Indices... indices) {
+    return {{int(indices)...}};
+}
+/// Starts the bulk copies of a tile, a panel each: that of the columns from `column` on begins at
+/// place_of(column).
+template <class T, int kRows, int kColumns, int kStages, class PlaceOf>
+NK_DEVICE void load_gathered(Panels<T, kRows, kColumns> tile, const TensorMap& map,
+                             Ring<kStages> ring, int n, const PlaceOf& place_of) {
+    using Tile = Panels<T, kRows, kColumns>;
+#pragma unroll
+    for (int column = 0; column < kColumns; column += Tile::width)
+        start_bulk_load(tile.data, column / Tile::width * Tile::panel_bytes, map,
+                        place_of(column).at, ring.barriers, ring.slot(n));
+}
+
 /// The first row of this warp's group.
 NK_DEVICE int group_row() {
     return shuffle(int(threadIdx.x) / kGroup, 0) * 64;

@@ -274,11 +274,36 @@ kernel::Statement TensorLowering::bulk_copy(const schedule::Op& op, const Load& 
         parameter.map.swizzle = schedule::panel_bytes(tile.columns, tile.type);
         program_.parameters.push_back(parameter);
     }
+    if (schedule::is_tiled(plan_.tile_axes, load))
+        return {
+            Run{call("load_gathered", {matrix(load.target), variable(known->second),
+                                       variable(ring_names_[ring.index()]), content_of(ring, 0),
+                                       kernel::Expression(place_of(load, op.box->dimensions))})}};
     std::vector<kernel::Expression> at;
     const std::vector<IndexForm> origin = source_of(load).origin;
     for (const std::uint32_t d : op.box->dimensions) at.push_back(expression_of(origin[d]));
     return {Run{call("load_panels", {matrix(load.target), variable(known->second), braces(at),
                                      variable(ring_names_[ring.index()]), content_of(ring, 0)})}};
+}
+
+/// A function of the column where a panel begins that says where its box does.
+kernel::Lambda TensorLowering::place_of(const Load& load,
+                                        const std::vector<std::uint32_t>& dimensions) const {
+    const AxisId columns = axis_along(load.target, plan_.tiles.at(load.target).column_dimension);
+    ExpressionScope scope;
+    scope.sizes = &sizes_;
+    scope.arrays = &region_.arrays;
+    ElementScope element;
+    for (const auto& [axis, range] : ranges_) {
+        const bool varies = schedule::tile_axis_of(plan_.tile_axes, axis) == columns;
+        element.index[axis] = varies ? range.start + local_index(axis) : range.start;
+    }
+    std::vector<kernel::Expression> at;
+    for (const std::uint32_t d : dimensions)
+        at.push_back(expression_of(ExpressionPrinter(scope).index(load.gather[d], element)));
+    Body body = define_parts(columns);
+    body.push_back({kernel::Return{call("place_at", std::move(at))}});
+    return {{{"int", axis_names_[columns.index()].local}}, std::move(body)};
 }
 
 kernel::Expression TensorLowering::content_of(RingId ring, std::int64_t lead) const {

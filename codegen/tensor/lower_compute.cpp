@@ -206,10 +206,10 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
                                      const Domain& outer, ExpressionScope& scope, Body& before) {
     const Expression& folded = fold.values.front();
     Code total;
-    if (!rows && !axes_used(folded).contains(*over)) {
+    if (!rows && !along(folded).contains(*over)) {
         // The same at every index.
         total = print_hoisted(folded, outer, scope, before, before);
-        const kernel::Expression count = call("float", {expression_of(ranges_.at(*over).count)});
+        const kernel::Expression count = call("float", {expression_of(count_of(*over))});
         if (fold.monoid == kSum) total.value = total.value * count;
         if (fold.monoid == kProduct) total.value = call("powf", {total.value, count});
         return total;
@@ -272,9 +272,8 @@ void TensorLowering::lower_shared_vector(const Compute& compute, Body& body) {
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
     ExpressionScope scope = scope_for(compute);
     const AxisId axis = *tile.column;
-    const AxisRange& range = ranges_.at(axis);
     const kernel::Expression index = variable(axis_names_[axis.index()].local);
-    Body each;
+    Body each = define_parts(axis);
     ElementScope element = element_of({false, axis});
     const schedule::Scaler scaler(region_, scales_);
     Code value;
@@ -287,18 +286,20 @@ void TensorLowering::lower_shared_vector(const Compute& compute, Body& body) {
     if (const Fold* fold = std::get_if<Fold>(&compute.statement.body)) {
         const kernel::Expression acc = variable("acc");
         each.push_back(kernel::declare("float", "acc", identity_of(fold->monoid)));
-        std::vector<AxisId> along;
+        std::vector<AxisId> loops;
         for (const AxisId over : fold->over) {
             if (!plan_.extents.contains(over) || plan_.extents.at(over) <= 1) continue;
-            along.push_back(over);
+            loops.push_back(over);
             element.index[over] = ranges_.at(over).start + local_index(over);
+            for (const schedule::TilePart& part : tile_parts(over))
+                element.index[part.axis] = ranges_.at(part.axis).start + local_index(part.axis);
         }
-        looped_ = std::set<AxisId>(along.begin(), along.end());
+        looped_ = std::set<AxisId>(loops.begin(), loops.end());
         Body inside;
         value = print_value(fold->values.front(), inside);
         looped_.clear();
         inside.push_back(assign(acc, combined(fold->monoid, acc, value.value, value.finite)));
-        append(each, loops_along(along, std::move(inside)));
+        append(each, loops_along(loops, std::move(inside)));
         value.value = acc;
         if (!fold->seed.empty()) {
             const Code seed = print_value(fold->seed.front(), each);
@@ -310,8 +311,7 @@ void TensorLowering::lower_shared_vector(const Compute& compute, Body& body) {
     if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
         value = rounded(value, info.type);
     const std::int64_t columns = columns_of(axis).padded;
-    if (!range.count.is_constant(columns))
-        value.value = choose(index < expression_of(range.count), value.value, kernel::real(0));
+    value.value = choose(column_test(axis), value.value, kernel::real(0));
     each.push_back(assign(subscript(matrix(target), index), value.value));
     body.push_back(kernel::shared_loop(axis_names_[axis.index()].local, columns, std::move(each)));
 }

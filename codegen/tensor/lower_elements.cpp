@@ -53,8 +53,78 @@ kernel::Type TensorLowering::rows_type() const {
 /// An index in the block's part of an axis, what pads the part included.
 IndexForm TensorLowering::local_index(AxisId axis) const {
     constexpr std::int64_t kMostPadding = 256;
-    return counted(axis_names_[axis.index()].local,
-                   padded(ranges_.at(axis).capacity, kMostPadding) - 1);
+    const std::int64_t capacity = ranges_.at(axis).capacity;
+    const std::int64_t most =
+        is_part(axis) ? capacity + kMostPadding : padded(capacity, kMostPadding);
+    return counted(axis_names_[axis.index()].local, most - 1);
+}
+
+std::vector<schedule::TilePart> TensorLowering::tile_parts(AxisId axis) const {
+    const schedule::TileAxis* tile = schedule::find_tile_axis(plan_.tile_axes, axis);
+    return tile == nullptr ? std::vector<schedule::TilePart>{} : tile->parts;
+}
+
+bool TensorLowering::is_part(AxisId axis) const {
+    return schedule::tile_axis_of(plan_.tile_axes, axis) != axis;
+}
+
+std::set<AxisId> TensorLowering::along(const Expression& expression) const {
+    return schedule::axes_along(plan_.tile_axes, expression);
+}
+
+Body TensorLowering::define_parts(AxisId axis) const {
+    Body body;
+    std::int64_t stride = 1;
+    const std::vector<schedule::TilePart> parts = tile_parts(axis);
+    for (const schedule::TilePart& part : parts) stride *= part.extent;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+        stride /= parts[p].extent;
+        kernel::Expression index = variable(axis_names_[axis.index()].local);
+        if (stride > 1) index = std::move(index) / stride;
+        if (p > 0) index = std::move(index) % parts[p].extent;
+        body.push_back(define("int", axis_names_[parts[p].axis.index()].local, std::move(index)));
+    }
+    return body;
+}
+
+/// What pads the axis is past the end of its first part.
+kernel::Expression TensorLowering::is_inside(AxisId axis, std::int64_t padded_to) const {
+    const auto below_count = [&](AxisId of) {
+        return variable(axis_names_[of.index()].local) < expression_of(ranges_.at(of).count);
+    };
+    const std::vector<schedule::TilePart> parts = tile_parts(axis);
+    if (parts.empty())
+        return ranges_.at(axis).count.is_constant(padded_to) ? true : below_count(axis);
+    const bool pads = padded_to != plan_.extents.at(axis);
+    kernel::Expression all = true;
+    for (const schedule::TilePart& part : parts) {
+        const bool whole = ranges_.at(part.axis).count.is_constant(part.extent);
+        if (!whole || (pads && part == parts.front()))
+            all = std::move(all) && below_count(part.axis);
+    }
+    return all;
+}
+
+std::int64_t TensorLowering::padded_extent(AxisId axis) const {
+    return axis == plan_.row ? plan_.rows_of_warp * plan_.warps_down : columns_of(axis).padded;
+}
+
+kernel::Expression TensorLowering::test_of(AxisId axis) const {
+    const AxisId tile = schedule::tile_axis_of(plan_.tile_axes, axis);
+    if (tile == axis) return is_inside(axis, padded_extent(axis));
+    const schedule::TilePart first = tile_parts(tile).front();
+    const AxisRange& range = ranges_.at(axis);
+    const bool pads = axis == first.axis && padded_extent(tile) != plan_.extents.at(tile);
+    if (!pads && range.exact()) return true;
+    return variable(axis_names_[axis.index()].local) < expression_of(range.count);
+}
+
+IndexForm TensorLowering::count_of(AxisId axis) const {
+    const std::vector<schedule::TilePart> parts = tile_parts(axis);
+    if (parts.empty()) return ranges_.at(axis).count;
+    IndexForm count = 1;
+    for (const schedule::TilePart& part : parts) count = count * ranges_.at(part.axis).count;
+    return count;
 }
 
 /// The first index along the row axis, or the one that warps share, of this warp.
@@ -106,6 +176,7 @@ Body TensorLowering::row_loop(Body inner) const {
         body.push_back(
             define("int", axis_names_[plan_.row->index()].local,
                    warp_part(*plan_.row) + invoke(kernel::scoped("Rows", "row"), {variable("i")})));
+    if (plan_.row) append(body, define_parts(*plan_.row));
     append(body, std::move(inner));
     return {kernel::unrolled_loop("i", kernel::scoped("Rows", "rows"), std::move(body))};
 }
@@ -115,6 +186,7 @@ Body TensorLowering::column_loop(AxisId axis, Body inner) const {
     kernel::Expression column = invoke(kernel::scoped(columns.type, "column"), {variable("j")});
     if (columns.split) column = warp_part(axis) + std::move(column);
     Body body = {define("int", axis_names_[axis.index()].local, std::move(column))};
+    append(body, define_parts(axis));
     append(body, std::move(inner));
     return {kernel::unrolled_loop("j", columns.count, std::move(body))};
 }
@@ -122,8 +194,9 @@ Body TensorLowering::column_loop(AxisId axis, Body inner) const {
 ElementScope TensorLowering::element_of(const Domain& domain) const {
     ElementScope element;
     for (const auto& [axis, range] : ranges_) {
+        const AxisId tile = schedule::tile_axis_of(plan_.tile_axes, axis);
         const bool inside =
-            (domain.row && axis == plan_.row) || axis == domain.column || looped_.contains(axis);
+            (domain.row && tile == plan_.row) || tile == domain.column || looped_.contains(tile);
         // A run-time size that the plan has as 1 may be no larger, whatever its groups are.
         const auto planned = plan_.extents.find(axis);
         const bool single =
@@ -137,20 +210,16 @@ ElementScope TensorLowering::element_of(const Domain& domain) const {
 }
 
 kernel::Expression TensorLowering::row_test() const {
-    if (!plan_.row) return true;
-    const AxisRange& range = ranges_.at(*plan_.row);
-    if (range.count.is_constant(plan_.rows_of_warp * plan_.warps_down)) return true;
-    return variable(axis_names_[plan_.row->index()].local) < expression_of(range.count);
+    return plan_.row ? is_inside(*plan_.row, padded_extent(*plan_.row)) : kernel::Expression(true);
 }
 
 kernel::Expression TensorLowering::column_test(AxisId axis) const {
-    const AxisRange& range = ranges_.at(axis);
-    if (range.count.is_constant(columns_of(axis).padded)) return true;
-    return variable(axis_names_[axis.index()].local) < expression_of(range.count);
+    return is_part(axis) ? test_of(axis) : is_inside(axis, columns_of(axis).padded);
 }
 
 kernel::Expression TensorLowering::test_in_chunk(AxisId axis) const {
-    return axis == chunked_ ? !tested_ || column_test(axis) : column_test(axis);
+    const bool of_chunk = chunked_ && schedule::tile_axis_of(plan_.tile_axes, *chunked_) == axis;
+    return of_chunk ? !tested_ || column_test(axis) : column_test(axis);
 }
 
 kernel::Expression TensorLowering::row_leader() const {
@@ -304,13 +373,13 @@ Expression TensorLowering::prepared(const Expression& value, const Domain& domai
     const schedule::Scaler scaler(region_, scales_);
     Expression expanded = scaler.expand(value);
     if (!domain.column) return expanded;
-    const auto along = [&](const Expression& e) { return axes_used(e).contains(*domain.column); };
+    const auto varies = [&](const Expression& e) { return along(e).contains(*domain.column); };
     return rewrite(expanded, [&](const Expression& node) -> Expression {
         const Apply* call = std::get_if<Apply>(&node.node);
         if (call == nullptr || call->function != Function::Divide) return node;
         const Expression& divisor = call->arguments[1];
-        if (schedule::constant_value(region_, divisor) || along(divisor) ||
-            !along(call->arguments[0]))
+        if (schedule::constant_value(region_, divisor) || varies(divisor) ||
+            !varies(call->arguments[0]))
             return node;
         return apply(Function::Multiply,
                      {call->arguments[0], apply(Function::Divide, {number(1), divisor})});
@@ -325,7 +394,7 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
         element.temporaries = &before;
         element.next_temporary = &temporaries_;
         const auto fixed = [&](const Expression& e) {
-            if (axes_used(e).contains(*domain.column) || is_trivial(e)) return false;
+            if (along(e).contains(*domain.column) || is_trivial(e)) return false;
             if (schedule::constant_value(region_, e)) return false;
             if (const Read* read = std::get_if<Read>(&e.node)) {
                 // Registers need no second name.

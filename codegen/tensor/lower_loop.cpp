@@ -27,6 +27,12 @@ using schedule::Item;
 using schedule::OpId;
 using schedule::Sync;
 
+bool has_inner_loop(const Loop& loop) {
+    return std::any_of(loop.body.begin(), loop.body.end(), [](const TileStatement& statement) {
+        return std::holds_alternative<Loop>(statement.node);
+    });
+}
+
 }  // namespace
 
 kernel::Expression TensorLowering::ChunkLoop::after(const std::string& from) const {
@@ -61,6 +67,12 @@ kernel::Expression TensorLowering::holds_in_chunk(const Loop& loop, const Expres
     return all;
 }
 
+/// Whether copies test the condition, and nobody else.
+bool TensorLowering::is_guard(const Expression& condition) const {
+    return std::any_of(plan_.tiles.begin(), plan_.tiles.end(),
+                       [&](const auto& entry) { return entry.second.guard == condition; });
+}
+
 kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
     const AxisRange& range = ranges_.at(loop.axis);
     std::vector<Expression> conditions;
@@ -68,12 +80,18 @@ kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
         if (const Compute* compute = std::get_if<Compute>(&statement.node))
             for (const Expression* expression : expressions_of(compute->statement))
                 collect_conditions(*expression, true, conditions);
-    if (range.capacity != columns_of(loop.axis).padded) return false;
+    const AxisId columns = schedule::tile_axis_of(plan_.tile_axes, loop.axis);
+    // What goes along the columns stands in the innermost loop.
+    if (columns != loop.axis && has_inner_loop(loop)) return false;
+    const std::int64_t held = columns == loop.axis ? range.capacity : plan_.extents.at(columns);
+    if (held != columns_of(columns).padded) return false;
     kernel::Expression whole = true;
-    if (!range.exact()) whole = equal(expression_of(range.count), range.capacity);
+    if (columns == loop.axis && !range.exact())
+        whole = equal(expression_of(range.count), range.capacity);
     const IntervalPrinter intervals(axes_, ranges_, sizes_);
     known_.clear();
     for (const Expression& condition : conditions) {
+        if (is_guard(condition)) continue;
         const kernel::Expression holds = holds_in_chunk(loop, condition, body);
         if (is(holds, true)) continue;
         const kernel::Expression tested = variable("kTested");
@@ -89,6 +107,9 @@ kernel::Expression TensorLowering::untested(const Loop& loop, Body& body) {
         whole = std::move(whole) && never;
         known_.push_back({condition, tested, true});
     }
+    for (const schedule::TilePart& part : tile_parts(columns))
+        if (const IndexForm& count = ranges_.at(part.axis).count; !count.is_constant(part.extent))
+            whole = std::move(whole) && equal(expression_of(count), part.extent);
     return whole;
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "codegen/expression_text.h"
 #include "codegen/tensor/tensor_lowering.h"
@@ -36,6 +37,7 @@ void TensorLowering::note_shared(const Load& load) {
 
 /// The copy of a load's part of its array into a matrix.
 kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Expression& tile) {
+    if (schedule::is_tiled(plan_.tile_axes, load)) return copy_gathered(load, tile);
     note_shared(load);
     const schedule::Tile& plan = plan_.tiles.at(load.target);
     const Source source = source_of(load);
@@ -58,6 +60,75 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Express
     what.push_back(apart_ ? kernel::Expression(kGroup) : variable("kThreads"));
     return {{Run{
         call({source.repeats() ? "copy_repeating" : "copy_async", {width}}, std::move(what))}}};
+}
+
+std::pair<int, kernel::Expression> TensorLowering::piece_of(const Gathered& gathered,
+                                                            const std::vector<Expression>& index) {
+    const Array& array = region_.arrays[gathered.array.index()];
+    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    // Neighbours along the columns are neighbours in memory up to the end of the last part.
+    const std::vector<schedule::TilePart> parts = tile_parts(gathered.columns);
+    const AxisId fastest = parts.empty() ? gathered.columns : parts.back().axis;
+    bool straight = index[last] == axis_index(fastest);
+    for (std::size_t d = 0; d < index.size(); ++d)
+        straight = straight && (d == last || !axes_used(index[d]).contains(fastest));
+    const AxisRange& range = ranges_.at(fastest);
+    const std::int64_t held = parts.empty() ? gathered.padded_columns : parts.back().extent;
+    const int width = vector_elements(
+        gathered.array, straight ? std::gcd(divisor_of(range.start), held) : std::int64_t{1});
+
+    ExpressionScope scope;
+    scope.sizes = &sizes_;
+    scope.arrays = &region_.arrays;
+    ElementScope element;
+    for (const auto& [axis, own] : ranges_) {
+        const AxisId tile = schedule::tile_axis_of(plan_.tile_axes, axis);
+        const bool varies = tile == gathered.rows || tile == gathered.columns;
+        element.index[axis] = varies ? own.start + local_index(axis) : own.start;
+    }
+    kernel::Expression there = is_inside(gathered.rows, gathered.padded_rows) &&
+                               is_inside(gathered.columns, gathered.padded_columns);
+    if (gathered.guard)
+        there =
+            std::move(there) &&
+            as_sort(ExpressionPrinter(scope).print(*gathered.guard, element), Sort::Boolean).value;
+    std::vector<IndexForm> at;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+        at.push_back(ExpressionPrinter(scope).index(index[d], element));
+        const bool plain = std::holds_alternative<AxisIndex>(index[d].node);
+        if (!plain && !gathered.guard) at[d] = kept_inside(at[d], array.axes[d]);
+    }
+    kernel::Expression count = width;
+    if (width > 1 && !(range.count.is_constant() && range.count.constant % width == 0))
+        count = call("minimum", {width, expression_of(range.count - local_index(fastest))});
+    Body body = define_parts(gathered.rows);
+    append(body, define_parts(gathered.columns));
+    kernel::Expression from = device_place(gathered.array, at, body);
+    if (!is(there, true)) {
+        body.push_back(define("bool", "there", std::move(there)));
+        count = choose(variable("there"), std::move(count), 0);
+    }
+    body.push_back({kernel::Return{call("piece", {std::move(from), std::move(count)})}});
+    const std::string& row = axis_names_[gathered.rows.index()].local;
+    const std::string& column = axis_names_[gathered.columns.index()].local;
+    return {width,
+            kernel::Expression(kernel::Lambda{{{"int", row}, {"int", column}}, std::move(body)})};
+}
+
+/// The copy of a matrix along tile axes.
+kernel::Body TensorLowering::copy_gathered(const Load& load, const kernel::Expression& tile) {
+    note_shared(load);
+    const schedule::Tile& plan = plan_.tiles.at(load.target);
+    auto [width, piece] = piece_of(
+        {load.array, axis_along(load.target, plan.row_dimension),
+         axis_along(load.target, plan.column_dimension), plan.rows, plan.columns, plan.guard},
+        load.gather);
+    constexpr int kGroup = 128;
+    return {{Run{
+        call({"copy_pieces", {width}},
+             {tile, variable(buffer_name(load.array, false)),
+              apart_ ? thread_index() - variable("kThreads") : thread_index(),
+              apart_ ? kernel::Expression(kGroup) : variable("kThreads"), std::move(piece)})}}};
 }
 
 bool TensorLowering::has_loops() const {
@@ -222,6 +293,18 @@ kernel::Statement TensorLowering::staged_result(const schedule::Op& op, const Sa
 
 /// From there all of them save it in whole vectors.
 kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId staging) {
+    if (const AxisId row = *plan_.row; !tile_parts(row).empty()) {
+        const AxisId column = *plan_.tiles.at(save.source).column;
+        std::vector<Expression> index;
+        for (const AxisId axis : region_.arrays[save.array.index()].axes)
+            index.push_back(axis_index(axis));
+        auto [width, piece] = piece_of(
+            {save.array, row, column, padded_extent(row), padded_extent(column), std::nullopt},
+            index);
+        return {{Run{call({"save_pieces", {width}},
+                          {shared_buffer(staging), variable(buffer_name(save.array, true)),
+                           thread_index(), variable("kThreads"), std::move(piece)})}}};
+    }
     Body body;
     Destination to = destination_of(save, 0, body);
     body.push_back({Run{call({"save_matrix", {to.width}},
@@ -294,23 +377,36 @@ Body TensorLowering::direct_save(const Save& save) {
     case Home::Shared: {
         const std::string& name = axis_names_[tile.column->index()].local;
         const kernel::Expression shared = matrix(save.source);
+        Body each = define_parts(*tile.column);
+        append(each, store(subscript(shared, variable(name)),
+                           each.empty() ? kernel::Expression(true)
+                                        : is_inside(*tile.column, plan_.extents.at(*tile.column))));
         return {kernel::shared_loop(name, expression_of(ranges_.at(*tile.column).count),
-                                    store(subscript(shared, variable(name))))};
+                                    std::move(each))};
     }
     case Home::Matrix: {
-        const AxisId rows = array.axes[tile.row_dimension];
-        const AxisId columns = array.axes[tile.column_dimension];
+        const AxisId rows = axis_along(save.source, tile.row_dimension);
+        const AxisId columns = axis_along(save.source, tile.column_dimension);
         const IndexForm row = local_index(rows);
         const IndexForm column = local_index(columns);
-        at[tile.row_dimension] = ranges_.at(rows).start + row;
-        at[tile.column_dimension] = ranges_.at(columns).start + column;
+        for (std::size_t d = 0; d < array.axes.size(); ++d) {
+            const AxisId along = schedule::tile_axis_of(plan_.tile_axes, array.axes[d]);
+            if (along == rows || along == columns)
+                at[d] = ranges_.at(array.axes[d]).start + local_index(array.axes[d]);
+        }
         const kernel::Expression across = expression_of(ranges_.at(columns).count);
         Body each = {define("int", axis_names_[rows.index()].local, variable("e") / across),
                      define("int", axis_names_[columns.index()].local, variable("e") % across)};
+        kernel::Expression tests = true;
+        for (const AxisId axis : {rows, columns}) {
+            if (tile_parts(axis).empty()) continue;
+            append(each, define_parts(axis));
+            tests = std::move(tests) && is_inside(axis, plan_.extents.at(axis));
+        }
         const Code value = loaded(
             kernel::element(matrix(save.source), {expression_of(row), expression_of(column)}),
             tile.type);
-        append(each, store(value.value));
+        append(each, store(value.value, std::move(tests)));
         return {kernel::shared_loop(
             "e", expression_of(ranges_.at(rows).count * ranges_.at(columns).count),
             std::move(each))};

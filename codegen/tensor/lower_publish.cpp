@@ -147,7 +147,7 @@ void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expr
         for (std::size_t d = 0; d < read->index.size(); ++d)
             straight =
                 straight && (d == along ? is_axis(read->index[d], vectors.columns)
-                                        : !axes_used(read->index[d]).contains(vectors.columns));
+                                        : !this->along(read->index[d]).contains(vectors.columns));
     });
     // What a condition keeps from being read must not be.
     if (!straight || (gathers && conditional)) return;
@@ -177,6 +177,9 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     ElementScope element = element_of({});
     element.index[panel.rows] = ranges_.at(panel.rows).start + local_index(panel.rows);
     element.index[panel.columns] = ranges_.at(panel.columns).start + vectors.local;
+    for (const AxisId axis : {panel.rows, panel.columns})
+        for (const schedule::TilePart& part : tile_parts(axis))
+            element.index[part.axis] = ranges_.at(part.axis).start + local_index(part.axis);
 
     // What all elements of the vector have in common.
     ElementScope common = element;
@@ -194,7 +197,9 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
                 static_cast<std::int64_t>(by->value) % vectors.count == 0)
                 return true;
         }
-        if (is_axis(e, panel.columns)) return false;
+        if (is_axis(e, panel.columns) ||
+            (std::holds_alternative<AxisIndex>(e.node) && along(e).contains(panel.columns)))
+            return false;
         if (apply != nullptr)
             return std::all_of(apply->arguments.begin(), apply->arguments.end(),
                                [&](const Expression& part) { return self(self, part); });
@@ -229,22 +234,22 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     hoist(hoist, whole);
 
     Body each = {define("int", column, variable(first) + variable("j"))};
+    append(each, define_parts(panel.columns));
     element.temporaries = &each;
     element.next_temporary = &temporaries_;
     const Code code = as_sort(ExpressionPrinter(scope).print(whole, element), Sort::Real);
     kernel::Expression tests = true;
     for (const AxisId axis : {panel.rows, panel.columns})
-        if (!ranges_.at(axis).count.is_constant(schedule::panel_extent(plan_, axis)))
-            tests = std::move(tests) && (variable(axis_names_[axis.index()].local) <
-                                         expression_of(ranges_.at(axis).count));
+        tests = std::move(tests) && is_inside(axis, schedule::panel_extent(plan_, axis));
     each.push_back(assign(subscript(variable(result), variable("j")),
                           choose(std::move(tests), code.value, kernel::real(0))));
-    Body inside = std::move(vectors.before);
-    append(inside, std::move(shared_values));
-    inside.push_back(kernel::unrolled_loop("j", vectors.count, std::move(each)));
+    Body at_once = define_parts(panel.rows);
+    append(at_once, std::move(vectors.before));
+    append(at_once, std::move(shared_values));
+    at_once.push_back(kernel::unrolled_loop("j", vectors.count, std::move(each)));
     const std::string function = names_.fresh("values_at_once");
     body.push_back(kernel::define_function(
-        function, {{{"int", row}, {"int", first}, {"auto", result, true}}, std::move(inside)}));
+        function, {{{"int", row}, {"int", first}, {"auto", result, true}}, std::move(at_once)}));
     body.push_back({Run{call(
         "publish", {tile, kernel::thread_index(), variable("kThreads"), variable(function)})}});
 }

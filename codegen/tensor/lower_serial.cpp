@@ -15,14 +15,30 @@ using schedule::Home;
 }  // namespace
 
 Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner) const {
-    for (std::size_t i = axes.size(); i-- > 0;) {
+    const auto around = [&](AxisId axis) {
         For loop;
-        loop.name = axis_names_[axes[i].index()].local;
-        loop.end = expression_of(ranges_.at(axes[i]).count);
+        loop.name = axis_names_[axis.index()].local;
+        loop.end = expression_of(ranges_.at(axis).count);
         loop.body = std::move(inner);
         inner = {{std::move(loop)}};
+    };
+    for (std::size_t i = axes.size(); i-- > 0;) {
+        const std::vector<schedule::TilePart> parts = tile_parts(axes[i]);
+        if (parts.empty()) around(axes[i]);
+        if (!parts.empty()) inner.insert(inner.begin(), define_whole(axes[i]));
+        for (std::size_t p = parts.size(); p-- > 0;) around(parts[p].axis);
     }
     return inner;
+}
+
+/// The index along a tile axis, of those of its parts.
+kernel::Statement TensorLowering::define_whole(AxisId axis) const {
+    kernel::Expression whole = 0;
+    for (const schedule::TilePart& part : tile_parts(axis)) {
+        const kernel::Expression index = variable(axis_names_[part.axis.index()].local);
+        whole = whole == kernel::Expression(0) ? index : std::move(whole) * part.extent + index;
+    }
+    return kernel::define("int", axis_names_[axis.index()].local, std::move(whole));
 }
 
 void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,

@@ -65,11 +65,15 @@ void TensorLowering::limit_whole_axes() {
         if (tile.home == Home::Device) continue;
         const Variable& variable = region_.variables[id.index()];
         const std::vector<AxisId>& axes = region_.arrays[variable.array.index()].axes;
+        const auto limit = [&](AxisId axis, std::int64_t held) {
+            const std::int64_t extent = region_.axes[axis.index()].extent;
+            if (run_time_[axis.index()] && !single.contains(axis) && held >= extent)
+                held_.insert(axis);
+        };
         for (std::size_t d = 0; d < axes.size(); ++d) {
-            const std::int64_t extent = region_.axes[axes[d].index()].extent;
-            if (run_time_[axes[d].index()] && !single.contains(axes[d]) &&
-                variable.capacity_extent[d] >= extent)
-                held_.insert(axes[d]);
+            limit(axes[d], variable.capacity_extent[d]);
+            for (const schedule::TilePart& part : tile_parts(axes[d]))
+                limit(part.axis, part.extent);
         }
     }
 }

@@ -26,6 +26,11 @@ std::vector<IndexForm> TensorLowering::indices_in_view(const Load& load, Element
     ExpressionScope scope;
     scope.sizes = &sizes_;
     scope.arrays = &region_.arrays;
+    for (const schedule::TileAxis& tile : plan_.tile_axes)
+        if (element.index.contains(tile.axis))
+            for (const schedule::TilePart& part : tile.parts)
+                element.index.try_emplace(part.axis,
+                                          ranges_.at(part.axis).start + local_index(part.axis));
     for (const auto& [axis, range] : ranges_) element.index.try_emplace(axis, range.start);
     std::vector<IndexForm> indices;
     for (const Expression& index : load.gather)

@@ -104,6 +104,8 @@ private:
     void lower_fill_loop(const schedule::ChunkLoop& loop, Body& body);
     [[nodiscard]] kernel::Statement bulk_copy(const schedule::Op& op, const Load& load,
                                               schedule::RingId ring);
+    [[nodiscard]] kernel::Lambda place_of(const Load& load,
+                                          const std::vector<std::uint32_t>& dimensions) const;
     /// How manieth content of a ring a chunk's is.
     [[nodiscard]] kernel::Expression content_of(schedule::RingId ring, std::int64_t lead) const;
     void use_rings(const schedule::Op& op);
@@ -153,6 +155,7 @@ private:
     [[nodiscard]] bool is_copy(const schedule::Item& item) const;
     /// What tells chunks with nothing to test from others; `false` where all have.
     [[nodiscard]] kernel::Expression untested(const Loop& loop, Body& body);
+    [[nodiscard]] bool is_guard(const Expression& condition) const;
     [[nodiscard]] Expression of_device(const Expression& expression) const;
     [[nodiscard]] kernel::Expression holds_in_chunk(const Loop& loop, const Expression& condition,
                                                     Body& body);
@@ -187,6 +190,19 @@ private:
         const Load& load, ElementScope element, std::optional<std::size_t> inside = std::nullopt);
     void note_shared(const Load& load);
     [[nodiscard]] Body copy_matrix(const Load& load, const kernel::Expression& tile);
+    /// Rows and columns of a matrix, where its elements are in an array.
+    struct Gathered {
+        ArrayId array;
+        AxisId rows;
+        AxisId columns;
+        std::int64_t padded_rows = 0;
+        std::int64_t padded_columns = 0;
+        std::optional<Expression> guard;  ///< elsewhere no element is there
+    };
+    /// A function of row and column that says where a vector is, and its elements' number.
+    [[nodiscard]] std::pair<int, kernel::Expression> piece_of(const Gathered& gathered,
+                                                              const std::vector<Expression>& index);
+    [[nodiscard]] Body copy_gathered(const Load& load, const kernel::Expression& tile);
     void lower_fragment_load(const Load& load, Span span, Body& body);
     void load_elements(const Load& load, Body& body);
     [[nodiscard]] Code device_element(ArrayId array, const std::vector<IndexForm>& at);
@@ -226,6 +242,7 @@ private:
                       Body& body);
     /// Loops over all indices that the block has along the axes, outermost first.
     [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner) const;
+    [[nodiscard]] kernel::Statement define_whole(AxisId axis) const;
     /// `acc`, folded over the threads that share a row.
     [[nodiscard]] kernel::Expression folded_across(MonoidId monoid) const;
     /// Whether storing the value rounds it anyway, and nothing else reads it.
@@ -242,6 +259,20 @@ private:
     void add_element(ExpressionScope& scope, VariableId variable);
     void declare(VariableId variable, Body& body);
     [[nodiscard]] IndexForm local_index(AxisId axis) const;
+    /// Of a tile axis (schedule/tile_axes.h); of others none.
+    [[nodiscard]] std::vector<schedule::TilePart> tile_parts(AxisId axis) const;
+    [[nodiscard]] bool is_part(AxisId axis) const;
+    /// The axes that an expression varies along, tile axes among them.
+    [[nodiscard]] std::set<AxisId> along(const Expression& expression) const;
+    /// Declares the indices of the parts, where the tile axis has one.
+    [[nodiscard]] Body define_parts(AxisId axis) const;
+    /// Whether an index along an axis is one of the array's, of as many as the axis is padded to.
+    [[nodiscard]] kernel::Expression is_inside(AxisId axis, std::int64_t padded_to) const;
+    [[nodiscard]] std::int64_t padded_extent(AxisId axis) const;
+    /// The same of rows or columns; of a part, whether it is inside by itself.
+    [[nodiscard]] kernel::Expression test_of(AxisId axis) const;
+    /// Indices that the block holds now.
+    [[nodiscard]] IndexForm count_of(AxisId axis) const;
     [[nodiscard]] kernel::Expression warp_part(AxisId axis) const;
     [[nodiscard]] IndexForm warp_index(AxisId axis) const;
     /// A matrix in shared memory, in the stage that is used now.

@@ -308,11 +308,6 @@ std::vector<TensorWorkload> attention_workloads() {
                "input G[q, e] : bf16\n output Y[q, e] : bf16 = O[q, e] * sigmoid(G[q, e])"),
          {},
          kTiles},
-        {"attention, neighbourhood",
-         "attention_neighbourhood",
-         {{"i", 9}, {"j", 8}, {"d", 16}, {"w", 3}, {"b", 1}, {"h", 2}},
-         "fuse all\ngroup i by 4 at l1\ngroup j by 4 at l1\nstream u by 3 at l1",
-         "`S` has `i`, `j`, `u` and `v` in one block"},
         {"attention, paged keys",
          "diagram paged { axis q = 24, p = 5, t = 8, n = 12, d = 32, e = d\n input Q[q, d], K[n, "
          "t, d], V[n, t, e] : bf16, page[p] : i32\n"

@@ -264,18 +264,12 @@ std::vector<TensorWorkload> product_workloads() {
          "diagram mm { axis m = 40, n = 48, g = 3, k = 16\n input A[m, g, k], B[g, k, n] : bf16\n"
          "output C[m, n] : bf16 = sum(g, k) A[m, g, k] * B[g, k, n] }",
          {},
-         "group m by 16 at l1\ngroup n by 32 at l1",
-         "`C` sums over `g` and `k` at once"},
+         "group m by 16 at l1\ngroup n by 32 at l1"},
         {"product, two axes of depth, one streamed",
          "diagram mm { axis m = 40, n = 48, g = 3, k = 16\n input A[m, g, k], B[g, k, n] : bf16\n"
          "output C[m, n] : bf16 = sum(g, k) A[m, g, k] * B[g, k, n] }",
          {},
          "group m by 16 at l1\ngroup n by 32 at l1\nstream g by 1 at l1"},
-        {"convolution",
-         "convolution",
-         {{"y", 9}, {"x", 10}, {"k", 16}, {"c", 16}, {"b", 2}},
-         "group y by 4 at l1\ngroup x by 4 at l1",
-         "`Y` has `y`, `x` and `c` in one block"},
         {"masked product",
          "diagram mm { axis m = 40, n = 48, k = 40\n input A[m, k], B[k, n] : bf16\n"
          "output C[m, n] : bf16 = sum(k) (if k <= m then A[m, k] * B[k, n] else 0) }",

@@ -300,7 +300,8 @@ std::vector<TensorWorkload> row_workloads() {
 
 std::vector<TensorWorkload> tensor_workloads() {
     std::vector<TensorWorkload> all = product_workloads();
-    for (const std::vector<TensorWorkload>& more : {attention_workloads(), row_workloads()})
+    for (const std::vector<TensorWorkload>& more :
+         {attention_workloads(), row_workloads(), tile_axis_workloads()})
         all.insert(all.end(), more.begin(), more.end());
     return all;
 }

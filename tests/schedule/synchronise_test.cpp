@@ -93,7 +93,7 @@ chunks of 1 of x
     load K, 1 chunk ahead
     commit copies
     compute S
-wait until 0 groups of copies are left
+wait until 1 group of copies is left
 )");
     // The last line is for loops without chunks.
     CHECK(verify(build.program).empty());
