@@ -3,18 +3,21 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
 #include <random>
 #include <string>
 
+#include "diagrams/contains.h"
 #include "perfmodel/time.h"
 #include "search/kernels.h"
 #include "search/least_time.h"
 #include "search/partition.h"
 #include "search/search.h"
 #include "search/tilings.h"
+#include "tests/golden.h"
 #include "tests/search/search_support.h"
 
 namespace napkin {
@@ -371,6 +374,22 @@ TEST_CASE("two chained attentions are as fast as by hand") {
                           "fuse S1, P1, O1\nfuse S2, P2, O2\ngroup q by 128 in O1\n"
                           "stream x by 64 in O1\ngroup q by 128 in O2\nstream x by 64 in O2\n",
                           h200));
+}
+
+TEST_CASE("a block of a transformer keeps no scores in memory") {
+    const std::string text =
+        test::read_text(std::filesystem::path(NAPKIN_BENCHMARKS_DIR) / "../transformer_block.ncd");
+    const State plain = test::derived(text);
+    REQUIRE_EQ(plain.relabelling.regions.size(), 14);
+    const SearchResult result = found(plain, machine("abstract2"));
+    const State& best = result.ranked.front().state;
+    const AxisId rows = *find_axis(best.diagram, "t");
+    const AxisId columns = *find_axis(best.diagram, "s");
+    for (const Region& region : best.relabelling.regions)
+        for (const ArrayId array : saves_of(best.diagram, region)) {
+            const std::vector<AxisId>& axes = best.diagram[array].axes;
+            CHECK_FALSE((contains(axes, rows) && contains(axes, columns)));
+        }
 }
 
 TEST_CASE("a wide diagram says what was not looked at") {
