@@ -47,16 +47,15 @@ TEST_CASE("search is never slower by the model than a derivation that is kept") 
         compare({kExamples / (std::string(name) + ".drv"),
                  name == std::string("matmul_split_k") ? "matmul.ncd" : "attention.ncd"},
                 true);
-    for (const char* name : {"attention", "attention_causal", "attention_window", "layernorm",
-                             "matmul", "matmul_epilogue", "outer", "rmsnorm", "softmax"})
+    for (const char* name :
+         {"attention", "attention_causal", "attention_window", "convolution_valid", "layernorm",
+          "matmul", "matmul_epilogue", "outer", "rmsnorm", "softmax"})
         compare({kWorkloads / (std::string(name) + ".drv")}, true);
 }
 
 TEST_CASE("what search does not find yet, by name") {
     // It splits no streams into parts that kernels of their own put together.
     compare({kExamples / "attention_decoding_parts.drv", "attention_decoding.ncd"}, false);
-    // It streams one axis, where the tensor core asks for each of a filter's.
-    compare({kWorkloads / "convolution_valid.drv"}, false);
 }
 
 }  // namespace
