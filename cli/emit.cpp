@@ -77,7 +77,8 @@ Json json_of(const Artefact& artefact) {
 
 std::string line_of(const Artefact& artefact) {
     const EmittedKernel& kernel = *artefact.kernel;
-    std::string line = kernel.name + ": " + std::to_string(artefact.blocks) + " blocks of " +
+    std::string line = kernel.name + ": " + std::to_string(artefact.blocks) +
+                       (kernel.persistent ? " tiles, in blocks of " : " blocks of ") +
                        std::to_string(kernel.threads) + " threads, " +
                        std::to_string(kernel.shared_bytes) + " bytes of shared memory";
     if (const std::optional<CompiledKernel>& compiled = artefact.compiled) {

@@ -40,6 +40,7 @@ constexpr std::array kFigures = {
     FigureKind{"warp_group.fetched", Dimension::Share, "as block.fetched, of their operands"},
     FigureKind{"warp_group.issued", Dimension::Share, "as processor.issued, in kernels of warp groups"},
     FigureKind{"warp_group.exposed", Dimension::Share, "as processor.exposed, in kernels of warp groups"},
+    FigureKind{"warp_group.overlapped", Dimension::Share, "of a tile's begin and end, by the tile before it in its block"},
     FigureKind{"tensor_core.bf16", Dimension::Rate, "dense products of bf16"},
     FigureKind{"tensor_core.f16", Dimension::Rate, "dense products of f16"},
     FigureKind{"tensor_core.tf32", Dimension::Rate, "dense products of tf32"},

@@ -173,10 +173,11 @@ struct BlockTimes {
     double chain = 0;    ///< of a chunk, at least
     double chained = 0;  ///< of the other loops, at least
     double chunks = 0;
+    double hidden = 0;  ///< of `chained`, where a tile follows another of its block
 
-    [[nodiscard]] double of(const Visits& visits, double sharing) const {
+    [[nodiscard]] double of(const Visits& visits, double sharing, bool follows = false) const {
         return std::max(sharing * (edges + visits.chunks * chunk + visits.cut * cut),
-                        chained + visits.chunks * chain);
+                        chained - (follows ? hidden : 0) + visits.chunks * chain);
     }
 };
 
@@ -184,6 +185,8 @@ BlockTimes block_times(const KernelWork& work, const Rates& rates) {
     BlockTimes times;
     times.edges = rates.alone(work.edges);
     times.chained = rates.ramp(work);
+    if (work.choices.persistent.value_or(false))
+        times.hidden = rates.figure("warp_group.overlapped", 0) * times.chained;
     for (const LoopWork& loop : work.loops) {
         const double alone = rates.alone(loop.chunk);
         const double chain = rates.chain(loop.chunk);
@@ -208,17 +211,19 @@ double last_end(const KernelWork& work, const BlockTimes& times, std::int64_t pr
         const Visits all{times.chunks, 0};
         const std::int64_t slots = processors * resident;
         const std::int64_t rest = work.blocks % slots;
-        const auto round = [&](std::int64_t sharing) {
-            return times.of(all, static_cast<double>(sharing));
+        const std::int64_t full = work.blocks / slots;
+        const auto round = [&](std::int64_t sharing, bool follows) {
+            return times.of(all, static_cast<double>(sharing), follows);
         };
-        return static_cast<double>(work.blocks / slots) * round(resident) +
-               (rest > 0 ? round((rest + processors - 1) / processors) : 0);
+        return (full > 0 ? round(resident, false) : 0) +
+               static_cast<double>(std::max<std::int64_t>(full - 1, 0)) * round(resident, true) +
+               (rest > 0 ? round((rest + processors - 1) / processors, full > 0) : 0);
     }
     std::vector<double> slots(static_cast<std::size_t>(processors * held), 0.0);
     for (std::int64_t block = 0; block < work.blocks; ++block) {
         const auto at = static_cast<std::size_t>(block) % work.pattern.size();
         std::pop_heap(slots.begin(), slots.end(), std::greater<>());
-        slots.back() += times.of(work.pattern[at], static_cast<double>(held));
+        slots.back() += times.of(work.pattern[at], static_cast<double>(held), slots.back() > 0);
         std::push_heap(slots.begin(), slots.end(), std::greater<>());
     }
     return *std::max_element(slots.begin(), slots.end());

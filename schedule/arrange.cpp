@@ -278,6 +278,28 @@ std::optional<std::string> why_no_groups(const RegionProgram& region, const Plan
     return std::nullopt;
 }
 
+/// Products of two numbers that a tile takes, about.
+double work_of_tile(const Plan& plan) {
+    double of_chunk = 0;
+    for (const auto& [compute, product] : plan.products)
+        of_chunk += static_cast<double>(plan.extents.at(*plan.row)) *
+                    static_cast<double>(plan.extents.at(product.column)) *
+                    static_cast<double>(plan.extents.at(product.depth));
+    return of_chunk * plan.order.chunks;
+}
+
+/// Whether blocks that take one tile after another are faster than as many blocks as there are
+/// tiles. These must be many, and blocks end at the same time only where tiles are alike, or in an
+/// order that evens them out. What is gained is the begin of a tile under the end of the one
+/// before; of long tiles that is less than what the hardware gains by giving the next tile to
+/// whoever is first (measured on an H200: of some 90 microseconds).
+bool gains_from_tiles(const Plan& plan) {
+    constexpr std::int64_t kBlocks = 132;  // that run at the same time
+    constexpr double kLong = 160e6;
+    const TileOrder& order = plan.order;
+    return order.tiles > kBlocks && work_of_tile(plan) < kLong && (!order.uneven || order.graded);
+}
+
 /// Warp groups of 64 rows each, 16 of a warp; every warp holds whole rows.
 std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits& limits,
                                       const RegionSchedule& wanted, Plan& plan) {
@@ -318,7 +340,7 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
                        "leave it out, and the planner chooses", SettingName{"persistent", ""}};
     plan.warps_down = shape.down;
     plan.warps_across = 1;
-    plan.persistent = wanted.persistent.value_or(false);
+    plan.persistent = wanted.persistent.value_or(!marked && gains_from_tiles(plan));
     plan.rows_of_warp = kTile;
     plan.split.reset();
     return std::nullopt;

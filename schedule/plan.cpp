@@ -187,14 +187,18 @@ void Planner::widen(AxisId axis, std::int64_t extent) {
 
 std::vector<std::optional<AxisId>> Planner::row_candidates() const {
     std::vector<std::optional<AxisId>> result;
-    if (single_row_) return {single_row_};
+    const auto all_have = [&](AxisId axis) {
+        return std::all_of(products_.begin(), products_.end(), [&](const Candidate& product) {
+            return std::find(product.axes.begin(), product.axes.end(), axis) != product.axes.end();
+        });
+    };
+    if (single_row_) {
+        if (all_have(*single_row_)) result.push_back(single_row_);
+        return result;
+    }
     if (!products_.empty()) {
         for (const AxisId axis : products_.front().axes)
-            if (std::all_of(products_.begin(), products_.end(), [&](const Candidate& other) {
-                    return std::find(other.axes.begin(), other.axes.end(), axis) !=
-                           other.axes.end();
-                }))
-                result.push_back(axis);
+            if (all_have(axis)) result.push_back(axis);
         return result;
     }
     // Rows are what is never folded, where there is such an axis.
@@ -234,6 +238,9 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
     check_reads();
     if (refused_) return;
     if (plan_.products.empty()) choose_vector();
+    std::set<AxisId> columns;
+    for (const auto& [leaf, product] : plan_.products) columns.insert(product.column);
+    plan_.order = tile_order(region_, plan_.row, columns);
     if (std::optional<Refusal> refusal = arrange(region_, limits_, wanted_, plan_))
         refuse(*std::move(refusal), shrinking());
     if (refused_) return;

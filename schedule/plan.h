@@ -31,6 +31,7 @@
 #include "schedule/rounding.h"
 #include "schedule/statements.h"
 #include "schedule/tile_axes.h"
+#include "schedule/tile_order.h"
 
 namespace napkin::schedule {
 
@@ -125,7 +126,8 @@ struct Plan {
     std::set<ArrayId> staged;        ///< those that are
     std::set<ArrayId> infinite;      ///< arrays that masks may make infinite
     bool across_warps = false;       ///< whether folds combine what several warps hold
-    bool persistent = false;         ///< whether a block takes one tile after another
+    TileOrder order;
+    bool persistent = false;  ///< whether a block takes one tile after another
     [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
     [[nodiscard]] bool has_products() const { return !products.empty(); }
     /// Where no product is.

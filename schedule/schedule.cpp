@@ -177,12 +177,16 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     std::variant<Plan, Refusal> planned = make_plan(tiled, limits, wanted);
     if (Refusal* refusal = std::get_if<Refusal>(&planned)) return std::move(*refusal);
     const Plan& plan = std::get<Plan>(planned);
-    const Plan plain = least_staged(region, wanted, plan);
+    Plan single = plan;
+    single.persistent = wanted.persistent.value_or(false);
+    const Plan plain = least_staged(region, wanted, single);
     std::optional<Refusal> refusal;
     const Plan* chosen = nullptr;
     Passes passes;
-    // What costs least to do without goes first: turns that lead, then saves in whole vectors.
-    for (const auto& [choice, leads] : {std::pair(&plan, true), {&plan, false}, {&plain, false}}) {
+    // What costs least to do without goes first: blocks of several tiles, turns that lead, then
+    // saves in whole vectors.
+    for (const auto& [choice, leads] :
+         {std::pair(&plan, true), {&single, true}, {&single, false}, {&plain, false}}) {
         Made made = with_leads(region, *choice, wanted, limits, leads);
         if (Refusal* why = std::get_if<Refusal>(&made)) {
             if (!refusal) refusal = std::move(*why);

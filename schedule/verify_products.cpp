@@ -26,6 +26,8 @@ private:
     struct Product {
         const Op* op = nullptr;
         std::int64_t chunk = 0;
+        /// It has read its operands, since a later one did, which was waited for at once.
+        bool over = false;
     };
 
     void fault(const Op& op, const std::string& what) {
@@ -53,10 +55,11 @@ private:
                 if (sync->barrier) through_.clear();
             } else if (const Release* release = std::get_if<Release>(&item.node)) {
                 if (!there(release->lead)) continue;
-                for (const auto& [product, chunk] : started_)
-                    if (shares(product->reads, program_[release->ring].buffers) &&
-                        chunk == turn + release->lead)
-                        fault(*product, "is on its way when its operands are released");
+                for (const Product& product : started_)
+                    if (!product.over &&
+                        shares(product.op->reads, program_[release->ring].buffers) &&
+                        product.chunk == turn + release->lead)
+                        fault(*product.op, "is on its way when its operands are released");
             } else if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) {
                 if (turn >= 0) visit_loop(*loop);
             }
@@ -92,15 +95,18 @@ private:
                 if (overwrites(op, chunk, product))
                     fault(op,
                           fmt::format("overwrites what the product `{}` reads", product.op->text));
-        for (const auto& [product, started] : started_) {
-            const bool reads = shares(op.reads, product->writes);
+        for (const Product& started : started_) {
+            const Op& product = *started.op;
+            const bool reads = shares(op.reads, product.writes);
             const bool writes =
-                shares(op.writes, product->writes) || shares(op.writes, registers(product->reads));
+                shares(op.writes, product.writes) || shares(op.writes, registers(product.reads));
             // Products in one accumulator go through in their order.
-            if ((reads || writes) && !(starts && op.writes == product->writes))
-                fault(op, fmt::format("touches what the product `{}` is at", product->text));
+            if ((reads || writes) && !(starts && op.writes == product.writes))
+                fault(op, fmt::format("touches what the product `{}` is at", product.text));
         }
         if (starts) started_.push_back({&op, chunk});
+        if (op.kind == Op::Kind::Multiply && !starts)
+            for (Product& product : started_) product.over = true;
     }
     /// Whether an operation writes to where a product's operands are in shared memory.
     [[nodiscard]] bool overwrites(const Op& op, std::int64_t chunk, const Product& product) const {

@@ -4,11 +4,8 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <set>
 
 #include "derive/tile_program.h"
-#include "diagrams/contains.h"
-#include "perfmodel/contraction.h"
 #include "perfmodel/time.h"
 #include "search/least_time.h"
 
@@ -34,46 +31,12 @@ std::int64_t streamed(const Made& made) {
     return all;
 }
 
-template <class Visit>
-void for_computes(const std::vector<TileStatement>& body, const Visit& visit) {
-    for (const TileStatement& statement : body) {
-        if (const Compute* compute = std::get_if<Compute>(&statement.node)) visit(*compute);
-        if (const Parallel* group = std::get_if<Parallel>(&statement.node))
-            for_computes(group->body, visit);
-        if (const Loop* loop = std::get_if<Loop>(&statement.node)) for_computes(loop->body, visit);
-    }
-}
-
 /// Kernels for the tensor core first, then by their time; of equals those with fewer turns.
 bool is_better(const Made& a, const Made& b) {
     if (a.tensor_core != b.tensor_core) return a.tensor_core;
     if (a.tiling.time != b.tiling.time) return a.tiling.time < b.tiling.time;
     if (streamed(a) != streamed(b)) return streamed(a) > streamed(b);
     return a.tiling.allocated_bits < b.tiling.allocated_bits;
-}
-
-/// Whether the tile of one contraction's result is a single index along an axis that another's
-/// lacks. No rows are common to both then, and the planner of schedules does not stand that.
-bool lacks_common_rows(const RegionProgram& region) {
-    std::vector<const Compute*> sums;
-    std::set<AxisId> folded;
-    for_computes(region.body, [&](const Compute& compute) {
-        for (const AxisId axis : folded_axes(compute.statement)) folded.insert(axis);
-        if (contraction_type(region, compute)) sums.push_back(&compute);
-    });
-    const auto axes_of_sum = [&](const Compute& sum) -> const std::vector<AxisId>& {
-        return region.arrays[sum.statement.targets.front().index()].axes;
-    };
-    const auto is_single = [&](const Compute& sum, std::size_t dimension) {
-        return region.variables[sum.targets.front().index()].capacity_extent[dimension] == 1 &&
-               !folded.contains(axes_of_sum(sum)[dimension]);
-    };
-    for (const Compute* sum : sums)
-        for (std::size_t d = 0; d < axes_of_sum(*sum).size(); ++d)
-            for (const Compute* other : sums)
-                if (is_single(*sum, d) && !contains(axes_of_sum(*other), axes_of_sum(*sum)[d]))
-                    return true;
-    return false;
 }
 
 class KernelClimb {
@@ -150,7 +113,7 @@ private:
     std::optional<Made> costed_if_right(const std::vector<Command>& commands,
                                         const std::string& structure) {
         const auto made = tiled(commands);
-        if (!made || lacks_common_rows(made->second)) return std::nullopt;
+        if (!made) return std::nullopt;
         Result<RegionCost> cost = quick_cost_of(made->second);
         if (!cost || least_time(*cost, search_.machine) > slowest_kept()) return std::nullopt;
         if (!structure.empty()) ++counts_.evaluated;

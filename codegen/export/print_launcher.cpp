@@ -118,7 +118,7 @@ std::string launcher_sizes(const Contract& contract) {
     return code;
 }
 
-std::string blocks(const Contract& contract, const EmittedProgram& program) {
+std::string tiles(const Contract& contract, const EmittedProgram& program) {
     std::string code;
     for (std::size_t number = 0; number < program.kernels.size(); ++number) {
         std::string product;
@@ -129,8 +129,7 @@ std::string blocks(const Contract& contract, const EmittedProgram& program) {
                 axis.size == 1 ? divided : fmt::format("ceil_divide({}, {})", divided, axis.size);
             product = product.empty() ? count : fmt::format("times({}, {})", product, count);
         }
-        code +=
-            fmt::format("    plan->blocks[{}] = {};\n", number, product.empty() ? "1" : product);
+        code += fmt::format("    plan->tiles[{}] = {};\n", number, product.empty() ? "1" : product);
     }
     return code;
 }
@@ -176,7 +175,7 @@ std::string launch(const Contract& contract, const EmittedKernel& kernel, std::s
     }
     return code + fmt::format(
                       "        void *values[] = {{\n{0}        }};\n"
-                      "        status = start({1}, plan.blocks[{1}], values, stream, problem);\n"
+                      "        status = start({1}, plan.tiles[{1}], values, stream, problem);\n"
                       "        if (status != {2}_OK) return status;\n    }}\n",
                       values, number, upper(contract.name));
 }
@@ -284,8 +283,9 @@ std::string print_launcher(const Contract& contract, const EmittedProgram& progr
         for (const KernelParameter& parameter : kernel.parameters)
             if (parameter.kind == KernelParameter::Kind::TensorMap)
                 places["maps"] += map_row(contract, parameter);
-        places["kernels"] += fmt::format("    {{\"{}\", {}, {}}},\n", kernel.name, kernel.threads,
-                                         kernel.shared_bytes);
+        places["kernels"] +=
+            fmt::format("    {{\"{}\", {}, {}, {}}},\n", kernel.name, kernel.threads,
+                        kernel.shared_bytes, kernel.persistent ? 1 : 0);
         places["launches"] += launch(contract, kernel, number, maps);
     }
     for (const ContractArray& array : callers_of(contract)) {
@@ -297,7 +297,7 @@ std::string print_launcher(const Contract& contract, const EmittedProgram& progr
     places["kernel_number"] = std::to_string(program.kernels.size());
     places["capability"] = std::to_string(contract.capability);
     places["derived_sizes"] = launcher_sizes(contract);
-    places["blocks"] = blocks(contract, program);
+    places["tiles"] = tiles(contract, program);
     places["defaults"] = defaults(contract);
     places["makers"] = makers(contract);
     places["alone"] = contract.alone ? "1" : "0";

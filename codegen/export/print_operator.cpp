@@ -112,8 +112,9 @@ bool takes_maps(const EmittedKernel& kernel) {
 
 std::string kernel_row(const Contract& contract, const EmittedKernel& kernel) {
     std::string text =
-        fmt::format("    _Kernel(\n        {},\n        {},\n        {},\n        (\n",
-                    quoted(kernel.name), kernel.threads, kernel.shared_bytes);
+        fmt::format("    _Kernel(\n        {},\n        {},\n        {},\n        {},\n        (\n",
+                    quoted(kernel.name), kernel.threads, kernel.shared_bytes,
+                    kernel.persistent ? "True" : "False");
     for (const KernelParameter& parameter : kernel.parameters)
         text += "            " + parameter_text(contract, parameter) + ",\n";
     return text + "        ),\n    ),\n";
@@ -137,7 +138,7 @@ std::string operator_sizes(const Contract& contract) {
     return code.empty() ? "    # None: all are on inputs." : code;
 }
 
-std::string blocks(const EmittedProgram& program, const Contract& contract) {
+std::string tiles(const EmittedProgram& program, const Contract& contract) {
     std::string code;
     for (const EmittedKernel& kernel : program.kernels) {
         std::string product;
@@ -230,7 +231,7 @@ std::string print_operator(const Contract& contract, const EmittedProgram& progr
     }
     places["schema"] = schema(contract, values);
     places["derived_sizes"] = operator_sizes(contract);
-    places["blocks"] = blocks(program, contract);
+    places["tiles"] = tiles(program, contract);
     places["parameters"] = joined(parameters, false);
     places["arguments"] = joined(arguments, false);
     return fill(export_operator_template(), places);

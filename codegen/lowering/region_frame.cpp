@@ -141,42 +141,79 @@ void RegionFrame::narrow(AxisId axis, std::int64_t size, const IndexForm& start,
     range.count = counted(name, range.capacity);
 }
 
+kernel::Expression RegionFrame::define_int(const std::string& wanted, kernel::Expression value,
+                                           Body& body) {
+    const std::string name = names_.fresh(wanted);
+    body.push_back(kernel::define("int", name, std::move(value)));
+    return kernel::variable(name);
+}
+
+/// The numbers of two groups, the slow one of `down` in bands: in one of these the fast one, of
+/// `across`, varies slowest. `plane` numbers both.
+RegionFrame::Banded RegionFrame::in_bands(const kernel::Expression& plane,
+                                          const kernel::Expression& down, const IndexForm& across,
+                                          std::int64_t band, Body& body) {
+    const kernel::Expression per_band = expression_of(across * band);
+    const kernel::Expression top = define_int("band", plane / per_band * band, body);
+    const kernel::Expression height =
+        define_int("band_height", kernel::call("minimum", {band, down - top}), body);
+    return {top + plane % per_band % height, plane % per_band / height};
+}
+
 /// The groups of two axes, `slow` and the one after it, in bands of the slower; returns what is
-/// left of the block's number for the axes further out.
-IndexForm RegionFrame::banded(std::size_t slow, std::size_t first,
-                              const std::vector<const Parallel*>& chain,
-                              const std::vector<IndexForm>& counts, const IndexForm& block,
-                              std::vector<IndexForm>& groups, Body& body) {
-    // No more than there are blocks.
-    const auto define = [&](const std::string& wanted, kernel::Expression value) {
-        const std::string name = names_.fresh(wanted);
-        body.push_back(kernel::define("int", name, std::move(value)));
-        return kernel::variable(name);
-    };
+/// left of the tile's number for the axes further out.
+IndexForm RegionFrame::banded(std::size_t slow, bool is_first, const Grid& grid,
+                              const IndexForm& tile, std::vector<IndexForm>& groups, Body& body) {
+    const std::vector<IndexForm>& counts = grid.counts;
     const kernel::Expression down = expression_of(counts[slow]);
     const IndexForm product = counts[slow] * counts[slow + 1];
     const kernel::Expression both =
         product.is_constant() ? expression_of(product) : down * expression_of(counts[slow + 1]);
-    kernel::Expression plane = expression_of(block);
+    kernel::Expression plane = expression_of(tile);
     IndexForm rest;
-    if (slow != first) {
-        plane = define("plane", expression_of(block) % both);
-        rest = index_atom(define("group", expression_of(block) / both), {0, kAny32.high});
+    if (is_first) {
+        plane = define_int("plane", plane, body);
     } else {
-        plane = define("plane", plane);
+        plane = define_int("plane", expression_of(tile) % both, body);
+        rest = index_atom(define_int("group", expression_of(tile) / both, body), {0, kAny32.high});
     }
-    const kernel::Expression per_band = expression_of(counts[slow + 1] * order_.band);
-    const kernel::Expression top = define("band", plane / per_band * order_.band);
-    const kernel::Expression height =
-        define("band_height", kernel::call("minimum", {order_.band, down - top}));
-    const auto group = [&](std::size_t i, kernel::Expression value) {
-        groups[i] = index_atom(
-            define("group_" + region_.axes[chain[i]->axis.index()].name, std::move(value)),
-            {0, range_of(counts[i]).high - 1});
-    };
-    group(slow, top + plane % per_band % height);
-    group(slow + 1, plane % per_band / height);
+    Banded numbers = in_bands(plane, down, counts[slow + 1], order_.band, body);
+    groups[slow] = group_of(slow, grid, std::move(numbers.slow), body);
+    groups[slow + 1] = group_of(slow + 1, grid, std::move(numbers.fast), body);
     return rest;
+}
+
+IndexForm RegionFrame::group_of(std::size_t i, const Grid& grid, kernel::Expression number,
+                                Body& body) {
+    const std::string& axis = region_.axes[grid.chain[i]->axis.index()].name;
+    return index_atom(define_int("group_" + axis, std::move(number), body),
+                      {0, range_of(grid.counts[i]).high - 1});
+}
+
+/// The graded group varies slowest, of so many of all others together, which then share their
+/// loads in the cache; returns what is left of the tile's number for these, `several`.
+IndexForm RegionFrame::graded_first(std::vector<std::size_t>& several, const Grid& grid,
+                                    const IndexForm& tile, std::vector<IndexForm>& groups,
+                                    Body& body) {
+    constexpr std::int64_t kTogether = 64;
+    const auto is_graded = [&](std::size_t i) { return grid.chain[i]->axis == order_.graded; };
+    if (std::count_if(several.begin(), several.end(), is_graded) != 1) return tile;
+    const auto graded = std::find_if(several.begin(), several.end(), is_graded);
+    std::rotate(several.begin(), graded, graded + 1);
+    IndexForm others = 1;
+    kernel::Expression product = 1;
+    for (auto i = several.begin() + 1; i != several.end(); ++i) {
+        others = others * grid.counts[*i];
+        product = std::move(product) * expression_of(grid.counts[*i]);
+    }
+    if (others.is_constant()) product = expression_of(others);
+    if (others.is_constant() && others.constant <= kTogether) return tile;
+    const std::size_t slowest = several.front();
+    several.erase(several.begin());
+    const Banded numbers =
+        in_bands(expression_of(tile), product, grid.counts[slowest], kTogether, body);
+    groups[slowest] = group_of(slowest, grid, numbers.fast, body);
+    return index_atom(define_int("group", numbers.slow, body), {0, kAny32.high});
 }
 
 RegionFrame::Grid RegionFrame::find_grid() {
@@ -218,34 +255,40 @@ kernel::For RegionFrame::loop_over_tiles() {
     loop.name = *tile_;
     loop.begin = place("blockIdx");
     loop.step = place("gridDim");
+    // There and back: who has the longest tile of a turn has the shortest of the next.
+    if (order_.graded) loop.next = kernel::call("next_there_and_back", {kernel::variable(*tile_)});
     return loop;
 }
 
 /// The outermost parallel loops become blocks; returns what is inside them.
 const std::vector<TileStatement>& RegionFrame::lower_grid(Body& body) {
-    const auto [chain, counts, inside] = find_grid();
+    const Grid grid = find_grid();
+    const auto& [chain, counts, inside] = grid;
     if (chain.empty()) return *inside;
-    // The last one varies fastest.
     std::vector<IndexForm> groups(chain.size());
     const kernel::Expression number =
         tile_ ? kernel::variable(*tile_)
               : kernel::call("int", {member(kernel::variable("blockIdx"), "x")});
     IndexForm rest = index_atom(number, {0, kAny32.high});
-    std::size_t significant = chain.size();
-    while (significant > 0 && counts[significant - 1].is_constant(1)) --significant;
-    std::size_t first = 0;
-    while (first < chain.size() && counts[first].is_constant(1)) ++first;
-    std::size_t next = significant;
-    if (order_.band > 0 && significant >= 2 && !counts[significant - 2].is_constant(1)) {
-        next = significant - 2;
-        rest = banded(next, first, chain, counts, rest, groups, body);
+    // Groups that there are several of, from the slowest to the fastest.
+    std::vector<std::size_t> several;
+    for (std::size_t i = 0; i < chain.size(); ++i)
+        if (!counts[i].is_constant(1)) several.push_back(i);
+    if (tile_ && order_.graded) {
+        rest = graded_first(several, grid, rest, groups, body);
+    } else if (order_.band > 0 && several.size() >= 2 &&
+               several.back() == several[several.size() - 2] + 1) {
+        const std::size_t slow = several[several.size() - 2];
+        rest = banded(slow, slow == several.front(), grid, rest, groups, body);
+        several.resize(several.size() - 2);
     }
-    for (std::size_t i = next; i-- > 0;) {
-        if (counts[i].is_constant(1)) continue;
+    while (!several.empty()) {
+        const std::size_t i = several.back();
+        several.pop_back();
         const kernel::Expression count = expression_of(counts[i]);
         const kernel::Expression block = expression_of(rest);
         const std::int64_t last = range_of(counts[i]).high - 1;
-        if (i == first) {
+        if (several.empty()) {
             groups[i] = index_atom(block, {0, last});
         } else {
             const std::string quotient = names_.fresh("group");

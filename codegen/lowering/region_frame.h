@@ -17,6 +17,7 @@
 #include "codegen/lowering/interval_code.h"
 #include "codegen/lowering/scope.h"
 #include "codegen/lowering/size_limits.h"
+#include "schedule/tile_order.h"
 
 namespace napkin::lowering {
 
@@ -32,14 +33,6 @@ struct LoweredRegion {
     schedule::RegionSchedule choices;       ///< as EmittedKernel has them
     std::vector<std::pair<std::string, std::string>> passes;
     std::optional<std::string> slower;  ///< why an older target is faster
-};
-
-/// In which order blocks take their groups; plain: the last axis varies fastest.
-struct BlockOrder {
-    std::set<AxisId> reversed;  ///< last group first
-    /// Blocks of the two fastest axes go in bands of so many groups of the slower one, so that the
-    /// blocks that run at the same time share more of what they load; 0 for none.
-    std::int64_t band = 0;
 };
 
 class RegionFrame {
@@ -103,7 +96,7 @@ protected:
     std::vector<Axis> axes_;        // of the region; dynamic are those of run-time size
     AxisRanges ranges_;
     std::vector<GridAxis> grid_;
-    BlockOrder order_;
+    schedule::TileOrder order_;
     std::optional<std::string> tile_;  // the variable that counts tiles
     std::map<ArrayId, std::string> buffers_;
     std::map<std::string, std::int64_t> multiples_;  // what divides the value of a name
@@ -112,19 +105,30 @@ protected:
     std::set<std::string> used_;  // of the names reserved for axes
 
 private:
-    [[nodiscard]] IndexForm banded(std::size_t slow, std::size_t first,
-                                   const std::vector<const Parallel*>& chain,
-                                   const std::vector<IndexForm>& counts, const IndexForm& block,
-                                   std::vector<IndexForm>& groups, Body& body);
-    /// Orders the strides as the arrays are, and makes the multiples of strides and addresses those
-    /// that vector copies rely on.
-    void finish_strides();
     /// Groups that become blocks, outermost first, and how many there are of each.
     struct Grid {
         std::vector<const Parallel*> chain;
         std::vector<IndexForm> counts;
         const std::vector<TileStatement>* inside = nullptr;
     };
+    struct Banded {
+        kernel::Expression slow, fast;
+    };
+    [[nodiscard]] kernel::Expression define_int(const std::string& wanted, kernel::Expression value,
+                                                Body& body);
+    [[nodiscard]] IndexForm group_of(std::size_t i, const Grid& grid, kernel::Expression number,
+                                     Body& body);
+    [[nodiscard]] Banded in_bands(const kernel::Expression& plane, const kernel::Expression& down,
+                                  const IndexForm& across, std::int64_t band, Body& body);
+    [[nodiscard]] IndexForm banded(std::size_t slow, bool is_first, const Grid& grid,
+                                   const IndexForm& tile, std::vector<IndexForm>& groups,
+                                   Body& body);
+    [[nodiscard]] IndexForm graded_first(std::vector<std::size_t>& several, const Grid& grid,
+                                         const IndexForm& tile, std::vector<IndexForm>& groups,
+                                         Body& body);
+    /// Orders the strides as the arrays are, and makes the multiples of strides and addresses those
+    /// that vector copies rely on.
+    void finish_strides();
     [[nodiscard]] Grid find_grid();
     void name_axes();
     void find_run_time_sizes();

@@ -67,6 +67,12 @@ struct Minimum {
     NK_DEVICE float operator()(float a, float b) const { return minimum(a, b); }
 };
 
+/// So many neighbouring lanes share a row, a power of two.
+template <int kLanes>
+struct Lanes {
+    static constexpr int lanes_per_row = kLanes;
+};
+
 // Over the lanes that share a row of a fragment.
 template <class Rows>
 NK_DEVICE float row_sum(float value) {

@@ -4,3 +4,4 @@
 #include "panels.cuh"
 #include "slices.cuh"
 #include "tensor.cuh"
+#include "tiles.cuh"

@@ -86,11 +86,10 @@ Diagnostic stride_is_no_multiple(const std::string& kernel, const std::string& a
                     multiple));
 }
 
-Diagnostic grid_too_large(const std::string& kernel, std::int64_t blocks) {
+Diagnostic grid_too_large(const std::string& kernel, std::int64_t blocks, std::int64_t most) {
     return plain_error(
         "E0920",
-        fmt::format("kernel `{}` would need {} blocks; a grid has at most 2147483647", kernel,
-                    blocks),
+        fmt::format("kernel `{}` would need {} blocks; there are at most {}", kernel, blocks, most),
         "choose larger groups");
 }
 

@@ -25,6 +25,7 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic stride_is_no_multiple(const std::string& kernel, const std::string& array,
                                                const std::string& axis, std::int64_t stride,
                                                std::int64_t multiple);
-[[nodiscard]] Diagnostic grid_too_large(const std::string& kernel, std::int64_t blocks);
+[[nodiscard]] Diagnostic grid_too_large(const std::string& kernel, std::int64_t blocks,
+                                        std::int64_t most);
 
 }  // namespace napkin::messages

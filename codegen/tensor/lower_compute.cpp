@@ -24,14 +24,13 @@ Function function_of(MonoidId monoid) {
     return monoid == kMax ? Function::Max : Function::Min;
 }
 
-/// The primitive that folds a value over threads.
+}  // namespace
+
 std::string across(MonoidId monoid) {
     if (monoid == kSum) return "sum";
     if (monoid == kProduct) return "product";
     return monoid == kMax ? "maximum" : "minimum";
 }
-
-}  // namespace
 
 kernel::Expression identity_of(MonoidId monoid) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -263,57 +262,6 @@ kernel::Expression TensorLowering::folded_across(MonoidId monoid) const {
         return call({"row_" + across(monoid), {kernel::Type("Rows")}}, {acc});
     return call({"block_" + across(monoid), {kernel::scoped("Rows", "lanes_per_row")}},
                 {acc, variable(scratch_)});
-}
-
-/// Vectors in shared memory are computed by all threads together, an element each.
-void TensorLowering::lower_shared_vector(const Compute& compute, Body& body) {
-    const VariableId target = compute.targets.front();
-    const schedule::Tile& tile = plan_.tiles.at(target);
-    const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
-    ExpressionScope scope = scope_for(compute);
-    const AxisId axis = *tile.column;
-    const kernel::Expression index = variable(axis_names_[axis.index()].local);
-    Body each = define_parts(axis);
-    ElementScope element = element_of({false, axis});
-    const schedule::Scaler scaler(region_, scales_);
-    Code value;
-    const auto print_value = [&](const Expression& expression, Body& inside) {
-        ElementScope here = element;
-        here.temporaries = &inside;
-        here.next_temporary = &temporaries_;
-        return as_sort(ExpressionPrinter(scope).print(scaler.expand(expression), here), Sort::Real);
-    };
-    if (const Fold* fold = std::get_if<Fold>(&compute.statement.body)) {
-        const kernel::Expression acc = variable("acc");
-        each.push_back(kernel::declare("float", "acc", identity_of(fold->monoid)));
-        std::vector<AxisId> loops;
-        for (const AxisId over : fold->over) {
-            if (!plan_.extents.contains(over) || plan_.extents.at(over) <= 1) continue;
-            loops.push_back(over);
-            element.index[over] = ranges_.at(over).start + local_index(over);
-            for (const schedule::TilePart& part : tile_parts(over))
-                element.index[part.axis] = ranges_.at(part.axis).start + local_index(part.axis);
-        }
-        looped_ = std::set<AxisId>(loops.begin(), loops.end());
-        Body inside;
-        value = print_value(fold->values.front(), inside);
-        looped_.clear();
-        inside.push_back(assign(acc, combined(fold->monoid, acc, value.value, value.finite)));
-        append(each, loops_along(loops, std::move(inside)));
-        value.value = acc;
-        if (!fold->seed.empty()) {
-            const Code seed = print_value(fold->seed.front(), each);
-            value.value = combined(fold->monoid, seed.value, acc, value.finite && seed.finite);
-        }
-    } else {
-        value = print_value(std::get<Map>(compute.statement.body).value, each);
-    }
-    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
-        value = rounded(value, info.type);
-    const std::int64_t columns = columns_of(axis).padded;
-    value.value = choose(column_test(axis), value.value, kernel::real(0));
-    each.push_back(assign(subscript(matrix(target), index), value.value));
-    body.push_back(kernel::shared_loop(axis_names_[axis.index()].local, columns, std::move(each)));
 }
 
 }  // namespace napkin::lowering

@@ -1,5 +1,5 @@
-// What all threads of a block compute together in shared memory: operands of products, a vector of
-// 16 bytes at a time, and vectors, an element at a time.
+// Operands of products, which all threads of a block compute together in shared memory, a vector of
+// 16 bytes at a time.
 //
 // A thread computes neighbours along the columns. What they are computed from is read in vectors
 // too, where it lies so: the elements of a tile's or an array's row. What is the same for all of
@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "codegen/tensor/tensor_lowering.h"
+#include "codegen/tensor/vectors.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
@@ -46,21 +47,6 @@ std::size_t last_dimension(const Array& array) {
 }
 
 }  // namespace
-
-/// The vectors that are read for one vector of results.
-struct TensorLowering::Vectors {
-    AxisId columns;
-    std::int64_t count = 8;  ///< elements
-    IndexForm first;         ///< of the block's part of the columns, where the vector begins
-    IndexForm local;         ///< of one element there
-    Body before;             ///< where they are read
-    struct Known {
-        VariableId variable;
-        std::vector<IndexForm> at;
-        kernel::Expression name;
-    };
-    std::vector<Known> known;
-};
 
 /// A vector of a variable's elements; `at` is the place of the one that is computed.
 kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,

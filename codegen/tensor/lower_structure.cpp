@@ -4,7 +4,6 @@
 #include <set>
 
 #include "codegen/fold_constants.h"
-#include "codegen/tensor/block_order.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "diagrams/overloaded.h"
 #include "schedule/form.h"
@@ -37,7 +36,7 @@ LoweredRegion TensorLowering::run() {
     program_.shared_bytes = schedule_.shared_bytes;
     name_tiles();
     name_buffers();
-    order_ = block_order(region_, plan_);
+    order_ = plan_.order;
     Body body;
     if (!schedule_.persistent) static_cast<void>(lower_grid(body));
     declare_warps(body);

@@ -235,7 +235,6 @@ private:
     /// `rows`.
     [[nodiscard]] Code folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
                                        const Domain& outer, ExpressionScope& scope, Body& before);
-    void lower_shared_vector(const Compute& compute, Body& body);
 
     // lower_serial.cpp
     void lower_serial(const Compute& compute, const Fold& fold, const schedule::Serial& serial,
@@ -345,6 +344,18 @@ private:
     void publish_matrix(const Expression& value, const Compute& compute,
                         const kernel::Expression& tile, const schedule::Panel& panel,
                         ElementType type, Body& body);
+    // lower_vector.cpp
+    void lower_shared_vector(const Compute& compute, Body& body);
+    [[nodiscard]] Code vector_element(const Compute& compute, const Expression& expression,
+                                      ExpressionScope& scope, Body& inside);
+    [[nodiscard]] kernel::Statement vector_result(const Compute& compute, Code value);
+    [[nodiscard]] Code with_seed(const Compute& compute, const Fold& fold, Code folded,
+                                 ExpressionScope& scope, Body& body);
+    [[nodiscard]] Code folded_by_thread(const Compute& compute, const Fold& fold,
+                                        ExpressionScope& scope, Body& body);
+    [[nodiscard]] std::optional<AxisId> folded_in_vectors(const Fold& fold) const;
+    bool fold_in_vectors(const Compute& compute, const Fold& fold, AxisId over, Body& body);
+
     struct Vectors;
     void read_in_vectors(Vectors& vectors, VariableId variable, const Expression& value,
                          ExpressionScope& scope);

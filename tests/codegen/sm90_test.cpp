@@ -24,8 +24,8 @@ EmitOptions options() {
     return made;
 }
 
-/// What warp groups carry out has blocks that take one tile after another.
-Result<EmittedProgram> persistent(const State& state) {
+/// What warp groups carry out has blocks that take one tile after another, or one tile each.
+Result<EmittedProgram> with_tiles(const State& state, bool several) {
     EmitOptions made = options();
     const Result<EmittedProgram> plain = emit(state, test::program_of(state), made);
     if (!plain) return plain;
@@ -33,10 +33,13 @@ Result<EmittedProgram> persistent(const State& state) {
         if (kernel.target != made.target) continue;
         schedule::Request request;
         request.region = kernel.region;
-        request.schedule.persistent = true;
+        request.schedule.persistent = several;
         made.schedules.push_back(request);
     }
     return emit(state, test::program_of(state), made);
+}
+Result<EmittedProgram> persistent(const State& state) {
+    return with_tiles(state, true);
 }
 
 TensorWorkload product(const std::string& left, const std::string& right, const std::string& type,
@@ -60,6 +63,7 @@ TensorWorkload prologue(const std::string& left, const std::string& right,
             "fuse all\n" + tiles};
 }
 const char* const kActivation = "N[m, k] = relu(A[{}] + g[k])";
+const char* const kCentred = "N[m, k] = layernorm[k](A[{}], g[k], g[k], 0.001)";
 const char* const kNorm = "N[m, k] = rmsnorm[k](A[{}], g[k], 0.001)";
 
 TensorWorkload attention(const std::string& name, const std::string& score,
@@ -117,6 +121,14 @@ std::vector<TensorWorkload> workloads() {
                 prologue(left, "n, k", computed, "group m by 128\ngroup n by 64\nstream k by 32"));
     list.push_back(
         prologue("m, k", "k, n", kActivation, "group m by 64\ngroup n by 152\nstream k by 104"));
+    // The sums of weights alone are shared by lanes, in vectors where the rows have them.
+    for (const char* right : {"n, k", "k, n"})
+        list.push_back(
+            prologue("m, k", right, kCentred, "group m by 128\ngroup n by 64\nstream k by 48"));
+    TensorWorkload odd =
+        prologue("m, k", "n, k", kCentred, "group m by 64\ngroup n by 64\nstream k by 80");
+    odd.sizes = {{"m", 100}, {"n", 90}, {"k", 101}};
+    list.push_back(std::move(odd));
     list.push_back({"one left operand of two products",
                     "diagram mm { axis m = 130, n = 72, k = 96\n input A[m, k], B[n, k], D[n, k], "
                     "g[k] : bf16\n N[m, k] = rmsnorm[k](A[m, k], g[k], 0.001)\n"
@@ -136,6 +148,10 @@ std::vector<TensorWorkload> workloads() {
     const std::string causal = "if x <= q + size(x) - size(q) then S[q, x] else -inf";
     list.push_back(attention("attention", "S[q, x]", "", {}, tiles));
     list.push_back(attention("attention, causal", causal, "", {}, tiles));
+    TensorWorkload heads = attention("attention, causal, many heads", causal, "",
+                                     {{"q", 130}, {"x", 130}, {"d", 16}}, tiles);
+    heads.diagram.replace(heads.diagram.find("weave h = 2"), 11, "weave h = 70");
+    list.push_back(std::move(heads));
     list.push_back(attention("attention, one chunk", causal, "", {{"x", 40}, {"q", 40}}, tiles));
     list.push_back(attention("attention, two groups", causal, "", {},
                              "fuse all\ngroup q by 128\nstream x by 32"));
@@ -145,6 +161,16 @@ std::vector<TensorWorkload> workloads() {
                              "", {{"x", 200}}, tiles));
     list.push_back(attention("attention, more queries than keys", causal, "",
                              {{"q", 216}, {"x", 100}}, tiles));
+    list.push_back({"two products of one array, the later one waited for at once",
+                    "diagram two { axis q = 70, x = 512, d = 64\n input S[q, x], V[x, d], G[q, d] "
+                    ": bf16\n input L[q] : f32\n output P[q, x] : bf16 = exp(S[q, x] - L[q])\n "
+                    "output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n output D[q, x] : bf16 = "
+                    "sum(d) G[q, d] * V[x, d] }",
+                    {},
+                    "fuse all\ngroup q by 64\nstream x by 256"});
+    list.push_back(attention("attention, narrow parts of saved scores", "S[q, x]", "", {},
+                             "fuse M, P, O\ngroup q by 8 in O\nstream x by 16 in O\n"
+                             "group q by 64 in S\ngroup x by 64 in S"));
     list.push_back(attention("attention, softcap", "30 * tanh(S[q, x] / 30)", "", {}, tiles));
     const char* const kTurned =
         " input W[x, d] : bf16\n R[x, d] = K[x, d] * W[x, d] + K[x, (d + 32) % 64]\n";
@@ -233,6 +259,42 @@ TEST_CASE("sm_90a: what a tile leaves wrong for the next one is found") {
     CHECK_NE(found("Q_ring.release(tiles_before_2);", ""), "");
     CHECK_NE(found("K_ring.release(chunk_of_x_2 + 1);", ""), "");
     CHECK_NE(found("tile_2 += int(gridDim.x)", "tile_2 += 1"), "");
+}
+
+TEST_CASE("sm_90a: copies and products take the tiles of a causal mask in the same order") {
+    const TensorWorkload workload =
+        attention("attention", "if x <= q then S[q, x] else -inf", "", {{"q", 500}, {"x", 500}},
+                  "fuse all\ngroup q by 64\nstream x by 80");
+    const State state = test::state_of(workload);
+    const Result<EmittedProgram> right = persistent(state);
+    REQUIRE(right);
+    REQUIRE_EQ(test::wrong_with(state, *right, 1), "");
+    EmittedProgram wrong = *right;
+    std::string& source = wrong.kernels.front().source;
+    const std::string turn = "tile_2 = next_there_and_back(tile_2)";
+    const std::size_t at = source.find(turn);
+    REQUIRE_NE(at, std::string::npos);
+    source.replace(at, turn.size(), "tile_2 += int(gridDim.x)");
+    CHECK_NE(test::wrong_with(state, wrong, 1), "");
+}
+
+TEST_CASE("sm_90a: blocks take several tiles where these are many and can be evened out") {
+    const auto chosen = [](const std::string& score, std::int64_t size) {
+        const State state =
+            test::state_of(attention("attention", score, "", {{"q", size}, {"x", size}, {"h", 16}},
+                                     "fuse all\ngroup q by 64\nstream x by 64"));
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        REQUIRE(program);
+        return program->kernels.front().persistent;
+    };
+    CHECK(chosen("S[q, x]", 1024));
+    CHECK_FALSE(chosen("S[q, x]", 512));
+    CHECK_FALSE(chosen("S[q, x]", 32768));
+    CHECK(chosen("if x <= q then S[q, x] else -inf", 16384));
+    CHECK(chosen("if x <= q then S[q, x] else -inf", 1024));
+    CHECK(chosen("if x <= q and q - x < 100 then S[q, x] else -inf", 1024));
+    // The last queries see one chunk, those in the middle half of them.
+    CHECK_FALSE(chosen("if (x <= q and x <= 1023 - q) then S[q, x] else -inf", 1024));
 }
 
 TEST_CASE("sm_90a: random products and attentions in random tiles are right") {
@@ -333,7 +395,7 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
             test::derive(test::load(test::read_text(path)),
                          test::read_text(folder / "sm_90a" / (std::string(derivation) + ".drv")));
         for (const Result<EmittedProgram>& program :
-             {emit(state, test::program_of(state), options()), persistent(state)}) {
+             {with_tiles(state, false), persistent(state)}) {
             REQUIRE(program);
             CompileOptions how;
             how.architecture = "sm_90";

@@ -135,6 +135,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     const int capability = fake_device().capability;
     switch (attribute) {
+    case cudaDevAttrMultiProcessorCount: *value = fake_device().processors; break;
     case cudaDevAttrComputeCapabilityMajor: *value = capability / 10; break;
     case cudaDevAttrComputeCapabilityMinor: *value = capability % 10; break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin: *value = fake_device().shared_memory; break;
@@ -143,6 +144,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 }
 cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int value) {
     return value <= fake_device().shared_memory ? cudaSuccess : cudaErrorUnknown;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, size_t) {
+    *blocks = 1;
+    return cudaSuccess;
 }
 cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** arguments,
                              size_t shared, cudaStream_t) {

@@ -25,6 +25,7 @@ struct FakeDevice {
     int capability = 90;
     int shared_memory = 232448;
     int devices = 1;
+    int processors = 3;  ///< each of which holds one block
     int knows_maps = 1;  ///< whether the driver has a function for tensor maps
     int makes_maps = 1;  ///< whether that makes any
     std::string fault;

@@ -34,6 +34,15 @@ const std::vector<ExportExample>& export_examples() {
          "fuse all\ngroup q by 64\nstream x by 32",
          "sm_90a",
          {{{"q", 70}, {"x", 97}, {"b", 1}, {"h", 2}}, {{"q", 1}, {"x", 1}, {"b", 1}, {"h", 1}}}},
+        {"a product of warp groups whose blocks take several tiles",
+         R"(diagram several {
+  axis m = 200 dynamic, n = 96, k = 64
+  input A[m, k], B[n, k] : bf16
+  output C[m, n] : bf16 = sum(k) A[m, k] * B[n, k]
+})",
+         "group m by 64\ngroup n by 32\nstream k by 32\nschedule persistent = true in C",
+         "sm_90a",
+         {{{"m", 200}}, {{"m", 1}}}},
         {"products of warp groups with an array in memory between them, and one for an older "
          "target",
          R"(diagram chained {

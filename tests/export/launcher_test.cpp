@@ -77,7 +77,7 @@ TEST_CASE("a self-test notices results, places and inputs that are wrong") {
                 "other-input"),
         1);
     CHECK_EQ(
-        verdict(with_replaced(right, name + ".c", "plan->blocks[2] = ", "plan->blocks[2] = -1 + "),
+        verdict(with_replaced(right, name + ".c", "plan->tiles[2] = ", "plan->tiles[2] = -1 + "),
                 "a-block-less"),
         1);
     CHECK_EQ(verdict(right, "unchanged"), 0);
@@ -134,6 +134,20 @@ TEST_CASE(
         CHECK_EQ(Numbers(map.strides, map.strides + map.rank), strides[at]);
         ++at;
     }
+}
+
+TEST_CASE("blocks that take several tiles are as many as the device runs, and no more than tiles") {
+    const Exported exported =
+        make_export(export_example("a product of warp groups whose blocks take several tiles"));
+    const Launcher launcher(exported, "several", {"selftest.c"});
+    fake_device() = {};
+    fake_device().program = &exported.program;
+    fake_device().processors = 5;
+    CHECK_EQ(run_self_test(launcher, exported.program.name), 0);
+    // 4 by 3 tiles, then 1 by 3; contiguous and strided.
+    std::vector<std::int64_t> blocks;
+    for (const Launch& launch : fake_device().launches) blocks.push_back(launch.blocks);
+    CHECK_EQ(blocks, std::vector<std::int64_t>{5, 5, 3, 3});
 }
 
 TEST_CASE("header and launcher are C++ too") {

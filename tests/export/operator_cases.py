@@ -58,7 +58,7 @@ class Driver:
 def with_driver(module):
     driver = Driver()
     module._driver = lambda: driver
-    module._functions = lambda device: [kernel.name for kernel in module._KERNELS]
+    module._functions = lambda device: [(kernel.name, 5 if kernel.several else 2**31 - 1) for kernel in module._KERNELS]
     return driver
 
 

@@ -16,10 +16,10 @@ constexpr std::array kGroups = {"attention", "products", "rows", "fused, variant
 
 /// What no data sheet says.
 constexpr std::array kCalibrated = {
-    "block.fetched",      "processor.issued",      "processor.exposed",  "tensor_core.reached",
-    "latency.start",      "latency.product",       "device.reached",     "cache.port",
-    "cache.bandwidth",    "warp_group.reached",    "warp_group.fetched", "warp_group.issued",
-    "warp_group.exposed", "latency.group_product", "latency.group_block"};
+    "block.fetched",      "processor.issued",      "processor.exposed",     "tensor_core.reached",
+    "latency.start",      "latency.product",       "device.reached",        "cache.port",
+    "cache.bandwidth",    "warp_group.reached",    "warp_group.fetched",    "warp_group.issued",
+    "warp_group.exposed", "warp_group.overlapped", "latency.group_product", "latency.group_block"};
 
 struct Interval {
     double low = 0;

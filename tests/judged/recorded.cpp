@@ -9,6 +9,7 @@
 #include "derive/tile_program.h"
 #include "diagrams/check.h"
 #include "perfmodel/kernel_work.h"
+#include "schedule/requests.h"
 
 namespace napkin::test {
 namespace {
@@ -51,7 +52,8 @@ std::filesystem::path diagram_of(const std::string& name) {
     throw InternalError("there is no diagram " + name);
 }
 
-/// What the model knows of the kernels of a diagram's derivation, made for a target.
+/// What the model knows of the kernels of a diagram's derivation, made for a target; of one tile a
+/// block unless the derivation says otherwise.
 std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
                                    const std::string& derivation, const SizesByName& sizes,
                                    const std::string& target) {
@@ -69,9 +71,21 @@ std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
     invariant(program.has_value(), derivation + " does not expand");
     Result<Cost> cost = cost_of(*program);
     invariant(cost.has_value(), derivation + " has no cost");
+    const auto requests = schedule::requests_of(*state);
+    invariant(requests.has_value(), derivation + " asks for what there is not");
     std::vector<KernelWork> kernels;
     for (std::size_t i = 0; i < program->regions.size(); ++i) {
-        add_work(program->regions[i], {target, {}, {}}, cost->regions[i]);
+        KernelRequest request{target, {}, {}};
+        if (const auto asked = requests->find(program->regions[i].name); asked != requests->end())
+            request.schedule = asked->second.schedule;
+        add_work(program->regions[i], request, cost->regions[i]);
+        if (cost->regions[i].work && cost->regions[i].work->choices.persistent.value_or(false) &&
+            !request.schedule.persistent) {
+            request.schedule.persistent = false;
+            add_work(program->regions[i], request, cost->regions[i]);
+        }
+        invariant(cost->regions[i].work.has_value(),
+                  diagram.string() + " has no kernel of " + target + ": " + derivation);
         kernels.push_back(*cost->regions[i].work);
     }
     return kernels;
@@ -161,8 +175,8 @@ std::vector<Recorded> recorded_on_h200() {
                 recorded(line["workload"], line["sizes"].get<SizesByName>(), line["napkin_us"],
                          files_of(line["workload"], {NAPKIN_BENCHMARKS_DIR, NAPKIN_EXAMPLES_DIR}),
                          false, "sm_80"));
-    for (const Json& line : newest("-model-h200.jsonl")) {
-        if (!line.contains("us")) continue;
+    const auto add = [&](const Json& line) {
+        if (!line.contains("us")) return;
         const std::string name = line["diagram"];
         const auto sizes = line["sizes"].get<SizesByName>();
         std::string steps;
@@ -170,7 +184,9 @@ std::vector<Recorded> recorded_on_h200() {
         all.push_back({group_of(name, false, line["target"]), name, sizes, line["us"],
                        kernels_of(diagram_of(name), steps, sizes, line["target"]),
                        is_held_out(sizes)});
-    }
+    };
+    for (const Json& line : newest("-model-h200.jsonl")) add(line);
+    for (const Json& line : newest("-tiles-h200.jsonl")) add(line);
     const auto cases = example_cases();
     std::size_t at = 0;
     for (const Json& line : newest("-examples-h200.jsonl")) {

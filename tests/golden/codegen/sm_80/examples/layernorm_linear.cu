@@ -187,23 +187,37 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         multiply<Order::Transposed>(Y_sum, Y_operand_left, Y_factor_tile, 0, warp_c);
 
         // Y_sum3[c] = Y_sum3[c] + sum(d) gain[d] * W[c, d]
-        for (int ic = threadIdx.x; ic < 64; ic += kThreads) {
+        for (int ic = threadIdx.x / 8; ic < 64; ic += kThreads / 8) {
             float acc = 0.0f;
-            for (int id = 0; id < 64; ++id) {
-                const float t0 = element_of(W_tile(stage), ic, id);
-                acc = acc + to_f32(gain[d0 + id]) * t0;
+            for (int id_first_2 = lane_index() % 8 * 8; id_first_2 < 64; id_first_2 += 64) {
+                const auto v_3 = values_at<8, 8>(gain, d0 + id_first_2, 8);
+                const auto v_4 = values_of<8>(W_tile(stage), ic, id_first_2);
+#pragma unroll
+                for (int j = 0; j < 8; ++j) {
+                    acc = acc + v_3[j] * v_4[j];
+                }
             }
-            Y_sum3_tile[ic] = Y_sum3_tile[ic] + acc;
+            acc = row_sum<Lanes<8>>(acc);
+            if (lane_index() % 8 == 0) {
+                Y_sum3_tile[ic] = Y_sum3_tile[ic] + acc;
+            }
         }
 
         // Y_sum2[c] = Y_sum2[c] + sum(d) bias[d] * W[c, d]
-        for (int ic = threadIdx.x; ic < 64; ic += kThreads) {
+        for (int ic = threadIdx.x / 8; ic < 64; ic += kThreads / 8) {
             float acc = 0.0f;
-            for (int id = 0; id < 64; ++id) {
-                const float t0 = element_of(W_tile(stage), ic, id);
-                acc = acc + to_f32(bias[d0 + id]) * t0;
+            for (int id_first_3 = lane_index() % 8 * 8; id_first_3 < 64; id_first_3 += 64) {
+                const auto v_5 = values_at<8, 8>(bias, d0 + id_first_3, 8);
+                const auto v_6 = values_of<8>(W_tile(stage), ic, id_first_3);
+#pragma unroll
+                for (int j = 0; j < 8; ++j) {
+                    acc = acc + v_5[j] * v_6[j];
+                }
             }
-            Y_sum2_tile[ic] = Y_sum2_tile[ic] + acc;
+            acc = row_sum<Lanes<8>>(acc);
+            if (lane_index() % 8 == 0) {
+                Y_sum2_tile[ic] = Y_sum2_tile[ic] + acc;
+            }
         }
     };
     for (int stage = 0; stage < 1; ++stage) {

@@ -1,0 +1,25 @@
+// Neighbouring elements that a thread reads at once.
+#pragma once
+
+#include <vector>
+
+#include "codegen/tensor/tensor_lowering.h"
+
+namespace napkin::lowering {
+
+/// The vectors along `columns` that are read for one vector of results.
+struct TensorLowering::Vectors {
+    AxisId columns;
+    std::int64_t count = 8;  ///< elements
+    IndexForm first;         ///< of the block's part of the columns, where the vector begins
+    IndexForm local;         ///< of one element there
+    Body before;             ///< where they are read
+    struct Known {
+        VariableId variable;
+        std::vector<IndexForm> at;
+        kernel::Expression name;
+    };
+    std::vector<Known> known;
+};
+
+}  // namespace napkin::lowering

@@ -1,0 +1,147 @@
+#include "schedule/tile_order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "diagrams/index/mask.h"
+
+namespace napkin::schedule {
+namespace {
+
+/// About the square root of the blocks that a large device runs at once.
+constexpr std::int64_t kBand = 16;
+/// Groups of an axis that are looked at to see how the chunks of a tile change along it.
+constexpr std::int64_t kSamples = 5;
+/// More are as many.
+constexpr std::int64_t kMostTiles = std::int64_t{1} << 30;
+
+void collect(const std::vector<TileStatement>& body, std::vector<const Parallel*>& groups,
+             std::vector<const Loop*>& loops) {
+    for (const TileStatement& statement : body) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
+            groups.push_back(parallel);
+            collect(parallel->body, groups, loops);
+        } else if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
+            loops.push_back(loop);
+            collect(loop->body, groups, loops);
+        }
+    }
+}
+
+/// Chunks that are visited where the axes have the given ranges.
+std::int64_t visited(const RegionProgram& region, const Loop& loop, const index::Mask& mask,
+                     Ranges ranges) {
+    const std::int64_t extent = region.axes[loop.axis.index()].extent;
+    std::int64_t count = 0;
+    for (std::int64_t start = 0; start < extent; start += loop.size) {
+        ranges[loop.axis] = {start, std::min(start + loop.size, extent) - 1};
+        if (mask.meets(ranges)) ++count;
+    }
+    return count;
+}
+
+std::int64_t count_of(const RegionProgram& region, const Parallel& group) {
+    return (region.axes[group.axis.index()].extent + group.size - 1) / group.size;
+}
+
+/// Chunks of tiles along a group, evenly spaced, where the other groups are at their beginning.
+std::vector<std::int64_t> sampled(const RegionProgram& region,
+                                  const std::vector<const Parallel*>& groups, const Parallel& along,
+                                  const Loop& loop, const index::Mask& mask) {
+    const auto range = [&](const Parallel& group, std::int64_t number) {
+        const std::int64_t extent = region.axes[group.axis.index()].extent;
+        const std::int64_t start = number * group.size;
+        return Interval{start, std::min(start + group.size, extent) - 1};
+    };
+    Ranges ranges;
+    for (const Parallel* group : groups) ranges[group->axis] = range(*group, 0);
+    const std::int64_t last = count_of(region, along) - 1;
+    const std::int64_t samples = std::min(last + 1, kSamples);
+    std::vector<std::int64_t> chunks;
+    for (std::int64_t i = 0; i < samples; ++i) {
+        ranges[along.axis] = range(along, samples == 1 ? 0 : i * last / (samples - 1));
+        chunks.push_back(visited(region, loop, mask, ranges));
+    }
+    return chunks;
+}
+
+double mean_of(const std::vector<std::int64_t>& chunks) {
+    double all = 0;
+    for (const std::int64_t count : chunks) all += static_cast<double>(count);
+    return all / static_cast<double>(chunks.size());
+}
+
+/// Whether the largest is more than a tenth above the mean.
+bool is_uneven(const std::vector<std::int64_t>& chunks) {
+    const std::int64_t most = *std::max_element(chunks.begin(), chunks.end());
+    return mean_of(chunks) < 0.9 * static_cast<double>(most);
+}
+
+/// Adds what a masked loop says; `visits` becomes the chunks that a tile visits, on the average.
+void add_loop(const RegionProgram& region, const std::vector<const Parallel*>& groups,
+              const Loop& loop, TileOrder& order, double& visits) {
+    const index::Mask mask(region.axes, loop.visible);
+    for (const Parallel* group : groups) {
+        const bool matters =
+            std::any_of(loop.visible.begin(), loop.visible.end(), [&](const Expression& condition) {
+                return axes_used(condition).contains(group->axis);
+            });
+        if (!matters) continue;
+        const std::vector<std::int64_t> chunks = sampled(region, groups, *group, loop, mask);
+        visits = std::min(visits, mean_of(chunks));
+        const bool grows = chunks.back() > chunks.front();
+        if (grows) order.reversed.insert(group->axis);
+        if (!is_uneven(chunks)) continue;
+        const bool is_graded = grows ? std::is_sorted(chunks.begin(), chunks.end())
+                                     : std::is_sorted(chunks.rbegin(), chunks.rend());
+        const bool is_first = !std::exchange(order.uneven, true);
+        if (is_graded && is_first)
+            order.graded = group->axis;
+        else if (!is_graded || order.graded != group->axis)
+            order.graded.reset();
+    }
+}
+
+/// Visits of the innermost bodies.
+double all_visits(const std::vector<TileStatement>& body,
+                  const std::map<const Loop*, double>& visits) {
+    double all = 0;
+    for (const TileStatement& statement : body) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+            all += all_visits(parallel->body, visits);
+        else if (const Loop* loop = std::get_if<Loop>(&statement.node))
+            all += visits.at(loop) * std::max(1.0, all_visits(loop->body, visits));
+    }
+    return all;
+}
+
+}  // namespace
+
+TileOrder tile_order(const RegionProgram& region, std::optional<AxisId> rows,
+                     const std::set<AxisId>& columns) {
+    std::vector<const Parallel*> groups;
+    std::vector<const Loop*> loops;
+    collect(region.body, groups, loops);
+    TileOrder order;
+    for (const Parallel* group : groups)
+        order.tiles = std::min(order.tiles * count_of(region, *group), kMostTiles);
+    std::map<const Loop*, double> visits;
+    for (const Loop* loop : loops) {
+        double& of_loop = visits[loop];
+        of_loop = std::ceil(static_cast<double>(region.axes[loop->axis.index()].extent) /
+                            static_cast<double>(loop->size));
+        if (!loop->visible.empty()) add_loop(region, groups, *loop, order, of_loop);
+    }
+    order.chunks = all_visits(region.body, visits);
+    if (groups.size() >= 2) {
+        const AxisId slow = groups[groups.size() - 2]->axis;
+        const AxisId fast = groups.back()->axis;
+        if ((slow == rows && columns.contains(fast)) || (fast == rows && columns.contains(slow)))
+            order.band = kBand;
+    }
+    return order;
+}
+
+}  // namespace napkin::schedule
