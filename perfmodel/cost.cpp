@@ -1,6 +1,8 @@
 #include "perfmodel/cost.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <set>
 
 #include "derive/liveness.h"
@@ -11,6 +13,7 @@
 #include "perfmodel/amount.h"
 #include "perfmodel/contraction.h"
 #include "perfmodel/cost_messages.h"
+#include "perfmodel/linear_width.h"
 #include "perfmodel/memory_cost.h"
 #include "perfmodel/resize.h"
 
@@ -69,6 +72,7 @@ private:
         return counted;
     }
     void add_width(ElementType type) { cost_.sizes[bits_in(type)] = bits_of(type); }
+    [[nodiscard]] bool overlaps(const Footprint& dimension) const;
     [[nodiscard]] std::vector<Footprint> axis_footprints(const std::vector<AxisId>& axes) const {
         std::vector<Footprint> dimensions;
         for (AxisId axis : axes) dimensions.push_back(footprint_of(axis));
@@ -161,13 +165,34 @@ void RegionCoster::load(const Load& load) {
         dimensions[k].index = load.index[k];
         dimensions[k].limit = region_.axes[axes[k].index()].extent;
         dimensions[k].limit_formula = size_formula(region_.axes, axes[k]);
-        const bool plain =
-            load.index[k].size() == 1 && std::holds_alternative<AxisIndex>(load.index[k][0].node);
-        for (const Expression& index : load.index[k])
-            for (const Partition& partition : path_)
-                if (!plain && axes_used(index).contains(partition.axis)) result.has_halo = true;
+        result.has_halo = result.has_halo || overlaps(dimensions[k]);
     }
     transfer(std::move(result), dimensions);
+}
+
+/// Whether a tile of a dimension is wider than the step to the next one.
+bool RegionCoster::overlaps(const Footprint& dimension) const {
+    const std::vector<Expression>& index = dimension.index;
+    if (index.size() == 1 && std::holds_alternative<AxisIndex>(index.front().node)) return false;
+    const std::optional<LinearWidth> linear = linear_width(region_.axes, dimension, false);
+    std::map<AxisId, std::int64_t> sizes;  // of the innermost tiles
+    for (const Partition& partition : path_) sizes[partition.axis] = partition.size;
+    std::int64_t width = linear ? linear->rest.value : 0;
+    if (linear)
+        for (const auto& [axis, factor] : linear->factors) {
+            const auto size = sizes.find(axis);
+            width += std::abs(factor.value) *
+                     (size != sizes.end() ? size->second : region_.axes[axis.index()].extent);
+        }
+    return std::any_of(path_.begin(), path_.end(), [&](const Partition& partition) {
+        if (!linear)
+            return std::any_of(index.begin(), index.end(), [&](const Expression& each) {
+                return axes_used(each).contains(partition.axis);
+            });
+        const auto factor = linear->factors.find(partition.axis);
+        return factor != linear->factors.end() &&
+               width > std::abs(factor->second.value) * sizes.at(partition.axis);
+    });
 }
 
 void RegionCoster::save(const Save& save) {
