@@ -71,6 +71,17 @@ struct Case {
 
 }  // namespace
 
+TEST_CASE("products that share no axis that could be their rows are refused") {
+    const State state = test::derive(
+        test::load("diagram two { axis b = 64, k = 64, m = 1024, n = 64\n input X[b, k], V[k, m], "
+                   "W[m, n] : bf16\n Y[b, m] = sum(k) X[b, k] * V[k, m]\n output Z[b, n] : bf16 = "
+                   "sum(m) Y[b, m] * W[m, n] }"),
+        "fuse all\ngroup b by 8\ngroup n by 1\nstream k by 8");
+    const std::optional<Refusal> refusal = refusal_of(state);
+    REQUIRE(refusal);
+    CHECK_NE(refusal->message.find("8 rows of 1024 columns in registers"), std::string::npos);
+}
+
 TEST_CASE("sm_80: refusals name what the user wrote, and moves that apply") {
     const Case cases[] = {
         {"diagram outer { axis i = 8, j = 24\n input a[i], b[j] : bf16\n"
