@@ -27,7 +27,8 @@ NAPKIN, TARGET, OUT = sys.argv[1:4]
 ONLY = sys.argv[4:]
 HERE = pathlib.Path(__file__).parent / "workloads"
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
-FLUSH = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device="cuda")
+DEVICE = "cuda"
+FLUSH = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device=DEVICE)
 torch.manual_seed(0)
 
 
@@ -69,9 +70,8 @@ def files(name, sizes={}):
     raise FileNotFoundError(name)
 
 
-def napkin(command, name, sizes, *more):
-    diagram, derivation = files(name, sizes)
-    line = [NAPKIN, command, str(diagram), "--drv", str(derivation), "--target", TARGET, "--json"]
+def answer_of(command, diagram, derivation, sizes, *more):
+    line = [NAPKIN, command, str(diagram), "--drv", str(derivation), "--json"]
     for axis, size in sizes.items():
         line += ["--set", f"{axis}={size}"]
     answer = subprocess.run(line + list(more), capture_output=True, text=True)
@@ -79,6 +79,10 @@ def napkin(command, name, sizes, *more):
         return json.loads(answer.stdout)
     except json.JSONDecodeError:
         return {"ok": False, "errors": answer.stderr[-400:]}
+
+
+def napkin(command, name, sizes, *more):
+    return answer_of(command, *files(name, sizes), sizes, "--target", TARGET, *more)
 
 
 def kernel_time(name, sizes):
@@ -90,7 +94,7 @@ def kernel_time(name, sizes):
 
 
 def randn(*shape):
-    return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
+    return torch.randn(*shape, device=DEVICE, dtype=torch.bfloat16)
 
 
 def attention(causal, sizes):
@@ -288,4 +292,5 @@ def main():
     pathlib.Path(OUT).write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -15,10 +15,15 @@ constexpr std::int64_t kSmallEnough = 4;
 // groups of the diagram's own have to fit, a second.
 constexpr double kMostPlaces = 6000;
 constexpr double kMostPlacesOfGroups = 1e5;
-// Sizes for the others, in rising order; later lists are smaller.
+// Sizes for the others, in rising order; later lists are smaller, the last for what has so many
+// axes that no other serves.
 using Ladder = std::array<std::int64_t, 6>;
-constexpr std::array<Ladder, 4> kLadders = {
-    {{7, 11, 13, 17, 19, 23}, {5, 7, 8, 9, 11, 13}, {5, 6, 7, 7, 8, 9}, {3, 5, 5, 6, 7, 7}}};
+constexpr std::array<Ladder, 5> kLadders = {{{7, 11, 13, 17, 19, 23},
+                                             {5, 7, 8, 9, 11, 13},
+                                             {5, 6, 7, 7, 8, 9},
+                                             {3, 5, 5, 6, 7, 7},
+                                             {2, 3, 3, 4, 4, 5}}};
+constexpr std::size_t kSmallest = kLadders.size() - 2;
 
 std::optional<Formula> divisor_of(const Diagram& diagram, const Expression& expression) {
     if (const Number* number = std::get_if<Number>(&expression.node))
@@ -154,7 +159,7 @@ std::vector<SmallSizes::Candidate> SmallSizes::candidates() const {
     const auto add = [&](std::size_t ladder, Groups groups, double most_places) {
         candidates.push_back({in_groups(from_ladder(ladder), groups), most_places});
     };
-    const std::size_t last = kLadders.size() - 1;
+    const std::size_t last = kSmallest;
     if (!groups_.empty()) {
         for (std::size_t ladder = 0; ladder <= last; ++ladder)
             for (const Groups groups : {Groups::TwoAndRagged, Groups::Two})
@@ -165,13 +170,14 @@ std::vector<SmallSizes::Candidate> SmallSizes::candidates() const {
     for (std::size_t ladder = 0; ladder < last; ++ladder) add(ladder, Groups::None, kMostPlaces);
     add(last, Groups::None, std::numeric_limits<double>::infinity());
     if (!groups_.empty()) add(last, Groups::One, std::numeric_limits<double>::infinity());
+    add(kLadders.size() - 1, Groups::None, std::numeric_limits<double>::infinity());
     return candidates;
 }
 
 std::vector<SmallSizes::Candidate> SmallSizes::shrunk(
     const std::function<bool(const Sizes&)>& holds) const {
     constexpr double kAny = std::numeric_limits<double>::infinity();
-    const Sizes small = from_ladder(kLadders.size() - 1);
+    const Sizes small = from_ladder(kSmallest);
     std::vector<Candidate> found;
     for (const auto& [groups, most_places] :
          {std::pair(Groups::Two, kMostPlacesOfGroups), std::pair(Groups::One, kMostPlacesOfGroups),

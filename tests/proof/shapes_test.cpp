@@ -93,6 +93,21 @@ TEST_CASE("shapes: other numbers of the diagram that tie sizes are kept") {
     CHECK_EQ(wrong_with(diagram, "group x by 32"), "");
 }
 
+TEST_CASE("shapes: attention of three axes, whose pairs have six, is small enough") {
+    CHECK_EQ(wrong_with("diagram video { axis t = 16, i = 48, j = 80, d = 128, w = 24\n"
+                        "axis s = t, u = i, v = j\n"
+                        "input Q[t, i, j, d], K[s, u, v, d], V[s, u, v, d] : bf16\n"
+                        "S[t, i, j, s, u, v] = sum(d) Q[t, i, j, d] * K[s, u, v, d]\n"
+                        "M[t, i, j, s, u, v] = if neighbourhood[i, u](size(w), 1, 1) "
+                        "then S[t, i, j, s, u, v] else -inf\n"
+                        "P[t, i, j, s, u, v] = softmax[s, u, v](M[t, i, j, s, u, v])\n"
+                        "output O[t, i, j, d] : bf16 = sum(s, u, v) P[t, i, j, s, u, v] * "
+                        "V[s, u, v, d]\nweave h = 8 }",
+                        "fuse all\ngroup t by 4\ngroup i by 4\ngroup j by 8\nstream s by 4\n"
+                        "stream u by 8\nstream v by 4"),
+             "");
+}
+
 TEST_CASE("proofs: sizes that take too much are refused at once, with the limit") {
     for (const Sizes& fixed :
          {Sizes{{"x", 100000}}, Sizes{{"x", 1000000000000}}, Sizes{{"q", 3000}, {"x", 3000}}}) {
