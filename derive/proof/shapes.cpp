@@ -156,23 +156,27 @@ private:
         const Result<Checked> small = check(subject_.sources, subject_.file, sizes);
         if (!small) return refuse(small.error());
         const Work work = work_of(small->diagram);
-        if (work.places > most_places) return {};
-        if (const std::optional<Diagnostic> excess = excess_of(work)) {
-            too_much_ = excess;
-            return {};
-        }
+        if (work.places > most_places || is_too_much(work)) return {};
         std::vector<Shape> shapes;
         TileScaler scaler(original_, small->diagram, subject_.fixed);
         const std::vector<Command> split = halved_splits(commands_, subject_, small_, sizes);
         for (const std::vector<Command>& each : {scaler.scaled(split), commands_}) {
             if (!shapes.empty() && shapes.front().commands == each) continue;
             Result<Shape> shape = shape_at(subject_, sizes, each);
-            if (shape)
-                shapes.push_back(std::move(shape).value());
-            else
+            if (!shape) {
                 refuse(shape.error());
+                continue;
+            }
+            const Result<TileProgram> program = expand(shape->state);
+            if (program && is_too_much(work_of(*program))) return {};
+            shapes.push_back(std::move(shape).value());
         }
         return shapes;
+    }
+    bool is_too_much(const Work& work) {
+        const std::optional<Diagnostic> excess = excess_of(work);
+        if (excess) too_much_ = excess;
+        return excess.has_value();
     }
     std::vector<Shape> refuse(const Diagnostics& why) {
         if (refused_.empty()) refused_ = why.list.front().message;
