@@ -163,6 +163,14 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->type_name("AXIS");
         app.add_option("--name", out.name,
                        "of the files, functions and the operator, instead of the diagram's");
+        app.add_option(
+               "--cubin", out.cubins,
+               "architectures that kernels are compiled for now, as in --cubin sm_80,sm_90, "
+               "so that building the library needs no nvcc; may be repeated")
+            ->allow_extra_args(false)
+            ->delimiter(',')
+            ->type_name("ARCH")
+            ->check(CLI::Validator(why_no_architecture, "ARCH"));
     }
     if (takes.seed)
         app.add_option("--seed", out.seed, "of the random inputs")

@@ -36,6 +36,7 @@ struct Arguments {
     int top = 0;                       ///< as many as are usual when 0
     std::vector<std::string> dynamic;  ///< `export --dynamic`, axes
     std::string name;                  ///< `export --name`
+    std::vector<std::string> cubins;   ///< `export --cubin`, architectures
     bool json = false;
     bool steps = false;
     bool tile = false;

@@ -88,6 +88,12 @@ std::optional<Diagnostic> write_folder(const std::string& folder,
     return std::nullopt;
 }
 
+const std::string& find_text(const std::vector<ExportedFile>& files, const std::string& name) {
+    return std::find_if(files.begin(), files.end(),
+                        [&](const ExportedFile& file) { return file.name == name; })
+        ->text;
+}
+
 /// What an earlier export left of which there is none now.
 void remove_exported(const std::string& folder, const std::string& name) {
     std::error_code ignored;
@@ -180,6 +186,10 @@ Result<int> run_export(Context& context) {
     options.certificate = proof::certificate_hash(clearance->certificate);
     options.reservation = clearance->reservation;
     const std::vector<SelfTestCase> cases = make_cases(context, *loaded, program);
+    const Result<ExportedImages> images =
+        compile_images(program, find_text(*planned, program.name + ".cu"), arguments.cubins);
+    if (!images) return images.error();
+    options.images = *images;
     Result<std::vector<ExportedFile>> files =
         export_program(loaded->state, program, cases, options);
     if (!files) return files.error();
@@ -188,6 +198,7 @@ Result<int> run_export(Context& context) {
     if (proved) files->push_back({certificate, clearance->certificate});
     if (const auto failure = write_folder(arguments.output, *files)) return *failure;
     if (!proved) remove_exported(arguments.output, certificate);
+    if (images->empty()) remove_exported(arguments.output, program.name + "_images.c");
     tell_target(context, program);
     for (const std::string& name : untested_outputs(loaded->state.diagram, cases))
         print_talk("self-test: no results of `" + name +

@@ -53,6 +53,10 @@ bool runs_there_alone(const std::string& target) {
     return target.starts_with("sm_") && target.ends_with('a');
 }
 
+std::string least_compiled(const std::string& target) {
+    return "sm_" + std::to_string(std::max(least_capability(target), kLeastCompiled));
+}
+
 int least_capability(const std::string& target) {
     constexpr int kLeast = 70;
     if (!target.starts_with("sm_")) return kLeast;

@@ -21,6 +21,10 @@ struct Architecture {
 [[nodiscard]] std::vector<std::string> architecture_names();
 /// Ten times the least compute capability that runs a target's kernels.
 [[nodiscard]] int least_capability(const std::string& target);
+/// The oldest that NVRTC and nvcc compile for, ten times the compute capability: of CUDA 13.
+inline constexpr int kLeastCompiled = 75;
+/// The oldest architecture that a target's kernels are compiled for and run on.
+[[nodiscard]] std::string least_compiled(const std::string& target);
 /// Whether no later architecture than its own runs a target's kernels.
 [[nodiscard]] bool runs_there_alone(const std::string& target);
 /// Whether kernels of a target run there.

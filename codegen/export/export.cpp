@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "codegen/architecture.h"
 #include "codegen/export/contract.h"
 #include "codegen/export/messages.h"
 #include "codegen/export/printing.h"
@@ -68,12 +69,13 @@ std::vector<std::string> source_header(const Contract& contract, const Places& p
 
 Places shared_places(const Contract& contract, const EmittedProgram& program,
                      const ExportOptions& options) {
-    // CUDA 13 compiles for nothing older than 7.5.
     const std::string architecture =
-        std::to_string(std::max(contract.capability, 75)) + (contract.alone ? "a" : "");
+        std::to_string(std::max(contract.capability, kLeastCompiled)) + (contract.alone ? "a" : "");
     return {{"name", contract.name},
             {"NAME", exporting::upper(contract.name)},
             {"summary", exporting::summary(contract)},
+            {"version", options.version},
+            {"kernels_file", contract.name + (options.images.empty() ? ".cu" : "_images.c")},
             {"mark", fmt::format("{} {} from a diagram, target {}.", kExportMark, options.version,
                                  program.target)},
             {"architecture", architecture},
@@ -88,7 +90,8 @@ Places shared_places(const Contract& contract, const EmittedProgram& program,
                  : "-arch=sm_" + architecture}};
 }
 
-std::string readme(const Contract& contract, const EmittedProgram& program, Places places,
+std::string readme(const Contract& contract, const EmittedProgram& program,
+                   const ExportOptions& options, Places places,
                    const std::vector<std::string>& description,
                    const std::vector<std::string>& origin) {
     const std::size_t count = program.kernels.size();
@@ -100,6 +103,17 @@ std::string readme(const Contract& contract, const EmittedProgram& program, Plac
     places["shared_text"] = fmt::format("{} bytes", contract.shared_bytes);
     places["call"] = exporting::call_text(contract);
     places["origin"] = exporting::lines_text(origin, "");
+    places["images_row"];
+    const bool compiles = options.images.empty();
+    if (!compiles)
+        places["images_row"] = "| `" + places.at("kernels_file") +
+                               "` | the kernels, compiled: for the library in place of `" +
+                               contract.name + ".cu` |";
+    places["compile"] =
+        compiles ? "nvcc -O3 -std=c++17 " + places.at("nvcc_architecture") : "cc -O2";
+    places["compile_libraries"] = compiles ? "" : " -lcudart -lm";
+    places["no_nvcc_text"] =
+        compiles ? "" : " and no nvcc, only the CUDA runtime's headers and library";
     places["determinism"] = "Equal inputs give equal bits on every run.";
     return exporting::fill(export_readme_template(), places);
 }
@@ -137,16 +151,21 @@ Result<std::vector<ExportedFile>> export_program(const State& state, const Emitt
     const std::vector<std::string> description = exporting::describe(diagram, contract);
     const std::vector<std::string> came_from = origin(state, program, options);
     const std::string& name = contract.name;
-    return std::vector<ExportedFile>{
-        {"README.md", readme(contract, program, places, description, came_from)},
+    std::vector<ExportedFile> files{
+        {"README.md", readme(contract, program, options, places, description, came_from)},
         {name + ".cu", exporting::standalone_source(
                            program, source_header(contract, places, description, came_from))},
         {name + ".h", exporting::print_header(contract, program, places, description)},
         {name + ".c", exporting::print_launcher(contract, program, places)},
         {name + ".py", exporting::print_operator(contract, program, places, description)},
-        {"CMakeLists.txt", exporting::fill(export_cmake_template(), places)},
-        {"selftest.c", exporting::print_selftest(contract, places)},
+        {"CMakeLists.txt", exporting::print_cmake(contract, options.images, places)},
+        {"pyproject.toml", exporting::print_python_project(contract, places)},
+        {name + "_selftest.c", exporting::print_selftest(contract, places)},
         {name + "_selftest.txt", exporting::print_cases(contract, cases, places)}};
+    if (!options.images.empty())
+        files.push_back(
+            {places.at("kernels_file"), exporting::print_images(program, options.images, places)});
+    return files;
 }
 
 }  // namespace napkin

@@ -2,8 +2,9 @@
 // and trust them. Texts only; who calls decides where they are written.
 //
 // The folder holds the kernels as one CUDA source without includes, a launcher in C that checks the
-// contract, a CMake project with a self-test against stored results, and an operator for PyTorch
-// that compiles the same source when it is loaded. docs/export.md tells how they are used.
+// contract, an operator for PyTorch that compiles the same source when it is loaded, self-tests
+// against stored results, and projects that install both as packages, for CMake and pip.
+// docs/export.md tells how they are used.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "codegen/export/images.h"
 #include "codegen/export/selftest.h"
 #include "derive/state.h"
 
@@ -25,6 +27,8 @@ struct ExportOptions {
     std::string certificate;
     /// Why there is none.
     std::string reservation = {};
+    /// Where there are some, the library is made of them.
+    ExportedImages images = {};
 };
 
 /// One file of an export, by its name in the folder.

@@ -25,6 +25,12 @@ Diagnostic nothing_to_export() {
                        "export a diagram with a statement");
 }
 
+Diagnostic no_image(const std::string& architecture, const std::string& compiler) {
+    return plain_error(
+        "E0967", fmt::format("{} makes no cubin of these kernels for {}", compiler, architecture),
+        "leave it out of `--cubin`, or use another version of NVRTC");
+}
+
 Diagnostic foreign_file(const std::string& path) {
     return plain_error("E0964", fmt::format("`{}` is there already, and not from an export", path),
                        "choose another folder, or move the file away");

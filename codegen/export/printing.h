@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/export/contract.h"
+#include "codegen/export/images.h"
 #include "codegen/export/selftest.h"
 #include "codegen/export/size_code.h"
 
@@ -25,6 +26,11 @@ using Places = std::map<std::string, std::string>;
 [[nodiscard]] std::string print_operator(const Contract& contract, const EmittedProgram& program,
                                          Places places,
                                          const std::vector<std::string>& description);
+[[nodiscard]] std::string print_images(const EmittedProgram& program, const ExportedImages& images,
+                                       Places places);
+[[nodiscard]] std::string print_cmake(const Contract& contract, const ExportedImages& images,
+                                      Places places);
+[[nodiscard]] std::string print_python_project(const Contract& contract, Places places);
 
 /// `ATTENTION_BF16`, of the header.
 [[nodiscard]] std::string type_constant(const Contract& contract, ElementType type);

@@ -138,7 +138,8 @@ std::string standalone_source(const EmittedProgram& program,
         kernels += kernel_text(kernel, include);
         includes.push_back(include);
         places += fmt::format(
-            "    if (number == {0}) return reinterpret_cast<const void*>(&nk::{1}_kernel::{1});\n",
+            "    if (number == {0})\n"
+            "        *function = reinterpret_cast<const void*>(&nk::{1}_kernel::{1});\n",
             i, kernel.name);
     }
     std::string text;
@@ -155,8 +156,8 @@ std::string standalone_source(const EmittedProgram& program,
         "#pragma nv_diag_default 177\n\n"
         "#ifndef __CUDACC_RTC__\n"
         "/// For {0}.c: the kernels in the order in which they run.\n"
-        "extern \"C\" const void* {0}_kernel(int number) {{\n"
-        "    using namespace {0}_export;\n{1}    return nullptr;\n}}\n"
+        "extern \"C\" cudaError_t {0}_kernel(int number, const void** function) {{\n"
+        "    using namespace {0}_export;\n{1}    return cudaSuccess;\n}}\n"
         "#endif\n",
         program.name, places);
     return text;

@@ -13,7 +13,8 @@ namespace napkin::exporting {
 [[nodiscard]] std::string inlined_prelude(const std::vector<std::string>& includes);
 
 /// Header lines (without `//`), the primitives, the kernels in namespaces of their own, and for the
-/// launcher `const void *NAME_kernel(int number)`. Compiles with nvcc and NVRTC.
+/// launcher `cudaError_t NAME_kernel(int number, const void **function)`. Compiles with nvcc and
+/// NVRTC.
 [[nodiscard]] std::string standalone_source(const EmittedProgram& program,
                                             const std::vector<std::string>& header);
 

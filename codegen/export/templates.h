@@ -11,7 +11,9 @@ namespace napkin {
 [[nodiscard]] const char* export_launcher_template();
 [[nodiscard]] const char* export_maps_template();
 [[nodiscard]] const char* export_selftest_template();
+[[nodiscard]] const char* export_images_template();
 [[nodiscard]] const char* export_cmake_template();
+[[nodiscard]] const char* export_pyproject_template();
 [[nodiscard]] const char* export_operator_template();
 [[nodiscard]] const char* export_operator_maps_template();
 [[nodiscard]] const char* export_readme_template();

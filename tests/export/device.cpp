@@ -106,9 +106,33 @@ CUresult encode(CUtensorMap* encoded, CUtensorMapDataType type, cuuint32_t rank,
     return check_map(map) ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
+/// The driver's cuLibraryLoadData, of images that are texts.
+CUresult load(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned,
+              CUlibraryOption*, void**, unsigned) {
+    fake_device().images.emplace_back(static_cast<const char*>(code));
+    *library = reinterpret_cast<CUlibrary>(&fake_device());
+    return CUDA_SUCCESS;
+}
+CUresult unload(CUlibrary) {
+    return CUDA_ERROR_INVALID_VALUE;
+}
+/// The driver's cuLibraryGetKernel: numbers from 1, as the test's own NAME_kernel.
+CUresult get_kernel(CUkernel* kernel, CUlibrary, const char* name) {
+    const std::vector<EmittedKernel>& kernels = fake_device().program->kernels;
+    for (std::size_t i = 0; i < kernels.size(); ++i)
+        if (kernels[i].name == name) {
+            *kernel = reinterpret_cast<CUkernel>(i + 1);
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
 }  // namespace
 
 void* fake_entry_point(const std::string& name) {
+    if (name == "cuLibraryLoadData") return reinterpret_cast<void*>(&load);
+    if (name == "cuLibraryUnload") return reinterpret_cast<void*>(&unload);
+    if (name == "cuLibraryGetKernel") return reinterpret_cast<void*>(&get_kernel);
     return name == "cuTensorMapEncodeTiled" && fake_device().knows_maps != 0
                ? reinterpret_cast<void*>(&encode)
                : nullptr;

@@ -29,6 +29,7 @@ struct FakeDevice {
     int knows_maps = 1;  ///< whether the driver has a function for tensor maps
     int makes_maps = 1;  ///< whether that makes any
     std::string fault;
+    std::vector<std::string> images;  ///< that were loaded: their texts
     std::vector<Launch> launches;
     std::list<nk::emulator::TensorMap> maps;
 };

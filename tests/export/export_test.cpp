@@ -109,6 +109,34 @@ TEST_CASE("nvrtc: exported kernels compile") {
     }
 }
 
+TEST_CASE("nvrtc: kernels are compiled beforehand, and to PTX where later devices run them") {
+    if (!provided("nvrtc", nvrtc_status().missing)) return;
+    const auto images_of = [](const char* name, const std::vector<std::string>& architectures) {
+        const Exported exported = make_export(export_example(name));
+        return compile_images(exported.program, exported.text(exported.program.name + ".cu"),
+                              architectures);
+    };
+    const char* older = "attention on tensor cores, sizes at run time";
+    const Result<ExportedImages> images = images_of(older, {"sm_80", "sm_90", "sm_80"});
+    REQUIRE(images.has_value());
+    CHECK_EQ(images->compiler.substr(0, 6), "NVRTC ");
+    std::vector<int> capabilities;
+    for (const ExportedImage& image : images->list) capabilities.push_back(image.capability);
+    CHECK_EQ(capabilities, std::vector{90, 80, 80});
+    CHECK_EQ(images->list.at(0).code.substr(1, 3), "ELF");
+    CHECK_EQ(images->list.at(2).kind, KernelImage::Ptx);
+    CHECK(images->list.at(2).code.find(".target sm_80") != std::string::npos);
+    const Result<ExportedImages> alone =
+        images_of("attention of warp groups, sizes at run time", {"sm_90"});
+    REQUIRE(alone.has_value());
+    REQUIRE_EQ(alone->list.size(), 1);
+    CHECK(alone->list.front().alone);
+    const Result<ExportedImages> old = images_of(older, {"sm_75"});
+    REQUIRE_FALSE(old.has_value());
+    CHECK_EQ(old.error().list.front().code, "E0907");
+    CHECK(images_of(older, {})->empty());
+}
+
 TEST_CASE("nvcc: an export builds without a GPU, and several of them link into one program") {
     std::string nvcc = "nvcc";
     std::string log;
@@ -124,8 +152,8 @@ TEST_CASE("nvcc: an export builds without a GPU, and several of them link into o
             REQUIRE_FALSE(write_file_whole(folder / file.name, file.text).has_value());
         for (const char* ending : {".cu", ".c"})
             sources += " '" + (folder / (exported.program.name + ending)).string() + "'";
-        if (sources.find("selftest.c'") == std::string::npos)
-            sources += " '" + (folder / "selftest.c").string() + "'";
+        if (sources.find("_selftest.c'") == std::string::npos)
+            sources += " '" + (folder / (exported.program.name + "_selftest.c")).string() + "'";
     }
     log.clear();
     const int status =

@@ -40,8 +40,10 @@ private:
 /// The launcher asks for kernels by number; the fake device knows them by that number.
 void write_kernels(const fs::path& folder, const std::string& name) {
     std::ofstream(folder / "kernels.c")
-        << "#include <stdint.h>\nconst void *" << name << "_kernel(int number);\nconst void *"
-        << name << "_kernel(int number) { return (const void *)(intptr_t)(number + 1); }\n";
+        << "#include <cuda_runtime_api.h>\n#include <stdint.h>\ncudaError_t " << name
+        << "_kernel(int number, const void **function);\ncudaError_t " << name
+        << "_kernel(int number, const void **function) {\n"
+           "    *function = (const void *)(intptr_t)(number + 1);\n    return cudaSuccess;\n}\n";
 }
 
 }  // namespace
@@ -53,7 +55,7 @@ const std::string& Exported::text(const std::string& file) const {
     return found->text;
 }
 
-Exported make_export(const ExportExample& example) {
+Exported make_export(const ExportExample& example, const ExportedImages& images) {
     Exported result;
     result.state = derive(load(example.diagram), example.derivation);
     const Result<TileProgram> tiles = expand(result.state);
@@ -67,8 +69,9 @@ Exported make_export(const ExportExample& example) {
         cases.push_back(
             self_test_case(derive(load(example.diagram, sizes), example.derivation), *program, 1));
     if (cases.empty()) cases.push_back(self_test_case(result.state, *program, 1));
+    const ExportOptions options{"0.0.0", example.diagram, "", "", images};
     const Result<std::vector<ExportedFile>> files =
-        export_program(result.state, result.program, cases, {"0.0.0", example.diagram, ""});
+        export_program(result.state, result.program, cases, options);
     REQUIRE(files.has_value());
     result.files = *files;
     return result;
@@ -96,13 +99,15 @@ Launcher::Launcher(const Exported& exported, const std::string& folder,
     fs::create_directories(folder_);
     for (const ExportedFile& file : exported.files)
         std::ofstream(folder_ / file.name, std::ios::binary) << file.text;
-    write_kernels(folder_, name);
+    const bool compiled = fs::exists(folder_ / (name + "_images.c"));
+    if (!compiled) write_kernels(folder_, name);
     std::string command =
         "cc -std=c99 -pedantic -Wall -Wextra -Wconversion -Werror -O1 -fPIC -shared "
         "-Dmain=run_main "
         "-I '" NAPKIN_TEST_STUB "' -I '" +
         folder_.string() + "' -o '" + (folder_ / "launcher.so").string() + "' '" +
-        (folder_ / "kernels.c").string() + "' '" + (folder_ / (name + ".c")).string() + "'";
+        (folder_ / (compiled ? name + "_images.c" : "kernels.c")).string() + "' '" +
+        (folder_ / (name + ".c")).string() + "'";
     for (const std::string& source : sources)
         command += " '" + (source.front() == '/' ? source : (folder_ / source).string()) + "'";
     std::string log;

@@ -25,7 +25,7 @@ struct Exported {
     std::vector<ExportedFile> files;
     [[nodiscard]] const std::string& text(const std::string& file) const;
 };
-[[nodiscard]] Exported make_export(const ExportExample& example);
+[[nodiscard]] Exported make_export(const ExportExample& example, const ExportedImages& images = {});
 
 /// A folder of this process, removed at the end.
 [[nodiscard]] const std::filesystem::path& scratch();

@@ -1,6 +1,7 @@
 // The launcher and the self-test of exports, compiled by the host's C compiler against a device
 // that is none: contracts, launches, and whole self-tests with kernels in the emulator.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -8,6 +9,7 @@
 #include "tests/export/device.h"
 #include "tests/export/examples.h"
 #include "tests/export/exported.h"
+#include "tests/export/stub/cuda_runtime_api.h"
 #include "tests/golden.h"
 
 namespace napkin::test {
@@ -44,7 +46,7 @@ TEST_CASE("every export passes its own self-test in the emulator") {
         INFO(example.name);
         const Exported exported = make_export(example);
         const std::string& name = exported.program.name;
-        const Launcher launcher(exported, "passes-" + name, {"selftest.c"});
+        const Launcher launcher(exported, "passes-" + name, {name + "_selftest.c"});
         fake_device() = {};
         fake_device().program = &exported.program;
         CHECK_EQ(run_self_test(launcher, name), 0);
@@ -59,7 +61,7 @@ TEST_CASE("a self-test notices results, places and inputs that are wrong") {
     const Exported right = make_export(export_example(kUnfused));
     const std::string name = right.program.name;
     const auto verdict = [&](const Exported& exported, const std::string& folder) {
-        const Launcher launcher(exported, folder, {"selftest.c"});
+        const Launcher launcher(exported, folder, {name + "_selftest.c"});
         fake_device() = {};
         fake_device().program = &right.program;
         return run_self_test(launcher, name);
@@ -85,7 +87,7 @@ TEST_CASE("a self-test notices results, places and inputs that are wrong") {
 
 TEST_CASE("without a device the self-test is skipped") {
     const Exported exported = make_export(export_example(kUnfused));
-    const Launcher launcher(exported, "skipped", {"selftest.c"});
+    const Launcher launcher(exported, "skipped", {"unfused_selftest.c"});
     fake_device() = {};
     fake_device().devices = 0;
     CHECK_EQ(run_self_test(launcher, exported.program.name), 77);
@@ -139,7 +141,7 @@ TEST_CASE(
 TEST_CASE("blocks that take several tiles are as many as the device runs, and no more than tiles") {
     const Exported exported =
         make_export(export_example("a product of warp groups whose blocks take several tiles"));
-    const Launcher launcher(exported, "several", {"selftest.c"});
+    const Launcher launcher(exported, "several", {"several_selftest.c"});
     fake_device() = {};
     fake_device().program = &exported.program;
     fake_device().processors = 5;
@@ -150,14 +152,55 @@ TEST_CASE("blocks that take several tiles are as many as the device runs, and no
     CHECK_EQ(blocks, std::vector<std::int64_t>{5, 5, 3, 3});
 }
 
+TEST_CASE("kernels that were compiled beforehand are taken by the device that is there") {
+    struct Row {
+        const char* example;
+        int capability;
+        std::string image;  ///< empty: none serves the device
+    };
+    const std::vector<ExportedImage> list = {{"for 9.0", KernelImage::Cubin, 90},
+                                             {"for 9.0 alone", KernelImage::Cubin, 90, true},
+                                             {"for 8.0", KernelImage::Cubin, 80},
+                                             {"for all", KernelImage::Ptx, 80}};
+    const std::vector<ExportedImage> alone = {{"for 9.0 alone", KernelImage::Cubin, 90, true}};
+    const std::vector<Row> rows = {{kAttention, 80, "for 8.0"},    {kAttention, 89, "for 8.0"},
+                                   {kAttention, 90, "for 9.0"},    {kAttention, 100, "for all"},
+                                   {kUnfused, 120, "for all"},     {kUnfused, 75, ""},
+                                   {kGrouped, 90, "for 9.0 alone"}};
+    for (const Row& row : rows) {
+        INFO(row.example, " on ", row.capability);
+        const Exported exported = make_export(
+            export_example(row.example), {"NVRTC 0.0", row.example == kGrouped ? alone : list});
+        const std::string& name = exported.program.name;
+        const Launcher launcher(exported, fmt::format("images-{}-{}", name, row.capability),
+                                {name + "_selftest.c"});
+        fake_device() = {};
+        fake_device().program = &exported.program;
+        fake_device().capability = row.capability;
+        if (row.image.empty()) {
+            const auto get = reinterpret_cast<cudaError_t (*)(int, const void**)>(
+                launcher.symbol((name + "_kernel").c_str()));
+            const void* function = nullptr;
+            CHECK_EQ(get(0, &function), cudaErrorNoKernelImageForDevice);
+            CHECK(fake_device().images.empty());
+            continue;
+        }
+        CHECK_EQ(run_self_test(launcher, name), 0);
+        CHECK_EQ(fake_device().images,
+                 std::vector<std::string>{row.image});  // once for all launches
+    }
+}
+
 TEST_CASE("header and launcher are C++ too") {
     std::string log;
     for (const char* example : {kAttention, kGrouped}) {
-        const Exported exported = make_export(export_example(example));
+        const Exported exported = make_export(export_example(example),
+                                              {"NVRTC 0.0", {{"for all", KernelImage::Ptx, 80}}});
         const Launcher launcher(exported, "cpp-" + exported.program.name, {});
         for (const char* standard : {"c++11", "c++20"})
             for (const std::string& file :
-                 {exported.program.name + ".c", std::string("selftest.c")})
+                 {exported.program.name + ".c", exported.program.name + "_images.c",
+                  exported.program.name + "_selftest.c"})
                 CHECK_EQ(shell(std::string("c++ -x c++ -Wall -Wextra -Werror -fsyntax-only -std=") +
                                    standard + " -I '" NAPKIN_TEST_STUB "' '" +
                                    (launcher.folder() / file).string() + "'",

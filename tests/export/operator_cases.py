@@ -4,8 +4,14 @@ of fake_torch and a driver that notes launches: what they launch, and what they 
 usage: PYTHONPATH=fake_torch:attention's folder:unfused's folder:grouped's folder python3 operator_cases.py
 """
 
+import contextlib
 import ctypes
+import importlib.util
+import io
+import pathlib
+import shutil
 import sys
+import tempfile
 
 import torch
 
@@ -179,10 +185,39 @@ def grouped_devices():
     torch.cuda.get_device_capability = known
 
 
+def silently(call):
+    with contextlib.redirect_stdout(io.StringIO()):
+        return call()
+
+
+def one_definition():
+    """What `import` does with a second file of the name `attention`."""
+
+    def load(folder):
+        spec = importlib.util.spec_from_file_location("attention", folder / "attention.py")
+        spec.loader.exec_module(importlib.util.module_from_spec(spec))
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for ending in (".py", ".cu"):
+            shutil.copy(pathlib.Path(attention.__file__).with_suffix(ending), folder)
+        load(folder)
+        with open(folder / "attention.cu", "a") as kernels:
+            kernels.write("// another")
+        try:
+            load(folder)
+        except ImportError as why:
+            check("different exports called attention" in str(why) and name in str(why), f"a clash: {why}")
+        else:
+            check(False, "two exports of one name are not refused")
+
+
 grouped_devices()
 grouped_launches()
 attention_launches()
 attention_refusals()
 unfused_launches()
+check(silently(attention.main) == 77, "without a device the self-test is skipped")
+one_definition()  # last: PyTorch keeps the definition of the copy
 print("\n".join(failures) if failures else "ok")
 sys.exit(1 if failures else 0)

@@ -9,6 +9,10 @@
 typedef uint32_t cuuint32_t;
 typedef uint64_t cuuint64_t;
 typedef enum cudaError_enum { CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1 } CUresult;
+typedef enum CUjit_option_enum { CU_JIT_MAX_REGISTERS = 0 } CUjit_option;
+typedef enum CUlibraryOption_enum { CU_LIBRARY_BINARY_IS_PRESERVED = 1 } CUlibraryOption;
+typedef struct CUlib_st* CUlibrary;
+typedef struct CUkern_st* CUkernel;
 typedef struct CUtensorMap_st {
     cuuint64_t opaque[16];
 } CUtensorMap;

@@ -11,7 +11,12 @@
 extern "C" {
 #endif
 
-typedef enum cudaError_t { cudaSuccess = 0, cudaErrorUnknown = 999 } cudaError_t;
+typedef enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInsufficientDriver = 35,
+    cudaErrorNoKernelImageForDevice = 209,
+    cudaErrorUnknown = 999
+} cudaError_t;
 typedef enum cudaMemcpyKind {
     cudaMemcpyHostToDevice = 1,
     cudaMemcpyDeviceToHost = 2

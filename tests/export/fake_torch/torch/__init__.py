@@ -129,6 +129,7 @@ class _Guard:
 
 cuda = types.SimpleNamespace(
     device=_Guard,
+    is_available=lambda: False,
     current_device=lambda: 0,
     current_stream=lambda: types.SimpleNamespace(cuda_stream=77),
     get_device_capability=lambda device: (9, 0),
