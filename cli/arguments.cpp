@@ -163,6 +163,11 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->type_name("AXIS");
         app.add_option("--name", out.name,
                        "of the files, functions and the operator, instead of the diagram's");
+        CLI::Option* gradient = app.add_option(
+            "--gradient", out.gradient,
+            "the diagram of its gradient, exported with it: the operator has a backward then");
+        app.add_option("--gradient-drv", out.gradient_derivation, "the derivation of the gradient")
+            ->needs(gradient);
         app.add_option(
                "--cubin", out.cubins,
                "architectures that kernels are compiled for now, as in --cubin sm_80,sm_90, "

@@ -36,6 +36,8 @@ struct Arguments {
     int top = 0;                       ///< as many as are usual when 0
     std::vector<std::string> dynamic;  ///< `export --dynamic`, axes
     std::string name;                  ///< `export --name`
+    std::string gradient;              ///< `export --gradient`, a diagram
+    std::string gradient_derivation;   ///< `export --gradient-drv`
     std::vector<std::string> cubins;   ///< `export --cubin`, architectures
     bool json = false;
     bool steps = false;

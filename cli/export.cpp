@@ -136,24 +136,92 @@ std::set<std::string> untested_outputs(const Diagram& diagram,
     return names;
 }
 
-int report(const Arguments& arguments, const EmittedProgram& program, const Clearance& clearance,
-           const std::vector<ExportedFile>& files, std::size_t cases) {
+/// A program of the export, and what vouches for it.
+struct Part {
+    Loaded loaded;
+    EmittedProgram program;
+    ExportOptions options;
+    Clearance clearance = {};
+    std::vector<SelfTestCase> cases = {};
+
+    [[nodiscard]] ExportPart exported() const { return {loaded.state, program, cases, options}; }
+};
+
+Result<Part> load_part(Context& context) {
+    Result<Loaded> loaded = load_state(context);
+    if (!loaded) return loaded.error();
+    if (!has_values(loaded->state.diagram)) return opaque_has_no_values();
+    if (!context.arguments.name.empty()) loaded->state.diagram.name = context.arguments.name;
+    if (const auto wrong = check_export_name(loaded->state.diagram.name)) return *wrong;
+    const Result<TileProgram> tiles = expand(loaded->state);
+    if (!tiles) return tiles.error();
+    const Result<EmitOptions> emit_for = emit_options(context, loaded->hash);
+    if (!emit_for) return emit_for.error();
+    Result<EmittedProgram> emission =
+        emit_chosen(context, loaded->state, *tiles, export_emit_options(*emit_for));
+    if (!emission) return emission.error();
+    ExportOptions options{NAPKIN_VERSION, context.sources.files[loaded->text].text, ""};
+    return Part{std::move(loaded).value(), std::move(emission).value(), std::move(options)};
+}
+
+/// Proves it, computes the self-test's results, and compiles `source` where that is asked for.
+std::optional<Diagnostics> complete(Context& context, const std::string& source, Part& part) {
+    Result<ExportedImages> images = compile_images(part.program, source, context.arguments.cubins);
+    if (!images) return images.error();
+    part.options.images = std::move(images).value();
+    Result<Clearance> clearance = clear(context, part.loaded);
+    if (!clearance) return clearance.error();
+    part.clearance = std::move(clearance).value();
+    part.options.certificate = proof::certificate_hash(part.clearance.certificate);
+    part.options.reservation = part.clearance.reservation;
+    part.cases = make_cases(context, part.loaded, part.program);
+    return std::nullopt;
+}
+
+/// The arguments of the gradient's own export.
+Arguments for_gradient(const Arguments& arguments) {
+    Arguments result = arguments;
+    result.file = arguments.gradient;
+    result.derivation = arguments.gradient_derivation;
+    for (std::string* of_one : {&result.name, &result.certificate, &result.schedule})
+        of_one->clear();
+    return result;
+}
+
+Result<std::vector<ExportedFile>> files_of(const std::vector<Part>& parts) {
+    const ExportPart first = parts.front().exported();
+    if (parts.size() == 1) return export_program(first);
+    const ExportPart gradient = parts.back().exported();
+    return export_program(first, &gradient);
+}
+
+Json members_of(const Part& part) {
+    Json json{{"name", part.program.name}};
+    json.update(to_json(part.program));
+    json.update(to_json(part.clearance));
+    json.update(Json{{"kernels", part.program.kernels.size()}, {"cases", part.cases.size()}});
+    return json;
+}
+
+int report(const Arguments& arguments, const std::vector<Part>& parts,
+           const std::vector<ExportedFile>& files) {
     if (arguments.json) {
-        Json json{{"ok", true}, {"name", program.name}};
-        json.update(to_json(program));
-        json.update(to_json(clearance));
-        json.update(Json{
-            {"folder", arguments.output}, {"kernels", program.kernels.size()}, {"cases", cases}});
+        Json json{{"ok", true}};
+        json.update(members_of(parts.front()));
+        if (parts.size() > 1) json["gradient"] = members_of(parts.back());
+        json["folder"] = arguments.output;
         for (const ExportedFile& file : files) json["files"].push_back(file.name);
         print_data(text_of(json));
         return kOk;
     }
-    std::vector<std::string> names;
-    for (const ExportedFile& file : files) names.push_back(file.name);
-    print_talk(program.name + ": " + std::to_string(program.kernels.size()) +
-               (program.kernels.size() == 1 ? " kernel" : " kernels") + " for " + program.target +
-               ", " + std::to_string(cases) + (cases == 1 ? " case" : " cases") +
-               " of self-test -> " + arguments.output + "/\n");
+    for (const Part& part : parts) {
+        const std::size_t kernels = part.program.kernels.size();
+        const std::size_t cases = part.cases.size();
+        print_talk(part.program.name + ": " + std::to_string(kernels) +
+                   (kernels == 1 ? " kernel" : " kernels") + " for " + part.program.target + ", " +
+                   std::to_string(cases) + (cases == 1 ? " case" : " cases") + " of self-test -> " +
+                   arguments.output + "/\n");
+    }
     return kOk;
 }
 
@@ -161,49 +229,45 @@ int report(const Arguments& arguments, const EmittedProgram& program, const Clea
 
 Result<int> run_export(Context& context) {
     const Arguments& arguments = context.arguments;
-    Result<Loaded> loaded = load_state(context);
-    if (!loaded) return loaded.error();
-    if (!has_values(loaded->state.diagram)) return opaque_has_no_values();
-    if (!arguments.name.empty()) loaded->state.diagram.name = arguments.name;
-    if (const auto wrong = check_export_name(loaded->state.diagram.name)) return *wrong;
-    const Result<TileProgram> tiles = expand(loaded->state);
-    if (!tiles) return tiles.error();
-    const Result<EmitOptions> emit_for = emit_options(context, loaded->hash);
-    if (!emit_for) return emit_for.error();
-    const Result<EmittedProgram> emission =
-        emit_chosen(context, loaded->state, *tiles, export_emit_options(*emit_for));
-    if (!emission) return emission.error();
-    const EmittedProgram& program = *emission;
-    ExportOptions options{NAPKIN_VERSION, context.sources.files[loaded->text].text, ""};
+    const Arguments of_gradient = for_gradient(arguments);
+    std::vector<Context> contexts{context};
+    if (!arguments.gradient.empty()) contexts.push_back({of_gradient, context.sources});
+    std::vector<Part> parts;
+    for (Context& each : contexts) {
+        Result<Part> part = load_part(each);
+        if (!part) return part.error();
+        parts.push_back(std::move(part).value());
+    }
     // Proof and the self-test's results take the longest: not before the folder is known to be
     // ours.
-    const Result<std::vector<ExportedFile>> planned =
-        export_program(loaded->state, program, {}, options);
+    const Result<std::vector<ExportedFile>> planned = files_of(parts);
     if (!planned) return planned.error();
     if (const auto wrong = check_folder(arguments.output, *planned)) return *wrong;
-    const Result<Clearance> clearance = clear(context, *loaded);
-    if (!clearance) return clearance.error();
-    options.certificate = proof::certificate_hash(clearance->certificate);
-    options.reservation = clearance->reservation;
-    const std::vector<SelfTestCase> cases = make_cases(context, *loaded, program);
-    const Result<ExportedImages> images =
-        compile_images(program, find_text(*planned, program.name + ".cu"), arguments.cubins);
-    if (!images) return images.error();
-    options.images = *images;
-    Result<std::vector<ExportedFile>> files =
-        export_program(loaded->state, program, cases, options);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (const auto wrong =
+                complete(contexts[i], find_text(*planned, parts[i].program.name + ".cu"), parts[i]))
+            return *wrong;
+    Result<std::vector<ExportedFile>> files = files_of(parts);
     if (!files) return files.error();
-    const std::string certificate = program.name + ".certificate.json";
-    const bool proved = clearance->reservation.empty();
-    if (proved) files->push_back({certificate, clearance->certificate});
+    std::vector<std::string> outdated;
+    for (const Part& part : parts) {
+        const std::string certificate = part.program.name + ".certificate.json";
+        if (part.clearance.reservation.empty())
+            files->push_back({certificate, part.clearance.certificate});
+        else
+            outdated.push_back(certificate);
+        if (part.options.images.empty()) outdated.push_back(part.program.name + "_images.c");
+    }
     if (const auto failure = write_folder(arguments.output, *files)) return *failure;
-    if (!proved) remove_exported(arguments.output, certificate);
-    if (images->empty()) remove_exported(arguments.output, program.name + "_images.c");
-    tell_target(context, program);
-    for (const std::string& name : untested_outputs(loaded->state.diagram, cases))
-        print_talk("self-test: no results of `" + name +
-                   "` are stored, since one takes the reference too long\n");
-    return report(arguments, program, *clearance, *files, cases.size());
+    for (const std::string& name : outdated) remove_exported(arguments.output, name);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        tell_target(contexts[i], parts[i].program);
+        for (const std::string& name :
+             untested_outputs(parts[i].loaded.state.diagram, parts[i].cases))
+            print_talk("self-test: no results of `" + name +
+                       "` are stored, since one takes the reference too long\n");
+    }
+    return report(arguments, parts, *files);
 }
 
 }  // namespace napkin::cli

@@ -51,7 +51,7 @@ constexpr const char* kWordsOfPython =
 // What launchers and operators call what they import, declare and pass.
 constexpr const char* kWordsOfExports =
     "ContractError NamedTuple Optional README Tensor arguments contiguous ctypes data device glob "
-    "hashlib os pathlib problem self_test selftest sizes str sys tempfile torch typing";
+    "hashlib os pathlib problem re self_test selftest sizes str sys tempfile torch typing";
 
 // Functions of C that kernels call, and what they always call their own variables and types.
 constexpr const char* kWordsOfKernels =

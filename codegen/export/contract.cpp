@@ -134,14 +134,6 @@ void add_axes(const Diagram& diagram, const EmittedProgram& program, Names& iden
     }
 }
 
-/// `Q[b, h, q, d]`.
-std::string signature(const Contract& contract, const ContractArray& array) {
-    std::string text = array.name + "[";
-    for (std::size_t d = 0; d < array.axes.size(); ++d)
-        text += (d > 0 ? ", " : "") + contract[array.axes[d]].name;
-    return text + "]";
-}
-
 bool is_permuted(const ContractArray& array) {
     return !std::is_sorted(array.order.begin(), array.order.end());
 }
@@ -200,6 +192,13 @@ Contract contract_of(const Diagram& diagram, const EmittedProgram& program) {
         contract.alone = contract.alone || runs_there_alone(kernel.target);
     }
     return contract;
+}
+
+std::string signature(const Contract& contract, const ContractArray& array) {
+    std::string text = array.name + "[";
+    for (std::size_t d = 0; d < array.axes.size(); ++d)
+        text += (d > 0 ? ", " : "") + contract[array.axes[d]].name;
+    return text + "]";
 }
 
 std::string summary(const Contract& contract) {

@@ -67,6 +67,8 @@ struct Contract {
 
 [[nodiscard]] Contract contract_of(const Diagram& diagram, const EmittedProgram& program);
 
+/// `O[b, h, q, d]`.
+[[nodiscard]] std::string signature(const Contract& contract, const ContractArray& array);
 /// `O[b, h, q, d] of Q, K and V`.
 [[nodiscard]] std::string summary(const Contract& contract);
 /// The contract for people, a line each.

@@ -90,21 +90,75 @@ Places shared_places(const Contract& contract, const EmittedProgram& program,
                  : "-arch=sm_" + architecture}};
 }
 
-std::string readme(const Contract& contract, const EmittedProgram& program,
-                   const ExportOptions& options, Places places,
-                   const std::vector<std::string>& description,
-                   const std::vector<std::string>& origin) {
-    const std::size_t count = program.kernels.size();
+/// What all files of a program are printed from.
+struct Prepared {
+    Contract contract;
+    Places places;
+    std::vector<std::string> description;
+    std::vector<std::string> origin;
+};
+
+Prepared prepare(const ExportPart& part) {
+    Prepared result;
+    result.contract = exporting::contract_of(part.state.diagram, part.program);
+    result.places = shared_places(result.contract, part.program, part.options);
+    result.description = exporting::describe(part.state.diagram, result.contract);
+    result.origin = origin(part.state, part.program, part.options);
+    return result;
+}
+
+std::optional<Diagnostic> check_part(const ExportPart& part) {
+    const Diagram& diagram = part.state.diagram;
+    if (std::optional<Diagnostic> wrong = check_export_name(diagram.name)) return wrong;
+    if (part.program.kernels.empty()) return messages::nothing_to_export();
+    for (const DeviceArray& array : part.program.arrays)
+        if (array.type == ElementType::I4)
+            return messages::unsupported_export_type(diagram[array.array].name,
+                                                     name_of(array.type));
+    return std::nullopt;
+}
+
+/// The files that bear the program's name.
+std::vector<ExportedFile> files_of(const ExportPart& part, const Prepared& prepared,
+                                   const exporting::GradientCall* gradient) {
+    const auto& [contract, places, description, came_from] = prepared;
+    const std::string& name = contract.name;
+    std::vector<ExportedFile> files{
+        {name + ".cu", exporting::standalone_source(
+                           part.program, source_header(contract, places, description, came_from))},
+        {name + ".h", exporting::print_header(contract, part.program, places, description)},
+        {name + ".c", exporting::print_launcher(contract, part.program, places)},
+        {name + ".py",
+         exporting::print_operator(contract, part.program, gradient, places, description)},
+        {name + "_selftest.c", exporting::print_selftest(contract, places)},
+        {name + "_selftest.txt", exporting::print_cases(contract, part.cases, places)}};
+    if (!part.options.images.empty())
+        files.push_back({places.at("kernels_file"),
+                         exporting::print_images(part.program, part.options.images, places)});
+    return files;
+}
+
+std::string readme(const ExportPart& part, const Prepared& prepared,
+                   const std::vector<std::string>& programs) {
+    const Contract& contract = prepared.contract;
+    Places places = prepared.places;
+    const std::size_t count = part.program.kernels.size();
     places["kernel_count_text"] = count == 1 ? "the kernel" : fmt::format("{} kernels", count);
-    places["contract"] = exporting::lines_text(description, "");
+    places["contract"] = exporting::lines_text(prepared.description, "");
     places["capability_text"] =
         fmt::format("{}.{} {}", contract.capability / 10, contract.capability % 10,
                     contract.alone ? "and no other" : "or newer");
     places["shared_text"] = fmt::format("{} bytes", contract.shared_bytes);
     places["call"] = exporting::call_text(contract);
-    places["origin"] = exporting::lines_text(origin, "");
+    places["origin"] = exporting::lines_text(prepared.origin, "");
     places["images_row"];
-    const bool compiles = options.images.empty();
+    places["gradient_row"];
+    if (programs.size() > 1)
+        places["gradient_row"] = fmt::format(
+            "| `{0}.*`, `{0}_selftest.*` | the same of its gradient, with which the "
+            "operator has a backward |",
+            programs.back());
+    const bool compiles = part.options.images.empty();
     if (!compiles)
         places["images_row"] = "| `" + places.at("kernels_file") +
                                "` | the kernels, compiled: for the library in place of `" +
@@ -136,35 +190,29 @@ EmitOptions export_emit_options(EmitOptions options) {
     return options;
 }
 
-Result<std::vector<ExportedFile>> export_program(const State& state, const EmittedProgram& program,
-                                                 const std::vector<SelfTestCase>& cases,
-                                                 const ExportOptions& options) {
-    const Diagram& diagram = state.diagram;
-    if (std::optional<Diagnostic> wrong = check_export_name(diagram.name)) return *wrong;
-    if (program.kernels.empty()) return messages::nothing_to_export();
-    for (const DeviceArray& array : program.arrays)
-        if (array.type == ElementType::I4)
-            return messages::unsupported_export_type(diagram[array.array].name,
-                                                     name_of(array.type));
-    const Contract contract = exporting::contract_of(diagram, program);
-    const Places places = shared_places(contract, program, options);
-    const std::vector<std::string> description = exporting::describe(diagram, contract);
-    const std::vector<std::string> came_from = origin(state, program, options);
-    const std::string& name = contract.name;
-    std::vector<ExportedFile> files{
-        {"README.md", readme(contract, program, options, places, description, came_from)},
-        {name + ".cu", exporting::standalone_source(
-                           program, source_header(contract, places, description, came_from))},
-        {name + ".h", exporting::print_header(contract, program, places, description)},
-        {name + ".c", exporting::print_launcher(contract, program, places)},
-        {name + ".py", exporting::print_operator(contract, program, places, description)},
-        {"CMakeLists.txt", exporting::print_cmake(contract, options.images, places)},
-        {"pyproject.toml", exporting::print_python_project(contract, places)},
-        {name + "_selftest.c", exporting::print_selftest(contract, places)},
-        {name + "_selftest.txt", exporting::print_cases(contract, cases, places)}};
-    if (!options.images.empty())
-        files.push_back(
-            {places.at("kernels_file"), exporting::print_images(program, options.images, places)});
+Result<std::vector<ExportedFile>> export_program(const ExportPart& part,
+                                                 const ExportPart* gradient) {
+    if (auto wrong = check_part(part)) return *wrong;
+    const Prepared prepared = prepare(part);
+    std::vector<ExportedFile> files;
+    std::vector<std::string> programs{prepared.contract.name};
+    if (gradient == nullptr) {
+        files = files_of(part, prepared, nullptr);
+    } else {
+        if (auto wrong = check_part(*gradient)) return *wrong;
+        const Prepared other = prepare(*gradient);
+        const Result<exporting::GradientCall> call =
+            exporting::match_gradient(prepared.contract, other.contract);
+        if (!call) return call.error();
+        files = files_of(part, prepared, &*call);
+        for (ExportedFile& file : files_of(*gradient, other, nullptr))
+            files.push_back(std::move(file));
+        programs.push_back(other.contract.name);
+    }
+    files.push_back({"README.md", readme(part, prepared, programs)});
+    files.push_back(
+        {"CMakeLists.txt", exporting::print_cmake(programs, part.options.images, prepared.places)});
+    files.push_back({"pyproject.toml", exporting::print_python_project(programs, prepared.places)});
     return files;
 }
 

@@ -48,10 +48,18 @@ inline constexpr std::string_view kExportMark = "Written by napkin export";
 /// The options as kernels for export need them.
 [[nodiscard]] EmitOptions export_emit_options(EmitOptions options);
 
-/// All files. `program` was emitted from `state` with `export_emit_options`; the diagram's name
-/// names everything.
+/// A program that is exported; the diagram's name names everything.
+struct ExportPart {
+    const State& state;
+    const EmittedProgram& program;  ///< emitted from `state` with `export_emit_options`
+    const std::vector<SelfTestCase>& cases;
+    const ExportOptions& options;
+};
+
+/// All files. With `gradient`, which computes `dQ` for every floating input `Q` from inputs,
+/// outputs and gradients `dO` of outputs `O`, the folder holds both programs, and the operator has
+/// a backward; a diagnostic where the two do not fit.
 [[nodiscard]] Result<std::vector<ExportedFile>> export_program(
-    const State& state, const EmittedProgram& program, const std::vector<SelfTestCase>& cases,
-    const ExportOptions& options);
+    const ExportPart& part, const ExportPart* gradient = nullptr);
 
 }  // namespace napkin

@@ -31,6 +31,10 @@ Diagnostic no_image(const std::string& architecture, const std::string& compiler
         "leave it out of `--cubin`, or use another version of NVRTC");
 }
 
+Diagnostic gradient_differs(const std::string& how, const std::string& help) {
+    return plain_error("E0968", how, help);
+}
+
 Diagnostic foreign_file(const std::string& path) {
     return plain_error("E0964", fmt::format("`{}` is there already, and not from an export", path),
                        "choose another folder, or move the file away");

@@ -11,6 +11,7 @@ namespace napkin::messages {
 [[nodiscard]] Diagnostic unsupported_export_type(const std::string& array, std::string_view type);
 [[nodiscard]] Diagnostic nothing_to_export();
 [[nodiscard]] Diagnostic no_image(const std::string& architecture, const std::string& compiler);
+[[nodiscard]] Diagnostic gradient_differs(const std::string& how, const std::string& help);
 [[nodiscard]] Diagnostic foreign_file(const std::string& path);
 [[nodiscard]] Diagnostic not_a_folder(const std::string& path);
 

@@ -170,6 +170,26 @@ std::string schema(const Contract& contract, const std::vector<Value>& values) {
     return "(" + text + ") -> " + (contract.outputs.size() == 1 ? results : "(" + results + ")");
 }
 
+std::string gradient_part(const GradientCall& gradient, Places places) {
+    using Kind = GradientOperand::Kind;
+    std::vector<std::string> operands;
+    for (const GradientOperand& operand : gradient.operands)
+        operands.push_back(fmt::format("(\"{}\", {})",
+                                       operand.kind == Kind::Input    ? "input"
+                                       : operand.kind == Kind::Output ? "output"
+                                                                      : "gradient",
+                                       operand.number));
+    std::vector<std::string> results;
+    for (const std::optional<std::size_t>& result : gradient.results)
+        results.push_back(result ? std::to_string(*result) : "None");
+    places["gradient"] = gradient.name;
+    places["operands"] = tuple(operands).substr(1);
+    places["operands"].pop_back();
+    places["results"] = tuple(results).substr(1);
+    places["results"].pop_back();
+    return fill(export_operator_gradient_template(), places);
+}
+
 }  // namespace
 
 std::string call_text(const Contract& contract) {
@@ -185,7 +205,8 @@ std::string call_text(const Contract& contract) {
     return fmt::format("{0} = {1}.{1}({2})", results, contract.name, arguments);
 }
 
-std::string print_operator(const Contract& contract, const EmittedProgram& program, Places places,
+std::string print_operator(const Contract& contract, const EmittedProgram& program,
+                           const GradientCall* gradient, Places places,
                            const std::vector<std::string>& description) {
     const std::vector<Value> values = values_of(contract);
     std::vector<std::string> names;
@@ -229,6 +250,10 @@ std::string print_operator(const Contract& contract, const EmittedProgram& progr
             "        elif kind == \"map\":\n"
             "            values.append(_encoded(arrays[what], detail, what))\n";
     }
+    places["backward_text"] = gradient == nullptr
+                                  ? "There is no backward."
+                                  : "Its gradient is " + gradient->name + ", which lies beside it.";
+    places["gradient_part"] = gradient == nullptr ? "" : gradient_part(*gradient, places);
     places["schema"] = schema(contract, values);
     places["derived_sizes"] = operator_sizes(contract);
     places["tiles"] = tiles(program, contract);

@@ -44,17 +44,19 @@ std::string print_images(const EmittedProgram& program, const ExportedImages& im
     return fill(export_images_template(), places);
 }
 
-std::string print_cmake(const Contract& contract, const ExportedImages& images, Places places) {
-    const std::string& name = contract.name;
+std::string print_cmake(const std::vector<std::string>& programs, const ExportedImages& images,
+                        Places places) {
     const bool compiles = images.empty();
     places["languages"] = compiles ? "C CUDA" : "C";
-    places["sources"] = places.at("kernels_file") + " " + name + ".c";
-    places["headers"] = name + ".h";
-    places["programs"] = name;
-    places["choose_architecture"];
-    places["cuda_properties"];
-    places["cxx_library"];
-    places["cxx_option"];
+    for (const char* place : {"choose_architecture", "cuda_properties", "cxx_library", "cxx_option",
+                              "sources", "headers", "programs"})
+        places[place];
+    for (const std::string& name : programs) {
+        const std::string kernels = name + (compiles ? ".cu" : "_images.c");
+        places["sources"] += fmt::format(" {} {}.c", kernels, name);
+        places["headers"] += fmt::format(" {}.h", name);
+        places["programs"] += " " + name;
+    }
     if (compiles) {
         places["choose_architecture"] =
             "# " + places.at("architecture_text") +
@@ -70,9 +72,14 @@ std::string print_cmake(const Contract& contract, const ExportedImages& images, 
     return fill(export_cmake_template(), places);
 }
 
-std::string print_python_project(const Contract& contract, Places places) {
-    for (const char* ending : {".cu", "_selftest.txt"})
-        places["packaged"] += fmt::format("\"{0}{1}\" = \"{0}/{0}{1}\"\n", contract.name, ending);
+std::string print_python_project(const std::vector<std::string>& programs, Places places) {
+    const std::string& package = programs.front();
+    for (const std::string& name : programs)
+        for (const char* ending : {".py", ".cu", "_selftest.txt"})
+            places["packaged"] +=
+                fmt::format("\"{0}{1}\" = \"{2}/{3}\"\n", name, ending, package,
+                            name == package && ending == std::string_view(".py") ? "__init__.py"
+                                                                                 : name + ending);
     return fill(export_pyproject_template(), places);
 }
 

@@ -7,6 +7,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/export/contract.h"
+#include "codegen/export/gradient.h"
 #include "codegen/export/images.h"
 #include "codegen/export/selftest.h"
 #include "codegen/export/size_code.h"
@@ -23,14 +24,17 @@ using Places = std::map<std::string, std::string>;
 [[nodiscard]] std::string print_selftest(const Contract& contract, Places places);
 [[nodiscard]] std::string print_cases(const Contract& contract,
                                       const std::vector<SelfTestCase>& cases, const Places& places);
+/// `gradient` is how its gradient is called; null where there is none.
 [[nodiscard]] std::string print_operator(const Contract& contract, const EmittedProgram& program,
-                                         Places places,
+                                         const GradientCall* gradient, Places places,
                                          const std::vector<std::string>& description);
 [[nodiscard]] std::string print_images(const EmittedProgram& program, const ExportedImages& images,
                                        Places places);
-[[nodiscard]] std::string print_cmake(const Contract& contract, const ExportedImages& images,
-                                      Places places);
-[[nodiscard]] std::string print_python_project(const Contract& contract, Places places);
+/// Of the folder: the first of the programs names it.
+[[nodiscard]] std::string print_cmake(const std::vector<std::string>& programs,
+                                      const ExportedImages& images, Places places);
+[[nodiscard]] std::string print_python_project(const std::vector<std::string>& programs,
+                                               Places places);
 
 /// `ATTENTION_BF16`, of the header.
 [[nodiscard]] std::string type_constant(const Contract& contract, ElementType type);

@@ -16,6 +16,7 @@ namespace napkin {
 [[nodiscard]] const char* export_pyproject_template();
 [[nodiscard]] const char* export_operator_template();
 [[nodiscard]] const char* export_operator_maps_template();
+[[nodiscard]] const char* export_operator_gradient_template();
 [[nodiscard]] const char* export_readme_template();
 
 namespace exporting {

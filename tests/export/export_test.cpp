@@ -184,7 +184,7 @@ TEST_CASE("types that neither C nor PyTorch has are refused") {
     const Result<EmittedProgram> program =
         emit(state, *tiles, export_emit_options({.target = "simt"}));
     REQUIRE(program.has_value());
-    const Result<std::vector<ExportedFile>> files = export_program(state, *program, {}, {});
+    const Result<std::vector<ExportedFile>> files = export_program({state, *program, {}, {}});
     REQUIRE_FALSE(files.has_value());
     CHECK_EQ(files.error().list.front().code, "E0962");
 }
@@ -192,8 +192,9 @@ TEST_CASE("types that neither C nor PyTorch has are refused") {
 TEST_CASE("an export is the same every time, and keeps its certificate's hash") {
     const Exported once = make_export(kSmall);
     CHECK(once.files == make_export(kSmall).files);
+    const ExportOptions options{"0.0.0", kSmall.diagram, "sha256:0123abcd"};
     const Result<std::vector<ExportedFile>> certified =
-        export_program(once.state, once.program, {}, {"0.0.0", kSmall.diagram, "sha256:0123abcd"});
+        export_program({once.state, once.program, {}, options});
     REQUIRE(certified.has_value());
     for (const ExportedFile& file : *certified)
         if (file.name == "scaled.cu" || file.name == "README.md")

@@ -71,7 +71,7 @@ Exported make_export(const ExportExample& example, const ExportedImages& images)
     if (cases.empty()) cases.push_back(self_test_case(result.state, *program, 1));
     const ExportOptions options{"0.0.0", example.diagram, "", "", images};
     const Result<std::vector<ExportedFile>> files =
-        export_program(result.state, result.program, cases, options);
+        export_program({result.state, result.program, cases, options});
     REQUIRE(files.has_value());
     result.files = *files;
     return result;

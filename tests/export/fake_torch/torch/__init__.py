@@ -157,6 +157,9 @@ class _Operator:
     def register_fake(self, function):
         self.fake = function
 
+    def register_autograd(self, backward, setup_context):
+        self.backward, self.keep = backward, setup_context
+
 
 library = types.SimpleNamespace(
     custom_op=lambda name, function, mutates_args, schema: _Operator(name, function, schema)
