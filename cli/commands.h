@@ -78,6 +78,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_fmt(Context& context);
 [[nodiscard]] Result<int> run_hypothesis(Context& context);
 [[nodiscard]] Result<int> run_lecture(Context& context);
+[[nodiscard]] Result<int> run_lsp(Context& context);
 [[nodiscard]] Result<int> run_machines(Context& context);
 [[nodiscard]] Result<int> run_compare(Context& context);
 [[nodiscard]] Result<int> run_mask(Context& context);

@@ -221,7 +221,7 @@ TEST_CASE("links of the documents lead somewhere") {
     for (const char* name :
          {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md", "docs/codegen.md",
           "docs/masks.md", "docs/quiz.md", "docs/hypothesis.md", "docs/paper.md", "docs/reading.md",
-          "docs/python.md", "examples/published/README.md"})
+          "docs/python.md", "docs/editors.md", "examples/published/README.md"})
         pages.push_back(kRoot / name);
     for (const std::filesystem::path& path : pages) {
         const std::string text = without_code(read_text(path));
