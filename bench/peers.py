@@ -173,6 +173,20 @@ def matmul(sizes):
     return {"cublas": microseconds(lambda: x @ w.t())}, "cublas"
 
 
+def matmul_e4m3(sizes):
+    """Of both ways to sum, the one that keeps what the tensor core does (13 bits of fraction) and the one that adds up in
+    f32 as napkin does: the faster one is measured by."""
+    a, b, c = sizes["a"], sizes["b"], sizes["c"]
+    x, w = (randn(rows, b).to(torch.float8_e4m3fn) for rows in (a, c))
+    x_scale, w_scale = torch.rand(a, 1, device="cuda"), torch.rand(1, c, device="cuda")
+
+    def peer(fast):
+        return microseconds(lambda: torch._scaled_mm(x, w.t(), x_scale, w_scale, out_dtype=torch.bfloat16, use_fast_accum=fast))
+
+    peers = {"scaled_mm": peer(False), "scaled_mm_fast": peer(True), "cublas_bf16": matmul(sizes)[0]["cublas"]}
+    return peers, min(("scaled_mm", "scaled_mm_fast"), key=peers.get)
+
+
 def split_product(sizes):
     return {"product": matmul(sizes)[0]["cublas"]}, "product"
 
@@ -218,6 +232,9 @@ def workloads():
                 yield name, {"b": max(1, 4096 // s), "h": 2048 // d, "q": s, "x": s, "d": d}, lambda z, c=causal: attention(c, z)
     for n in (2048, 4096, 8192):
         yield "matmul", {"a": n, "b": n, "c": n}, matmul
+    if TARGET == "sm_90a":
+        for a, b, c in ((4096, 4096, 4096), (8192, 8192, 8192), (16384, 4096, 4096)):
+            yield "matmul_e4m3", {"a": a, "b": b, "c": c}, matmul_e4m3
     for call in (softmax, rmsnorm, layernorm):
         for n, d in ((32768, 2048), (65536, 1024), (16384, 4096)):
             yield call.__name__, {"n": n, "d": d}, lambda z, c=call: rows(c, z)

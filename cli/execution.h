@@ -34,7 +34,7 @@ struct RunReport {
     double work = 0;       ///< elements that the diagram visits
     Tensors outputs;
     Validation validation;
-    Precision precision{ElementType::F64, {}, {}, false};  ///< of what was executed
+    Precision precision{ElementType::F64, {}, {}, false, {}};  ///< of what was executed
     LevelTraffic counted;
     LevelTraffic modelled;
     bool skips_all = false;  ///< some region's loop is never entered: masks hold for no chunk

@@ -38,6 +38,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"mark_chunks",    {0}, {}},
         {"multiply",       {},  {0}},
         {"multiply_head",  {},  {0, 1}},
+        {"multiply_narrow", {}, {0}},
         {"multiply_tail",  {},  {0}},
         {"named_barrier",  {},  {}},
         {"outer_product",  {},  {0}},

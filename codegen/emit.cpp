@@ -84,6 +84,10 @@ std::vector<std::string> schedule_lines(const schedule::Scheduled& scheduled,
         lines.push_back("  " + line);
     for (std::string& line : schedule::summary(scheduled.program(), region.axes))
         lines.push_back(std::move(line));
+    for (const auto& [leaf, product] : scheduled.plan.products)
+        if (!product.widened.empty())
+            lines.push_back(
+                fmt::format("Operands of 8 bits are widened, since {}.", product.widened));
     return lines;
 }
 
@@ -255,6 +259,7 @@ void add(Made made, EmittedProgram& program) {
         if (known == program.arrays.end()) program.arrays.push_back(array);
     }
     program.operands.insert(made.lowered.operands.begin(), made.lowered.operands.end());
+    program.narrow.insert(made.lowered.narrow.begin(), made.lowered.narrow.end());
     program.kernels.push_back(std::move(made.kernel));
 }
 
@@ -306,6 +311,7 @@ std::optional<Diagnostic> check_target(const std::string& target) {
 Precision precision_of(const State& state, const EmittedProgram& program) {
     Precision precision = precision_of(state.diagram, state.relabelling);
     precision.operands = program.operands;
+    precision.narrow = program.narrow;
     precision.truncates = program.target != "simt";
     return precision;
 }

@@ -154,6 +154,7 @@ struct EmittedProgram {
     std::vector<DeviceArray> arrays;  ///< every buffer of any kernel, inputs and outputs too
     /// Boxes of the diagram in which a product's computed operands are rounded for the tensor core.
     std::map<BoxId, ElementType> operands;
+    std::set<BoxId> narrow;  ///< boxes whose products warp groups carry out in 8 bits
     bool operator==(const EmittedProgram&) const = default;
 };
 

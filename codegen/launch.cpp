@@ -33,6 +33,8 @@ std::vector<std::int64_t> strides_of(const Array& array, const std::vector<std::
 
 DriverValue tensor_map_type(ElementType type) {
     if (type == ElementType::F16) return {6, "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"};
+    if (type == ElementType::E4M3 || type == ElementType::E5M2)
+        return {0, "CU_TENSOR_MAP_DATA_TYPE_UINT8"};
     invariant(type == ElementType::BF16, "no tensor map holds ", std::string(name_of(type)));
     return {9, "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"};
 }

@@ -100,7 +100,7 @@ Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Precis
 
 Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Diagram& executed,
                      const Precision& precision)
-    : Reference(diagram, inputs, Precision{ElementType::F64, {}, {}, false}) {
+    : Reference(diagram, inputs, Precision{ElementType::F64, {}, {}, false, {}}) {
     executed_inputs_ = std::make_unique<Tensors>(tensors_in(executed, diagram, inputs));
     executed_ = std::make_unique<Reference>(executed, *executed_inputs_, precision);
 }

@@ -15,6 +15,10 @@
 //   such a sum on the tensor core (Precision::truncates)
 //                      n / 16 u (|result| + sqrt(sum of v_i^2)) more: it cuts off what does not fit
 //                      after every step of 16, always towards zero
+//   such a sum whose operands are numbers of 8 bits there (Precision::narrow)
+//                      2^-13 (24 |result| + 6 sqrt(sum of v_i^2)) more: in sums of 128 it cuts 13
+//                      bits after the largest of 33 addends off each of them, towards zero, and
+//                      off their sum: of numbers of one sign half of that in three of four steps
 //   max, min           the largest e_i
 //   rounding to a type the distance between the roundings of value - e, value and value + e
 //   a sum of products whose operands the kernel rounds to a type t (Precision::operands)
@@ -40,6 +44,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,6 +65,8 @@ struct Precision {
     std::map<BoxId, ElementType> operands;
     /// Whether sums run on the tensor core, which truncates.
     bool truncates = false;
+    /// Boxes whose sums of products run there in 8 bits.
+    std::set<BoxId> narrow;
 };
 /// What a kernel with this relabelling does: f32 arithmetic, saved and retyped arrays in their
 /// storage types.

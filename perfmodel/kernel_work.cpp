@@ -261,7 +261,7 @@ private:
                         const schedule::Product& product) const {
         const auto warps = static_cast<double>(work_warps());
         const double share =
-            op.cost.of(Unit::Tensor) * schedule::rates_of(groups() > 0).tensor * warps;
+            op.cost.of(Unit::Tensor) * schedule::tensor_rate(groups() > 0, product) * warps;
         const double depth = static_cast<double>(plan_.extents.at(product.depth));
         const double columns =
             static_cast<double>(schedule::columns_of(plan_, product.column).of_warp);
@@ -280,6 +280,12 @@ private:
             each += instructions_of(compute, seed).instructions;
         for (const Expression& outside : product.outside)
             each += 1 + instructions_of(compute, outside).instructions;
+        // Parts of a sum in 8 bits are waited for, and added up.
+        if (is_narrow(product)) {
+            const auto parts = static_cast<double>(schedule::narrow_parts(plan_, product));
+            work.steps *= parts;
+            each += parts;
+        }
         work.instructions = part * each * rows * columns * warps;
         if (!in_shared(product.left)) work.instructions += part * rows * depth * warps / 2;
         return work;

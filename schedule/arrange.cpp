@@ -54,7 +54,8 @@ std::int64_t extent_of(const Plan& plan, AxisId axis) {
 std::int64_t columns_held(const Plan& plan) {
     std::int64_t columns = 0;
     std::set<AxisId> counted;
-    for (const auto& [compute, product] : plan.products) columns += extent_of(plan, product.column);
+    for (const auto& [compute, product] : plan.products)
+        columns += extent_of(plan, product.column) * (is_narrow(product) ? 2 : 1);
     for (const auto& [variable, tile] : plan.tiles)
         if (tile.home == Home::Fragment && tile.column) counted.insert(*tile.column);
     for (const auto& [compute, product] : plan.products) counted.erase(product.column);
@@ -269,8 +270,8 @@ bool marks_inside_loop(const std::vector<TileStatement>& body, bool inside) {
 std::optional<std::string> why_no_groups(const RegionProgram& region, const Plan& plan) {
     if (!plan.has_products()) return "it has no product";
     for (const auto& [leaf, product] : plan.products)
-        if (product.type != ElementType::BF16 && product.type != ElementType::F16)
-            return fmt::format("it multiplies {}, and warp groups bf16 and f16",
+        if (product.type == ElementType::TF32)
+            return fmt::format("it multiplies {}, and warp groups types of 8 and 16 bits",
                                name_of(product.type));
     if (plan.across_warps) return "a fold combines what several warps hold";
     if (marks_inside_loop(region.body, false))

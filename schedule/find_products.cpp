@@ -16,7 +16,15 @@ bool tensor_core_type(ElementType type) {
     return type == ElementType::BF16 || type == ElementType::F16 || type == ElementType::TF32;
 }
 
+bool is_narrow_type(ElementType type) {
+    return type == ElementType::E4M3 || type == ElementType::E5M2;
+}
+
 }  // namespace
+
+bool is_narrow(const Product& product) {
+    return is_narrow_type(product.type);
+}
 
 bool converts_exactly(ElementType from, ElementType to) {
     if (from == to) return true;
@@ -107,12 +115,52 @@ void Planner::orient(const Candidate& candidate) {
     plan_.products[candidate.leaf] = std::move(product);
 }
 
+/// Why an operand is no number of 8 bits that warp groups take as it stands.
+std::string Planner::why_widened(const Compute& compute, const Product& product,
+                                 const Operand& side) const {
+    const std::optional<VariableId> variable = operand_of(compute, side);
+    if (!variable || !loads_.contains(*variable))
+        return fmt::format("{} of `{}` is computed",
+                           &side == &product.left ? "the left operand" : "the right operand",
+                           array_of(compute.targets.front()).name);
+    const Array& array = array_of(*variable);
+    const ElementType type = region_.variables[variable->index()].type;
+    if (!is_narrow_type(type)) return fmt::format("`{}` is {}", array.name, name_of(type));
+    const Tile& tile = plan_.tiles.at(*variable);
+    if (tile.home != Home::Matrix ||
+        axes_of_load(*loads_.at(*variable).load)[tile.column_dimension] != product.depth)
+        return fmt::format("neighbours along `{}` of `{}` are none in memory", name(product.depth),
+                           array.name);
+    return {};
+}
+
+/// Takes operands of 8 bits as they stand, where warp groups may: both in memory, along the depth.
+bool Planner::settle_narrow(const Compute& compute, Product& product) {
+    bool narrow = false;
+    for (const Operand* side : {&product.left, &product.right})
+        if (const std::optional<VariableId> variable = operand_of(compute, *side))
+            narrow = narrow || (loads_.contains(*variable) &&
+                                is_narrow_type(region_.variables[variable->index()].type));
+    if (!narrow || !limits_.warp_groups) return false;
+    for (const Operand* side : {&product.left, &product.right})
+        if (product.widened.empty()) product.widened = why_widened(compute, product, *side);
+    if (!product.widened.empty()) return false;
+    for (Operand* side : {&product.left, &product.right}) {
+        side->direct = operand_of(compute, *side);
+        Tile& tile = plan_.tiles.at(*side->direct);
+        tile.columns = padded(tile.columns, kNarrowTile);
+    }
+    product.type = plan_.tiles.at(*product.left.direct).type;
+    return true;
+}
+
 /// The operands' type, and whether the tensor core takes them as they stand.
 void Planner::settle(const Compute& compute, Product& product) {
     std::set<ElementType> types;
     bool small = true;  // bf16 holds every operand
+    for (Operand* side : {&product.left, &product.right}) take_guarded(*side);
+    if (settle_narrow(compute, product)) return;
     for (Operand* side : {&product.left, &product.right}) {
-        take_guarded(*side);
         const std::optional<VariableId> variable = operand_of(compute, *side);
         small = small && variable && loads_.contains(*variable) &&
                 converts_exactly(region_.variables[variable->index()].type, ElementType::BF16);

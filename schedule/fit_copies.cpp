@@ -13,6 +13,7 @@ namespace {
 constexpr std::int64_t kMostExtent = 256;  // of a box
 constexpr std::size_t kMostDimensions = 5;
 constexpr std::int64_t kUnitBytes = 16;  // that divide every stride
+constexpr std::int64_t kLeastPanel = 32;
 
 /// Sizes of the groups and chunks of an axis around a load, outermost first.
 bool find_parts(const std::vector<TileStatement>& body, const Load& load, AxisId axis,
@@ -66,15 +67,18 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
         return fmt::format("`{}` has {} axes, bulk copies take 2 to 5", array.name, rank);
     if (!load.gather.empty() && !is_view(load))
         return fmt::format("`{}` is read at computed indices", array.name);
-    if (tile.type != ElementType::BF16 && tile.type != ElementType::F16)
-        return fmt::format("`{}` is {}, bulk copies bring bf16 and f16", array.name,
-                           name_of(tile.type));
+    const auto bytes = static_cast<std::int64_t>(bits_of(tile.type)) / 8;
+    if (!is_floating(tile.type) || bytes > 2)
+        return fmt::format("`{}` is {}, bulk copies bring floating-point numbers of 8 and 16 bits",
+                           array.name, name_of(tile.type));
+    if (tile.columns * bytes % kLeastPanel != 0)
+        return fmt::format("rows of {} bytes of `{}` are no multiple of {}", tile.columns * bytes,
+                           array.name, kLeastPanel);
     const std::size_t last = array.layout.empty() ? rank - 1 : array.layout.back();
     const bool tiled = is_tiled(plan.tile_axes, load);
     if (!tiled && tile.column_dimension != last)
         return fmt::format("the columns of `{}` are not contiguous", array.name);
     const Axis& contiguous = region.axes[array.axes[last].index()];
-    const auto bytes = static_cast<std::int64_t>(bits_of(tile.type)) / 8;
     if (contiguous.dynamic || limits.dynamic_sizes || contiguous.extent * bytes % kUnitBytes != 0)
         return fmt::format("rows of `{}` do not begin at multiples of 16 bytes", array.name);
     if (tiled) return gathered_box_of(region, plan, limits, load);

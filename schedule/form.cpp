@@ -225,7 +225,10 @@ private:
         const double columns = static_cast<double>(columns_of(plan_, product.column).of_warp);
         op.cost.of(Unit::Tensor) = 2 * static_cast<double>(plan_.rows_of_warp) * columns *
                                    static_cast<double>(plan_.extents.at(product.depth)) /
-                                   rates_.tensor;
+                                   tensor_rate(limits_.warp_groups, product);
+        if (is_narrow(product))
+            op.cost.of(Unit::Issue) = elements_of(product.column) / rates_.lanes *
+                                      static_cast<double>(narrow_parts(plan_, product));
     }
 
     [[nodiscard]] bool in_matrix(const Operand& side) const {
@@ -295,7 +298,7 @@ private:
         const ArrayId target = compute.statement.targets.front();
         const Array& info = region_.arrays[target.index()];
         const bool rounds = info.rounds && info.type != ElementType::F32;
-        if (!product.outside.empty() || rounds) return false;
+        if (!product.outside.empty() || rounds || is_narrow(product)) return false;
         return fold.seed.empty()
                    ? product.scale > 0 && !info.rounds && !region_.stored.contains(target)
                    : product.scale == 1;
@@ -401,6 +404,10 @@ Rates rates_of(bool warp_groups) {
     Rates rates;
     if (warp_groups) rates.tensor *= 2;
     return rates;
+}
+
+double tensor_rate(bool warp_groups, const Product& product) {
+    return rates_of(warp_groups).tensor * (is_narrow(product) ? 2 : 1);
 }
 
 Program form(const RegionProgram& region, const Plan& plan, const Limits& limits) {

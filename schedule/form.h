@@ -18,6 +18,8 @@ struct Rates {
 };
 /// Warp groups multiply twice as fast as warps alone.
 [[nodiscard]] Rates rates_of(bool warp_groups);
+/// Operations of the tensor core in such a product: in 8 bits twice as many.
+[[nodiscard]] double tensor_rate(bool warp_groups, const Product& product);
 
 /// The region's loads, computations and saves, in the order of the text; an operation's `leaf`
 /// counts them.

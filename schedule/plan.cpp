@@ -302,6 +302,14 @@ ColumnShare columns_of(const Plan& plan, AxisId axis) {
     return share;
 }
 
+std::int64_t padded_depth(const Plan& plan, const Product& product) {
+    return padded(plan.extents.at(product.depth), is_narrow(product) ? kNarrowTile : kTile);
+}
+
+std::int64_t narrow_parts(const Plan& plan, const Product& product) {
+    return ceil_quotient(padded_depth(plan, product), kNarrowDepth);
+}
+
 std::int64_t panel_extent(const Plan& plan, AxisId axis) {
     if (axis == plan.row) return plan.rows_of_warp * plan.warps_down;
     return padded(plan.extents.at(axis), kTile);

@@ -37,6 +37,10 @@ namespace napkin::schedule {
 
 /// Extents of tiles in shared memory and of fragments are padded to multiples of it.
 inline constexpr std::int64_t kTile = 16;
+/// Of what warp groups multiply in 8 bits, along the depth.
+inline constexpr std::int64_t kNarrowTile = 32;
+/// So many of these products the tensor core sums by itself (prelude/panels.cuh).
+inline constexpr std::int64_t kNarrowDepth = 128;
 /// Of a row of the part of a result that a warp stages at once, where blocks take several tiles.
 inline constexpr std::int64_t kSliceBytes = 128;
 
@@ -95,9 +99,13 @@ struct Product {
     std::vector<Expression> outside;
     AxisId column;
     AxisId depth;
-    ElementType type = ElementType::BF16;  ///< of both operands
+    ElementType type = ElementType::BF16;  ///< of both operands; in 8 bits of the left one
+    /// Why operands of 8 bits are widened, where warp groups carry it out.
+    std::string widened;
     bool operator==(const Product&) const = default;
 };
+/// Whether operands are multiplied as numbers of 8 bits.
+[[nodiscard]] bool is_narrow(const Product& product);
 
 /// A fold along axes that no tile in registers runs along: every thread goes along them in a loop.
 struct Serial {
@@ -144,6 +152,10 @@ struct ColumnShare {
     bool split = false;          ///< whether several warps share them
 };
 [[nodiscard]] ColumnShare columns_of(const Plan& plan, AxisId axis);
+/// What a product goes along: the block's part of its depth, padded.
+[[nodiscard]] std::int64_t padded_depth(const Plan& plan, const Product& product);
+/// Of a product in 8 bits: the sums that are added up in f32.
+[[nodiscard]] std::int64_t narrow_parts(const Plan& plan, const Product& product);
 /// Indices along an axis of a panel: those of the block, padded; along the rows, of all warps.
 [[nodiscard]] std::int64_t panel_extent(const Plan& plan, AxisId axis);
 /// Rows of which a thread holds elements.

@@ -94,6 +94,9 @@ private:
     void find_products();
     void orient(const Candidate& candidate);
     void settle(const Compute& compute, Product& product);
+    [[nodiscard]] bool settle_narrow(const Compute& compute, Product& product);
+    [[nodiscard]] std::string why_widened(const Compute& compute, const Product& product,
+                                          const Operand& side) const;
     [[nodiscard]] bool feeds_products(VariableId variable) const;
     [[nodiscard]] std::optional<VariableId> operand_of(const Compute& compute,
                                                        const Operand& side) const;

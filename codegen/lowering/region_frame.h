@@ -29,8 +29,9 @@ struct LoweredRegion {
     Sizes at_most;
     std::vector<DeviceArray> arrays;
     std::map<BoxId, ElementType> operands;  ///< as EmittedProgram has them
-    std::vector<std::string> summary;       ///< of the schedule, for the header
-    schedule::RegionSchedule choices;       ///< as EmittedKernel has them
+    std::set<BoxId> narrow;
+    std::vector<std::string> summary;  ///< of the schedule, for the header
+    schedule::RegionSchedule choices;  ///< as EmittedKernel has them
     std::vector<std::pair<std::string, std::string>> passes;
     std::optional<std::string> slower;  ///< why an older target is faster
 };

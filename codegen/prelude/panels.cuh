@@ -168,7 +168,7 @@ NK_DEVICE void start_multiply(Fragment<1, kAcross>& acc, Panels<T, kLeftRows, kL
     const GroupOperand<kRight, false, Panels<T, kRightRows, kRightColumns>> b(right, column);
     fence_products();
 #pragma unroll
-    for (int step = 0; step < kDepth / 16; ++step)
+    for (int step = 0; step < kDepth / kStepOf<T>; ++step)
         start_product<T, !a.kAlongRows, !b.kAlongRows>(acc.at[0], a.at(step), b.at(step),
                                                        add || step > 0);
     commit_products();
@@ -183,6 +183,43 @@ NK_DEVICE void start_multiply(Fragment<1, kAcross>& acc, const LeftOperand<T, 1,
     for (int step = 0; step < kSteps; ++step)
         start_product<T, !b.kAlongRows>(acc.at[0], left.at[0][step], b.at(step), add || step > 0);
     commit_products();
+}
+/// So many products of numbers of 8 bits are summed by the tensor core, which keeps 13 bits of
+/// fraction of every sum.
+inline constexpr int kNarrowDepth = 128;
+
+/// Adds left right over the first kDepth of k to acc, both of 8 bits and from shared memory, in
+/// parts of kNarrowDepth that are added up in f32; acc begins at zero unless `add`. It is through
+/// when it returns.
+template <int kDepth, class Left, class Right, int kAcross, int kLeftRows, int kRightRows,
+          int kLeftColumns, int kRightColumns>
+NK_DEVICE void multiply_narrow(Fragment<1, kAcross>& acc,
+                               Panels<Left, kLeftRows, kLeftColumns> left, int row,
+                               Panels<Right, kRightRows, kRightColumns> right, int column,
+                               bool add) {
+    static_assert(sizeof(Left) == 1 && sizeof(Right) == 1 && kDepth % kStepOf<Left> == 0);
+    const GroupOperand<Order::AsStored, true, Panels<Left, kLeftRows, kLeftColumns>> a(left, row);
+    const GroupOperand<Order::Transposed, false, Panels<Right, kRightRows, kRightColumns>> b(
+        right, column);
+    constexpr int kPart = kNarrowDepth / kStepOf<Left>;
+#pragma unroll
+    for (int first = 0; first < kDepth / kStepOf<Left>; first += kPart) {
+        Fragment<1, kAcross> part;
+        fence_products();
+#pragma unroll
+        for (int step = first; step < minimum(first + kPart, kDepth / kStepOf<Left>); ++step)
+            start_product<Left, false, false, Right>(part.at[0], a.at(step), b.at(step),
+                                                     step > first);
+        commit_products();
+        wait_products<0>();
+        settle(part.at[0]);
+#pragma unroll
+        for (int j = 0; j < kAcross; ++j)
+#pragma unroll
+            for (int e = 0; e < 4; ++e)
+                acc.at[0][j][e] =
+                    add || first > 0 ? acc.at[0][j][e] + part.at[0][j][e] : part.at[0][j][e];
+    }
 }
 /// What products will be added to is in its registers from here on, not only where the first one
 /// starts.

@@ -1,8 +1,11 @@
-// wgmma of every width: a warp group's 64 x 8 kAcross results of f32, += left right over 16
-// elements of 2 bytes. The left operand is in shared memory or, 16 rows a warp laid out as
+// wgmma of every width: a warp group's 64 x 8 kAcross results of f32, += left right over 32 bytes
+// of either along k. The left operand is in shared memory or, 16 rows a warp laid out as
 // Fragment's, in registers; the right one in shared memory. What runs along k in memory is not
-// transposed. Without `add` the results begin at zero. Nothing may touch the registers before
-// wait_products and settle.
+// transposed, and operands of 8 bits run along k. Without `add` the results begin at zero. Nothing
+// may touch the registers before wait_products and settle.
+//
+// Of 8 bits the tensor core keeps 13 bits of fraction of every sum and cuts off the others, so
+// that prelude/panels.cuh adds up longer ones in f32.
 #pragma once
 
 namespace nk {
@@ -79,298 +82,135 @@ inline constexpr bool same<A, A> = true;
 #define NK_ACC_32 NK_ACC_31, NK_AT(31)
 #define NK_REG_32 NK_REG_31 ", %124, %125, %126, %127"
 
-#define NK_WGMMA(across, columns, type, a, b, c, d, e)                                   \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" c                              \
-                 ", 0;\n"                                                                \
-                 "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type    \
-                 " {" NK_REG_##across "}, %" a ", %" b ", add, 1, 1, %" d ", %" e ";\n}" \
-                 : NK_ACC_##across                                                       \
-                 : "l"(left), "l"(right), "r"(int(add)), "n"(int(kLeftTransposed)),      \
+// A product of each kind: how many numbers stand before a and the others depends on its width.
+#define NK_WGMMA(across, columns, kind, a, b, c, d, e, f, g)                           \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" c                            \
+                 ", 0;\n"                                                              \
+                 "wgmma.mma_async.sync.aligned.m64n" columns kind " {" NK_REG_##across \
+                 "}, %" a ", %" b ", add, 1, 1, %" d ", %" e ";\n}"                    \
+                 : NK_ACC_##across                                                     \
+                 : "l"(left), "l"(right), "r"(int(add)), "n"(int(kLeftTransposed)),    \
                    "n"(int(kRightTransposed)))
-#define NK_WGMMA_HELD(across, columns, type, a, b, c, d, e, f, g)                      \
+#define NK_WGMMA_NARROW(across, columns, kind, a, b, c, d, e, f, g)                    \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" c                            \
+                 ", 0;\n"                                                              \
+                 "wgmma.mma_async.sync.aligned.m64n" columns kind " {" NK_REG_##across \
+                 "}, %" a ", %" b ", add, 1, 1;\n}"                                    \
+                 : NK_ACC_##across                                                     \
+                 : "l"(left), "l"(right), "r"(int(add)))
+#define NK_WGMMA_HELD(across, columns, kind, a, b, c, d, e, f, g)                      \
     asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" f                            \
                  ", 0;\n"                                                              \
-                 "wgmma.mma_async.sync.aligned.m64n" columns "k16.f32." type "." type  \
-                 " {" NK_REG_##across "}, {%" a ", %" b ", %" c ", %" d "}, %" e       \
-                                      ", add, 1, 1, %" g ";\n}"                        \
+                 "wgmma.mma_async.sync.aligned.m64n" columns kind " {" NK_REG_##across \
+                 "}, {%" a ", %" b ", %" c ", %" d "}, %" e ", add, 1, 1, %" g ";\n}"  \
                  : NK_ACC_##across                                                     \
                  : "r"(left[0]), "r"(left[1]), "r"(left[2]), "r"(left[3]), "l"(right), \
                    "r"(int(add)), "n"(int(kRightTransposed)))
+#define NK_OF_WIDTH(product, kind)                                                 \
+    if constexpr (kAcross == 1)                                                    \
+        product(1, "8", kind, "4", "5", "6", "7", "8", "9", "10");                 \
+    else if constexpr (kAcross == 2)                                               \
+        product(2, "16", kind, "8", "9", "10", "11", "12", "13", "14");            \
+    else if constexpr (kAcross == 3)                                               \
+        product(3, "24", kind, "12", "13", "14", "15", "16", "17", "18");          \
+    else if constexpr (kAcross == 4)                                               \
+        product(4, "32", kind, "16", "17", "18", "19", "20", "21", "22");          \
+    else if constexpr (kAcross == 5)                                               \
+        product(5, "40", kind, "20", "21", "22", "23", "24", "25", "26");          \
+    else if constexpr (kAcross == 6)                                               \
+        product(6, "48", kind, "24", "25", "26", "27", "28", "29", "30");          \
+    else if constexpr (kAcross == 7)                                               \
+        product(7, "56", kind, "28", "29", "30", "31", "32", "33", "34");          \
+    else if constexpr (kAcross == 8)                                               \
+        product(8, "64", kind, "32", "33", "34", "35", "36", "37", "38");          \
+    else if constexpr (kAcross == 9)                                               \
+        product(9, "72", kind, "36", "37", "38", "39", "40", "41", "42");          \
+    else if constexpr (kAcross == 10)                                              \
+        product(10, "80", kind, "40", "41", "42", "43", "44", "45", "46");         \
+    else if constexpr (kAcross == 11)                                              \
+        product(11, "88", kind, "44", "45", "46", "47", "48", "49", "50");         \
+    else if constexpr (kAcross == 12)                                              \
+        product(12, "96", kind, "48", "49", "50", "51", "52", "53", "54");         \
+    else if constexpr (kAcross == 13)                                              \
+        product(13, "104", kind, "52", "53", "54", "55", "56", "57", "58");        \
+    else if constexpr (kAcross == 14)                                              \
+        product(14, "112", kind, "56", "57", "58", "59", "60", "61", "62");        \
+    else if constexpr (kAcross == 15)                                              \
+        product(15, "120", kind, "60", "61", "62", "63", "64", "65", "66");        \
+    else if constexpr (kAcross == 16)                                              \
+        product(16, "128", kind, "64", "65", "66", "67", "68", "69", "70");        \
+    else if constexpr (kAcross == 17)                                              \
+        product(17, "136", kind, "68", "69", "70", "71", "72", "73", "74");        \
+    else if constexpr (kAcross == 18)                                              \
+        product(18, "144", kind, "72", "73", "74", "75", "76", "77", "78");        \
+    else if constexpr (kAcross == 19)                                              \
+        product(19, "152", kind, "76", "77", "78", "79", "80", "81", "82");        \
+    else if constexpr (kAcross == 20)                                              \
+        product(20, "160", kind, "80", "81", "82", "83", "84", "85", "86");        \
+    else if constexpr (kAcross == 21)                                              \
+        product(21, "168", kind, "84", "85", "86", "87", "88", "89", "90");        \
+    else if constexpr (kAcross == 22)                                              \
+        product(22, "176", kind, "88", "89", "90", "91", "92", "93", "94");        \
+    else if constexpr (kAcross == 23)                                              \
+        product(23, "184", kind, "92", "93", "94", "95", "96", "97", "98");        \
+    else if constexpr (kAcross == 24)                                              \
+        product(24, "192", kind, "96", "97", "98", "99", "100", "101", "102");     \
+    else if constexpr (kAcross == 25)                                              \
+        product(25, "200", kind, "100", "101", "102", "103", "104", "105", "106"); \
+    else if constexpr (kAcross == 26)                                              \
+        product(26, "208", kind, "104", "105", "106", "107", "108", "109", "110"); \
+    else if constexpr (kAcross == 27)                                              \
+        product(27, "216", kind, "108", "109", "110", "111", "112", "113", "114"); \
+    else if constexpr (kAcross == 28)                                              \
+        product(28, "224", kind, "112", "113", "114", "115", "116", "117", "118"); \
+    else if constexpr (kAcross == 29)                                              \
+        product(29, "232", kind, "116", "117", "118", "119", "120", "121", "122"); \
+    else if constexpr (kAcross == 30)                                              \
+        product(30, "240", kind, "120", "121", "122", "123", "124", "125", "126"); \
+    else if constexpr (kAcross == 31)                                              \
+        product(31, "248", kind, "124", "125", "126", "127", "128", "129", "130"); \
+    else if constexpr (kAcross == 32)                                              \
+        product(32, "256", kind, "128", "129", "130", "131", "132", "133", "134");
 
-template <class T, bool kLeftTransposed, bool kRightTransposed, int kAcross>
+template <class Left, bool kLeftTransposed, bool kRightTransposed, class Right = Left, int kAcross>
 NK_DEVICE void start_product(float (&acc)[kAcross][4], u64 left, u64 right, bool add) {
     static_assert(kAcross >= 1 && kAcross <= 32);
-    if constexpr (same<T, bf16>) {
-        if constexpr (kAcross == 1)
-            NK_WGMMA(1, "8", "bf16", "4", "5", "6", "7", "8");
-        else if constexpr (kAcross == 2)
-            NK_WGMMA(2, "16", "bf16", "8", "9", "10", "11", "12");
-        else if constexpr (kAcross == 3)
-            NK_WGMMA(3, "24", "bf16", "12", "13", "14", "15", "16");
-        else if constexpr (kAcross == 4)
-            NK_WGMMA(4, "32", "bf16", "16", "17", "18", "19", "20");
-        else if constexpr (kAcross == 5)
-            NK_WGMMA(5, "40", "bf16", "20", "21", "22", "23", "24");
-        else if constexpr (kAcross == 6)
-            NK_WGMMA(6, "48", "bf16", "24", "25", "26", "27", "28");
-        else if constexpr (kAcross == 7)
-            NK_WGMMA(7, "56", "bf16", "28", "29", "30", "31", "32");
-        else if constexpr (kAcross == 8)
-            NK_WGMMA(8, "64", "bf16", "32", "33", "34", "35", "36");
-        else if constexpr (kAcross == 9)
-            NK_WGMMA(9, "72", "bf16", "36", "37", "38", "39", "40");
-        else if constexpr (kAcross == 10)
-            NK_WGMMA(10, "80", "bf16", "40", "41", "42", "43", "44");
-        else if constexpr (kAcross == 11)
-            NK_WGMMA(11, "88", "bf16", "44", "45", "46", "47", "48");
-        else if constexpr (kAcross == 12)
-            NK_WGMMA(12, "96", "bf16", "48", "49", "50", "51", "52");
-        else if constexpr (kAcross == 13)
-            NK_WGMMA(13, "104", "bf16", "52", "53", "54", "55", "56");
-        else if constexpr (kAcross == 14)
-            NK_WGMMA(14, "112", "bf16", "56", "57", "58", "59", "60");
-        else if constexpr (kAcross == 15)
-            NK_WGMMA(15, "120", "bf16", "60", "61", "62", "63", "64");
-        else if constexpr (kAcross == 16)
-            NK_WGMMA(16, "128", "bf16", "64", "65", "66", "67", "68");
-        else if constexpr (kAcross == 17)
-            NK_WGMMA(17, "136", "bf16", "68", "69", "70", "71", "72");
-        else if constexpr (kAcross == 18)
-            NK_WGMMA(18, "144", "bf16", "72", "73", "74", "75", "76");
-        else if constexpr (kAcross == 19)
-            NK_WGMMA(19, "152", "bf16", "76", "77", "78", "79", "80");
-        else if constexpr (kAcross == 20)
-            NK_WGMMA(20, "160", "bf16", "80", "81", "82", "83", "84");
-        else if constexpr (kAcross == 21)
-            NK_WGMMA(21, "168", "bf16", "84", "85", "86", "87", "88");
-        else if constexpr (kAcross == 22)
-            NK_WGMMA(22, "176", "bf16", "88", "89", "90", "91", "92");
-        else if constexpr (kAcross == 23)
-            NK_WGMMA(23, "184", "bf16", "92", "93", "94", "95", "96");
-        else if constexpr (kAcross == 24)
-            NK_WGMMA(24, "192", "bf16", "96", "97", "98", "99", "100");
-        else if constexpr (kAcross == 25)
-            NK_WGMMA(25, "200", "bf16", "100", "101", "102", "103", "104");
-        else if constexpr (kAcross == 26)
-            NK_WGMMA(26, "208", "bf16", "104", "105", "106", "107", "108");
-        else if constexpr (kAcross == 27)
-            NK_WGMMA(27, "216", "bf16", "108", "109", "110", "111", "112");
-        else if constexpr (kAcross == 28)
-            NK_WGMMA(28, "224", "bf16", "112", "113", "114", "115", "116");
-        else if constexpr (kAcross == 29)
-            NK_WGMMA(29, "232", "bf16", "116", "117", "118", "119", "120");
-        else if constexpr (kAcross == 30)
-            NK_WGMMA(30, "240", "bf16", "120", "121", "122", "123", "124");
-        else if constexpr (kAcross == 31)
-            NK_WGMMA(31, "248", "bf16", "124", "125", "126", "127", "128");
-        else if constexpr (kAcross == 32)
-            NK_WGMMA(32, "256", "bf16", "128", "129", "130", "131", "132");
+    if constexpr (sizeof(Left) == 1) {
+        static_assert(!kLeftTransposed && !kRightTransposed, "operands of 8 bits run along k");
+        if constexpr (same<Left, e4m3> && same<Right, e4m3>) {
+            NK_OF_WIDTH(NK_WGMMA_NARROW, "k32.f32.e4m3.e4m3")
+        } else if constexpr (same<Left, e4m3>) {
+            static_assert(same<Right, e5m2>);
+            NK_OF_WIDTH(NK_WGMMA_NARROW, "k32.f32.e4m3.e5m2")
+        } else if constexpr (same<Right, e4m3>) {
+            static_assert(same<Left, e5m2>);
+            NK_OF_WIDTH(NK_WGMMA_NARROW, "k32.f32.e5m2.e4m3")
+        } else {
+            static_assert(same<Left, e5m2> && same<Right, e5m2>);
+            NK_OF_WIDTH(NK_WGMMA_NARROW, "k32.f32.e5m2.e5m2")
+        }
+    } else if constexpr (same<Left, bf16>) {
+        static_assert(same<Right, bf16>);
+        NK_OF_WIDTH(NK_WGMMA, "k16.f32.bf16.bf16")
     } else {
-        static_assert(same<T, f16>);
-        if constexpr (kAcross == 1)
-            NK_WGMMA(1, "8", "f16", "4", "5", "6", "7", "8");
-        else if constexpr (kAcross == 2)
-            NK_WGMMA(2, "16", "f16", "8", "9", "10", "11", "12");
-        else if constexpr (kAcross == 3)
-            NK_WGMMA(3, "24", "f16", "12", "13", "14", "15", "16");
-        else if constexpr (kAcross == 4)
-            NK_WGMMA(4, "32", "f16", "16", "17", "18", "19", "20");
-        else if constexpr (kAcross == 5)
-            NK_WGMMA(5, "40", "f16", "20", "21", "22", "23", "24");
-        else if constexpr (kAcross == 6)
-            NK_WGMMA(6, "48", "f16", "24", "25", "26", "27", "28");
-        else if constexpr (kAcross == 7)
-            NK_WGMMA(7, "56", "f16", "28", "29", "30", "31", "32");
-        else if constexpr (kAcross == 8)
-            NK_WGMMA(8, "64", "f16", "32", "33", "34", "35", "36");
-        else if constexpr (kAcross == 9)
-            NK_WGMMA(9, "72", "f16", "36", "37", "38", "39", "40");
-        else if constexpr (kAcross == 10)
-            NK_WGMMA(10, "80", "f16", "40", "41", "42", "43", "44");
-        else if constexpr (kAcross == 11)
-            NK_WGMMA(11, "88", "f16", "44", "45", "46", "47", "48");
-        else if constexpr (kAcross == 12)
-            NK_WGMMA(12, "96", "f16", "48", "49", "50", "51", "52");
-        else if constexpr (kAcross == 13)
-            NK_WGMMA(13, "104", "f16", "52", "53", "54", "55", "56");
-        else if constexpr (kAcross == 14)
-            NK_WGMMA(14, "112", "f16", "56", "57", "58", "59", "60");
-        else if constexpr (kAcross == 15)
-            NK_WGMMA(15, "120", "f16", "60", "61", "62", "63", "64");
-        else if constexpr (kAcross == 16)
-            NK_WGMMA(16, "128", "f16", "64", "65", "66", "67", "68");
-        else if constexpr (kAcross == 17)
-            NK_WGMMA(17, "136", "f16", "68", "69", "70", "71", "72");
-        else if constexpr (kAcross == 18)
-            NK_WGMMA(18, "144", "f16", "72", "73", "74", "75", "76");
-        else if constexpr (kAcross == 19)
-            NK_WGMMA(19, "152", "f16", "76", "77", "78", "79", "80");
-        else if constexpr (kAcross == 20)
-            NK_WGMMA(20, "160", "f16", "80", "81", "82", "83", "84");
-        else if constexpr (kAcross == 21)
-            NK_WGMMA(21, "168", "f16", "84", "85", "86", "87", "88");
-        else if constexpr (kAcross == 22)
-            NK_WGMMA(22, "176", "f16", "88", "89", "90", "91", "92");
-        else if constexpr (kAcross == 23)
-            NK_WGMMA(23, "184", "f16", "92", "93", "94", "95", "96");
-        else if constexpr (kAcross == 24)
-            NK_WGMMA(24, "192", "f16", "96", "97", "98", "99", "100");
-        else if constexpr (kAcross == 25)
-            NK_WGMMA(25, "200", "f16", "100", "101", "102", "103", "104");
-        else if constexpr (kAcross == 26)
-            NK_WGMMA(26, "208", "f16", "104", "105", "106", "107", "108");
-        else if constexpr (kAcross == 27)
-            NK_WGMMA(27, "216", "f16", "108", "109", "110", "111", "112");
-        else if constexpr (kAcross == 28)
-            NK_WGMMA(28, "224", "f16", "112", "113", "114", "115", "116");
-        else if constexpr (kAcross == 29)
-            NK_WGMMA(29, "232", "f16", "116", "117", "118", "119", "120");
-        else if constexpr (kAcross == 30)
-            NK_WGMMA(30, "240", "f16", "120", "121", "122", "123", "124");
-        else if constexpr (kAcross == 31)
-            NK_WGMMA(31, "248", "f16", "124", "125", "126", "127", "128");
-        else if constexpr (kAcross == 32)
-            NK_WGMMA(32, "256", "f16", "128", "129", "130", "131", "132");
+        static_assert(same<Left, f16> && same<Right, f16>);
+        NK_OF_WIDTH(NK_WGMMA, "k16.f32.f16.f16")
     }
 }
 template <class T, bool kRightTransposed, int kAcross>
 NK_DEVICE void start_product(float (&acc)[kAcross][4], const u32 (&left)[4], u64 right, bool add) {
     static_assert(kAcross >= 1 && kAcross <= 32);
     if constexpr (same<T, bf16>) {
-        if constexpr (kAcross == 1)
-            NK_WGMMA_HELD(1, "8", "bf16", "4", "5", "6", "7", "8", "9", "10");
-        else if constexpr (kAcross == 2)
-            NK_WGMMA_HELD(2, "16", "bf16", "8", "9", "10", "11", "12", "13", "14");
-        else if constexpr (kAcross == 3)
-            NK_WGMMA_HELD(3, "24", "bf16", "12", "13", "14", "15", "16", "17", "18");
-        else if constexpr (kAcross == 4)
-            NK_WGMMA_HELD(4, "32", "bf16", "16", "17", "18", "19", "20", "21", "22");
-        else if constexpr (kAcross == 5)
-            NK_WGMMA_HELD(5, "40", "bf16", "20", "21", "22", "23", "24", "25", "26");
-        else if constexpr (kAcross == 6)
-            NK_WGMMA_HELD(6, "48", "bf16", "24", "25", "26", "27", "28", "29", "30");
-        else if constexpr (kAcross == 7)
-            NK_WGMMA_HELD(7, "56", "bf16", "28", "29", "30", "31", "32", "33", "34");
-        else if constexpr (kAcross == 8)
-            NK_WGMMA_HELD(8, "64", "bf16", "32", "33", "34", "35", "36", "37", "38");
-        else if constexpr (kAcross == 9)
-            NK_WGMMA_HELD(9, "72", "bf16", "36", "37", "38", "39", "40", "41", "42");
-        else if constexpr (kAcross == 10)
-            NK_WGMMA_HELD(10, "80", "bf16", "40", "41", "42", "43", "44", "45", "46");
-        else if constexpr (kAcross == 11)
-            NK_WGMMA_HELD(11, "88", "bf16", "44", "45", "46", "47", "48", "49", "50");
-        else if constexpr (kAcross == 12)
-            NK_WGMMA_HELD(12, "96", "bf16", "48", "49", "50", "51", "52", "53", "54");
-        else if constexpr (kAcross == 13)
-            NK_WGMMA_HELD(13, "104", "bf16", "52", "53", "54", "55", "56", "57", "58");
-        else if constexpr (kAcross == 14)
-            NK_WGMMA_HELD(14, "112", "bf16", "56", "57", "58", "59", "60", "61", "62");
-        else if constexpr (kAcross == 15)
-            NK_WGMMA_HELD(15, "120", "bf16", "60", "61", "62", "63", "64", "65", "66");
-        else if constexpr (kAcross == 16)
-            NK_WGMMA_HELD(16, "128", "bf16", "64", "65", "66", "67", "68", "69", "70");
-        else if constexpr (kAcross == 17)
-            NK_WGMMA_HELD(17, "136", "bf16", "68", "69", "70", "71", "72", "73", "74");
-        else if constexpr (kAcross == 18)
-            NK_WGMMA_HELD(18, "144", "bf16", "72", "73", "74", "75", "76", "77", "78");
-        else if constexpr (kAcross == 19)
-            NK_WGMMA_HELD(19, "152", "bf16", "76", "77", "78", "79", "80", "81", "82");
-        else if constexpr (kAcross == 20)
-            NK_WGMMA_HELD(20, "160", "bf16", "80", "81", "82", "83", "84", "85", "86");
-        else if constexpr (kAcross == 21)
-            NK_WGMMA_HELD(21, "168", "bf16", "84", "85", "86", "87", "88", "89", "90");
-        else if constexpr (kAcross == 22)
-            NK_WGMMA_HELD(22, "176", "bf16", "88", "89", "90", "91", "92", "93", "94");
-        else if constexpr (kAcross == 23)
-            NK_WGMMA_HELD(23, "184", "bf16", "92", "93", "94", "95", "96", "97", "98");
-        else if constexpr (kAcross == 24)
-            NK_WGMMA_HELD(24, "192", "bf16", "96", "97", "98", "99", "100", "101", "102");
-        else if constexpr (kAcross == 25)
-            NK_WGMMA_HELD(25, "200", "bf16", "100", "101", "102", "103", "104", "105", "106");
-        else if constexpr (kAcross == 26)
-            NK_WGMMA_HELD(26, "208", "bf16", "104", "105", "106", "107", "108", "109", "110");
-        else if constexpr (kAcross == 27)
-            NK_WGMMA_HELD(27, "216", "bf16", "108", "109", "110", "111", "112", "113", "114");
-        else if constexpr (kAcross == 28)
-            NK_WGMMA_HELD(28, "224", "bf16", "112", "113", "114", "115", "116", "117", "118");
-        else if constexpr (kAcross == 29)
-            NK_WGMMA_HELD(29, "232", "bf16", "116", "117", "118", "119", "120", "121", "122");
-        else if constexpr (kAcross == 30)
-            NK_WGMMA_HELD(30, "240", "bf16", "120", "121", "122", "123", "124", "125", "126");
-        else if constexpr (kAcross == 31)
-            NK_WGMMA_HELD(31, "248", "bf16", "124", "125", "126", "127", "128", "129", "130");
-        else if constexpr (kAcross == 32)
-            NK_WGMMA_HELD(32, "256", "bf16", "128", "129", "130", "131", "132", "133", "134");
+        NK_OF_WIDTH(NK_WGMMA_HELD, "k16.f32.bf16.bf16")
     } else {
         static_assert(same<T, f16>);
-        if constexpr (kAcross == 1)
-            NK_WGMMA_HELD(1, "8", "f16", "4", "5", "6", "7", "8", "9", "10");
-        else if constexpr (kAcross == 2)
-            NK_WGMMA_HELD(2, "16", "f16", "8", "9", "10", "11", "12", "13", "14");
-        else if constexpr (kAcross == 3)
-            NK_WGMMA_HELD(3, "24", "f16", "12", "13", "14", "15", "16", "17", "18");
-        else if constexpr (kAcross == 4)
-            NK_WGMMA_HELD(4, "32", "f16", "16", "17", "18", "19", "20", "21", "22");
-        else if constexpr (kAcross == 5)
-            NK_WGMMA_HELD(5, "40", "f16", "20", "21", "22", "23", "24", "25", "26");
-        else if constexpr (kAcross == 6)
-            NK_WGMMA_HELD(6, "48", "f16", "24", "25", "26", "27", "28", "29", "30");
-        else if constexpr (kAcross == 7)
-            NK_WGMMA_HELD(7, "56", "f16", "28", "29", "30", "31", "32", "33", "34");
-        else if constexpr (kAcross == 8)
-            NK_WGMMA_HELD(8, "64", "f16", "32", "33", "34", "35", "36", "37", "38");
-        else if constexpr (kAcross == 9)
-            NK_WGMMA_HELD(9, "72", "f16", "36", "37", "38", "39", "40", "41", "42");
-        else if constexpr (kAcross == 10)
-            NK_WGMMA_HELD(10, "80", "f16", "40", "41", "42", "43", "44", "45", "46");
-        else if constexpr (kAcross == 11)
-            NK_WGMMA_HELD(11, "88", "f16", "44", "45", "46", "47", "48", "49", "50");
-        else if constexpr (kAcross == 12)
-            NK_WGMMA_HELD(12, "96", "f16", "48", "49", "50", "51", "52", "53", "54");
-        else if constexpr (kAcross == 13)
-            NK_WGMMA_HELD(13, "104", "f16", "52", "53", "54", "55", "56", "57", "58");
-        else if constexpr (kAcross == 14)
-            NK_WGMMA_HELD(14, "112", "f16", "56", "57", "58", "59", "60", "61", "62");
-        else if constexpr (kAcross == 15)
-            NK_WGMMA_HELD(15, "120", "f16", "60", "61", "62", "63", "64", "65", "66");
-        else if constexpr (kAcross == 16)
-            NK_WGMMA_HELD(16, "128", "f16", "64", "65", "66", "67", "68", "69", "70");
-        else if constexpr (kAcross == 17)
-            NK_WGMMA_HELD(17, "136", "f16", "68", "69", "70", "71", "72", "73", "74");
-        else if constexpr (kAcross == 18)
-            NK_WGMMA_HELD(18, "144", "f16", "72", "73", "74", "75", "76", "77", "78");
-        else if constexpr (kAcross == 19)
-            NK_WGMMA_HELD(19, "152", "f16", "76", "77", "78", "79", "80", "81", "82");
-        else if constexpr (kAcross == 20)
-            NK_WGMMA_HELD(20, "160", "f16", "80", "81", "82", "83", "84", "85", "86");
-        else if constexpr (kAcross == 21)
-            NK_WGMMA_HELD(21, "168", "f16", "84", "85", "86", "87", "88", "89", "90");
-        else if constexpr (kAcross == 22)
-            NK_WGMMA_HELD(22, "176", "f16", "88", "89", "90", "91", "92", "93", "94");
-        else if constexpr (kAcross == 23)
-            NK_WGMMA_HELD(23, "184", "f16", "92", "93", "94", "95", "96", "97", "98");
-        else if constexpr (kAcross == 24)
-            NK_WGMMA_HELD(24, "192", "f16", "96", "97", "98", "99", "100", "101", "102");
-        else if constexpr (kAcross == 25)
-            NK_WGMMA_HELD(25, "200", "f16", "100", "101", "102", "103", "104", "105", "106");
-        else if constexpr (kAcross == 26)
-            NK_WGMMA_HELD(26, "208", "f16", "104", "105", "106", "107", "108", "109", "110");
-        else if constexpr (kAcross == 27)
-            NK_WGMMA_HELD(27, "216", "f16", "108", "109", "110", "111", "112", "113", "114");
-        else if constexpr (kAcross == 28)
-            NK_WGMMA_HELD(28, "224", "f16", "112", "113", "114", "115", "116", "117", "118");
-        else if constexpr (kAcross == 29)
-            NK_WGMMA_HELD(29, "232", "f16", "116", "117", "118", "119", "120", "121", "122");
-        else if constexpr (kAcross == 30)
-            NK_WGMMA_HELD(30, "240", "f16", "120", "121", "122", "123", "124", "125", "126");
-        else if constexpr (kAcross == 31)
-            NK_WGMMA_HELD(31, "248", "f16", "124", "125", "126", "127", "128", "129", "130");
-        else if constexpr (kAcross == 32)
-            NK_WGMMA_HELD(32, "256", "f16", "128", "129", "130", "131", "132", "133", "134");
+        NK_OF_WIDTH(NK_WGMMA_HELD, "k16.f32.f16.f16")
     }
 }
 
+#undef NK_OF_WIDTH
 #undef NK_WGMMA
+#undef NK_WGMMA_NARROW
 #undef NK_WGMMA_HELD
 
 }  // namespace nk

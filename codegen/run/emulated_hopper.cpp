@@ -257,7 +257,7 @@ void EmulatedHopper::check_operand(const OperandLayout& layout, int size) {
     const std::uint64_t number = mine.products.open_group(context_.thread % kGroupThreads);
     std::vector<long long> units;
     for (int across = 0; across < size; across += layout.transposed ? 8 : 1)
-        for (int k = 0; k < 16; k += layout.transposed ? 1 : 8)
+        for (int k = 0; k < layout.depth(); k += layout.transposed ? 1 : layout.depth() / 2)
             units.push_back(layout.place(across, k) / 16 * 16);
     const SharedAccess access{SharedAccess::By::Product, context_.thread,
                               epoch_of(mine.agent, number)};

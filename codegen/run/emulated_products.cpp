@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "codegen/run/emulated_bulk.h"
@@ -10,10 +11,10 @@
 namespace napkin {
 namespace {
 
+using nk::emulator::Format;
 using nk::emulator::GroupProduct;
 
 constexpr int kRows = 64;
-constexpr int kDepth = 16;
 constexpr std::size_t kKnown = 64;  ///< registers that a thread's products used, the last ones
 /// A signalling NaN: what is computed from it in place is another.
 constexpr std::uint32_t kPoison = 0xffa0dead;
@@ -44,8 +45,21 @@ bool poisoned(const float* registers, int count) {
                        [](float value) { return bits_of(value) == kPoison; });
 }
 
-float widen(std::uint32_t bits, bool half) {
-    if (!half) return float_of(bits << 16);
+bool is_narrow(Format format) {
+    return format == Format::E4M3 || format == Format::E5M2;
+}
+
+float widen(std::uint32_t bits, Format format) {
+    if (format == Format::BF16) return float_of(bits << 16);
+    if (format == Format::E5M2) return widen(bits << 8, Format::F16);
+    if (format == Format::E4M3) {
+        const float sign = (bits & 0x80U) != 0 ? -1.0F : 1.0F;
+        const int exponent = static_cast<int>(bits >> 3 & 15);
+        const int fraction = static_cast<int>(bits & 7);
+        if ((bits & 0x7fU) == 0x7fU) return float_of(0x7fc00000U);
+        return sign * (exponent == 0 ? std::ldexp(static_cast<float>(fraction), -9)
+                                     : std::ldexp(static_cast<float>(8 + fraction), exponent - 10));
+    }
     const std::uint32_t magnitude = (bits & 0x7fffU) << 13;
     const std::uint32_t sign = (bits & 0x8000U) << 16;
     if (magnitude >= 0x7c00U << 13) return float_of(sign | magnitude | 0x7f800000U);
@@ -55,7 +69,54 @@ float widen(std::uint32_t bits, bool half) {
 bool same_product(const GroupProduct& a, const GroupProduct& b) {
     return a.across == b.across && (a.held == nullptr) == (b.held == nullptr) && a.left == b.left &&
            a.right == b.right && a.left_transposed == b.left_transposed &&
-           a.right_transposed == b.right_transposed && a.add == b.add && a.half == b.half;
+           a.right_transposed == b.right_transposed && a.add == b.add &&
+           a.left_format == b.left_format && a.right_format == b.right_format;
+}
+
+/// The exponent of a number as its format holds it: the least normal one's below that.
+int exponent_of(float value, Format format) {
+    const int least = format == Format::E4M3 ? -6 : -14;
+    return std::max(std::ilogb(value), least);
+}
+
+/// Numbers of 8 bits that are multiplied with others, and their exponents.
+struct NarrowFactors {
+    std::vector<float> values;
+    std::vector<int> exponents;  ///< far below all others where the number is zero
+
+    NarrowFactors(std::vector<float> from, Format format) : values(std::move(from)) {
+        constexpr int kZero = -(1 << 20);
+        for (const float value : values)
+            exponents.push_back(value == 0 ? kZero : exponent_of(value, format));
+    }
+};
+
+/// A number without what lies after its 13th bit of fraction.
+float cut(float value) {
+    return float_of(bits_of(value) & ~0x3ffU);
+}
+
+/// sum + left[0] right[0] + left[1] right[columns] ..., as the tensor core sums numbers of 8 bits.
+float narrow_sum(float sum, const NarrowFactors& left, std::size_t first,
+                 const NarrowFactors& right, std::size_t column, std::size_t columns) {
+    constexpr std::size_t kDepth = 32;
+    constexpr int kBits = 13;
+    float plain = sum;
+    int largest = sum == 0 ? -(1 << 22) : std::ilogb(sum);
+    for (std::size_t k = 0; k < kDepth; ++k) {
+        const std::size_t of_right = k * columns + column;
+        plain += left.values[first + k] * right.values[of_right];
+        largest = std::max(largest, left.exponents[first + k] + right.exponents[of_right]);
+    }
+    constexpr int kNone = -(1 << 18);
+    if (!std::isfinite(plain)) return plain;
+    if (largest < kNone) return 0;
+    const double unit = std::ldexp(1.0, kBits - largest);
+    auto units = static_cast<std::int64_t>(static_cast<double>(sum) * unit);
+    for (std::size_t k = 0; k < kDepth; ++k)
+        units += static_cast<std::int64_t>(static_cast<double>(left.values[first + k]) *
+                                           right.values[k * columns + column] * unit);
+    return cut(static_cast<float>(static_cast<double>(units) / unit));
 }
 
 }  // namespace
@@ -64,7 +125,7 @@ long long OperandLayout::place(int across, int k) const {
     const int pitch = swizzle;
     long long at = start;
     if (!transposed) {
-        at += across / 8 * rows_apart + across % 8 * pitch + k * 2;
+        at += across / 8 * rows_apart + across % 8 * pitch + k * element_bytes;
     } else {
         const int width = swizzle / 2;
         at +=
@@ -73,8 +134,8 @@ long long OperandLayout::place(int across, int k) const {
     return swizzled(at, swizzle);
 }
 
-Misuse decode(std::uint64_t operand, bool transposed, int size, long long shared_bytes,
-              OperandLayout& layout) {
+Misuse decode(std::uint64_t operand, bool transposed, Format format, int size,
+              long long shared_bytes, OperandLayout& layout) {
     const auto field = [&](int from) {
         return static_cast<long long>(operand >> from & 0x3fff) * 16;
     };
@@ -83,17 +144,19 @@ Misuse decode(std::uint64_t operand, bool transposed, int size, long long shared
     layout.rows_apart = field(32);
     layout.swizzle = std::array{0, 128, 64, 32}[operand >> 62];
     layout.transposed = transposed;
+    layout.element_bytes = is_narrow(format) ? 1 : 2;
     if (layout.swizzle == 0) return "an operand of a product without swizzle";
     long long least = layout.start;
     long long most = layout.start;
     for (int across = 0; across < size; ++across)
-        for (const int k : {0, kDepth - 1}) {
+        for (const int k : {0, layout.depth() - 1}) {
             least = std::min(least, layout.place(across, k));
             most = std::max(most, layout.place(across, k));
         }
-    if (least >= 0 && most + 2 <= shared_bytes) return std::nullopt;
+    const long long end = most + layout.element_bytes;
+    if (least >= 0 && end <= shared_bytes) return std::nullopt;
     return fmt::format("an operand of a product outside shared memory: bytes {} to {} of {}", least,
-                       most + 2, shared_bytes);
+                       end, shared_bytes);
 }
 
 void GroupProducts::know(Thread& of, const void* registers, int words) {
@@ -133,11 +196,11 @@ Misuse GroupProducts::begin(const GroupProduct& product) {
     started.what = product;
     if (product.held != nullptr)
         started.held.resize(std::size_t{4} * kGroupThreads);
-    else if (Misuse wrong =
-                 decode(product.left, product.left_transposed, kRows, shared_bytes_, started.left))
+    else if (Misuse wrong = decode(product.left, product.left_transposed, product.left_format,
+                                   kRows, shared_bytes_, started.left))
         return wrong;
-    if (Misuse wrong = decode(product.right, product.right_transposed, 8 * product.across,
-                              shared_bytes_, started.right))
+    if (Misuse wrong = decode(product.right, product.right_transposed, product.right_format,
+                              8 * product.across, shared_bytes_, started.right))
         return wrong;
     queue_.push_back(std::move(started));
     return std::nullopt;
@@ -283,35 +346,56 @@ StartedProduct& GroupProducts::last(int thread) {
     return at(threads_[static_cast<std::size_t>(thread)].started - 1);
 }
 
-float GroupProducts::element(const OperandLayout& layout, int across, int k, bool half) const {
+float GroupProducts::element(const OperandLayout& layout, int across, int k, Format format) const {
     std::uint16_t bits = 0;
-    std::memcpy(&bits, shared_ + layout.place(across, k), sizeof bits);
-    return widen(bits, half);
+    std::memcpy(&bits, shared_ + layout.place(across, k),
+                static_cast<std::size_t>(layout.element_bytes));
+    return widen(bits, format);
 }
 
 float GroupProducts::left_element(const StartedProduct& product, int row, int k) const {
-    if (product.held.empty()) return element(product.left, row, k, product.what.half);
+    if (product.held.empty()) return element(product.left, row, k, product.what.left_format);
     const int thread = row / 16 * 32 + row % 8 * 4 + k % 8 / 2;
     const int word = row % 16 / 8 + k / 8 * 2;
     const std::uint32_t pair = product.held[static_cast<std::size_t>(4 * thread + word)];
-    return widen(pair >> (16 * (k % 2)) & 0xffffU, product.what.half);
+    return widen(pair >> (16 * (k % 2)) & 0xffffU, product.what.left_format);
+}
+
+/// Those of step k along it, then those of the next.
+std::vector<float> GroupProducts::right_elements(const StartedProduct& product) const {
+    const int columns = 8 * product.what.across;
+    std::vector<float> right;
+    for (int k = 0; k < product.right.depth(); ++k)
+        for (int column = 0; column < columns; ++column)
+            right.push_back(element(product.right, column, k, product.what.right_format));
+    return right;
 }
 
 void GroupProducts::carry_out(StartedProduct& product) const {
-    const int columns = 8 * product.what.across;
-    std::vector<float> right(static_cast<std::size_t>(kDepth * columns));
-    for (int column = 0; column < columns; ++column)
-        for (int k = 0; k < kDepth; ++k)
-            right[static_cast<std::size_t>(k * columns + column)] =
-                element(product.right, column, k, product.what.half);
+    const auto columns = static_cast<std::size_t>(8 * product.what.across);
+    const int depth = product.right.depth();
+    std::vector<float> right = right_elements(product);
+    std::vector<float> left;
+    for (int row = 0; row < kRows; ++row)
+        for (int k = 0; k < depth; ++k) left.push_back(left_element(product, row, k));
     std::vector<float>& sums = product.results->at;
     if (!product.what.add) std::fill(sums.begin(), sums.end(), 0.0F);
-    for (int row = 0; row < kRows; ++row)
-        for (int k = 0; k < kDepth; ++k) {
-            const float factor = left_element(product, row, k);
-            const float* from = &right[static_cast<std::size_t>(k * columns)];
-            float* to = &sums[static_cast<std::size_t>(row * columns)];
-            for (int column = 0; column < columns; ++column) to[column] += factor * from[column];
+    const auto steps = static_cast<std::size_t>(depth);
+    if (is_narrow(product.what.right_format)) {
+        const NarrowFactors of_left(std::move(left), product.what.left_format);
+        const NarrowFactors of_right(std::move(right), product.what.right_format);
+        for (std::size_t at = 0; at < sums.size(); ++at)
+            sums[at] = narrow_sum(sums[at], of_left, at / columns * steps, of_right, at % columns,
+                                  columns);
+        return;
+    }
+    for (std::size_t row = 0; row < kRows; ++row)
+        for (std::size_t k = 0; k < steps; ++k) {
+            const float factor = left[row * steps + k];
+            const float* from = &right[k * columns];
+            float* to = &sums[row * columns];
+            for (std::size_t column = 0; column < columns; ++column)
+                to[column] += factor * from[column];
         }
 }
 

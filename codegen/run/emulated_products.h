@@ -4,6 +4,10 @@
 // Registers are the kernel's variables, known by address. While a product is in flight its results
 // are poison; that nobody writes them is seen at the wait, and that a fence stood between what
 // wrote a register and the product that reads it by what the register held at the fence.
+//
+// Products of 2-byte elements are exact, and summed in f32. Of 8 bits a sum of 32 of them and of
+// what they are added to is cut off 13 bits after the largest exponent, towards zero, as published
+// models of the H100 have it (Khattak and Mikaitis, arXiv 2512.07004).
 #pragma once
 
 #include <array>
@@ -27,13 +31,16 @@ struct OperandLayout {
     long long rows_apart = 0;
     int swizzle = 0;
     bool transposed = false;  ///< what runs along k in memory is not
+    int element_bytes = 2;
 
+    /// Of one instruction, along k.
+    [[nodiscard]] int depth() const { return 32 / element_bytes; }
     /// The place of an element: its number along rows or columns, and along k.
     [[nodiscard]] long long place(int across, int k) const;
 };
 /// The operand, or what is wrong with it: `size` rows or columns of it are inside shared memory.
-[[nodiscard]] Misuse decode(std::uint64_t operand, bool transposed, int size,
-                            long long shared_bytes, OperandLayout& layout);
+[[nodiscard]] Misuse decode(std::uint64_t operand, bool transposed, nk::emulator::Format format,
+                            int size, long long shared_bytes, OperandLayout& layout);
 
 /// 64 x 8 across results while products add to them.
 struct ResultsInFlight {
@@ -120,8 +127,10 @@ private:
     Misuse end_one(int thread, StartedProduct& product);
     static Misuse check_fenced(Thread& of, const void* registers, int words);
     static void know(Thread& of, const void* registers, int words);
-    [[nodiscard]] float element(const OperandLayout& layout, int across, int k, bool half) const;
+    [[nodiscard]] float element(const OperandLayout& layout, int across, int k,
+                                nk::emulator::Format format) const;
     [[nodiscard]] float left_element(const StartedProduct& product, int row, int k) const;
+    [[nodiscard]] std::vector<float> right_elements(const StartedProduct& product) const;
     void carry_out(StartedProduct& product) const;
     void drop_ended();
 

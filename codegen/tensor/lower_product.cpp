@@ -110,8 +110,7 @@ void TensorLowering::declare_left(const schedule::Op& op, Body& body) {
     if (!added) return;
     known->second = left_name(product);
     const std::string type = kernel::element_name(product.type);
-    const std::int64_t steps =
-        padded(plan_.extents.at(product.depth), schedule::kTile) / schedule::kTile;
+    const std::int64_t steps = schedule::padded_depth(plan_, product) / schedule::kTile;
     body.push_back(kernel::declare({"LeftOperand", {kernel::Type(type), 1, steps}}, known->second,
                                    std::nullopt, fmt::format("rounded to {}", type)));
 }
@@ -171,7 +170,7 @@ kernel::Expression TensorLowering::order_of(const Product& product, bool left) c
 
 std::vector<kernel::Expression> TensorLowering::orders_of(const Product& product) const {
     return {order_of(product, true), order_of(product, false),
-            padded(plan_.extents.at(product.depth), schedule::kTile)};
+            schedule::padded_depth(plan_, product)};
 }
 
 kernel::Expression TensorLowering::first_column(AxisId axis) const {
@@ -226,7 +225,8 @@ kernel::Statement TensorLowering::multiplication(
                       warp_part(*plan_.row), right, column})}};
 }
 
-/// Starts a product by a warp group, on top of what is in `sum` where it adds.
+/// Starts a product by a warp group, on top of what is in `sum` where it adds; in 8 bits, carries
+/// it out.
 kernel::Statement TensorLowering::group_multiplication(
     LeafId leaf, const kernel::Expression& sum, const std::optional<kernel::Expression>& left,
     bool adds) const {
@@ -235,7 +235,9 @@ kernel::Statement TensorLowering::group_multiplication(
     if (left)
         return {Run{
             call({"start_multiply", {order_of(product, false)}}, {sum, *left, right, 0, adds})}};
-    return {Run{call({"start_multiply", orders_of(product)},
+    const bool narrow = is_narrow(product);
+    return {Run{call(narrow ? kernel::Entity{"multiply_narrow", {padded_depth(plan_, product)}}
+                            : kernel::Entity{"start_multiply", orders_of(product)},
                      {sum, *matrix_of(leaf, product, true), call("group_row"), right, 0, adds})}};
 }
 
@@ -313,7 +315,7 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
 
     body.push_back(groups ? group_multiplication(op.leaf, sum, left, adds)
                           : multiplication(op, compute, sum, left));
-    if (groups && (apart || op.completion != schedule::Completion::Finish))
+    if (groups && !is_narrow(product) && (apart || op.completion != schedule::Completion::Finish))
         body.push_back({Run{call({"finish_multiply", {0}}, {sum})}});
     if (keeps_factor && factor != 1) scales_[array] = factor;
     if (!apart) return;

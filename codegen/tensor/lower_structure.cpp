@@ -47,10 +47,13 @@ LoweredRegion TensorLowering::run() {
     program_.body = std::move(body);
     limit_whole_axes();
     LoweredRegion result = finish();
-    for (const auto& [leaf, product] : plan_.products)
-        if (rounds_operand(product))
-            result.operands[std::get<Compute>(leaves_[leaf.index()]->node).statement.box] =
-                product.type;
+    for (const auto& [leaf, product] : plan_.products) {
+        const BoxId box = std::get<Compute>(leaves_[leaf.index()]->node).statement.box;
+        if (is_narrow(product))
+            result.narrow.insert(box);
+        else if (rounds_operand(product))
+            result.operands[box] = product.type;
+    }
     return result;
 }
 

@@ -19,6 +19,9 @@ using error_bounds::plus;
 using error_bounds::rounding;
 using error_bounds::times;
 
+/// What the tensor core cuts off sums of numbers of 8 bits, beside the largest addend.
+constexpr double kNarrowCut = 0x1p-13;
+
 /// What underflow adds to an error, where the type's exponents are few.
 double noticeable_underflow(ElementType type) {
     constexpr double kNegligible = 1e-30;
@@ -147,6 +150,10 @@ private:
                 bound = plus(plus(std::move(bound), rounding(4 * unit_roundoff(operands->second),
                                                              apply(Function::Sqrt, {squares}))),
                              underflow_of_operands(statement, fold, operands->second));
+            if (precision_.narrow.contains(statement.box))
+                bound = plus(plus(std::move(bound),
+                                  rounding(24 * kNarrowCut, magnitude(at_own_axes(target)))),
+                             rounding(6 * kNarrowCut, apply(Function::Sqrt, {squares})));
             set_bound(target, std::move(bound));
         } else if (fold.monoid == kProduct && !(integral && is_zero(error))) {
             Expression relative = is_zero(error)

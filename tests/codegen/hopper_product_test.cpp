@@ -1,6 +1,7 @@
 // Products of warp groups in the emulator against plain loops: every type, order, width of the
 // swizzle and several depths, the operands loaded by a warp group of its own through a ring.
-// Elements are small whole numbers, so that all sums are exact.
+// Elements are small whole numbers, so that all sums are exact; what the tensor core cuts off sums
+// of numbers of 8 bits has a case of its own.
 #include <panels.cuh>
 #include <tensor.cuh>
 
@@ -23,8 +24,13 @@ struct Shape {
 const std::vector<Shape> kShapes = {
     {2, 64, 64, 3}, {1, 32, 32, 2}, {1, 48, 16, 4}, {1, 128, 128, 1}};
 
+/// What there is of operands of so many bytes: those of 8 bits run along k, 32 of them at once.
+bool exists(const Shape& shape, bool plain_left, bool plain_right, std::size_t bytes) {
+    return bytes == 2 || (plain_left && !plain_right && shape.depth % 32 == 0);
+}
+
 /// C = op(A) op(B) for one of the shapes and orders, chosen at run time.
-std::string product_source(const std::string& type) {
+std::string product_source(const std::string& type, std::size_t bytes) {
     std::string text = "using T = " + type + R"(;
 /// Bulk copies of a tile, a panel each.
 template <int kRank, class Tile>
@@ -84,8 +90,12 @@ NK_DEVICE void product(unsigned char* memory, const TensorMap& A, const TensorMa
     acc.fill(0.0f);
     for (int chunk = 0; chunk < chunks; ++chunk) {
         ring.wait_filled(chunk);
-        start_multiply<kLeft, kRight, kDepth>(acc, a(chunk), row, b(chunk), 0, chunk > 0);
-        finish_multiply<0>(acc);
+        if constexpr (sizeof(T) == 1) {
+            multiply_narrow<kDepth>(acc, a(chunk), row, b(chunk), 0, chunk > 0);
+        } else {
+            start_multiply<kLeft, kRight, kDepth>(acc, a(chunk), row, b(chunk), 0, chunk > 0);
+            finish_multiply<0>(acc);
+        }
         ring.release(chunk);
     }
     for (int i = 0; i < acc.rows; ++i)
@@ -101,12 +111,17 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 )";
     int which = 0;
     for (const Shape& shape : kShapes)
-        for (const char* left : {"AsStored", "Transposed"})
-            for (const char* right : {"AsStored", "Transposed"})
-                text += "    if (which == " + std::to_string(which++) + ") product<Order::" + left +
-                        ", Order::" + right + ", " + std::to_string(shape.consumers) + ", " +
-                        std::to_string(shape.columns) + ", " + std::to_string(shape.depth) + ", " +
-                        std::to_string(shape.stages) + ">(memory, A, B, C, m, n, k);\n";
+        for (const bool left : {true, false})
+            for (const bool right : {true, false}) {
+                const auto order = [](bool plain) { return plain ? "AsStored" : "Transposed"; };
+                const int number = which++;
+                if (!exists(shape, left, right, bytes)) continue;
+                text += "    if (which == " + std::to_string(number) +
+                        ") product<Order::" + order(left) + ", Order::" + order(right) + ", " +
+                        std::to_string(shape.consumers) + ", " + std::to_string(shape.columns) +
+                        ", " + std::to_string(shape.depth) + ", " + std::to_string(shape.stages) +
+                        ">(memory, A, B, C, m, n, k);\n";
+            }
     return text + "}\n";
 }
 
@@ -133,9 +148,9 @@ struct Operand {
     }
     /// Its map, in boxes of panels of `columns` by `rows`.
     void add_to(test::KernelRunner& runner, const char* name, int tile_rows, int tile_columns) {
-        const int panel = std::min(
-            tile_columns, nk::alignment_of(tile_columns * static_cast<int>(sizeof(T)) / 16) * 8);
-        runner.map(name, values, {columns, rows}, {panel, tile_rows}, 2 * panel);
+        constexpr int kBytes = static_cast<int>(sizeof(T));
+        const int panel = nk::alignment_of(tile_columns * kBytes / 16) * 16 / kBytes;
+        runner.map(name, values, {columns, rows}, {panel, tile_rows}, kBytes * panel);
     }
 };
 
@@ -156,7 +171,7 @@ void check_product(const Shape& shape, bool plain_left, bool plain_right, int wh
     const int tile_m = 64 * shape.consumers;
     const int m = 2 * tile_m - 24;
     const int n = shape.columns - 8;
-    const int k = 3 * shape.depth - 8;
+    const int k = 3 * shape.depth - 16 / static_cast<int>(sizeof(T));
     Operand<T> a = operand<T>(m, k, !plain_left, 1);
     Operand<T> b = operand<T>(k, n, !plain_right, 2);
     std::vector<float> c(static_cast<std::size_t>(m * n), -1.0F);
@@ -180,19 +195,66 @@ void check_product(const Shape& shape, bool plain_left, bool plain_right, int wh
 template <class T>
 void check_products(const std::string& type) {
     INFO(type);
-    const std::string source = product_source(type);
+    const std::string source = product_source(type, sizeof(T));
     int which = 0;
     for (const Shape& shape : kShapes)
         for (const bool plain_left : {true, false})
-            for (const bool plain_right : {true, false})
-                check_product<T>(shape, plain_left, plain_right, which++, source);
+            for (const bool plain_right : {true, false}) {
+                const int number = which++;
+                if (exists(shape, plain_left, plain_right, sizeof(T)))
+                    check_product<T>(shape, plain_left, plain_right, number, source);
+            }
 }
+
+/// C = A B of 64 x 256 and 256 x 8 numbers of 8 bits, B stored by columns.
+const char* const kNarrowSource = R"(
+extern "C" __global__ void __launch_bounds__(128, 1)
+    products(Global<const e4m3> A, Global<const e5m2> B, Global<float> C) {
+    NK_SHARED_MEMORY(memory);
+    const auto a = shared_panels<e4m3, 64, 256>(memory, 0, "A_tile");
+    const auto b = shared_panels<e5m2, 8, 256>(memory, 16384, "B_tile");
+    for (int at = threadIdx.x; at < 64 * 256; at += 128) a.data[a.place(at / 256, at % 256)] = A[at];
+    for (int at = threadIdx.x; at < 8 * 256; at += 128) b.data[b.place(at / 256, at % 256)] = B[at];
+    fence_async();
+    block_barrier();
+    Fragment<1, 1> acc;
+    multiply_narrow<256>(acc, a, 0, b, 0, false);
+    for (int i = 0; i < acc.rows; ++i)
+        for (int j = 0; j < acc.columns; ++j)
+            C[(warp_index() * 16 + acc.row(i)) * 8 + acc.column(j)] = acc(i, j);
+}
+)";
 
 }  // namespace
 
 TEST_CASE("products of warp groups: every type, order and swizzle, through a ring") {
     check_products<nk::bf16>("bf16");
     check_products<nk::f16>("f16");
+    check_products<nk::e4m3>("e4m3");
+    check_products<nk::e5m2>("e5m2");
+}
+
+TEST_CASE("products of numbers of 8 bits: sums of 128 are cut off after 13 bits of fraction") {
+    // 256, then 2^-6 or -2^-6 for ever, which are half of what the tensor core has beside 256.
+    std::vector<nk::e4m3> a(std::size_t{64} * 256, nk::convert<nk::e4m3>(0x1p-6F));
+    std::vector<nk::e5m2> b(std::size_t{8} * 256, nk::convert<nk::e5m2>(1.0F));
+    for (std::size_t row = 0; row < 64; ++row) {
+        a[row * 256] = nk::convert<nk::e4m3>(256.0F);
+        if (row % 2 == 1)
+            for (std::size_t k = 1; k < 256; ++k)
+                a[row * 256 + k] = nk::convert<nk::e4m3>(-0x1p-6F);
+    }
+    // Of the last column twice as much, which it has.
+    for (std::size_t k = 1; k < 256; ++k) b[7 * 256 + k] = nk::convert<nk::e5m2>(2.0F);
+    std::vector<float> c(std::size_t{64} * 8, -1.0F);
+    test::KernelRunner runner("products", kNarrowSource, 128, 32 * 1024);
+    const EmulatedRun run = runner.buffer("A", a).buffer("B", b).buffer("C", c).run(1, 1);
+    REQUIRE_MESSAGE(!run.fault.has_value(), (run.fault ? run.fault->message : ""));
+    for (std::size_t row = 0; row < 64; ++row) {
+        const float sign = row % 2 == 0 ? 1.0F : -1.0F;
+        CHECK_EQ(c[row * 8], 256 + sign * 128 * 0x1p-6F);
+        CHECK_EQ(c[row * 8 + 7], 256 + sign * 255 * 0x1p-5F);
+    }
 }
 
 }  // namespace napkin

@@ -78,6 +78,17 @@ TensorWorkload attention(const std::string& name, const std::string& score,
             std::move(sizes), derivation};
 }
 
+/// A product in 8 bits with a scale of every row and column, a bias and a residual.
+TensorWorkload scaled(const std::string& sum) {
+    return {sum,
+            "diagram mm { axis m = 136, n = 72, k = 320\n input A[m, k] : e4m3\n"
+            "input B[n, k] : e5m2\n input sa[m], sb[n], bias[n] : f32\n input R[m, n] : bf16\n"
+            "output C[m, n] : bf16 = relu((" +
+                sum + ") * sb[n] + bias[n]) + R[m, n] }",
+            {},
+            "fuse all\ngroup m by 128\ngroup n by 64\nstream k by 128"};
+}
+
 std::vector<TensorWorkload> workloads() {
     std::vector<TensorWorkload> list;
     for (const char* left : {"m, k", "k, m"})
@@ -136,6 +147,32 @@ std::vector<TensorWorkload> workloads() {
                     "output C[m, n] : bf16 = silu(G[m, n]) * U[m, n] }",
                     {},
                     "fuse all\ngroup m by 128\ngroup n by 32\nstream k by 32"});
+    // 8 bits: rows that bulk copies take and others, sums of more than 128, padded depths.
+    for (const char* tiles :
+         {"group m by 128\ngroup n by 64\nstream k by 64", "group m by 64\ngroup n by 152",
+          "group m by 64\ngroup n by 40\nstream k by 48"})
+        for (const std::int64_t depth : {104, 160, 304}) {
+            list.push_back(product("m, k", "n, k", depth == 160 ? "e5m2" : "e4m3", tiles));
+            list.back().sizes = {{"k", depth}};
+        }
+    list.push_back(product("m, k", "k, n", "e4m3", "group m by 64\ngroup n by 64\nstream k by 64"));
+    list.push_back(scaled("sum(k) A[m, k] * B[n, k]"));
+    list.push_back(scaled("sum(k) (sa[m] * A[m, k]) * B[n, k]"));
+    list.push_back(
+        {"a gate of two products in 8 bits, batched",
+         "diagram mm { axis m = 130, n = 72, k = 96\n input A[m, k], B[n, k], D[n, k] : "
+         "e4m3\n input s[m] : f32\n G[m, n] = sum(k) A[m, k] * B[n, k]\n"
+         "U[m, n] = sum(k) A[m, k] * D[n, k]\n output C[m, n] : bf16 = "
+         "if n <= m then silu(s[m] * G[m, n]) * U[m, n] else 0\n weave b = 2 over A, s }",
+         {},
+         "fuse all\ngroup m by 128\ngroup n by 32\nstream k by 32"});
+    list.push_back({"attention with scores in 8 bits",
+                    "diagram attention { axis q = 136, x = 152, d = 64\n input Q[q, d], K[x, d] : "
+                    "e4m3\n input V[x, d] : bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d] * "
+                    "rsqrt(size(d))\n P[q, x] = softmax[x](S[q, x])\n output O[q, d] : bf16 = "
+                    "sum(x) P[q, x] * V[x, d]\n weave h = 2 }",
+                    {},
+                    "fuse all\ngroup q by 64\nstream x by 64"});
     for (const char* type : {"e4m3", "i8"})
         list.push_back({fmt::format("a right operand of {}", type),
                         fmt::format("diagram mm {{ axis m = 136, n = 72, k = 104\n input A[m, k] : "
@@ -325,7 +362,8 @@ TEST_CASE("sm_90a: random products and attentions in random tiles are right") {
             const std::string tiles = fmt::format("group m by {}\ngroup n by {}\nstream k by {}",
                                                   pick({64, 128, 100, 192}), any(1, 20) * 8, depth);
             if (kind == 0)
-                workload = product(left, right, random() % 2 == 0 ? "bf16" : "f16", tiles);
+                workload = product(left, right,
+                                   std::array{"bf16", "f16", "e4m3", "e5m2"}[random() % 4], tiles);
             else if (kind == 1)
                 workload = product(left, right, "bf16",
                                    fmt::format("{}\nsplit-stream k by {}", tiles, 2 * depth));
@@ -375,12 +413,40 @@ TEST_CASE("sm_90a: what warp groups do not take is made for sm_80, and the heade
     CHECK(kernel.source.find("warp groups take 64 rows at once") != std::string::npos);
 }
 
+TEST_CASE("sm_90a: what is multiplied in 8 bits, and why the rest is widened") {
+    const auto source = [](const std::string& inputs, const std::string& left) {
+        const State state =
+            test::state_of({"",
+                            "diagram mm { axis m = 128, n = 64, k = 128\n " + inputs +
+                                "\n output C[m, n] : bf16 = sum(k) " + left + " * B[n, k] }",
+                            {},
+                            "fuse all\ngroup m by 64\ngroup n by 64\nstream k by 64"});
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        REQUIRE(program);
+        return program->kernels.front().source;
+    };
+    CHECK_NE(source("input A[m, k], B[n, k] : e4m3", "A[m, k]").find("multiply_narrow<64>"),
+             std::string::npos);
+    for (const auto& [inputs, left, why] :
+         {std::tuple("input A[m, k] : bf16\n input B[n, k] : e4m3", "A[m, k]", "`A` is bf16"),
+          {"input A[k, m], B[n, k] : e4m3", "A[k, m]",
+           "neighbours along `k` of `A` are none in memory"},
+          {"input A[m, k], B[n, k] : e4m3\n input g[k] : bf16", "relu(A[m, k] + g[k])",
+           "the left operand of `C_sum` is computed"}}) {
+        const std::string text = source(inputs, left);
+        CHECK_EQ(text.find("multiply_narrow"), std::string::npos);
+        CHECK_NE(text.find(fmt::format("// Operands of 8 bits are widened, since {}.\n", why)),
+                 std::string::npos);
+    }
+}
+
 TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measured") {
     if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     const std::filesystem::path folder = NAPKIN_BENCHMARKS_DIR;
     const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
     for (const auto& [diagram, derivation] : {std::pair("matmul", "matmul"),
                                               {"matmul", "matmul_split_k"},
+                                              {"matmul_e4m3", "matmul_e4m3"},
                                               {"attention", "attention"},
                                               {"attention_causal", "attention"},
                                               {"convolution_valid", "convolution_valid"},

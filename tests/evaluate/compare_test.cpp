@@ -120,7 +120,7 @@ TEST_CASE("compare: weights and outputs in bf16 pass with their types, fail with
     const Tensors inputs = random_inputs(attention.b.diagram, 2);
     const Tensor got = attention.kernel(inputs, ElementType::BF16);
     Reference narrow(attention.b.diagram, inputs,
-                     {ElementType::F32, {{attention.weight, ElementType::BF16}}, {}});
+                     {ElementType::F32, {{attention.weight, ElementType::BF16}}, {}, false, {}});
     const Comparison good = compare(narrow, attention.output, got);
     CHECK(good.ok);
     CHECK(good.tolerance < 0.05);

@@ -151,21 +151,49 @@ NK_DEVICE u64 further(u64 operand, int bytes) {
 template <class A, class B>
 inline constexpr bool same = std::is_same_v<A, B>;
 
-template <class T, bool kLeftTransposed, bool kRightTransposed, int kAcross>
+namespace emulator {
+
+template <class T>
+constexpr Format format_of() {
+    static_assert(same<T, bf16> || same<T, f16> || same<T, e4m3> || same<T, e5m2>);
+    if constexpr (same<T, bf16>) return Format::BF16;
+    if constexpr (same<T, f16>) return Format::F16;
+    return same<T, e4m3> ? Format::E4M3 : Format::E5M2;
+}
+
+}  // namespace emulator
+
+template <class Left, bool kLeftTransposed, bool kRightTransposed, class Right = Left, int kAcross>
 NK_DEVICE void start_product(float (&acc)[kAcross][4], u64 left, u64 right, bool add) {
     static_assert(kAcross >= 1 && kAcross <= 32);
-    static_assert(same<T, bf16> || same<T, f16>);
-    const emulator::GroupProduct product{&acc[0][0],  kAcross,         nullptr,          left,
-                                         right,       kLeftTransposed, kRightTransposed, add,
-                                         same<T, f16>};
+    static_assert(same<Left, Right> || (sizeof(Left) == 1 && sizeof(Right) == 1));
+    static_assert(sizeof(Left) == 2 || (!kLeftTransposed && !kRightTransposed));
+    const emulator::GroupProduct product{&acc[0][0],
+                                         kAcross,
+                                         nullptr,
+                                         left,
+                                         right,
+                                         kLeftTransposed,
+                                         kRightTransposed,
+                                         add,
+                                         emulator::format_of<Left>(),
+                                         emulator::format_of<Right>()};
     emulator::context->hopper.start_product(emulator::context, &product);
 }
 template <class T, bool kRightTransposed, int kAcross>
 NK_DEVICE void start_product(float (&acc)[kAcross][4], const u32 (&left)[4], u64 right, bool add) {
     static_assert(kAcross >= 1 && kAcross <= 32);
     static_assert(same<T, bf16> || same<T, f16>);
-    const emulator::GroupProduct product{&acc[0][0], kAcross,          left, 0,           right,
-                                         false,      kRightTransposed, add,  same<T, f16>};
+    const emulator::GroupProduct product{&acc[0][0],
+                                         kAcross,
+                                         left,
+                                         0,
+                                         right,
+                                         false,
+                                         kRightTransposed,
+                                         add,
+                                         emulator::format_of<T>(),
+                                         emulator::format_of<T>()};
     emulator::context->hopper.start_product(emulator::context, &product);
 }
 

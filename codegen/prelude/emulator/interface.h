@@ -45,6 +45,8 @@ struct BulkCopy {
     long long barrier = -1;  ///< where a load's bytes complete; -1 for a store
 };
 
+/// Of a product's operands, as its instruction names them.
+enum class Format { BF16, F16, E4M3, E5M2 };
 /// A thread's part in a product of its warp group: 64 x 8 across results.
 struct GroupProduct {
     float* results = nullptr;  ///< 4 of every 8 columns
@@ -55,7 +57,8 @@ struct GroupProduct {
     bool left_transposed = false;
     bool right_transposed = false;
     bool add = false;
-    bool half = false;  ///< f16, else bf16
+    Format left_format = Format::BF16;
+    Format right_format = Format::BF16;
 };
 /// Where shared memory begins for what encodes its addresses.
 inline constexpr long long kSharedBase = 1024;
