@@ -195,6 +195,29 @@ def decoding(sizes):
     return {"sdpa": attention(False, sizes)[0]["flash"]}, "sdpa"
 
 
+def grouped_decoding(sizes):
+    """One new token: `q` query heads on each of `h` heads of keys and values. `copy` moves as many bytes as these have."""
+    b, h, g, x, d = (sizes[axis] for axis in "bhqxd")
+    q, k, v = randn(b, h * g, 1, d), randn(b, h, x, d), randn(b, h, x, d)
+    peers = {"copy": microseconds(lambda: v.copy_(k))}
+    for peer, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
+        with sdpa_kernel(backend):
+            peers[peer] = microseconds(lambda: F.scaled_dot_product_attention(q, k, v, enable_gqa=True))
+    return peers, min(("flash", "cudnn"), key=peers.get)
+
+
+def latent_decoding(sizes):
+    """No fused kernel of PyTorch takes these heads: products and softmax apart, and a copy of half of the keys."""
+    b, q, x, e, r = (sizes[axis] for axis in "bqxer")
+    left, keys = randn(b, q, e + r), randn(b, x, e + r)
+    half = torch.empty_like(keys[:, : x // 2])
+    peers = {
+        "copy": microseconds(lambda: half.copy_(keys[:, : x // 2])),
+        "eager": microseconds(lambda: torch.softmax(left @ keys.mT, -1) @ keys[..., :e]),
+    }
+    return peers, "copy"
+
+
 def convolution(sizes):
     x = randn(sizes["b"], sizes["k"], sizes["y"] + 2, sizes["x"] + 2).to(memory_format=torch.channels_last)
     w = randn(sizes["c"], sizes["k"], 3, 3).to(memory_format=torch.channels_last)
@@ -235,6 +258,10 @@ def workloads():
     if TARGET == "sm_90a":
         for a, b, c in ((4096, 4096, 4096), (8192, 8192, 8192), (16384, 4096, 4096)):
             yield "matmul_e4m3", {"a": a, "b": b, "c": c}, matmul_e4m3
+        for b, x, parts in ((1, 8192, 256), (1, 65536, 2048), (16, 8192, 4096), (16, 65536, 4096)):
+            yield f"decoding_split_{parts}", {"b": b, "h": 8, "q": 4, "x": x, "d": 128}, grouped_decoding
+        for q, name in ((16, "mla_decoding"), (128, "mla_decoding_wide")):
+            yield name, {"b": 32, "q": q, "x": 8192, "e": 512, "r": 64}, latent_decoding
     for call in (softmax, rmsnorm, layernorm):
         for n, d in ((32768, 2048), (65536, 1024), (16384, 4096)):
             yield call.__name__, {"n": n, "d": d}, lambda z, c=call: rows(c, z)

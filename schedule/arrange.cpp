@@ -14,40 +14,67 @@ constexpr const char* kSmaller = "choose smaller groups or chunks, or use `--tar
 
 /// Floats of fragments that a thread may hold beside everything else.
 constexpr std::int64_t kFragmentRegisters = 200;
+/// Registers of a processor, and those of a thread that it needs besides.
+constexpr std::int64_t kRegisters = 65536;
+constexpr std::int64_t kBesideFragments = 40;
 /// Of as many, operands made of results would spill: rather more warps where they cost the same.
 constexpr std::int64_t kCrowded = 160;
 
-/// The column axis that several warps may share: every product's results run along it, and nothing
-/// needs a whole row of it.
-std::optional<AxisId> shareable(const Plan& plan) {
-    std::optional<AxisId> column;
-    for (const auto& [compute, product] : plan.products) {
-        if (column && *column != product.column) return std::nullopt;
-        column = product.column;
-    }
-    if (!column) return std::nullopt;
-    for (const auto& [compute, product] : plan.products)
-        if (product.depth == *column) return std::nullopt;
-    return column;
-}
-
-bool folded(const RegionProgram& region, const std::vector<TileStatement>& body, AxisId axis,
-            const Plan& plan) {
-    for (const TileStatement& statement : body) {
-        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
-            if (folded(region, parallel->body, axis, plan)) return true;
-        } else if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
-            if (folded(region, loop->body, axis, plan)) return true;
-        } else if (const Compute* compute = std::get_if<Compute>(&statement.node)) {
-            const std::vector<AxisId> over = folded_axes(compute->statement);
-            if (std::find(over.begin(), over.end(), axis) != over.end()) return true;
-        }
-    }
-    return false;
-}
-
 std::int64_t extent_of(const Plan& plan, AxisId axis) {
     return padded(plan.extents.at(axis), kTile);
+}
+
+/// Whether a product goes along the axis in shared memory, on both sides.
+bool multiplies_matrices(const Plan& plan, LeafId leaf, AxisId axis) {
+    const auto product = plan.products.find(leaf);
+    if (product == plan.products.end() || product->second.depth != axis) return false;
+    const auto in_matrix = [&](const Operand& side) {
+        return side.panel || (side.direct && plan.tiles.at(*side.direct).home == Home::Matrix);
+    };
+    return in_matrix(product->second.left) && in_matrix(product->second.right);
+}
+
+/// Whether something needs whole rows along an axis of fragments, which it folds.
+bool folded(const RegionProgram& region, const Plan& plan, AxisId axis) {
+    bool found = false;
+    LeafId leaf;
+    for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
+        if (const Compute* compute = std::get_if<Compute>(&statement.node)) {
+            const std::vector<AxisId> over = folded_axes(compute->statement);
+            found = found || (std::find(over.begin(), over.end(), axis) != over.end() &&
+                              !multiplies_matrices(plan, leaf, axis));
+        }
+        ++leaf.value;
+    });
+    return found;
+}
+
+/// Whether something that runs along other columns is saved.
+bool is_saved_along_another(const RegionProgram& region, const Plan& plan, AxisId axis) {
+    bool found = false;
+    for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
+        const Save* save = std::get_if<Save>(&statement.node);
+        if (save == nullptr) return;
+        const Tile& tile = plan.tiles.at(save->source);
+        found = found || (tile.home == Home::Fragment && tile.column != axis);
+    });
+    return found;
+}
+
+/// The column axis that several warps may share: the widest along which results of products run,
+/// if nothing needs a whole row of it. Where other results run along other axes, every warp
+/// computes all of these, which it may not save.
+std::optional<AxisId> shareable(const RegionProgram& region, const Plan& plan) {
+    std::optional<AxisId> widest;
+    for (const auto& [compute, product] : plan.products)
+        if (!widest || extent_of(plan, product.column) > extent_of(plan, *widest))
+            widest = product.column;
+    if (!widest || folded(region, plan, *widest)) return std::nullopt;
+    const bool others =
+        std::any_of(plan.products.begin(), plan.products.end(),
+                    [&](const auto& each) { return each.second.column != *widest; });
+    if (others && is_saved_along_another(region, plan, *widest)) return std::nullopt;
+    return widest;
 }
 
 /// Columns of results and of other fragments that live at the same time, at most.
@@ -133,14 +160,39 @@ class ProductArrangement {
 public:
     ProductArrangement(const RegionProgram& region, const Limits& limits,
                        const RegionSchedule& wanted, Plan& plan)
-        : limits_(limits), wanted_(wanted), plan_(plan), rows_(plan.extents.at(*plan.row)) {
-        split_ = shareable(plan);
-        if (split_ && folded(region, region.body, *split_, plan)) split_.reset();
-        columns_ = split_ ? extent_of(plan, *split_) : 0;
-        held_ = columns_held(plan);
+        : limits_(limits),
+          wanted_(wanted),
+          plan_(plan),
+          rows_(plan.extents.at(*plan.row)),
+          held_(columns_held(plan)) {
+        const std::optional<AxisId> shared = shareable(region, plan);
+        if (!shared) return;
+        columns_ = extent_of(plan, *shared);
+        const bool alone =
+            std::all_of(plan.products.begin(), plan.products.end(),
+                        [&](const auto& each) { return each.second.column == *shared; });
+        (alone ? split_ : instead_) = shared;
     }
 
     std::optional<Refusal> run() {
+        std::optional<Objection> first = find();
+        // What is computed again by every warp costs more than what one of them holds.
+        if (best_ == 0 && instead_) {
+            split_ = instead_;
+            first = find();
+        }
+        if (best_ == 0) return refusal(first);
+        if (plan_.warps_across > 1) plan_.split = split_;
+        return std::nullopt;
+    }
+
+private:
+    static constexpr std::int64_t kMostWarps = 16;
+    static constexpr std::int64_t kMostAcross = 8;
+
+    [[nodiscard]] bool repeats() const { return split_ && instead_; }
+    /// The best shape; what speaks against the first one where there is none.
+    std::optional<Objection> find() {
         std::optional<Objection> first;
         for (const std::int64_t down : kCounts)
             for (const std::int64_t across : kCounts) {
@@ -153,27 +205,26 @@ public:
                 else if (!first)
                     first = std::move(objection);
             }
-        if (best_ == 0) return refusal(first);
-        if (plan_.warps_across > 1) plan_.split = split_;
-        return std::nullopt;
+        return first;
     }
-
-private:
-    static constexpr std::int64_t kMostWarps = 16;
-    static constexpr std::int64_t kMostAcross = 8;
 
     [[nodiscard]] std::int64_t padded_rows(const WarpShape& shape) const {
         return padded(rows_, shape.down * kTile);
     }
+    /// Of a warp.
+    [[nodiscard]] std::int64_t columns_of(const WarpShape& shape) const {
+        const std::int64_t whole = repeats() ? held_ - columns_ : 0;
+        return whole + (held_ - whole) / shape.across;
+    }
     [[nodiscard]] std::int64_t registers_of(const WarpShape& shape) const {
-        return held_ / shape.across * (padded_rows(shape) / shape.down) / 32;
+        return columns_of(shape) * (padded_rows(shape) / shape.down) / 32;
     }
 
     [[nodiscard]] std::optional<Objection> objection_to(const WarpShape& shape) const {
         if (shape.across > 1 && !split_)
             return Objection{
                 "warps share columns only where every product's result runs along one axis, "
-                "and nothing needs a whole row of it",
+                "or registers do not hold them, and nothing needs a whole row of it",
                 {"warps_across", "warps"}};
         if (shape.across > 1 && columns_ % (shape.across * kTile) != 0)
             return Objection{fmt::format("{} columns are not {} times a multiple of {}", columns_,
@@ -190,9 +241,11 @@ private:
             return Objection{
                 fmt::format("{} rows leave half of {} warps without work", rows_, shape.down),
                 {"warps_down", "warps"}};
-        if (registers_of(shape) > kFragmentRegisters)
+        const std::int64_t most =
+            std::min(kFragmentRegisters, kRegisters / (32 * shape.warps()) - kBesideFragments);
+        if (registers_of(shape) > most)
             return Objection{fmt::format("a thread would hold {} values of results, at most {}",
-                                         registers_of(shape), kFragmentRegisters),
+                                         registers_of(shape), most),
                              {"warps_across", "warps_down", "warps"}};
         return std::nullopt;
     }
@@ -207,7 +260,10 @@ private:
         const std::int64_t warps = shape.warps();
         const double few = warps < 4 ? 4.0 / static_cast<double>(warps) : warps > 8 ? 1.2 : 1.0;
         const double waste = static_cast<double>(padded_rows(shape)) / static_cast<double>(rows_);
-        const double cost = reads * few * waste;
+        // Where every warp computes other results too, by how long the four tensor cores take.
+        const double turns = static_cast<double>(columns_of(shape) * of_warp) *
+                             std::max(1.0, static_cast<double>(warps) / 4);
+        const double cost = repeats() ? turns : reads * few * waste;
         const bool relieves =
             crowded_ && cost == best_ && warps > plan_.warps_down * plan_.warps_across;
         if (best_ != 0 && cost >= best_ && !relieves) return;
@@ -233,6 +289,8 @@ private:
     Plan& plan_;
     std::int64_t rows_ = 0;
     std::optional<AxisId> split_;
+    /// What can be shared if all else fails: every warp computes what runs along other axes.
+    std::optional<AxisId> instead_;
     std::int64_t columns_ = 0;
     std::int64_t held_ = 0;
     double best_ = 0;
@@ -242,7 +300,6 @@ private:
 }  // namespace
 
 std::int64_t registers_of_group(std::int64_t groups) {
-    constexpr std::int64_t kRegisters = 65536;  // of a processor
     constexpr std::int64_t kMost = 240;
     constexpr std::int64_t kThreads = 128;
     constexpr std::int64_t kUnit = 8;
@@ -353,7 +410,6 @@ std::optional<Refusal> arrange_rows(const Limits& limits, const RegionSchedule& 
     constexpr std::int64_t kWarp = 32;
     constexpr std::int64_t kMostThreads = 1024;
     constexpr std::int64_t kValuesOfThread = 64;
-    constexpr std::int64_t kRegisters = 65536;  // of a processor
     std::int64_t columns = 1;
     for (const auto& [variable, tile] : plan.tiles)
         if (tile.home == Home::Fragment && tile.column)

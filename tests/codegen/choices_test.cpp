@@ -178,7 +178,7 @@ TEST_CASE("choices: what cannot be kept is refused") {
         {"attention", "[O]\nwarps_down = 4\nwarps = 8\nwarps_across = 1",
          "`warps`: they are `warps_down` times `warps_across`, 4", "leave one of the three out"},
         {"attention", "[O]\nwarps_down = 8\nwarps_across = 8", "at most 32 warps, not 64", ""},
-        {"attention", "[O]\nwarps_across = 2",
+        {"attention_backward", "[dQ]\nwarps_across = 2",
          "`warps_across`: warps share columns only where every product's result", ""},
         {"attention", "[O]\nwarps_down = 16", "`warps_down`: 128 rows leave half of 16 warps", ""},
         {"attention", "[O]\nwarps_down = 1", "`warps_down`: a thread would hold", ""},

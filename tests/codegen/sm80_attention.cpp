@@ -202,6 +202,14 @@ std::vector<TensorWorkload> attention_workloads() {
          {},
          kTiles},
         {"attention, values of another size", plain(), {{"d", 48}}, kTiles},
+        {"attention, latent, values too wide for a warp",
+         "diagram latent { axis q = 24, x = 75, e = 512, r = 32\n input A[q, e], B[q, r], C[x, e], "
+         "R[x, r] : bf16\n S[q, x] = (sum(e) A[q, e] * C[x, e]) + (sum(r) B[q, r] * R[x, r])\n"
+         "P[q, x] = softmax[x](S[q, x] * rsqrt(size(e)))\n"
+         "output O[q, e] : bf16 = sum(x) P[q, x] * C[x, e]\n"
+         "output L[q] : f32 = max(x) S[q, x] }",
+         {},
+         "fuse all\ngroup q by 16\nstream x by 32"},
         {"attention, rows with nothing visible",
          attention("if x + 10 < q then S[q, x] else -inf",
                    "output L[q] : f32 = logsumexp[x](if x + 10 < q then S[q, x] else -inf)"),

@@ -59,14 +59,7 @@ Example example(const std::string& name) {
 }
 
 std::vector<Example> all_benchmarks() {
-    std::vector<Example> benchmarks;
-    for (const fs::path& file : derivations_in(NAPKIN_BENCHMARKS_DIR)) {
-        fs::path diagram = file;
-        diagram.replace_extension(".ncd");
-        if (!fs::exists(diagram)) diagram = NAPKIN_EXAMPLES_DIR / diagram.filename();
-        benchmarks.push_back(read_example(diagram, file));
-    }
-    return benchmarks;
+    return examples_in(NAPKIN_BENCHMARKS_DIR);
 }
 
 }  // namespace napkin::test
