@@ -5,7 +5,10 @@
 
 #include "derive/operations.h"
 #include "diagrams/contains.h"
-#include "diagrams/index/mask.h"
+#include "perfmodel/block_pattern.h"
+#include "perfmodel/function_cost.h"
+#include "perfmodel/live_registers.h"
+#include "perfmodel/plain_work.h"
 #include "perfmodel/tile_count.h"
 #include "schedule/arrange.h"
 #include "schedule/form.h"
@@ -21,7 +24,9 @@ UnitWork& UnitWork::operator+=(const UnitWork& other) {
     exponentials += other.exponentials;
     instructions += other.instructions;
     shared += other.shared;
+    turns += other.turns;
     steps += other.steps;
+    flowing += other.flowing;
     barriers += other.barriers;
     loaded += other.loaded;
     saved += other.saved;
@@ -33,7 +38,9 @@ UnitWork operator*(double factor, UnitWork work) {
     work.exponentials *= factor;
     work.instructions *= factor;
     work.shared *= factor;
+    work.turns *= factor;
     work.steps *= factor;
+    work.flowing *= factor;
     work.barriers *= factor;
     work.loaded *= factor;
     work.saved *= factor;
@@ -44,101 +51,15 @@ namespace {
 
 using schedule::Unit;
 
-/// The chunks that each block visits of the first masked loop, blocks in the order of their start:
-/// the groups that the mask speaks of, heaviest first.
-std::vector<Visits> pattern_of(const RegionProgram& region) {
-    for (const Loop* loop : schedule::loops_of(region)) {
-        if (loop->visible.empty() || loop->level != Level::Block) continue;
-        const index::Mask mask(region.axes, loop->visible);
-        const std::int64_t extent = region.axes[loop->axis.index()].extent;
-        std::vector<Visits> pattern;
-        std::vector<const Parallel*> groups;
-        const auto visit = [&](const auto& self, const std::vector<TileStatement>& body) -> void {
-            for (const TileStatement& statement : body)
-                if (const Parallel* group = std::get_if<Parallel>(&statement.node)) {
-                    const bool matters = std::any_of(
-                        loop->visible.begin(), loop->visible.end(), [&](const Expression& each) {
-                            return axes_used(each).contains(group->axis);
-                        });
-                    if (matters && group->level == Level::Block) groups.push_back(group);
-                    self(self, group->body);
-                }
-        };
-        visit(visit, region.body);
-        Ranges ranges;
-        const auto each_block = [&](const auto& self, std::size_t at) -> void {
-            if (at < groups.size()) {
-                const std::int64_t whole = region.axes[groups[at]->axis.index()].extent;
-                for (std::int64_t low = 0; low < whole; low += groups[at]->size) {
-                    ranges[groups[at]->axis] = {low, std::min(low + groups[at]->size, whole) - 1};
-                    self(self, at + 1);
-                }
-                return;
-            }
-            Visits visits;
-            for (std::int64_t low = 0; low < extent; low += loop->size) {
-                ranges[loop->axis] = {low, std::min(low + loop->size, extent) - 1};
-                if (!mask.meets(ranges)) continue;
-                visits.chunks += 1;
-                visits.cut += mask.covers(ranges) ? 0 : 1;
-            }
-            ranges.erase(loop->axis);
-            pattern.push_back(visits);
-        };
-        each_block(each_block, 0);
-        std::stable_sort(pattern.begin(), pattern.end(),
-                         [](const Visits& a, const Visits& b) { return a.chunks > b.chunks; });
-        return pattern;
-    }
-    return {};
-}
-
-void add_transfers(const RegionCost& cost, KernelWork& work) {
-    for (const Transfer& transfer : cost.transfers) {
-        if (transfer.level != Level::Block) continue;
-        work.values += static_cast<double>(transfer.amount.values);
-        (transfer.is_save ? work.saved : work.loaded) +=
-            static_cast<double>(transfer.amount.bytes());
-    }
-    work.compulsory = static_cast<double>(cost.compulsory_bits) / 8;
-    work.data_decides = cost.data_decides;
-    work.blocks = std::max<std::int64_t>(cost.blocks, 1);
-}
-
-constexpr double kVector = 16;     ///< bytes of a copy or a store
-constexpr double kPerVector = 4;   ///< instructions for one, addresses included
-constexpr double kPublish = 3;     ///< to round and store an element
-constexpr double kReadShared = 5;  ///< to read one alone: its place in a swizzled matrix, a load
-constexpr double kReadDevice = 8;  ///< likewise in device memory
-constexpr double kWiden = 3;       ///< from a type of 8 bits
+constexpr double kVector = 16;         ///< bytes of a copy or a store
+constexpr double kPerVector = 4;       ///< instructions for one, addresses included
+constexpr double kPublish = 1;         ///< to round and store an element
+constexpr double kReadAlone = 3;       ///< to read one alone: its place, a load, to 32 bits
+constexpr double kWiden = 3;           ///< from a type of 8 bits
+constexpr double kLanes = 32;          ///< whose reads of an element each take a turn together
+constexpr double kRowsOfFragment = 8;  ///< turns of such a read where rows are far apart
 constexpr std::int64_t kWarpsOfGroup = 4;
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
-
-/// What a function is in instructions, and results of the special function unit.
-struct FunctionCost {
-    double instructions = 1;
-    double special = 0;
-};
-FunctionCost cost_of_function(Function function) {
-    switch (function) {
-    case Function::Negate:
-    case Function::Abs:
-    case Function::Guard: return {0, 0};
-    case Function::Exp: return {0.5, 1};
-    case Function::Log: return {4, 1};
-    case Function::Sqrt:
-    case Function::Rsqrt: return {6, 1};
-    case Function::Divide: return {8, 1};
-    case Function::Tanh: return {10, 2};
-    case Function::Erf: return {24, 1};
-    case Function::Sin:
-    case Function::Cos: return {20, 1};
-    case Function::FloorDivide:
-    case Function::Modulo: return {12, 0};
-    case Function::Power: return {3, 1};
-    default: return {1, 0};
-    }
-}
 
 /// Walks a scheduled program with its plan.
 class Reader {
@@ -157,9 +78,14 @@ public:
         for (const schedule::Agent& agent : program_.agents) work.warps += agent.warps;
         work.groups = groups();
         work.shared_bytes = static_cast<double>(program_.shared_bytes);
-        for (const schedule::Buffer& buffer : program_.buffers)
-            if (buffer.place == schedule::Buffer::Place::Registers)
-                work.register_bytes += static_cast<double>(buffer.bytes);
+        // Beside products the compiler loads ahead into whatever is free.
+        if (plan_.has_products())
+            for (const schedule::Buffer& buffer : program_.buffers)
+                work.register_bytes += buffer.place == schedule::Buffer::Place::Registers
+                                           ? static_cast<double>(buffer.bytes)
+                                           : 0;
+        else
+            work.register_bytes = static_cast<double>(live_registers(program_));
         read(program_.body, work, work.edges, 1);
     }
 
@@ -231,6 +157,7 @@ private:
         if (const Compute* compute = std::get_if<Compute>(&leaf.node)) {
             const auto product = plan_.products.find(op.leaf);
             if (product == plan_.products.end()) return elements_of(*compute);
+            if (op.kind == Kind::Elements) return left_of(*compute, product->second);
             if (op.kind == Kind::Publish)
                 return panel_of(*compute, op.side == schedule::Op::Side::Left
                                               ? product->second.left
@@ -269,7 +196,8 @@ private:
         const double part = share / (2 * rows * columns * depth * warps);
         UnitWork work;
         work.products[product.type] = share;
-        work.steps = part * (groups() > 0 ? 1 : std::ceil(depth / schedule::kTile));
+        const double steps = part * (groups() > 0 ? 1 : std::ceil(depth / schedule::kTile));
+        (groups() > 0 && op.lag > 0 ? work.flowing : work.steps) = steps;
         // Each warp fetches its rows of the left operand and its columns of the right one; of a
         // group's warps each its rows, and all together the columns.
         const double right = groups() > 0 ? columns / kWarpsOfGroup : columns;
@@ -289,6 +217,15 @@ private:
         work.instructions = part * each * rows * columns * warps;
         if (!in_shared(product.left)) work.instructions += part * rows * depth * warps / 2;
         return work;
+    }
+
+    /// A left operand that every warp computes for its own rows, element by element.
+    UnitWork left_of(const Compute& compute, const schedule::Product& product) const {
+        is_product_ = false;
+        const double count = static_cast<double>(plan_.rows_of_warp) *
+                             static_cast<double>(plan_.extents.at(product.depth)) *
+                             static_cast<double>(work_warps());
+        return count * instructions_of(compute, product.left.value);
     }
 
     UnitWork panel_of(const Compute& compute, const schedule::Operand& side) const {
@@ -349,7 +286,7 @@ private:
             const bool is_new = !contains(read_, *element);
             if (is_new) read_.push_back(*element);
             if (is_new && varies_in_row(compute, expression))
-                work.instructions = reading(compute, element->array);
+                return reading(compute, element->array, expression);
             return work;
         }
         if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
@@ -398,24 +335,34 @@ private:
         return instructions;
     }
 
-    /// Instructions that bring an element to a register.
-    [[nodiscard]] double reading(const Compute& compute, ArrayId array) const {
+    /// What brings an element to a register. A warp that reads elements one by one takes a turn of
+    /// the memory beside its processor for every line that it touches, for those of a fragment one
+    /// a row.
+    [[nodiscard]] UnitWork reading(const Compute& compute, ArrayId array,
+                                   const Expression& read) const {
+        UnitWork work;
         for (const VariableId variable : compute.reads) {
             if (region_.variables[variable.index()].array != array) continue;
             const auto tile = plan_.tiles.find(variable);
-            if (tile == plan_.tiles.end()) return 0;
+            if (tile == plan_.tiles.end()) return work;
             const double widen = bits_of(region_.arrays[array.index()].type) == 8 ? kWiden : 0;
             const schedule::Home target = plan_.tiles.at(compute.targets.front()).home;
             const bool in_vectors =
                 is_product_ || target == schedule::Home::Matrix || !plan_.has_products();
-            switch (tile->second.home) {
-            case schedule::Home::Matrix:
-            case schedule::Home::Shared: return (in_vectors ? 1 : kReadShared) + widen;
-            case schedule::Home::Device: return (in_vectors ? 2 : kReadDevice) + widen;
-            default: return 0;
-            }
+            const bool is_far = tile->second.home == schedule::Home::Device;
+            if (!is_far && tile->second.home != schedule::Home::Matrix &&
+                tile->second.home != schedule::Home::Shared)
+                return work;
+            work.instructions = (in_vectors ? 1 : kReadAlone) + widen;
+            if (!in_vectors)
+                work.turns = (is_far && varies_down(read) ? kRowsOfFragment : 1.0) / kLanes;
+            return work;
         }
-        return 0;
+        return work;
+    }
+    /// Whether it differs from row to row.
+    [[nodiscard]] bool varies_down(const Expression& read) const {
+        return plan_.row && schedule::axes_along(plan_.tile_axes, read).contains(*plan_.row);
     }
 
     [[nodiscard]] bool in_shared(const schedule::Operand& side) const {
@@ -452,42 +399,49 @@ std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& reg
     add_transfers(cost, work);
     Reader(scheduled.region, scheduled.plan, scheduled.program()).read(work);
     work.pattern = pattern_of(simpler);
+    work.graded = scheduled.plan.order.graded.has_value();
     return work;
 }
 
-KernelWork plain_work(const RegionProgram& region, const RegionCost& cost) {
-    KernelWork work;
-    work.name = region.name;
-    add_transfers(cost, work);
-    const auto blocks = static_cast<double>(std::max<std::int64_t>(cost.blocks, 1));
-    work.shared_bytes = static_cast<double>(cost.levels.at(Level::Block).allocated.bytes());
-    work.edges.exponentials = static_cast<double>(cost.arithmetic.exponentials) / blocks;
-    work.edges.instructions = static_cast<double>(cost.arithmetic.operations) / blocks;
-    work.edges.loaded = work.loaded / blocks;
-    return work;
+void add_transfers(const RegionCost& cost, KernelWork& work) {
+    for (const Transfer& transfer : cost.transfers) {
+        if (transfer.level != Level::Block) continue;
+        work.values += static_cast<double>(transfer.amount.values);
+        (transfer.is_save ? work.saved : work.loaded) +=
+            static_cast<double>(transfer.amount.bytes());
+    }
+    work.compulsory = static_cast<double>(cost.compulsory_bits) / 8;
+    work.data_decides = cost.data_decides;
+    work.blocks = std::max<std::int64_t>(cost.blocks, 1);
 }
 
 KernelWork general_work(const RegionCost& cost) {
     constexpr double kOfFragment = 32;      // operations for a byte fetched, tiles of 64 x 64
     constexpr double kAccumulators = 1020;  // what a thread's registers hold
     constexpr double kFewRegisters = 256;
+    constexpr double kChunks = 16;  // of a loop whose loads hide behind its products
     KernelWork work;
     work.name = cost.name;
     add_transfers(cost, work);
     const auto blocks = static_cast<double>(std::max<std::int64_t>(cost.blocks, 1));
+    UnitWork all;
     double products = 0;
     for (const auto& [type, count] : cost.arithmetic.products) {
-        work.edges.products[type] = static_cast<double>(count) / blocks;
+        all.products[type] = static_cast<double>(count) / blocks;
         products += static_cast<double>(count);
     }
     work.tensor_core = true;
     work.warps = products > 0 ? 4 : 8;
     work.register_bytes = products > 0 ? kAccumulators : kFewRegisters;
     work.shared_bytes = static_cast<double>(cost.levels.at(Level::Block).allocated.bytes());
-    work.edges.exponentials = static_cast<double>(cost.arithmetic.exponentials) / blocks;
-    work.edges.instructions = (static_cast<double>(cost.arithmetic.operations) - products) / blocks;
-    work.edges.shared = products / kOfFragment / blocks;
-    work.edges.loaded = work.loaded / blocks;
+    all.exponentials = static_cast<double>(cost.arithmetic.exponentials) / blocks;
+    all.instructions = (static_cast<double>(cost.arithmetic.operations) - products) / blocks;
+    all.shared = products / kOfFragment / blocks;
+    all.loaded = work.loaded / blocks;
+    if (products > 0)
+        work.loops.push_back({1 / kChunks * all, 1, false, kChunks, 0});
+    else
+        work.edges = all;
     return work;
 }
 

@@ -25,8 +25,8 @@ struct KernelRequest {
 [[nodiscard]] std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& region,
                                                                       const RegionCost& cost,
                                                                       const KernelRequest& request);
-/// Of a plain kernel, whose threads compute an element each.
-[[nodiscard]] KernelWork plain_work(const RegionProgram& region, const RegionCost& cost);
+/// Transfers, bytes and blocks, as the region's cost has them.
+void add_transfers(const RegionCost& cost, KernelWork& work);
 /// As if a good schedule for the tensor core were known: means over all blocks.
 [[nodiscard]] KernelWork general_work(const RegionCost& cost);
 /// Notes with a region's cost what its kernel does: for the tensor core where that serves it and

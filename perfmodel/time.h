@@ -1,10 +1,6 @@
 // The time of a kernel: its blocks one by one on the slots of the processors.
 //
-// A processor holds as many blocks as shared memory, registers and threads allow. Of one block's
-// work the longest pipeline counts whole and of the others what is not hidden behind it, a share
-// that is a figure of the machine; blocks that share a processor take turns, so that a chunk takes
-// n times as long where n of them are held, and never less than a warp's own chain of products.
-// Blocks start in their order, each where one ends first, with as many chunks as its mask leaves.
+// How long blocks take is block_time.h's to say.
 //
 // Device memory delivers every array once, and again what the cache cannot keep for blocks that are
 // there at a time; the cache delivers the rest. The kernel takes the longer of the two times, after

@@ -16,8 +16,12 @@ struct UnitWork {
     std::map<ElementType, double> products;  ///< tensor core operations, by their operands
     double exponentials = 0;
     double instructions = 0;  ///< of a thread each: issue slots of a lane
-    double shared = 0;        ///< bytes to and from shared memory
-    double steps = 0;         ///< of products, one after the other: what a warp or group waits for
+    double shared = 0;        ///< bytes to and from shared memory, of operands and copies
+    double turns = 0;         ///< of the memory beside a processor, for warps' reads of elements
+    /// One after the other, each waited for before the next: products, or instructions of a thread
+    /// of a plain kernel that has no others to run meanwhile.
+    double steps = 0;
+    double flowing = 0;  ///< likewise products, but waited for a turn later
     double barriers = 0;
     double loaded = 0;  ///< bytes, from wherever they are
     double saved = 0;
@@ -57,6 +61,7 @@ struct KernelWork {
     /// Chunks of the masked loop by block, in the order in which blocks start, as a pattern that
     /// repeats; empty where all visit as many.
     std::vector<Visits> pattern;
+    bool graded = false;    ///< whether the tiles of one group visit ever more chunks, or fewer
     double values = 0;      ///< loaded and saved
     double loaded = 0;      ///< bytes, of all blocks
     double saved = 0;       ///< likewise

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <random>
+#include <map>
 
 #include <fmt/format.h>
 
+#include "perfmodel/block_time.h"
 #include "perfmodel/time.h"
 
 namespace napkin::test {
@@ -16,10 +17,12 @@ constexpr std::array kGroups = {"attention", "products", "rows", "fused, variant
 
 /// What no data sheet says.
 constexpr std::array kCalibrated = {
-    "block.fetched",      "processor.issued",      "processor.exposed",     "tensor_core.reached",
-    "latency.start",      "latency.product",       "device.reached",        "cache.port",
-    "cache.bandwidth",    "warp_group.reached",    "warp_group.fetched",    "warp_group.issued",
-    "warp_group.exposed", "warp_group.overlapped", "latency.group_product", "latency.group_block"};
+    "block.fetched",         "processor.issued",   "processor.exposed",
+    "tensor_core.reached",   "latency.start",      "latency.device",
+    "latency.product",       "latency.block",      "latency.instruction",
+    "device.reached",        "cache.port",         "warp_group.reached",
+    "warp_group.issued",     "warp_group.exposed", "warp_group.overlapped",
+    "latency.group_product", "latency.group_turn"};
 
 struct Interval {
     double low = 0;
@@ -47,21 +50,53 @@ double error_of(const Recorded& row, const Machine& machine) {
     return predicted(row, machine).middle() / row.microseconds - 1;
 }
 
+/// The mean error of each group, in logarithms. One that the model has nothing to say about should
+/// not bend the others.
 double loss(const std::vector<Recorded>& rows, const Machine& machine) {
-    double total = 0;
-    for (const char* group : kGroups) {
-        double sum = 0;
-        double count = 0;
-        for (const Recorded& row : rows) {
-            if (row.group != group || row.held_out || decided_by_data(row) || row.group == "simt")
-                continue;
-            // One that the model has nothing to say about should not bend the others.
-            sum += std::min(1.0, std::abs(std::log(1 + error_of(row, machine))));
-            count += 1;
-        }
-        if (count > 0) total += sum / count;
+    constexpr double kMost = 0.5;
+    const BlockClock clock(machine);
+    std::map<std::string, std::pair<double, double>> groups;
+    for (const Recorded& row : rows) {
+        if (row.held_out || decided_by_data(row)) continue;
+        double seconds = 0;
+        for (const KernelWork& kernel : row.kernels) seconds += clock.times_of(kernel).high;
+        auto& [sum, count] = groups[row.group];
+        sum += std::min(kMost, std::abs(std::log(1e6 * seconds / row.microseconds)));
+        count += 1;
     }
+    double total = 0;
+    for (const auto& [group, errors] : groups) total += errors.first / errors.second;
     return total;
+}
+
+/// One descent: each figure goes up or down by a step that grows while that helps, until all steps
+/// are small. Returns the loss.
+double descend(const std::vector<Recorded>& rows, Machine& machine) {
+    constexpr double kFirstStep = 0.2;
+    constexpr double kLastStep = 2e-3;
+    double least = loss(rows, machine);
+    const auto try_step = [&](const char* key, double step) {
+        double& value = machine.figures.at(key).value;
+        const double before = value;
+        value *= std::exp(step);
+        if (std::string_view(key).ends_with("exposed")) value = std::min(value, 1.0);
+        const double now = loss(rows, machine);
+        if (now < least) {
+            least = now;
+            return true;
+        }
+        value = before;
+        return false;
+    };
+    std::array<double, kCalibrated.size()> steps{};
+    steps.fill(kFirstStep);
+    while (*std::max_element(steps.begin(), steps.end()) > kLastStep)
+        for (std::size_t at = 0; at < steps.size(); ++at) {
+            const bool better = try_step(kCalibrated.at(at), steps.at(at)) ||
+                                try_step(kCalibrated.at(at), -steps.at(at));
+            steps.at(at) *= better ? 1.5 : 0.5;
+        }
+    return least;
 }
 
 }  // namespace
@@ -84,6 +119,78 @@ Errors errors_of(const std::vector<Recorded>& rows, const Machine& machine,
     return {count, median, errors[ninth], inside / static_cast<double>(count)};
 }
 
+namespace {
+
+/// Rows that differ in how they are made alone: by workload, or by that and its sizes.
+std::vector<std::vector<const Recorded*>> alike(const std::vector<Recorded>& rows, bool by_sizes) {
+    std::map<std::string, std::vector<const Recorded*>> sets;
+    for (const Recorded& row : rows) sets[by_sizes ? row.text() : row.workload].push_back(&row);
+    std::vector<std::vector<const Recorded*>> found;
+    constexpr std::size_t kFewest = 3;
+    for (auto& [name, set] : sets)
+        if (set.size() >= kFewest) found.push_back(std::move(set));
+    return found;
+}
+
+/// The sorted list's value at a part of its length.
+double at_part(std::vector<double> values, double part) {
+    std::sort(values.begin(), values.end());
+    const double count = static_cast<double>(values.size());
+    return values[static_cast<std::size_t>(std::ceil(part * count)) - 1];
+}
+
+/// Pairs of one set that the model puts in the measured order, less those that it does not, as a
+/// part of all.
+double kendall(const std::vector<const Recorded*>& set, const Machine& machine) {
+    double agreed = 0;
+    double pairs = 0;
+    for (std::size_t a = 0; a < set.size(); ++a)
+        for (std::size_t b = a + 1; b < set.size(); ++b) {
+            const double measured = set[a]->microseconds - set[b]->microseconds;
+            const double modelled =
+                predicted(*set[a], machine).middle() - predicted(*set[b], machine).middle();
+            agreed += measured * modelled > 0 ? 1 : measured * modelled < 0 ? -1 : 0;
+            pairs += 1;
+        }
+    return agreed / pairs;
+}
+
+/// The fastest measured of the model's first choices, by the fastest measured of all.
+double regret(std::vector<const Recorded*> set, const Machine& machine, std::size_t first) {
+    std::stable_sort(set.begin(), set.end(), [&](const Recorded* a, const Recorded* b) {
+        return predicted(*a, machine).middle() < predicted(*b, machine).middle();
+    });
+    const auto faster = [](const Recorded* a, const Recorded* b) {
+        return a->microseconds < b->microseconds;
+    };
+    const auto end = set.begin() + static_cast<std::ptrdiff_t>(std::min(first, set.size()));
+    return (*std::min_element(set.begin(), end, faster))->microseconds /
+           (*std::min_element(set.begin(), set.end(), faster))->microseconds;
+}
+
+std::string ranking(const std::vector<Recorded>& rows, const Machine& machine) {
+    constexpr std::size_t kFew = 8;
+    std::vector<double> orders;
+    for (const auto& set : alike(rows, false)) orders.push_back(kendall(set, machine));
+    std::vector<double> picks;
+    std::vector<double> of_few;
+    for (const auto& set : alike(rows, true)) {
+        picks.push_back(regret(set, machine, 1));
+        of_few.push_back(regret(set, machine, kFew));
+    }
+    return fmt::format(
+        "\n| all rows | sets | median | least of nine in ten |\n|---|---|---|---|\n"
+        "| Kendall's tau within a workload | {} | {:.2f} | {:.2f} |\n"
+        "| the model's pick by the best measured, of sizes made in three ways or more | {} | "
+        "{:.3f} | {:.3f} |\n"
+        "| the best of its first eight | {} | {:.3f} | {:.3f} |\n",
+        orders.size(), at_part(orders, 0.5), at_part(orders, 0.1), picks.size(),
+        at_part(picks, 0.5), at_part(picks, 0.9), of_few.size(), at_part(of_few, 0.5),
+        at_part(of_few, 0.9));
+}
+
+}  // namespace
+
 std::string table(const std::vector<Recorded>& rows, const Machine& machine) {
     std::string text =
         "| | held out: rows | median | p90 | inside | fitted: rows | median | p90 | inside |\n"
@@ -96,6 +203,7 @@ std::string table(const std::vector<Recorded>& rows, const Machine& machine) {
     for (const char* group : kGroups)
         text += fmt::format("| {} |{}{}\n", group, cells(errors_of(rows, machine, group, true)),
                             cells(errors_of(rows, machine, group, false)));
+    text += ranking(rows, machine);
     std::vector<const Recorded*> worst;
     for (const Recorded& row : rows) worst.push_back(&row);
     std::stable_sort(worst.begin(), worst.end(), [&](const Recorded* a, const Recorded* b) {
@@ -110,20 +218,27 @@ std::string table(const std::vector<Recorded>& rows, const Machine& machine) {
     return text;
 }
 
-Machine fitted(const std::vector<Recorded>& rows, Machine machine, int steps) {
-    std::mt19937_64 random(1);
-    std::normal_distribution<double> normal;
-    double least = loss(rows, machine);
-    for (int step = 0; step < steps; ++step) {
-        const double width = 0.2 * std::pow(0.02, static_cast<double>(step) / steps);
-        Machine next = machine;
-        for (const char* key : kCalibrated)
-            if (random() % 3 == 0) next.figures.at(key).value *= std::exp(width * normal(random));
-        const double now = loss(rows, next);
-        if (now >= least) continue;
-        least = now;
-        machine = std::move(next);
+std::string row_list(const std::vector<Recorded>& rows, const Machine& machine) {
+    const BlockClock clock(machine);
+    std::string text;
+    for (const Recorded& row : rows) {
+        std::string resident;
+        for (const KernelWork& kernel : row.kernels)
+            resident += fmt::format(" {}", clock.resident_blocks(kernel));
+        text += fmt::format("{}\t{}\t{:.1f}\t{:.1f}\t{:+.1f} %\t{}\t{}\tresident{}\n", row.group,
+                            row.held_out ? "held out" : "fitted", row.microseconds,
+                            predicted(row, machine).middle(), 100 * error_of(row, machine),
+                            row.text(), row.made, resident);
     }
+    return text;
+}
+
+Machine fitted(const std::vector<Recorded>& rows, Machine machine) {
+    constexpr double kWorthwhile = 0.998;
+    double before = loss(rows, machine);
+    for (double now = descend(rows, machine); now < kWorthwhile * before;
+         now = descend(rows, machine))
+        before = now;
     return machine;
 }
 

@@ -22,7 +22,12 @@ struct Errors {
 /// The table of all groups, and the worst ten, as Markdown.
 [[nodiscard]] std::string table(const std::vector<Recorded>& rows, const Machine& machine);
 
-/// A machine with figures that fit what is not held out.
-[[nodiscard]] Machine fitted(const std::vector<Recorded>& rows, Machine machine, int steps);
+/// Every row, a line each, fields between tabs: group, held out or fitted, measured, predicted and
+/// error, what was measured, and blocks of each kernel that a processor holds.
+[[nodiscard]] std::string row_list(const std::vector<Recorded>& rows, const Machine& machine);
+
+/// A machine with figures that fit what is not held out: each goes up or down by a step that grows
+/// while that helps, until all steps are small.
+[[nodiscard]] Machine fitted(const std::vector<Recorded>& rows, Machine machine);
 
 }  // namespace napkin::test

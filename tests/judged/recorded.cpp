@@ -154,6 +154,7 @@ Recorded recorded(const std::string& workload, const SizesByName& sizes, double 
     return {group_of(workload, is_example, target),
             workload,
             sizes,
+            target,
             microseconds,
             kernels_of(files.diagram, text_of(files.derivation), sizes, target),
             is_held_out(sizes)};
@@ -180,8 +181,12 @@ std::vector<Recorded> recorded_on_h200() {
         const std::string name = line["diagram"];
         const auto sizes = line["sizes"].get<SizesByName>();
         std::string steps;
-        for (const std::string step : line["steps"]) steps += step + "\n";
-        all.push_back({group_of(name, false, line["target"]), name, sizes, line["us"],
+        std::string made = line["target"];
+        for (const std::string step : line["steps"]) {
+            steps += step + "\n";
+            made += "; " + step;
+        }
+        all.push_back({group_of(name, false, line["target"]), name, sizes, made, line["us"],
                        kernels_of(diagram_of(name), steps, sizes, line["target"]),
                        is_held_out(sizes)});
     };

@@ -14,6 +14,7 @@ struct Recorded {
     std::string group;  ///< a line of the table: `attention`, `products`, `rows`, ...
     std::string workload;
     std::map<std::string, std::int64_t> sizes;
+    std::string made;         ///< target and steps, where the record gives them
     double microseconds = 0;  ///< of all kernels, in the order in which they run
     std::vector<KernelWork> kernels;
     bool held_out =

@@ -65,6 +65,10 @@ std::vector<RegionCost> workloads() {
         " input A[a, b] : bf16\n input B[b, c] : bf16\n"
         " output C[a, c] : bf16 = sum(b) A[a, b] * B[b, c]\n}\n",
         "group a by 128\ngroup c by 128\nstream b by 256\n");
+    add("diagram narrow {\n axis a = 4096, b = 8192, c = 64\n"
+        " input A[a, b], B[b, c] : bf16\n"
+        " output C[a, c] : bf16 = sum(b) A[a, b] * B[b, c]\n}\n",
+        "group a by 64\ngroup c by 64\nstream b by 64\n", "sm_90a");
     for (const ElementType type :
          {ElementType::F16, ElementType::TF32, ElementType::E4M3, ElementType::E5M2,
           ElementType::I8, ElementType::I4, ElementType::F64}) {

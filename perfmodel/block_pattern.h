@@ -1,0 +1,15 @@
+// How many chunks the blocks of a region visit where a mask leaves some out.
+#pragma once
+
+#include <vector>
+
+#include "derive/tile_program.h"
+#include "perfmodel/work.h"
+
+namespace napkin {
+
+/// The chunks that each block visits of the first masked loop, blocks in the order of their start:
+/// the groups that the mask speaks of, heaviest first. Empty where no loop is masked.
+[[nodiscard]] std::vector<Visits> pattern_of(const RegionProgram& region);
+
+}  // namespace napkin

@@ -1,0 +1,284 @@
+#include "perfmodel/block_time.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <vector>
+
+namespace napkin {
+namespace {
+
+constexpr double kOthers = 64;          ///< bytes of a thread for addresses and counters
+constexpr double kTurn = 128;           ///< bytes of shared memory in a clock
+constexpr double kUnit = 32;            ///< registers are given out so many bytes at a time
+constexpr std::int64_t kTogether = 64;  ///< graded tiles of others that go with one of a group
+
+}  // namespace
+
+double Busy::longest() const {
+    return std::max({tensor, shared(), exponentials, arithmetic});
+}
+double Busy::sum() const {
+    return tensor + shared() + exponentials + arithmetic;
+}
+
+BlockClock::BlockClock(const Machine& machine) : processors_(machine.processors()) {
+    const auto figure = [&](const char* key, double otherwise) {
+        return machine.figure(key).value_or(otherwise);
+    };
+    const double boost = figure("processor.clock", 0);
+    const double slower = boost > 0 ? figure("processor.sustained", boost) / boost : 1;
+    const auto of_one = [&](std::optional<double> rate) {
+        return rate ? static_cast<double>(processors_) / (*rate * slower) : 0;
+    };
+    for (const ElementType type :
+         {ElementType::BF16, ElementType::F16, ElementType::TF32, ElementType::E4M3,
+          ElementType::E5M2, ElementType::I8, ElementType::I4, ElementType::F64})
+        if (const auto rate = machine.tensor_core(type)) tensor_[type] = of_one(rate->value);
+    fused_ = of_one(machine.rate("processor.arithmetic"));
+    shared_ = of_one(machine.rate("block.bandwidth"));
+    port_ = of_one(machine.rate("cache.port"));
+    exponential_ = of_one(machine.rate("processor.exponential"));
+    const auto per_byte = [](const std::optional<BytesPerSecond>& rate, double reached) {
+        return rate ? 1 / (rate->value * reached) : 0;
+    };
+    device_ = per_byte(machine.bandwidth(Level::Device), figure("device.reached", 1));
+    cache_ = per_byte(machine.bandwidth(Level::Cache), 1);
+    warps_ = {figure("tensor_core.reached", 1), figure("block.fetched", 1),
+              figure("processor.issued", 1),    figure("processor.exposed", 0),
+              figure("latency.product", 0),     0,
+              figure("latency.block", 0)};
+    groups_ = {figure("warp_group.reached", 1),    figure("warp_group.fetched", 1),
+               figure("warp_group.issued", 1),     figure("warp_group.exposed", 0),
+               figure("latency.group_product", 0), figure("latency.group_turn", 0)};
+    plain_ = warps_;
+    plain_.fetched = 1;
+    plain_.issued = 1;
+    plain_.step = figure("latency.instruction", 0);
+    overlapped_ = figure("warp_group.overlapped", 0);
+    barrier_ = figure("latency.barrier", 0);
+    fill_ = figure("latency.device", 0);
+    start_ = machine.launch_latency().value + figure("latency.start", 0);
+    if (machine.has(Level::Cache))
+        if (const auto capacity = machine.capacity(Level::Cache)) cached_ = capacity->value;
+    thread_bytes_ = figure("thread.capacity", 0);
+    register_bytes_ = figure("processor.registers", 0);
+    threads_ = figure("processor.threads", 0);
+    most_blocks_ = figure("processor.blocks", 1);
+    shared_bytes_ = figure("block.per_processor", 0);
+    reserved_ = figure("block.reserved", 0);
+}
+
+const BlockClock::Kind& BlockClock::kind_of(const KernelWork& kernel) const {
+    return kernel.groups > 0 ? groups_ : kernel.tensor_core ? warps_ : plain_;
+}
+
+double BlockClock::exposed(const KernelWork& kernel) const {
+    return kind_of(kernel).exposed /
+           std::sqrt(static_cast<double>(std::max<std::int64_t>(kernel.groups, 1)));
+}
+
+Busy BlockClock::busy(const UnitWork& work, const KernelWork& kernel) const {
+    const Kind& kind = kind_of(kernel);
+    Busy busy;
+    double fused = 0;
+    for (const auto& [type, count] : work.products)
+        if (const auto rate = tensor_.find(type); rate != tensor_.end())
+            busy.tensor += count * rate->second / kind.reached;
+        else
+            fused += count / 2;
+    busy.operands = work.shared * shared_ / kind.fetched;
+    busy.elements = work.turns * kTurn * shared_;
+    busy.exponentials = work.exponentials * exponential_;
+    busy.arithmetic = (work.instructions / kind.issued + fused) * fused_;
+    return busy;
+}
+
+double BlockClock::computed(const UnitWork& work, const KernelWork& kernel) const {
+    const Busy each = busy(work, kernel);
+    const double longest = each.longest();
+    // The tensor core takes a warp group's operands from shared memory while it multiplies.
+    const double hidden = kernel.groups > 0 ? std::min(each.operands, each.tensor) : 0;
+    return longest + exposed(kernel) * (each.sum() - hidden - longest);
+}
+
+/// Of a block's work where it has the processor to itself: of the pipelines, or of its loads.
+double BlockClock::alone(const UnitWork& work, const KernelWork& kernel) const {
+    return std::max(computed(work, kernel), work.loaded * port_);
+}
+
+/// What a warp waits for whatever else runs. A warp group goes on when its products are there.
+double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
+    const Kind& kind = kind_of(kernel);
+    return (kernel.groups > 0 ? computed(work, kernel) : 0) + work.steps * kind.step +
+           work.flowing * kind.flow + work.barriers * barrier_;
+}
+
+/// How long a block is there beside its chunks: until its first operands have come and its results
+/// are gone, while the first and the last chunk of warp groups hide behind nothing. Where blocks
+/// have no loop, all of them load at a time, from device memory.
+double BlockClock::ramp(const KernelWork& work) const {
+    double byte = port_;
+    if (work.loops.empty() && work.loaded + work.saved > 0)
+        byte = std::max(byte, from_device(work) / (work.loaded + work.saved) * device_ *
+                                  static_cast<double>(processors_));
+    double all = kind_of(work).block + computed(work.edges, work) +
+                 (work.edges.loaded + work.edges.saved) * byte;
+    if (work.groups > 0 && !work.loops.empty()) {
+        const Busy chunk = busy(work.loops.front().chunk, work);
+        all += 2 * (chunk.sum() - std::min(chunk.operands, chunk.tensor));
+    }
+    return all + (work.groups > 0 ? 0 : chain(work.edges, work));
+}
+
+std::int64_t BlockClock::resident_blocks(const KernelWork& work) const {
+    // Several groups share the registers of a processor among them.
+    if (work.groups > 1) return 1;
+    const double threads = 32 * static_cast<double>(work.warps);
+    const double needed = work.register_bytes + kOthers;
+    const double of_thread = thread_bytes_ > 0 ? std::min(needed, thread_bytes_) : needed;
+    const double registers = std::ceil(of_thread / kUnit) * kUnit * threads;
+    const double block = work.shared_bytes + reserved_;
+    double fits = most_blocks_;
+    if (register_bytes_ > 0) fits = std::min(fits, std::floor(register_bytes_ / registers));
+    if (threads_ > 0) fits = std::min(fits, std::floor(threads_ / threads));
+    if (shared_bytes_ > 0 && block > 0) fits = std::min(fits, std::floor(shared_bytes_ / block));
+    return static_cast<std::int64_t>(std::max(fits, 1.0));
+}
+
+double BlockClock::from_device(const KernelWork& work) const {
+    const double moved = work.loaded + work.saved;
+    if (cached_ <= 0) return moved;
+    const double once = std::min(work.compulsory, moved);
+    double held = work.edges.loaded;
+    for (const LoopWork& loop : work.loops)
+        held += loop.chunk.loaded * static_cast<double>(loop.stages);
+    if (work.loops.empty() && work.shared_bytes > 0) held = std::min(held, work.shared_bytes);
+    held *= static_cast<double>(std::min(work.blocks, processors_ * resident_blocks(work)));
+    const double lost = held > cached_ ? 1 - cached_ / held : 0;
+    return once + lost * (moved - once);
+}
+
+/// How long tiles take of which each has a processor to itself, by the share of chunks it visits.
+struct BlockClock::Tiles {
+    double edges = 0;
+    double chunk = 0;    ///< of the masked loop
+    double cut = 0;      ///< more, where a mask cuts a chunk
+    double chain = 0;    ///< of a chunk, at least
+    double chained = 0;  ///< of the other loops, at least
+    double chunks = 0;
+    double hidden = 0;  ///< of `chained`, where a tile follows another of its block
+    std::int64_t resident = 1;
+
+    [[nodiscard]] double of(const Visits& visits, double sharing, bool follows = false) const {
+        return std::max(sharing * (edges + visits.chunks * chunk + visits.cut * cut),
+                        chained - (follows ? hidden : 0) + visits.chunks * chain);
+    }
+};
+
+BlockClock::Tiles BlockClock::tiles_of(const KernelWork& work) const {
+    Tiles tiles;
+    tiles.resident = resident_blocks(work);
+    tiles.edges = alone(work.edges, work);
+    tiles.chained = ramp(work);
+    if (work.choices.persistent.value_or(false)) tiles.hidden = overlapped_ * tiles.chained;
+    for (const LoopWork& loop : work.loops) {
+        const double of_chunk = alone(loop.chunk, work);
+        const double of_chain = chain(loop.chunk, work);
+        if (loop.is_masked && tiles.chunks == 0) {
+            tiles.chunk = of_chunk;
+            tiles.chain = of_chain;
+            tiles.chunks = loop.chunks;
+            UnitWork tests;
+            tests.instructions = loop.mask;
+            tiles.cut = exposed(work) * busy(tests, work).sum();
+        } else {
+            tiles.edges += of_chunk * loop.chunks;
+            tiles.chained += of_chain * loop.chunks;
+        }
+    }
+    return tiles;
+}
+
+namespace {
+
+/// Rounds of as many tiles as there are slots, the last one with what is left.
+template <class Round>
+double even_end(std::int64_t tiles, std::int64_t processors, std::int64_t resident,
+                const Round& round) {
+    const std::int64_t rest = tiles % (processors * resident);
+    const std::int64_t full = tiles / (processors * resident);
+    double end = full > 0 ? round(resident, false) : 0;
+    if (full > 1) end += static_cast<double>(full - 1) * round(resident, true);
+    if (rest > 0) end += round((rest + processors - 1) / processors, full > 0);
+    return end;
+}
+
+/// The longest first, there and back, so many of all planes at a time.
+template <class Tile>
+double graded_end(const KernelWork& work, std::int64_t slots, const Tile& tile) {
+    const auto grades = static_cast<std::int64_t>(work.pattern.size());
+    const std::int64_t planes = (work.blocks + grades - 1) / grades;
+    std::vector<double> ends(static_cast<std::size_t>(slots), 0.0);
+    std::int64_t turn = 0;
+    std::int64_t at = 0;
+    for (std::int64_t plane = 0; plane < planes; plane += kTogether)
+        for (const Visits& visits : work.pattern) {
+            const double first = tile(visits, false);
+            const double next = tile(visits, true);
+            for (std::int64_t i = plane; i < std::min(planes, plane + kTogether); ++i) {
+                const std::int64_t slot = turn % 2 == 0 ? at : slots - 1 - at;
+                ends[static_cast<std::size_t>(slot)] += turn == 0 ? first : next;
+                if (++at < slots) continue;
+                at = 0;
+                ++turn;
+            }
+        }
+    return *std::max_element(ends.begin(), ends.end());
+}
+
+/// Each starts where one ends first.
+template <class Tile>
+double last_of_queue(const KernelWork& work, std::int64_t slots, const Tile& tile) {
+    std::vector<double> ends(static_cast<std::size_t>(slots), 0.0);
+    for (std::int64_t block = 0; block < work.blocks; ++block) {
+        const auto at = static_cast<std::size_t>(block) % work.pattern.size();
+        std::pop_heap(ends.begin(), ends.end(), std::greater<>());
+        ends.back() += tile(work.pattern[at], ends.back() > 0);
+        std::push_heap(ends.begin(), ends.end(), std::greater<>());
+    }
+    return *std::max_element(ends.begin(), ends.end());
+}
+
+}  // namespace
+
+double BlockClock::last_end(const KernelWork& work, const Tiles& tiles) const {
+    if (work.pattern.empty() || work.data_decides)
+        return even_end(
+            work.blocks, processors_, tiles.resident, [&](std::int64_t sharing, bool follows) {
+                return tiles.of({tiles.chunks, 0}, static_cast<double>(sharing), follows);
+            });
+    const std::int64_t held =
+        std::min(tiles.resident, (work.blocks + processors_ - 1) / processors_);
+    const auto tile = [&](const Visits& visits, bool follows) {
+        return tiles.of(visits, static_cast<double>(held), follows);
+    };
+    if (work.choices.persistent.value_or(false) && work.graded)
+        return graded_end(work, processors_ * held, tile);
+    return last_of_queue(work, processors_ * held, tile);
+}
+
+BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
+    const double memory = std::max(fill_ + from_device(work) * device_,
+                                   cached_ > 0 ? (work.loaded + work.saved) * cache_ : 0);
+    Tiles tiles = tiles_of(work);
+    Times times;
+    times.high = start_ + std::max(memory, last_end(work, tiles));
+    times.low = times.high;
+    if (!work.data_decides) return times;
+    tiles.chunks = std::min(tiles.chunks, 1.0);
+    times.low = start_ + std::max(memory, last_end(work, tiles));
+    return times;
+}
+
+}  // namespace napkin

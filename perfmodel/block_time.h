@@ -1,0 +1,99 @@
+// How long the blocks of a kernel take on a machine, in plain seconds: what time.h explains, asked
+// often.
+//
+// A processor holds as many blocks as shared memory, registers and threads allow. Of one block's
+// work the longest pipeline counts whole and of the others what is not hidden behind it, a share
+// that is a figure of the machine; several warp groups hide more of each other, as the root of
+// their number. Blocks that share a processor take turns, so that a chunk takes n times as long
+// where n of them are held, and never less than a warp's own chain of products. Before its first
+// chunk and after its last a block waits for what it loads and saves.
+//
+// Blocks start in their order, each where one ends first, with as many chunks as its mask leaves; a
+// block that takes several tiles goes through them there and back.
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "perfmodel/machine.h"
+#include "perfmodel/work.h"
+
+namespace napkin {
+
+/// Seconds of one processor on each pipeline.
+struct Busy {
+    double tensor = 0;
+    double operands = 0;  ///< of the memory beside the processor, as the following
+    double elements = 0;
+    double exponentials = 0;
+    double arithmetic = 0;
+    [[nodiscard]] double shared() const { return operands + elements; }
+    [[nodiscard]] double longest() const;
+    [[nodiscard]] double sum() const;
+};
+
+/// A machine's figures, looked up once.
+class BlockClock {
+public:
+    explicit BlockClock(const Machine& machine);
+
+    /// Of a kernel: from its launch to its end, low and high as far as data decides.
+    struct Times {
+        double low = 0;
+        double high = 0;
+    };
+    [[nodiscard]] Times times_of(const KernelWork& work) const;
+
+    /// Blocks that one processor holds at once.
+    [[nodiscard]] std::int64_t resident_blocks(const KernelWork& work) const;
+    /// Bytes that device memory delivers: all arrays once, and again what the cache has lost.
+    [[nodiscard]] double from_device(const KernelWork& work) const;
+    [[nodiscard]] Busy busy(const UnitWork& work, const KernelWork& kernel) const;
+
+private:
+    /// What instructions of one kind of kernel reach.
+    struct Kind {
+        double reached = 1;
+        double fetched = 1;
+        double issued = 1;
+        double exposed = 0;
+        double step = 0;
+        double flow = 0;
+        double block = 0;
+    };
+    struct Tiles;
+
+    [[nodiscard]] const Kind& kind_of(const KernelWork& kernel) const;
+    [[nodiscard]] double exposed(const KernelWork& kernel) const;
+    [[nodiscard]] double computed(const UnitWork& work, const KernelWork& kernel) const;
+    [[nodiscard]] double alone(const UnitWork& work, const KernelWork& kernel) const;
+    [[nodiscard]] double chain(const UnitWork& work, const KernelWork& kernel) const;
+    [[nodiscard]] double ramp(const KernelWork& work) const;
+    [[nodiscard]] Tiles tiles_of(const KernelWork& work) const;
+    [[nodiscard]] double last_end(const KernelWork& work, const Tiles& tiles) const;
+
+    std::int64_t processors_ = 1;
+    std::map<ElementType, double> tensor_;  ///< seconds of a processor for an operation
+    double fused_ = 0;                      ///< for a multiply-add, or an issued instruction
+    double shared_ = 0;                     ///< for a byte, as the following two
+    double port_ = 0;
+    double device_ = 0;  ///< of all processors
+    double cache_ = 0;   ///< likewise
+    double exponential_ = 0;
+    Kind warps_;
+    Kind groups_;
+    Kind plain_;
+    double overlapped_ = 0;
+    double barrier_ = 0;
+    double fill_ = 0;
+    double start_ = 0;
+    double cached_ = 0;  ///< bytes; 0 where there is no cache
+    double thread_bytes_ = 0;
+    double register_bytes_ = 0;
+    double threads_ = 0;
+    double most_blocks_ = 1;
+    double shared_bytes_ = 0;
+    double reserved_ = 0;
+};
+
+}  // namespace napkin

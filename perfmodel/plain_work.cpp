@@ -1,0 +1,187 @@
+#include "perfmodel/plain_work.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "derive/operations.h"
+#include "perfmodel/block_pattern.h"
+#include "perfmodel/function_cost.h"
+#include "perfmodel/kernel_work.h"
+
+namespace napkin {
+namespace {
+
+constexpr double kThreads = 256;
+constexpr double kWarp = 32;
+constexpr double kVector = 16;        ///< bytes of a copy
+constexpr double kPerVector = 6;      ///< instructions for one, addresses included
+constexpr double kPerElement = 4;     ///< instructions for an element's place, and the loop's own
+constexpr double kRead = 2;           ///< for an operand in shared memory, its place included
+constexpr double kSide = 4;           ///< elements of a product along each side of a thread's part
+constexpr double kSharedLatency = 6;  ///< a load from shared memory, in instructions waited for
+constexpr double kSpecialLatency = 4;
+constexpr double kShuffles = 10;  ///< to fold over the lanes of a warp
+constexpr std::int64_t kRegisters = 64;
+
+double ceil_of(double count, double parts) {
+    return std::ceil(count / parts);
+}
+
+/// What one evaluation of a statement takes.
+struct Evaluation {
+    double instructions = 0;
+    double special = 0;
+    double reads = 0;
+    [[nodiscard]] double latency() const {
+        return instructions + kSpecialLatency * special + kSharedLatency * reads;
+    }
+};
+
+Evaluation evaluation_of(const Statement& statement) {
+    Evaluation all;
+    for (const Expression* value : expressions_of(statement))
+        walk(*value, [&](const Expression& part) {
+            if (std::holds_alternative<Read>(part.node)) all.reads += 1;
+            if (std::holds_alternative<Convert>(part.node)) all.instructions += 1;
+            const Apply* call = std::get_if<Apply>(&part.node);
+            if (call == nullptr) return;
+            const FunctionCost cost = cost_of_function(call->function);
+            all.instructions += cost.instructions;
+            all.special += cost.special;
+        });
+    if (const Fold* fold = std::get_if<Fold>(&statement.body))
+        all.instructions += static_cast<double>(fold->values.size());
+    return all;
+}
+
+class PlainReader {
+public:
+    PlainReader(const RegionProgram& region, KernelWork& work) : region_(region), work_(work) {
+        for (const Axis& axis : region.axes) extents_.push_back(static_cast<double>(axis.extent));
+    }
+    void read() { read(region_.body, work_.edges, 1); }
+
+private:
+    void read(const std::vector<TileStatement>& body, UnitWork& into, double times) {
+        double loads = 0;
+        for (const TileStatement& statement : body) {
+            if (const Parallel* group = std::get_if<Parallel>(&statement.node)) {
+                within(group->axis, group->size, [&] { read(group->body, into, times); });
+            } else if (const Loop* loop = std::get_if<Loop>(&statement.node)) {
+                read(*loop, times);
+            } else if (const Compute* compute = std::get_if<Compute>(&statement.node)) {
+                into += work_of(*compute);
+                into.barriers += 1;
+            } else {
+                into += moved_by(statement);
+                if (std::holds_alternative<Load>(statement.node)) loads = 1;
+            }
+        }
+        into.barriers += loads;
+    }
+
+    void read(const Loop& loop, double times) {
+        LoopWork inner;
+        const double extent = extents_[loop.axis.index()];
+        inner.chunks = times * ceil_of(extent, static_cast<double>(loop.size));
+        inner.is_masked = !loop.visible.empty() || !loop.data_masks.empty();
+        const double chunks = inner.chunks;
+        within(loop.axis, loop.size, [&] { read(loop.body, inner.chunk, chunks); });
+        work_.loops.push_back(std::move(inner));
+    }
+
+    template <class Body>
+    void within(AxisId axis, std::int64_t size, const Body& body) {
+        double& extent = extents_[axis.index()];
+        const double whole = extent;
+        extent = std::min(extent, static_cast<double>(size));
+        body();
+        extent = whole;
+    }
+
+    [[nodiscard]] UnitWork moved_by(const TileStatement& statement) const {
+        const Save* save = std::get_if<Save>(&statement.node);
+        const VariableId id = save ? save->source : std::get<Load>(statement.node).target;
+        const Variable& variable = region_.variables[id.index()];
+        double count = 1;
+        for (const std::int64_t extent : variable.capacity_extent)
+            count *= static_cast<double>(extent);
+        const double bytes = count * static_cast<double>(bits_of(variable.type)) / 8;
+        UnitWork work;
+        (save ? work.saved : work.loaded) = bytes;
+        work.shared = save ? 0 : bytes;
+        work.turns = save ? count / kWarp : 0;
+        work.instructions = save ? count * (kPerElement + kRead) : bytes / kVector * kPerVector;
+        return work;
+    }
+
+    [[nodiscard]] UnitWork work_of(const Compute& compute) const {
+        const Evaluation each = evaluation_of(compute.statement);
+        double results = 1;
+        for (const AxisId axis : region_.arrays[compute.statement.targets.front().index()].axes)
+            results *= extents_[axis.index()];
+        double folded = 1;
+        for (const AxisId axis : folded_axes(compute.statement)) folded *= extents_[axis.index()];
+        if (is_contraction(compute.statement)) return contraction(each, results, folded);
+        const Fold* fold = std::get_if<Fold>(&compute.statement.body);
+        if (fold != nullptr && fold->every_prefix) return in_order(each, results / folded, folded);
+        if (fold != nullptr) return across_lanes(each, results, folded);
+        UnitWork work = evaluated(each, results);
+        work.instructions += results * kPerElement;
+        work.steps = ceil_of(results, kThreads) * (each.instructions + kPerElement);
+        return work;
+    }
+
+    static UnitWork evaluated(const Evaluation& each, double times) {
+        UnitWork work;
+        work.instructions = times * (each.instructions + kRead * each.reads);
+        work.exponentials = times * each.special;
+        work.turns = times * each.reads / kWarp;
+        return work;
+    }
+
+    /// Every thread adds to a part of the result in registers, of which each side is read once.
+    static UnitWork contraction(const Evaluation& each, double results, double depth) {
+        const double side = std::clamp(std::sqrt(results / kThreads), 1.0, kSide);
+        UnitWork work = evaluated({1, 0, 2 / side}, results * depth);
+        work.exponentials += results * each.special;
+        work.steps = ceil_of(results, kThreads * side * side) * depth * side * side;
+        return work;
+    }
+    /// A row by one thread, each element after the one before.
+    static UnitWork in_order(const Evaluation& each, double rows, double length) {
+        UnitWork work = evaluated(each, rows * length);
+        work.instructions += rows * length * kPerElement;
+        work.turns += rows * length / kWarp;
+        work.steps = ceil_of(rows, kThreads) * length * (each.latency() + kPerElement);
+        return work;
+    }
+    /// A row by the lanes of one warp, which then combine what they have.
+    static UnitWork across_lanes(const Evaluation& each, double rows, double length) {
+        UnitWork work = evaluated(each, rows * length);
+        const double turns = ceil_of(length, kWarp);
+        work.instructions += rows * kWarp * (turns * kPerElement + kShuffles);
+        work.steps = ceil_of(rows, kThreads / kWarp) *
+                     (turns * (each.instructions + kPerElement) + kShuffles * kSharedLatency);
+        return work;
+    }
+
+    const RegionProgram& region_;
+    KernelWork& work_;
+    std::vector<double> extents_;  ///< of axes, where the reader stands
+};
+
+}  // namespace
+
+KernelWork plain_work(const RegionProgram& region, const RegionCost& cost) {
+    KernelWork work;
+    work.name = region.name;
+    add_transfers(cost, work);
+    work.shared_bytes = static_cast<double>(cost.levels.at(Level::Block).allocated.bytes());
+    work.register_bytes = kRegisters;
+    work.pattern = pattern_of(region);
+    PlainReader(region, work).read();
+    return work;
+}
+
+}  // namespace napkin
