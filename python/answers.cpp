@@ -146,6 +146,41 @@ std::string Derivation::emit(const EmitWish& wish) const {
     return text;
 }
 
+cli::ExportedProgram Derivation::begin_export(Context& context) const {
+    Diagnostics ignored;
+    cli::Loaded loaded = take(cli::load_given(context, loaded_.text, commands_, settings_, ignored),
+                              context.sources);
+    return take(cli::begin_export(context, std::move(loaded)), context.sources);
+}
+
+std::vector<std::pair<std::string, std::string>> Derivation::operator_files(
+    const OperatorWish& wish, const Derivation* gradient) const {
+    Arguments arguments = quiet();
+    arguments.dynamic = wish.dynamic;
+    arguments.target = wish.target;
+    arguments.arch = wish.arch;
+    arguments.unproved = wish.unproved;
+    Arguments of_gradient = arguments;
+    arguments.name = wish.name;
+    SourceMap sources = sources_;
+    SourceMap of_other = gradient == nullptr ? SourceMap() : gradient->sources_;
+    std::vector<Context> contexts{{arguments, sources}};
+    std::vector<cli::ExportedProgram> parts{begin_export(contexts.front())};
+    if (gradient != nullptr) {
+        of_gradient.name = wish.name + "_gradient";
+        contexts.push_back({of_gradient, of_other});
+        parts.push_back(gradient->begin_export(contexts.back()));
+    }
+    const std::vector<ExportedFile> planned = take(cli::exported_files(parts), sources);
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (const auto wrong = cli::finish_export(contexts[i], planned, parts[i]))
+            throw Refused(*wrong, contexts[i].sources);
+    std::vector<std::pair<std::string, std::string>> files;
+    for (ExportedFile& file : take(cli::exported_files(parts), sources))
+        files.emplace_back(std::move(file.name), std::move(file.text));
+    return files;
+}
+
 std::string Derivation::draw(const PictureWish& wish) const {
     SourceMap sources = sources_;
     const std::optional<Machine> on =

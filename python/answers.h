@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/execution.h"
+#include "cli/exporting.h"
 #include "cli/session.h"
 #include "diagrams/drawing/render.h"
 #include "search/search.h"
@@ -51,6 +52,14 @@ struct EmitWish {
     bool unproved = false;
 };
 
+struct OperatorWish {
+    std::string name;
+    std::vector<std::string> dynamic;  ///< axes whose sizes are given at run time
+    std::string target;                ///< empty for the best that serves
+    std::string arch = "sm_90";
+    bool unproved = false;
+};
+
 /// A diagram's text, the steps that were taken and the sizes that were given. A value: it never
 /// changes, and several threads may ask it.
 class Derivation {
@@ -73,6 +82,9 @@ public:
     /// What was shown, and the certificate.
     [[nodiscard]] std::pair<std::string, std::string> prove(std::uint64_t seed) const;
     [[nodiscard]] std::string emit(const EmitWish& wish) const;
+    /// The files of an export by name; `gradient` may be null.
+    [[nodiscard]] std::vector<std::pair<std::string, std::string>> operator_files(
+        const OperatorWish& wish, const Derivation* gradient) const;
     [[nodiscard]] std::string draw(const PictureWish& wish) const;
 
     [[nodiscard]] const Diagram& plain() const { return loaded_.plain; }
@@ -83,6 +95,8 @@ public:
     [[noreturn]] void refuse(const Diagnostics& why) const { throw Refused(why, sources_); }
 
 private:
+    [[nodiscard]] cli::ExportedProgram begin_export(cli::Context& context) const;
+
     std::string name_;
     cli::Settings settings_;
     SourceMap sources_;

@@ -117,6 +117,15 @@ NB_MODULE(_core, module) {
                  const nb::gil_scoped_release released;
                  return self.emit({as, target, arch, unproved});
              })
+        .def(
+            "operator_files",
+            [](const Derivation& self, const std::string& name,
+               const std::vector<std::string>& dynamic, const std::string& target,
+               const std::string& arch, bool unproved, const Derivation* gradient) {
+                const nb::gil_scoped_release released;
+                return self.operator_files({name, dynamic, target, arch, unproved}, gradient);
+            },
+            nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
         .def("draw", draw)
         .def("run", run);
 }

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
+import importlib.util
 import json
 import os
+import pathlib
 import sys
+import tempfile
+import types
 import warnings
 from dataclasses import dataclass
-from typing import Any, Iterator, Mapping, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Union
 
 import numpy as np
 
@@ -311,6 +316,39 @@ class Diagram:
             raise ValueError(f"there is no form {form!r}; there are tile and cuda")
         return self._core.emit(form, target or "", arch, unproved)
 
+    def to_torch(self, name: "str | None" = None, *, dynamic: "Iterable[str]" = (), gradient: "Diagram | None" = None,
+                 target: "str | None" = None, arch: str = "sm_90", unproved: bool = False,
+                 folder: "Union[str, os.PathLike[str], None]" = None) -> "Callable[..., Any]":
+        """The exported operator: a function of tensors of PyTorch on a GPU, which ``torch.compile`` takes as it is.
+
+        Its arguments are :attr:`inputs`, in that order, then parameters; its results are :attr:`outputs`. docs/export.md says
+        what it takes. Defining it needs PyTorch and no GPU: kernels are proved now, and compiled when they first run on one.
+
+        Args:
+            name: of ``torch.ops.napkin.NAME``; one that says what was asked for where none is given.
+            dynamic: axes whose sizes are those of each call; those of others are the diagram's.
+            gradient: the diagram, after its moves, of the gradients; the operator has a backward then.
+            target: ``simt``, ``sm_80`` or ``sm_90a``; the best that serves where none is given.
+            arch: the GPU architecture that kernels are made for.
+            unproved: take kernels that are neither proved nor refuted, too.
+            folder: where the export is written, a package for other projects; the cache where none is given.
+
+        Raises:
+            Refusal: no target serves the derivation, it is not proved, or the gradient does not fit.
+            ImportError: there is no PyTorch, or the name is another operator's.
+            FileExistsError: a file of the folder is not from an export.
+        """
+        axes = [dynamic] if isinstance(dynamic, str) else list(dynamic)
+        others = None if gradient is None else gradient._core
+        asked = repr((self._identity(), axes, gradient and gradient._identity(), target, arch, unproved, _core.version()))
+        operator = name or f"{self.name}_{hashlib.sha256(asked.encode()).hexdigest()[:12]}"
+        files = self._core.operator_files(operator, axes, target or "", arch, unproved, others)
+        place = pathlib.Path(folder) if folder is not None else _cache() / "operators" / operator
+        place.mkdir(parents=True, exist_ok=True)
+        for file, text in files:
+            _write_whole(place / file, text)
+        return getattr(_imported(place / f"{operator}.py"), operator)  # type: ignore[no-any-return]
+
     def svg(self, machine: "str | None" = None, *, region: "str | None" = None, theme: str = "paper", width: int = 0) -> str:
         """The picture; docs/reading.md says how to read it.
 
@@ -356,6 +394,42 @@ class Diagram:
         total = self.cost()["total"]["levels"]["block"]["H"]
         moved = f"<p>{total['values']:,} values are moved, {total['bytes']:,} bytes</p>"
         return self.svg() + (f"<ol>{moves}</ol>" if moves else "") + moved
+
+
+def _cache() -> pathlib.Path:
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return pathlib.Path(root) / "napkin"
+
+
+def _write_whole(path: pathlib.Path, text: str) -> None:
+    """Others may read it at any time; what is the same stays, and so does what a person wrote."""
+    if path.exists():
+        known = path.read_bytes()
+        if known == text.encode():
+            return
+        if b"Written by napkin export" not in known[:1024] and not path.name.endswith(".certificate.json"):
+            raise FileExistsError(f"{path} is there already, and not from an export")
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        file.write(text.encode())
+    os.replace(file.name, path)
+
+
+def _imported(path: pathlib.Path) -> types.ModuleType:
+    """The module of an exported operator, which is no other's of its name."""
+    name = f"napkin.operators.{path.stem}"
+    known = sys.modules.get(name)
+    if known is not None and known.__file__ == str(path):
+        return known
+    spec = importlib.util.spec_from_file_location(name, path, submodule_search_locations=[str(path.parent)])
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
 def _must_be_text(given: object) -> None:

@@ -74,6 +74,51 @@ def test_costs_are_those_of_the_paper(attention):
     assert "time_us" not in flash.cost()["total"]
 
 
+@pytest.fixture
+def torch(monkeypatch):
+    """As much of PyTorch as an operator needs to be defined."""
+    monkeypatch.syspath_prepend(str(ROOT / "tests/export/fake_torch"))
+    yield __import__("torch")
+    for name in [name for name in sys.modules if name == "torch" or name.startswith("napkin.operators.")]:
+        del sys.modules[name]
+
+
+def test_an_operator_is_what_export_writes(torch, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    tiled = napkin.Diagram(MATMUL).derive("group a by 16", "group c by 16", "stream k by 8")
+    operator = tiled.to_torch(target="simt")
+    assert operator.__name__.startswith("matmul_")
+    assert operator is tiled.to_torch(target="simt")
+    other = tiled.to_torch(target="simt", dynamic="a")
+    assert other.__name__ != operator.__name__
+    named = tiled.to_torch("product", target="simt", dynamic=["a"], folder=tmp_path / "here")
+    assert named.__name__ == "product" and hasattr(torch.ops.napkin, "product")
+    assert "size    a at run time" in (tmp_path / "here/README.md").read_text()
+    with pytest.raises(ImportError, match="different exports called product"):
+        tiled.to_torch("product", target="simt", folder=tmp_path / "there")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/README.md").write_text("mine")
+    with pytest.raises(FileExistsError):
+        tiled.to_torch("mine", target="simt", folder=tmp_path / "mine")
+    assert (tmp_path / "mine/README.md").read_text() == "mine"
+    for refused in ({"dynamic": "z"}, {"name": "class"}, {"target": "sm_99"}):
+        with pytest.raises(napkin.Refusal):
+            tiled.to_torch(**refused)
+
+
+def test_an_operator_has_the_gradient_that_it_is_given(torch, tmp_path):
+    def read(name):
+        path = ROOT / "tests/export/gradient" / name
+        return napkin.Diagram.read(f"{path}.ncd", f"{path}.drv")
+
+    gradient = read("attention_gradient")
+    operator = read("attention").to_torch("attend", target="simt", gradient=gradient, folder=tmp_path)
+    assert operator.__globals__["_RESULTS"] == (0, 1, 2)
+    assert operator.__globals__["_gradient"].__name__.endswith(".attend.attend_gradient")
+    with pytest.raises(napkin.Refusal, match="reads `Q`, which"):
+        napkin.Diagram(MATMUL).derive("group a by 16").to_torch(target="simt", gradient=gradient.sized(d=48), folder=tmp_path)
+
+
 def test_a_run_computes_what_numpy_does(matmul, random):
     tiled = matmul.derive("group a by 16 at l1", "group c by 16 at l1", "stream k by 8 at l1")
     a, b = random.standard_normal((64, 32), np.float32), random.standard_normal((32, 48), np.float32)

@@ -1,0 +1,93 @@
+#include "cli/exporting.h"
+
+#include <algorithm>
+
+#include "cli/emission.h"
+#include "cli/messages.h"
+#include "cli/validation.h"
+#include "derive/proof/certificate.h"
+#include "derive/tile_program.h"
+
+namespace napkin::cli {
+namespace {
+
+const std::string& find_text(const std::vector<ExportedFile>& files, const std::string& name) {
+    return std::find_if(files.begin(), files.end(),
+                        [&](const ExportedFile& file) { return file.name == name; })
+        ->text;
+}
+
+/// The same derivation at other sizes; nothing where it does not go through there.
+std::optional<State> state_at(Context& context, const Loaded& loaded, const Sizes& sizes) {
+    Settings all;
+    for (const auto& [axis, size] : sizes) all.emplace(axis, static_cast<double>(size));
+    for (const auto& [name, value] : loaded.settings) all.emplace(name, value);
+    const Result<Checked> checked = check_text(context, loaded.text, all);
+    if (!checked) return std::nullopt;
+    std::vector<Command> commands;
+    for (const Step& step : loaded.state.steps) commands.push_back(step.command);
+    Result<State> state = replay(checked->diagram, commands);
+    if (!state) return std::nullopt;
+    return std::move(state).value();
+}
+
+std::vector<SelfTestCase> make_cases(Context& context, const Loaded& loaded,
+                                     const EmittedProgram& program) {
+    std::vector<SelfTestCase> cases;
+    for (const Sizes& sizes : self_test_sizes(loaded.state, program))
+        if (const std::optional<State> state = state_at(context, loaded, sizes))
+            cases.push_back(self_test_case(*state, program, context.arguments.seed));
+    if (cases.empty())
+        cases.push_back(self_test_case(loaded.state, program, context.arguments.seed));
+    return cases;
+}
+
+ExportPart part_of(const ExportedProgram& part) {
+    return {part.loaded.state, part.program, part.cases, part.options};
+}
+
+}  // namespace
+
+Result<ExportedProgram> begin_export(Context& context, Loaded loaded) {
+    if (!has_values(loaded.state.diagram)) return opaque_has_no_values();
+    if (!context.arguments.name.empty()) loaded.state.diagram.name = context.arguments.name;
+    if (const auto wrong = check_export_name(loaded.state.diagram.name)) return *wrong;
+    const Result<TileProgram> tiles = expand(loaded.state);
+    if (!tiles) return tiles.error();
+    const Result<EmitOptions> emit_for = emit_options(context, loaded.hash);
+    if (!emit_for) return emit_for.error();
+    Result<EmittedProgram> emission =
+        emit_chosen(context, loaded.state, *tiles, export_emit_options(*emit_for));
+    if (!emission) return emission.error();
+    ExportOptions options{NAPKIN_VERSION, context.sources.files[loaded.text].text, ""};
+    return ExportedProgram{std::move(loaded), std::move(emission).value(), std::move(options)};
+}
+
+std::optional<Diagnostics> finish_export(Context& context, const std::vector<ExportedFile>& planned,
+                                         ExportedProgram& part) {
+    Result<ExportedImages> images = compile_images(
+        part.program, find_text(planned, part.program.name + ".cu"), context.arguments.cubins);
+    if (!images) return images.error();
+    part.options.images = std::move(images).value();
+    Result<Clearance> clearance = clear(context, part.loaded);
+    if (!clearance) return clearance.error();
+    part.clearance = std::move(clearance).value();
+    part.options.certificate = proof::certificate_hash(part.clearance.certificate);
+    part.options.reservation = part.clearance.reservation;
+    part.cases = make_cases(context, part.loaded, part.program);
+    return std::nullopt;
+}
+
+Result<std::vector<ExportedFile>> exported_files(const std::vector<ExportedProgram>& parts) {
+    const ExportPart first = part_of(parts.front());
+    const ExportPart last = part_of(parts.back());
+    Result<std::vector<ExportedFile>> files =
+        export_program(first, parts.size() == 1 ? nullptr : &last);
+    if (!files) return files;
+    for (const ExportedProgram& part : parts)
+        if (!part.clearance.certificate.empty())
+            files->push_back({part.program.name + ".certificate.json", part.clearance.certificate});
+    return files;
+}
+
+}  // namespace napkin::cli
