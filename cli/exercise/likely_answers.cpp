@@ -1,5 +1,5 @@
 // What a reader would try: of a rule's usage (`group AXIS by SIZE`) every axis or array, of a size
-// every power of two.
+// every power of two. Where everything is open, `fuse`, `group` and `stream`.
 #include <algorithm>
 #include <set>
 
@@ -87,7 +87,24 @@ std::vector<std::int64_t> likely_sizes(const State& state) {
     return sizes;
 }
 
+std::vector<Command> likely_commands(const OpenCommand& open, const State& state);
+
+/// Where everything is open: the steps that kernels are made of.
+std::vector<Command> likely_steps(const State& state) {
+    std::vector<Command> commands;
+    for (const char* rule : {"fuse", "group", "stream"}) {
+        OpenCommand open;
+        open.command.rule = rule;
+        open.names = true;
+        open.size = open.command.rule != "fuse";
+        for (Command& command : likely_commands(open, state))
+            commands.push_back(std::move(command));
+    }
+    return commands;
+}
+
 std::vector<Command> likely_commands(const OpenCommand& open, const State& state) {
+    if (open.whole) return likely_steps(state);
     std::vector<Words> names{open.command.names};
     if (open.names) names = likely_names(open.command, state);
     std::vector<Command> commands;

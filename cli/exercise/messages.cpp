@@ -41,9 +41,10 @@ Diagnostic bad_amount(Span place, const std::string& why) {
 }
 
 Diagnostic misplaced_hole(Span place) {
-    return at_place("E9065", place, "`?` cannot stand here",
-                    "it stands for all names after a rule, or for the size after `by`, as in "
-                    "`group ? by ?`");
+    return at_place(
+        "E9065", place, "`?` cannot stand here",
+        "it stands for a whole command, for all names after a rule, or for the size after "
+        "`by`, as in `group ? by ?`");
 }
 
 Diagnostic nothing_open(Span question) {

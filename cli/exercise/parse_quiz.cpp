@@ -164,6 +164,11 @@ private:
 
     void command(QuizLine line) {
         OpenCommand open;
+        if (line.text == "?") {
+            open.whole = true;
+            open.command.span = place(line);
+            return question_->commands.push_back(std::move(open));
+        }
         std::string words(line.text);
         std::size_t number = 0;
         std::string before;

@@ -23,6 +23,7 @@ bool take_clause(std::string& clause, const std::string& answered) {
 
 /// The open command as answered; nullopt where the answer is of another form.
 std::optional<Command> filled_in(const OpenCommand& open, const Command& answer) {
+    if (open.whole && answer.rule != "set") return answer;
     Command command = open.command;
     if (open.names) command.names = answer.names;
     if (open.size) command.size = answer.size;
@@ -57,6 +58,7 @@ bool can_be_asked(const Command& command) {
 }  // namespace
 
 std::string print(const OpenCommand& open) {
+    if (open.whole) return "?";
     Command command = open.command;
     command.comment.clear();
     if (open.names) command.names = {"?"};

@@ -20,14 +20,15 @@ struct Need {
     std::string text;  ///< `H at most 5 GB`
 };
 
-/// A command of which the names after the rule, or the size, may be open.
+/// A command of which the names after the rule, or the size, may be open, or everything.
 struct OpenCommand {
     Command command;  ///< with stand-ins for what is open
     bool names = false;
     bool size = false;
-    [[nodiscard]] bool is_open() const { return names || size; }
+    bool whole = false;
+    [[nodiscard]] bool is_open() const { return names || size || whole; }
 };
-/// With `?` for what is open: `group ? by ?`.
+/// With `?` for what is open: `group ? by ?`, `?`.
 [[nodiscard]] std::string print(const OpenCommand& open);
 
 struct Question {

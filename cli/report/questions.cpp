@@ -37,6 +37,15 @@ bool is_set(const Command& command) {
     return command.rule == "fuse" || command.rule == "recompute";
 }
 
+/// `fuse O,P,S`, `group q by 64`: without blanks in its list.
+std::string whole_key(Command command, const std::vector<std::string>& names) {
+    command.names = names;
+    std::string key = typed_text(command);
+    for (std::size_t at = key.find(", "); at != std::string::npos; at = key.find(", ", at))
+        key.erase(at + 1, 1);
+    return key;
+}
+
 /// What stands in the open places, as the page looks it up.
 std::string key_of(const Question& question, const std::vector<Command>& answer) {
     std::string key;
@@ -46,6 +55,10 @@ std::string key_of(const Question& question, const std::vector<Command>& answer)
         const Command& command = answer[next++];
         std::vector<std::string> names = command.names;
         if (is_set(command)) std::sort(names.begin(), names.end());
+        if (open.whole) {
+            key += whole_key(command, names) + "|";
+            continue;
+        }
         std::string list;
         for (const std::string& name : names) list += (list.empty() ? "" : ",") + name;
         if (open.names) key += list + "|";
@@ -58,6 +71,7 @@ Json outcomes_of(const Question& question, const std::vector<Tried>& tried,
                  const std::string& prompt) {
     Json data{{"prompt", prompt}, {"holes", Json::array()}};
     for (const OpenCommand& open : question.commands) {
+        if (open.whole) data["holes"].push_back("command");
         if (open.names) data["holes"].push_back(is_set(open.command) ? "set" : "names");
         if (open.size) data["holes"].push_back("size");
     }
@@ -85,6 +99,7 @@ std::string fields_html(const Question& question) {
                              label + "\" autocomplete=\"off\" spellcheck=\"false\" " + attributes +
                              ">");
         };
+        if (open.whole) field("command", "size=\"24\"");
         if (open.names) field("names", is_set(open.command) ? "size=\"12\"" : "size=\"5\"");
         if (open.size) field("size", "size=\"6\" inputmode=\"numeric\"");
         std::string line;

@@ -1,7 +1,15 @@
 // Slides: answers are looked up among outcomes that were computed beforehand.
 
+// A whole command as the outcomes have it: `fuse O,P,S`, `group q by 64`.
+function commandIn(typed) {
+  const [rule, ...words] = typed.replace(/ at l1$/, "").split(/\s+/);
+  const rest = words.join(" ").replace(/ ?, ?/g, ",");
+  return `${rule} ${["fuse", "recompute"].includes(rule) ? rest.split(",").sort().join(",") : rest}`;
+}
+
 function typedIn(field, kind) {
   const typed = field.value.trim();
+  if (kind === "command") return typed && commandIn(typed);
   if (kind === "size") return typed.replace(/^0+(?=\d)/, "");
   const names = typed.split(",").map((name) => name.trim()).filter(Boolean);
   return (kind === "set" ? names.sort() : names).join(",");

@@ -18,7 +18,7 @@ import tempfile
 from pages import Failures, check_widths, diagram_of, open_page
 from playwright.sync_api import sync_playwright
 
-LECTURES = [("attention", "attention.quiz"), ("rmsnorm_linear", None), ("matmul_split_k", None)]
+LECTURES = [("attention", "attention.quiz"), ("matmul", "matmul.quiz"), ("rmsnorm_linear", None), ("matmul_split_k", None)]
 napkin = str(pathlib.Path(sys.argv[1]).resolve())
 scratch = pathlib.Path(tempfile.mkdtemp())
 
