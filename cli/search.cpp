@@ -19,10 +19,9 @@ namespace {
 
 constexpr std::size_t kShown = 5;
 
-std::string commands_text(const Candidate& candidate) {
+std::string commands_text(const std::vector<Command>& commands) {
     std::string text;
-    for (const Command& command : candidate.commands)
-        text += (text.empty() ? "" : "; ") + print(command);
+    for (const Command& command : commands) text += (text.empty() ? "" : "; ") + print(command);
     return text;
 }
 
@@ -42,7 +41,7 @@ std::string line_of(std::size_t rank, const Candidate& candidate) {
                time_text(candidate.time.low.value) + " to " + time_text(candidate.time.high.value),
                24) +
            padded("H " + bytes_text(bytes), 13) + padded(candidate.time.binds + " binds", 26) +
-           commands_text(candidate) + "\n";
+           commands_text(candidate.commands) + "\n";
 }
 
 /// Whether the target that was asked for makes kernels that fit the machine; any where none was.
@@ -92,11 +91,14 @@ Json json_of(const Diagram& plain, const SearchResult& result, const Machine& ma
               {"too_large", result.too_large},
               {"kernels", result.kernels},
               {"not_served", result.not_served},
-              {"faulty", result.faulty},
               {"regions", result.regions},
               {"searched", result.searched},
               {"tiled", result.tiled},
               {"most_boxes", result.most_boxes}};
+    json["faults"] = Json::array();
+    for (const Fault& fault : result.faults)
+        json["faults"].push_back(
+            {{"derivation", commands_text(fault.commands)}, {"what", fault.what}});
     json["ranked"] = Json::array();
     for (const Candidate& candidate : result.ranked)
         json["ranked"].push_back(json_of(plain, candidate, machine));
@@ -127,9 +129,11 @@ Result<int> run_search(Context& context) {
     if (result->not_served > 0)
         text += "  " + arguments.only_target + " makes no kernels of " +
                 grouped(result->not_served) + " of them\n";
-    if (result->faulty > 0)
-        text += "  the scheduler got " + grouped(result->faulty) +
-                " of them wrong, which is a bug: they are left out\n";
+    if (!result->faults.empty())
+        text += "  the scheduler got " + grouped(static_cast<std::int64_t>(result->faults.size())) +
+                " of them wrong, which is a bug, and they are left out: `" +
+                commands_text(result->faults.front().commands) + "` shows it, " +
+                result->faults.front().what + "\n";
     if (result->searched == result->regions && result->tiled < result->regions)
         text += "  " + std::to_string(result->regions - result->tiled) + " of " +
                 std::to_string(result->regions) +

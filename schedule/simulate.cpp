@@ -1,6 +1,7 @@
 #include "schedule/simulate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 namespace napkin::schedule {
@@ -28,14 +29,16 @@ public:
 
     std::optional<double> run() {
         while (true) {
+            const std::size_t turns = agents_.empty() ? 0 : agents_.front().ends.size();
             while (advance()) {
             }
+            if (noted_ == nullptr && agents_.front().ends.size() > turns && repeats())
+                return agents_.front().ends.back() - last_end_;
             if (std::all_of(agents_.begin(), agents_.end(),
                             [](const Agent& agent) { return agent.turn >= kTurns; }))
                 break;
             if (!pass()) return std::nullopt;
         }
-        constexpr std::size_t kFirst = 10;
         constexpr std::size_t kLast = kTurns - 3;
         double sum = 0;
         for (const Agent& agent : agents_)
@@ -45,6 +48,7 @@ public:
 
 private:
     static constexpr std::int64_t kNothing = -1000;
+    static constexpr std::size_t kFirst = 10;  // turns before the steady state is measured
 
     struct Product {
         std::size_t step = 0;
@@ -64,6 +68,39 @@ private:
         std::vector<std::int64_t> done;  // the last chunk, by step
         std::vector<double> ends;        // of its turns
     };
+
+    /// Whether everything stands as it stood when the first agent ended the turn before: then every
+    /// turn from here on is like the last one. Asked before the turns that are measured.
+    bool repeats() {
+        const Agent& first = agents_.front();
+        bool all_begun = true;
+        std::vector<double> now;
+        const auto note_products = [&](const std::deque<Product>& products) {
+            now.push_back(static_cast<double>(products.size()));
+            for (const Product& product : products) {
+                now.push_back(static_cast<double>(product.step));
+                now.push_back(static_cast<double>(product.chunk - first.turn));
+                now.push_back(product.left);
+                now.push_back(static_cast<double>(product.number - issued_));
+            }
+        };
+        for (const Agent& agent : agents_) {
+            all_begun = all_begun && works(agent) && agent.ends.size() <= kFirst;
+            now.push_back(static_cast<double>(agent.step));
+            now.push_back(static_cast<double>(agent.turn - first.turn));
+            now.push_back(agent.left.value_or(-1));
+            note_products(agent.queue);
+            note_products(agent.reads);
+            for (const std::int64_t chunk : agent.done)
+                now.push_back(static_cast<double>(chunk - first.turn));
+        }
+        const auto same = [](double a, double b) { return std::abs(a - b) < kInstant; };
+        const bool found =
+            all_begun && std::equal(now.begin(), now.end(), before_.begin(), before_.end(), same);
+        last_end_ = first.ends.size() > 1 ? first.ends[first.ends.size() - 2] : 0;
+        before_ = std::move(now);
+        return found;
+    }
 
     [[nodiscard]] bool works(const Agent& agent) const {
         return agent.turn < kTurns && time_ >= agent.start - kInstant;
@@ -182,6 +219,8 @@ private:
     Sharing sharing_;
     std::vector<Activity>* noted_;
     std::vector<Agent> agents_;
+    std::vector<double> before_;  // how things stood at the end of the first agent's last turn
+    double last_end_ = 0;         // when that was
     double time_ = 0;
     std::int64_t issued_ = 0;
 };

@@ -104,8 +104,8 @@ private:
     std::optional<Made> costed(const std::vector<Command>& commands, const std::string& structure) {
         try {
             return costed_if_right(commands, structure);
-        } catch (const InternalError&) {  // what verifies schedules found a fault in this one
-            ++counts_.faulty;
+        } catch (const InternalError& error) {
+            counts_.faults.push_back({commands, error.what()});
             return std::nullopt;
         }
     }

@@ -31,10 +31,16 @@ struct KernelSearch {
 /// which some may be equal; none is larger than the axis.
 [[nodiscard]] std::vector<std::int64_t> sizes_beside(std::int64_t size, std::int64_t extent);
 
+/// A tiling that the scheduler made wrong, and noticed: a bug of ours.
+struct Fault {
+    std::vector<Command> commands;  ///< that show it, from the plain diagram
+    std::string what;
+};
+
 struct KernelCounts {
     std::int64_t evaluated = 0;
     std::int64_t not_served = 0;
-    std::int64_t faulty = 0;  ///< the scheduler made them wrong, and noticed: bugs of ours
+    std::vector<Fault> faults;  ///< commands from the state that is tiled
 };
 
 /// The best tilings of a region of a state, found from rough ones, fastest first and at most `top`.

@@ -176,7 +176,11 @@ private:
                                      *kind.tilings, kernels_, kMostKept, counts);
         result_.kernels += counts.evaluated;
         result_.not_served += counts.not_served;
-        result_.faulty += counts.faulty;
+        for (Fault& fault : counts.faults) {
+            if (const auto fusion = fusion_of(sets_[kind.set]))
+                fault.commands.insert(fault.commands.begin(), *fusion);
+            result_.faults.push_back(std::move(fault));
+        }
     }
 
     /// So that there is a partition where the search was stopped before it had found one.

@@ -45,7 +45,7 @@ struct SearchResult {
     std::int64_t too_large = 0;     ///< tilings that exceed a capacity
     std::int64_t kernels = 0;       ///< tilings whose kernels were scheduled and costed
     std::int64_t not_served = 0;    ///< the best of them, of which no kernel is made after all
-    std::int64_t faulty = 0;        ///< tilings that the scheduler got wrong, and noticed
+    std::vector<Fault> faults;      ///< tilings that the scheduler got wrong, and noticed
 };
 
 /// Told how many regions are tiled, of how many at most; false stops it.
