@@ -15,6 +15,8 @@ namespace napkin::cli {
 namespace {
 
 constexpr int kRepetitions = 20;
+/// Many kernels are measured one after another, on a machine that has better to do.
+constexpr double kCheckSeconds = 5;
 
 /// The machine file of a device, by its name: `NVIDIA H200` is H200.
 std::optional<Machine> machine_of(SourceMap& sources, const std::string& device) {
@@ -60,8 +62,9 @@ Result<int> run_bench(Context& context) {
         return plain_error("E9012", status.missing, "`napkin doctor` says what works without it",
                            Failure::Missing);
     if (const auto excess = excess_memory(*loaded, "cuda")) return *excess;
-    const Result<RunReport> report =
-        execute_random(context, *loaded, {.device = "cuda", .repetitions = kRepetitions});
+    const Result<RunReport> report = execute_random(
+        context, *loaded,
+        {.device = "cuda", .repetitions = kRepetitions, .check_seconds = kCheckSeconds});
     if (!report) return report.error();
     const std::optional<Machine> machine = machine_of(context.sources, report->device);
     Json json = to_json(*report);

@@ -104,7 +104,9 @@ bool RunReport::ok() const {
 }
 
 const char* RunReport::verdict() const {
-    return !ok() ? "wrong" : validation.judged() ? "right" : "undecided";
+    if (!ok()) return "wrong";
+    if (validation.unchecked()) return "unchecked";
+    return validation.judged() ? "right" : "undecided";
 }
 
 int RunReport::exit_code() const {
@@ -165,10 +167,9 @@ Result<RunReport> execute(Context& context, const Loaded& loaded, const Tensors&
     if (!report) return report;
     if (report->executed) {
         report->outputs = tensors_in(loaded.plain, state.diagram, report->outputs);
-        Result<Validation> validation = validate(loaded.plain, state, given, report->outputs,
-                                                 report->precision, context.arguments.seed);
-        if (!validation) return validation.error();
-        report->validation = std::move(validation).value();
+        report->validation =
+            validate(loaded.plain, state, given, report->outputs, report->precision,
+                     context.arguments.seed, options.check_seconds);
         for (Comparison& output : report->validation.outputs) output.scale = options.scale;
     }
     report->rungs = rungs_of(device, *report);

@@ -47,7 +47,8 @@ struct RunReport {
     std::vector<CompiledKernel> compiled;  ///< of a GPU, without their bytes
     Cost cost;
     [[nodiscard]] bool ok() const;
-    /// `right`, `wrong`, or `undecided` where nothing is wrong and nothing of an output was judged.
+    /// `right`, `wrong`, or, where nothing is wrong, `unchecked` where an output is too large for
+    /// the reference and `undecided` where nothing of an output was judged.
     [[nodiscard]] const char* verdict() const;
     [[nodiscard]] int exit_code() const;
     /// Whether what was counted at a level is what the model says; of a loop that is never entered
@@ -59,6 +60,7 @@ struct ExecutionOptions {
     std::string device = "cpu";  ///< `cpu`, `emulator` or `cuda`
     int repetitions = 0;         ///< timed ones, on a GPU
     double scale = 1;            ///< of the inputs, where they are random
+    double check_seconds = 60;   ///< that comparing whole results may take; else some are sampled
 };
 /// Runs what was derived and judges it by the plain diagram that was given, whose inputs these are;
 /// the report's outputs are the plain diagram's too.

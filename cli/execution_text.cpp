@@ -57,6 +57,7 @@ Json to_json(const RunReport& report) {
                                        {"compared", output.compared},
                                        {"judged", output.judged()},
                                        {"failed", output.failed},
+                                       {"unchecked", output.too_dear > 0},
                                        {"undecided", output.undecided},
                                        {"beyond", output.beyond},
                                        {"undefined", output.undefined},
@@ -79,6 +80,7 @@ std::string text_of(const RunReport& report) {
                 " elements are too many for this device (--set makes them fewer)\n";
     for (const Comparison& output : report.validation.outputs) {
         const std::string verdict = !output.ok             ? "WRONG: "
+                                    : output.too_dear > 0  ? "unchecked: "
                                     : output.judged() == 0 ? "undecided: "
                                                            : "right: ";
         text += "  " + verdict + describe(output) + "\n";
@@ -96,7 +98,8 @@ std::string text_of(const RunReport& report) {
     if (report.canaries_broken > 0)
         text += "  " + std::to_string(report.canaries_broken) + " bytes outside buffers changed\n";
     if (!report.repeatable) text += "  repeated runs gave different bits\n";
-    const char* outcome = !report.ok() ? "WRONG" : report.validation.judged() ? "ok" : "undecided";
+    const std::string verdict = report.verdict();
+    const std::string outcome = verdict == "right" ? "ok" : verdict == "wrong" ? "WRONG" : verdict;
     return text + outcome + ", rungs: " + joined(report.rungs) +
            (report.validation.sampled() ? " (sampled)" : "") + "\n";
 }

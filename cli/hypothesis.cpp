@@ -23,6 +23,7 @@ namespace napkin::cli {
 namespace {
 
 constexpr int kRepetitions = 20;
+constexpr double kCheckSeconds = 5;
 constexpr double kMicroseconds = 1e6;
 
 /// A time and how far its repetitions lie apart, as a part of it.
@@ -296,8 +297,9 @@ private:
 
     Result<Measured> measure_here(const Subject& subject, const std::string& name) {
         Context inner{subject.arguments, context_.sources};
-        const Result<RunReport> report =
-            execute_random(inner, subject.loaded, {.device = "cuda", .repetitions = kRepetitions});
+        const Result<RunReport> report = execute_random(
+            inner, subject.loaded,
+            {.device = "cuda", .repetitions = kRepetitions, .check_seconds = kCheckSeconds});
         if (!report) return report.error();
         if (!report->ok()) return measured_wrong(subject.kernel->place, name);
         const Timing& whole = report->times.front();

@@ -173,15 +173,6 @@ Diagnostic too_large_to_emulate(double work) {
         "`--set` makes the diagram smaller");
 }
 
-Diagnostic reference_too_large(const std::string& output, double visits) {
-    char amount[32];
-    std::snprintf(amount, sizeof amount, "%.1e", visits);
-    return plain_error("E9013",
-                       "one element of `" + output + "` takes the reference " + amount +
-                           " visits, so it cannot be checked at these sizes",
-                       "`--set` makes the diagram smaller");
-}
-
 Diagnostic unknown_dynamic_axis(const std::string& axis, const std::vector<std::string>& known) {
     return plain_error("E9014", "`--dynamic " + axis + "` names no axis of this diagram",
                        "it has " + listed(known));

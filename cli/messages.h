@@ -41,7 +41,6 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);
 [[nodiscard]] Diagnostic opaque_has_no_values();
 [[nodiscard]] Diagnostic too_large_to_emulate(double work);
-[[nodiscard]] Diagnostic reference_too_large(const std::string& output, double visits);
 [[nodiscard]] Diagnostic unknown_dynamic_axis(const std::string& axis,
                                               const std::vector<std::string>& known);
 [[nodiscard]] Diagnostic unknown_setting(const std::string& name,

@@ -2,16 +2,20 @@
 
 #include <algorithm>
 
+#include "cli/memory.h"
 #include "cli/messages.h"
 #include "derive/work.h"
 
 namespace napkin::cli {
 namespace {
 
-// Indices that the reference may visit in a validation: up to the first number everything is
+// Indices that the slow reference may visit in a validation: up to the first number everything is
 // compared, above it samples that cost the second. A few seconds in Release, bounds included.
 constexpr double kMostSampleWork = 3e7;
 constexpr double kSampleWork = 1.5e8;
+// Between them everything is compared with the fast reference, where time allows it and it takes no
+// more of the memory that is left.
+constexpr double kShareOfMemory = 0.5;
 // An element that costs more is not computed from the inputs: it is compared with what follows from
 // the outputs that it reads, which are compared for themselves.
 constexpr double kMostWorkOfOne = 2e9;
@@ -44,9 +48,19 @@ public:
           sampling_(sampling),
           reference_(reference(plain, inputs, state.diagram)) {}
 
+    /// Whether all elements of the arrays are known now.
+    bool compute_whole(const std::vector<ArrayId>& arrays, double most_seconds) {
+        const double values = kShareOfMemory * memory_left() / sizeof(double);
+        const std::optional<WholeWork> work =
+            reference_.whole_work(arrays, {.most_values = values});
+        if (!work || work->seconds > most_seconds) return false;
+        reference_.compute_whole(arrays);
+        return true;
+    }
+
     Comparison compare_all(ArrayId array) { return compare(reference_, array, outputs_.at(array)); }
 
-    Result<Comparison> compare_some(ArrayId array) {
+    Comparison compare_some(ArrayId array) {
         if (visits(plain_, array) <= kMostWorkOfOne)
             return compare(reference_, array, outputs_.at(array),
                            offsets(plain_, array, state_.diagram));
@@ -89,9 +103,18 @@ private:
         return sample_offsets(dearer, other ? twin(array) : array, sampling_);
     }
 
+    /// Nothing is known to be wrong of it.
+    [[nodiscard]] Comparison unchecked(ArrayId array, double visits) const {
+        Comparison comparison;
+        comparison.name = plain_[array].name;
+        comparison.ok = true;
+        comparison.too_dear = visits;
+        return comparison;
+    }
+
     /// An element that costs too much is compared with what follows from the outputs that it reads,
     /// which are compared for themselves.
-    Result<Comparison> compare_given_outputs(ArrayId array) {
+    Comparison compare_given_outputs(ArrayId array) {
         const GivenOutputs given = give_outputs(plain_, array, inputs_, outputs_);
         GivenOutputs executed{state_.diagram, {}, {}};
         if (rewritten_)
@@ -100,7 +123,7 @@ private:
                                     tensors_in(state_.diagram, plain_, outputs_));
         double most = visits_of_one(given.diagram, array);
         if (rewritten_) most = std::max(most, visits_of_one(executed.diagram, twin(array)));
-        if (most > kMostWorkOfOne) return reference_too_large(plain_[array].name, most);
+        if (most > kMostWorkOfOne) return unchecked(array, most);
         Tensors known = given.inputs;
         if (rewritten_) known.merge(tensors_in(plain_, state_.diagram, executed.inputs));
         Reference reference = this->reference(given.diagram, known, executed.diagram);
@@ -120,6 +143,11 @@ bool Validation::ok() const {
 bool Validation::judged() const {
     return std::all_of(outputs.begin(), outputs.end(),
                        [](const Comparison& c) { return c.judged() > 0; });
+}
+
+bool Validation::unchecked() const {
+    return std::any_of(outputs.begin(), outputs.end(),
+                       [](const Comparison& c) { return c.too_dear > 0; });
 }
 
 bool Validation::mostly_judged() const {
@@ -143,22 +171,20 @@ bool has_values(const Diagram& diagram) {
         [](const Statement& statement) { return std::holds_alternative<Opaque>(statement.body); });
 }
 
-Result<Validation> validate(const Diagram& plain, const State& state, const Tensors& inputs,
-                            const Tensors& outputs, const Precision& precision,
-                            std::uint64_t seed) {
+Validation validate(const Diagram& plain, const State& state, const Tensors& inputs,
+                    const Tensors& outputs, const Precision& precision, std::uint64_t seed,
+                    double most_seconds) {
     const std::vector<ArrayId> arrays = outputs_of(plain);
-    const bool all =
+    const bool small =
         std::max(work_of(plain).places, work_of(state.diagram).places) <= kMostSampleWork;
     Sampling sampling;
     sampling.budget = kSampleWork / static_cast<double>(arrays.size());
     sampling.seed = seed;
     Judge judge(plain, state, inputs, outputs, precision, sampling);
+    const bool all = small || judge.compute_whole(arrays, most_seconds);
     Validation validation;
     for (const ArrayId array : arrays) {
-        Result<Comparison> compared =
-            all ? Result<Comparison>(judge.compare_all(array)) : judge.compare_some(array);
-        if (!compared) return compared.error();
-        validation.outputs.push_back(std::move(compared).value());
+        validation.outputs.push_back(all ? judge.compare_all(array) : judge.compare_some(array));
     }
     return validation;
 }

@@ -51,6 +51,7 @@
 
 #include "diagrams/compare/corners.h"
 #include "diagrams/evaluate.h"
+#include "diagrams/evaluate_whole.h"
 #include "diagrams/relabelling.h"
 
 namespace napkin {
@@ -91,6 +92,13 @@ public:
     Reference(const Diagram& diagram, const Tensors& inputs, const Diagram& executed,
               const Precision& precision);
 
+    /// What it would take to know these arrays and their tolerances whole; nullopt where the
+    /// options' limit of values does not allow it.
+    [[nodiscard]] std::optional<WholeWork> whole_work(const std::vector<ArrayId>& arrays,
+                                                      const WholeOptions& options = {}) const;
+    /// Computes them at once, for `elements`; as `whole_work` allowed.
+    void compute_whole(const std::vector<ArrayId>& arrays);
+
     struct Elements {
         std::vector<double> values;
         std::vector<double> tolerances;
@@ -105,12 +113,20 @@ public:
     [[nodiscard]] const Diagram& diagram() const { return errors_->diagram; }
 
 private:
+    [[nodiscard]] std::vector<double> values_of(ArrayId array,
+                                                std::span<const std::int64_t> offsets);
+    [[nodiscard]] std::vector<ArrayId> with_bounds(const std::vector<ArrayId>& arrays) const;
+    [[nodiscard]] std::vector<ArrayId> executed_twins(const std::vector<ArrayId>& arrays) const;
+    void make_held();
+
     std::unique_ptr<ErrorDiagram> errors_;
     std::unique_ptr<Evaluator> evaluator_;
+    Tensors whole_;  ///< arrays and bounds that are known already
     const Tensors* inputs_;
     /// The diagram with exponentials that double precision holds, once asked for.
     std::unique_ptr<Diagram> held_diagram_;
     std::unique_ptr<Evaluator> held_;
+    Tensors held_whole_;
     std::unique_ptr<Tensors> executed_inputs_;
     std::unique_ptr<Reference> executed_;
 };
@@ -128,6 +144,7 @@ struct Comparison {
     std::int64_t compared = 0;
     std::int64_t failed = 0;
     std::vector<std::string> given;  ///< outputs taken as computed instead of from the inputs
+    double too_dear = 0;             ///< visits of one element, where it was not compared for them
     std::int64_t undecided = 0;      ///< right for any value of such a size: not judged
     std::int64_t beyond = 0;         ///< exponentials are beyond the reference: not judged
     std::int64_t undefined = 0;      ///< NaN in both: not judged

@@ -27,11 +27,13 @@ bool strictly_ascending(std::span<const Offset> offsets) {
 }  // namespace
 
 Engine::Engine(const Diagram& diagram, const Tensors& inputs)
-    : diagram_(diagram), sources_(diagram.arrays.size()), compiled_(diagram.statements.size()) {
+    : LaneEvaluator(diagram),
+      sources_(diagram.arrays.size()),
+      strides_(strides_of(diagram)),
+      compiled_(diagram.statements.size()) {
     for (std::size_t at = 0; at < diagram.arrays.size(); ++at) {
         const Array& array = diagram.arrays[at];
         Source& source = sources_[at];
-        source.strides = strides_of(diagram, array);
         for (const AxisId axis : array.axes) source.size *= diagram[axis].extent;
         source.memo = Memo(source.size);
         const auto given = inputs.find(ArrayId{static_cast<std::uint32_t>(at)});
@@ -134,14 +136,14 @@ void Engine::compute(ArrayId array, std::span<const Offset> offsets, double* out
         overloaded{
             [&](const Map&) { compute_map(array, compiled(*id), offsets, out); },
             [&](const Fold& fold) {
-                const Compiled& code = compiled(*id);
+                const CompiledStatement& code = compiled(*id);
                 one_by_one([&](Offset offset) {
                     return fold.every_prefix ? compute_scan(array, statement, code, offset)
                                              : compute_fold(array, statement, code, offset);
                 });
             },
             [&](const Select&) {
-                const Compiled& code = compiled(*id);
+                const CompiledStatement& code = compiled(*id);
                 one_by_one(
                     [&](Offset offset) { return compute_select(array, statement, code, offset); });
             },
@@ -157,29 +159,10 @@ double Engine::store(ArrayId array, Offset offset, double value) {
     return kept;
 }
 
-const Engine::Compiled& Engine::compiled(StatementId id) {
-    std::optional<Compiled>& slot = compiled_[id.index()];
+const CompiledStatement& Engine::compiled(StatementId id) {
+    std::optional<CompiledStatement>& slot = compiled_[id.index()];
     if (slot) return *slot;
-    Compiled code;
-    const auto add = [&](std::vector<Program>& programs, const std::vector<Expression>& from) {
-        for (const Expression& expression : from) programs.push_back(compile(diagram_, expression));
-    };
-    const Statement& statement = diagram_[id];
-    if (const Map* map = std::get_if<Map>(&statement.body))
-        code.values.push_back(compile(diagram_, map->value));
-    if (const Select* select = std::get_if<Select>(&statement.body))
-        code.values.push_back(compile(diagram_, select->value));
-    if (const Fold* fold = std::get_if<Fold>(&statement.body)) {
-        add(code.values, fold->values);
-        add(code.seed, fold->seed);
-        add(code.combine, diagram_[fold->monoid].combine);
-        add(code.identity, diagram_[fold->monoid].identity);
-        for (const Expression& seed : fold->seed)
-            for (const ArrayId target : statement.targets)
-                invariant(arrays_read(seed).count(target) == 0,
-                          "a fold that starts from its own target has no element-wise meaning");
-    }
-    slot = std::move(code);
+    slot = compile(diagram_, diagram_[id], strides_);
     return *slot;
 }
 

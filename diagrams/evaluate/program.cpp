@@ -73,7 +73,8 @@ bool always_within(const Diagram& diagram, const Affine& form, std::int64_t exte
 
 class Compiler {
 public:
-    explicit Compiler(const Diagram& diagram) : diagram_(diagram) {}
+    Compiler(const Diagram& diagram, const Strides& strides)
+        : diagram_(diagram), strides_(strides) {}
 
     NodeId add(const Expression& expression) {
         Node node =
@@ -115,7 +116,7 @@ private:
 
     Node read_node(const Read& element) {
         const Array& array = diagram_[element.array];
-        const std::vector<std::int64_t> strides = strides_of(diagram_, array);
+        const std::vector<std::int64_t>& strides = strides_[element.array.index()];
         invariant(element.index.size() == array.axes.size(),
                   "a read with a wrong number of indices");
         Node node;
@@ -164,6 +165,7 @@ private:
     }
 
     const Diagram& diagram_;
+    const Strides& strides_;
 };
 
 }  // namespace
@@ -189,20 +191,47 @@ std::optional<Affine> affine_form(const Diagram& diagram, const Expression& expr
     return std::nullopt;
 }
 
-std::vector<std::int64_t> strides_of(const Diagram& diagram, const Array& array) {
-    std::vector<std::int64_t> strides(array.axes.size());
-    std::int64_t stride = 1;
-    for (std::size_t at = strides.size(); at-- > 0;) {
-        strides[at] = stride;
-        stride *= diagram[array.axes[at]].extent;
+Strides strides_of(const Diagram& diagram) {
+    Strides strides;
+    for (const Array& array : diagram.arrays) {
+        std::vector<std::int64_t>& of_array = strides.emplace_back(array.axes.size());
+        std::int64_t stride = 1;
+        for (std::size_t at = of_array.size(); at-- > 0;) {
+            of_array[at] = stride;
+            stride *= diagram[array.axes[at]].extent;
+        }
     }
     return strides;
 }
 
-Program compile(const Diagram& diagram, const Expression& expression) {
-    Compiler compiler(diagram);
+Program compile(const Diagram& diagram, const Expression& expression, const Strides& strides) {
+    Compiler compiler(diagram, strides);
     compiler.add(expression);
     return std::move(compiler.program);
+}
+
+CompiledStatement compile(const Diagram& diagram, const Statement& statement,
+                          const Strides& strides) {
+    CompiledStatement code;
+    const auto add = [&](std::vector<Program>& programs, const std::vector<Expression>& from) {
+        for (const Expression& expression : from)
+            programs.push_back(compile(diagram, expression, strides));
+    };
+    if (const Map* map = std::get_if<Map>(&statement.body))
+        code.values.push_back(compile(diagram, map->value, strides));
+    if (const Select* select = std::get_if<Select>(&statement.body))
+        code.values.push_back(compile(diagram, select->value, strides));
+    if (const Fold* fold = std::get_if<Fold>(&statement.body)) {
+        add(code.values, fold->values);
+        add(code.seed, fold->seed);
+        add(code.combine, diagram[fold->monoid].combine);
+        add(code.identity, diagram[fold->monoid].identity);
+        for (const Expression& seed : fold->seed)
+            for (const ArrayId target : statement.targets)
+                invariant(arrays_read(seed).count(target) == 0,
+                          "a fold that starts from its own target has no element-wise meaning");
+    }
+    return code;
 }
 
 }  // namespace napkin::evaluation

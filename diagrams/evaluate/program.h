@@ -49,8 +49,22 @@ struct Program {
     [[nodiscard]] NodeId root() const { return static_cast<NodeId>(nodes.size() - 1); }
 };
 
-/// Row-major strides of an array in the order of Array::axes.
-[[nodiscard]] std::vector<std::int64_t> strides_of(const Diagram& diagram, const Array& array);
-[[nodiscard]] Program compile(const Diagram& diagram, const Expression& expression);
+/// Strides of every array in the order of Array::axes.
+using Strides = std::vector<std::vector<std::int64_t>>;
+/// Those of whole arrays, row-major.
+[[nodiscard]] Strides strides_of(const Diagram& diagram);
+/// Offsets of reads are in the given strides.
+[[nodiscard]] Program compile(const Diagram& diagram, const Expression& expression,
+                              const Strides& strides);
+
+/// The programs of one statement.
+struct CompiledStatement {
+    std::vector<Program> values;
+    std::vector<Program> seed;
+    std::vector<Program> combine;
+    std::vector<Program> identity;
+};
+[[nodiscard]] CompiledStatement compile(const Diagram& diagram, const Statement& statement,
+                                        const Strides& strides);
 
 }  // namespace napkin::evaluation

@@ -1,9 +1,9 @@
-// Expressions over lanes. A branch is evaluated only for the lanes that take it.
+#include "diagrams/evaluate/lane_evaluator.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "diagrams/evaluate/arithmetic.h"
-#include "diagrams/evaluate/engine.h"
 #include "diagrams/evaluate/messages.h"
 
 namespace napkin::evaluation {
@@ -55,9 +55,6 @@ double times(double a, double b) {
 double over(double a, double b) {
     return a / b;
 }
-double exponential(double a) {
-    return std::exp(a);
-}
 double magnitude(double a) {
     return std::abs(a);
 }
@@ -88,7 +85,6 @@ bool apply_common(Function function, std::span<const Value> arguments, std::size
     case Function::Min: for_lanes<arithmetic::minimum>(a, b, count, out); return true;
     case Function::LessEqual: for_lanes<less_equal>(a, b, count, out); return true;
     case Function::Less: for_lanes<less>(a, b, count, out); return true;
-    case Function::Exp: for_lanes<exponential>(a, count, out); return true;
     case Function::Abs: for_lanes<magnitude>(a, count, out); return true;
     case Function::Sqrt: for_lanes<square_root>(a, count, out); return true;
     case Function::Negate: for_lanes<negated>(a, count, out); return true;
@@ -103,7 +99,7 @@ bool contiguous(std::span<const std::size_t> chosen) {
 
 }  // namespace
 
-Value Engine::evaluate(const Program& program, NodeId id, const Batch& batch) {
+Value LaneEvaluator::evaluate(const Program& program, NodeId id, const Batch& batch) {
     const Node& node = program.nodes[id];
     switch (node.kind) {
     case Node::Kind::Constant: return {node.constant, nullptr, {}};
@@ -132,7 +128,7 @@ Value Engine::evaluate(const Program& program, NodeId id, const Batch& batch) {
     throw InternalError("unknown node");
 }
 
-Value Engine::evaluate_apply(const Program& program, const Node& node, const Batch& batch) {
+Value LaneEvaluator::evaluate_apply(const Program& program, const Node& node, const Batch& batch) {
     ++depth_;
     if (node.function == Function::Select || node.function == Function::And ||
         node.function == Function::Or) {
@@ -161,7 +157,9 @@ Value Engine::evaluate_apply(const Program& program, const Node& node, const Bat
         return {apply_function(node.function, used), nullptr, {}};
     }
     LaneBuffer<double> out(numbers_);
-    if (!apply_common(node.function, arguments, batch.count, out.get()))
+    if (node.function == Function::Exp)
+        exponentials_(arguments.front().lanes, batch.count, out.get());
+    else if (!apply_common(node.function, arguments, batch.count, out.get()))
         for (std::size_t lane = 0; lane < batch.count; ++lane) {
             gather(lane);
             out.get()[lane] = apply_function(node.function, used);
@@ -170,7 +168,11 @@ Value Engine::evaluate_apply(const Program& program, const Node& node, const Bat
     return {0, results, std::move(out)};
 }
 
-Value Engine::evaluate_choice(const Program& program, const Node& node, const Batch& batch) {
+void LaneEvaluator::one_by_one(const double* values, std::size_t count, double* out) {
+    std::transform(values, values + count, out, [](double value) { return std::exp(value); });
+}
+
+Value LaneEvaluator::evaluate_choice(const Program& program, const Node& node, const Batch& batch) {
     // `a and b` is `if a then b else false`, `a or b` is `if a then true else b`.
     const Value condition = evaluate(program, node.arguments[0], batch);
     const bool is_select = node.function == Function::Select;
@@ -201,9 +203,9 @@ Value Engine::evaluate_choice(const Program& program, const Node& node, const Ba
     return {0, values, std::move(out)};
 }
 
-void Engine::evaluate_part(const Program& program, NodeId id, const Batch& batch,
-                           std::span<const std::size_t> chosen, double* out) {
-    Axes axes(batch.axes.begin(), batch.axes.end());
+void LaneEvaluator::evaluate_part(const Program& program, NodeId id, const Batch& batch,
+                                  std::span<const std::size_t> chosen, double* out) {
+    std::vector<IndexLanes> axes(batch.axes.begin(), batch.axes.end());
     std::vector<LaneBuffer<Offset>> buffers;
     const bool shifted = contiguous(chosen);
     for (IndexLanes& lanes : axes) {
@@ -222,8 +224,8 @@ void Engine::evaluate_part(const Program& program, NodeId id, const Batch& batch
     for (std::size_t at = 0; at < chosen.size(); ++at) out[chosen[at]] = value.at(at);
 }
 
-IndexLanes Engine::affine_lanes(const Affine& form, const Batch& batch,
-                                LaneBuffer<Offset>& storage) {
+IndexLanes LaneEvaluator::affine_lanes(const Affine& form, const Batch& batch,
+                                       LaneBuffer<Offset>& storage) {
     IndexLanes sum{form.constant, 0, nullptr};
     bool affine = true;
     for (const auto& [axis, coefficient] : form.terms) {
@@ -244,8 +246,8 @@ IndexLanes Engine::affine_lanes(const Affine& form, const Batch& batch,
     return {0, 0, values};
 }
 
-void Engine::add_checked_index(const Program& program, const Node& node, std::size_t dimension,
-                               const Batch& batch, Offset* offsets) {
+void LaneEvaluator::add_checked_index(const Program& program, const Node& node,
+                                      std::size_t dimension, const Batch& batch, Offset* offsets) {
     const ReadIndex& index = node.index[dimension];
     const auto add = [&](std::size_t lane, double value) {
         if (!(value >= 0 && value < static_cast<double>(index.extent)))
@@ -264,7 +266,7 @@ void Engine::add_checked_index(const Program& program, const Node& node, std::si
     for (std::size_t lane = 0; lane < batch.count; ++lane) add(lane, value.at(lane));
 }
 
-Value Engine::evaluate_read(const Program& program, const Node& node, const Batch& batch) {
+Value LaneEvaluator::evaluate_read(const Program& program, const Node& node, const Batch& batch) {
     const ArrayId array{node.id};
     LaneBuffer<Offset> storage;
     if (node.offset) {
@@ -285,18 +287,20 @@ Value Engine::evaluate_read(const Program& program, const Node& node, const Batc
     return {0, values, std::move(out)};
 }
 
-Value Engine::read_affine(ArrayId array, const IndexLanes& offsets, std::size_t count) {
+Value LaneEvaluator::read_affine(ArrayId array, const IndexLanes& offsets, std::size_t count) {
     if (offsets.step == 0 || count == 1) {
         Value result;
         fetch(array, {&offsets.base, 1}, &result.scalar);
         return result;
     }
-    const double* input = sources_[array.index()].input;
-    if (input != nullptr && offsets.step == 1) return {0, input + offsets.base, {}};
+    const Dense dense = this->dense(array);
+    if (dense.values != nullptr && offsets.step == 1)
+        return {0, dense.values + (offsets.base - dense.origin), {}};
     LaneBuffer<double> out(numbers_);
     double* values = out.get();
-    if (input != nullptr) {
-        for (std::size_t lane = 0; lane < count; ++lane) values[lane] = input[offsets.at(lane)];
+    if (dense.values != nullptr) {
+        for (std::size_t lane = 0; lane < count; ++lane)
+            values[lane] = dense.values[offsets.at(lane) - dense.origin];
     } else {
         LaneBuffer<Offset> places(offsets_);
         for (std::size_t lane = 0; lane < count; ++lane) places.get()[lane] = offsets.at(lane);
