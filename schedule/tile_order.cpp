@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "diagrams/index/mask.h"
+#include "schedule/rounding.h"
 
 namespace napkin::schedule {
 namespace {
@@ -43,7 +44,7 @@ std::int64_t visited(const RegionProgram& region, const Loop& loop, const index:
 }
 
 std::int64_t count_of(const RegionProgram& region, const Parallel& group) {
-    return (region.axes[group.axis.index()].extent + group.size - 1) / group.size;
+    return ceil_quotient(region.axes[group.axis.index()].extent, group.size);
 }
 
 /// Chunks of tiles along a group, evenly spaced, where the other groups are at their beginning.
