@@ -6,15 +6,19 @@
 //   max(k) max(a, b)         ==>     max(max(k) a, max(k) b)
 //   max(k) (a + c)           ==>     (max(k) a) + c          c without k
 //
-// Each fold that comes out is a statement of its own, in the region of the one it came from, so
-// that it can be fused, streamed or placed on the tensor core by itself. Side condition: there is
-// something to distribute; what is multiplied is finite. Laws of rings and of (max, +).
+// Where a factor is an element of a map that is a sum, the map is opened: a norm's bias before a
+// linear layer, `sum(k) (a + b) * c` with `a + b` kept as N, gives `sum(k) b * c`, which lacks the
+// rows and need be computed once. Each fold that comes out is a statement of its own, in the region
+// of the one it came from, so that it can be fused, streamed or placed on the tensor core by
+// itself. Side condition: there is something to distribute; what is multiplied is finite. Laws of
+// rings and of (max, +).
 #include <algorithm>
 
 #include "derive/rewriting/draft.h"
 #include "derive/rewriting/products.h"
 #include "derive/rewriting/signs.h"
 #include "derive/rewriting/simplify.h"
+#include "derive/rewriting/unify.h"
 
 namespace napkin::rules {
 
@@ -160,6 +164,40 @@ private:
                     {a.sign * b.sign, napkin::apply(Function::Multiply, {a.value, b.value})});
         return terms;
     }
+    /// The terms of a sum as it is written: no product in it is multiplied out.
+    static std::vector<Term> summands(const Expression& expression) {
+        const Apply* call = std::get_if<Apply>(&expression.node);
+        const bool minus = call != nullptr && call->function == Function::Subtract;
+        if (call == nullptr || (!minus && call->function != Function::Add))
+            return {{1, expression}};
+        std::vector<Term> terms = summands(call->arguments[0]);
+        for (Term& term : summands(call->arguments[1])) {
+            if (minus) term.sign = -term.sign;
+            terms.push_back(std::move(term));
+        }
+        return terms;
+    }
+    /// The product over the terms of the first factor that a map defines as a sum.
+    std::vector<Term> with_map_opened(const Term& whole) {
+        const Product product = product_of(whole.value);
+        for (std::size_t at = 0; at < product.factors.size(); ++at) {
+            const Factor& factor = product.factors[at];
+            const Read* element = std::get_if<Read>(&factor.base.node);
+            if (element == nullptr || factor.power != 1) continue;
+            const std::optional<Expression> inside = opened_map(diagram_, *element);
+            std::vector<Term> terms = inside ? summands(*inside) : std::vector<Term>{};
+            Product rest = product;
+            rest.factors.erase(rest.factors.begin() + static_cast<std::ptrdiff_t>(at));
+            if (terms.size() < 2 || !is_finite(expression_of(rest)) || !is_finite(*inside))
+                continue;
+            for (Term& term : terms) {
+                term.sign *= whole.sign;
+                term.value = expression_of(product_of(term.value) * rest);
+            }
+            return terms;
+        }
+        return {whole};
+    }
     bool is_finite(const Expression& value) {
         std::optional<NotApplicable> refusal = infinities_.refusal(value);
         if (refusal && !infinite_) infinite_ = std::move(refusal);
@@ -174,7 +212,12 @@ private:
     }
     Outcome of_sum(const Fold& fold) {
         std::vector<Term> terms = terms_of(fold.values.front());
-        if (terms.size() == 1 && taken_out(product_of(terms.front().value), fold).factors.empty())
+        const auto is_product = [&] {
+            return terms.size() == 1 &&
+                   taken_out(product_of(terms.front().value), fold).factors.empty();
+        };
+        if (is_product()) terms = with_map_opened(terms.front());
+        if (is_product())
             return nothing(
                 "is a sum of one product, every factor of which varies along what is "
                 "summed");

@@ -237,6 +237,37 @@ TEST_CASE("distribute: products over sums, and folds over what they fold by") {
                            {"distribute Z as A", "`A` is in use already"}});
 }
 
+// What a norm adds before a linear layer lacks the rows.
+constexpr const char* kNormed = R"(diagram normed {
+  axis n = 6, d = 5, c = 7
+  input X[n, d], gain[d], bias[d], W[d, c]
+  N[n, d] = layernorm[d](X[n, d], gain[d], bias[d], 1e-3)
+  M[n, d] = max(X[n, d], 0) * gain[d]
+  R[n, d] : bf16 = X[n, d] + bias[d]
+  output Y[n, c] = sum(d) N[n, d] * W[d, c]
+  output Z[n, c] = sum(d) M[n, d] * W[d, c]
+  output V[n, c] = sum(d) R[n, d] * W[d, c]
+})";
+
+TEST_CASE("distribute: opens a map that is a sum, and what lacks the rows is computed once") {
+    const std::string apart = "distribute Y as A, B\nunfuse Y\nfuse A, Y\n";
+    check_derivations(kNormed,
+                      {"distribute Y", "fuse N, Y\ndistribute Y\nstream d by 2 in Y",
+                       apart + "group n by 2 in Y\nstream d by 2 in Y\nstream d by 2 in B"});
+    const State state = derive(load(kNormed), apart);
+    const Diagram& diagram = state.diagram;
+    const ArrayId once = find_array(diagram, "B").value();
+    REQUIRE_EQ(diagram[once].axes.size(), 1);
+    CHECK_EQ(diagram[diagram[once].axes.front()].name, "c");
+    // The centred values are not multiplied out.
+    const ArrayId rest = find_array(diagram, "A").value();
+    const Statement& sum = diagram[producer(diagram, rest).value()];
+    CHECK_EQ(print(diagram, std::get<Fold>(sum.body).values.front()),
+             "(X[n, d] - N.1[n]) * gain[d] * W[d, c]");
+    check_refusals(kNormed, {{"distribute Z", "`Z` is a sum of one product"},
+                             {"distribute V", "`V` is a sum of one product"}});
+}
+
 // Row 0 of `m` is a maximum of nothing, -inf: 0 * inf is 0, and -inf times a sum no sum of -inf.
 constexpr const char* kMasked = R"(diagram masked {
   axis i = 4, j = 5, k = 3
