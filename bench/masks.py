@@ -104,7 +104,7 @@ def cases():
                neighbourhood((32768,), (2048,), (stride,), (128,), (128,)), False, 32768)
     for stride in (1, 16):
         yield (f"2d-s{stride}", "neighbourhood_2d", {"i": 256, "j": 256, "w": 80, "s": stride, "h": 4},
-               neighbourhood((256, 256), (80, 80), (stride, stride), (16, 8), (8, 16)), False, 65536)
+               neighbourhood((256, 256), (80, 80), (stride, stride), (8, 16), (16, 8)), False, 65536)
     yield ("3d", "neighbourhood_3d", {"t": 16, "i": 48, "j": 80, "wt": 8, "w": 24, "h": 4},
            neighbourhood((16, 48, 80), (8, 24, 24), (1, 1, 1), (4, 4, 8), (4, 8, 4)), False, 61440)
     yield "strided-8k", "strided_heads", {"q": 8192, "h": 32}, strided(), True, 8192

@@ -8,8 +8,9 @@
 
 namespace napkin {
 
-/// The chunks that each block visits of the first masked loop, blocks in the order of their start:
-/// the groups that the mask speaks of, heaviest first. Empty where no loop is masked.
+/// The chunks that each block visits of the first masked loop and the loops within it, those of the
+/// innermost, blocks in the order of their start: the groups that the mask speaks of, heaviest
+/// first. Empty where no loop is masked.
 [[nodiscard]] std::vector<Visits> pattern_of(const RegionProgram& region);
 
 }  // namespace napkin

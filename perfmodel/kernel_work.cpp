@@ -106,8 +106,10 @@ private:
         LoopWork inner;
         inner.chunks =
             times * std::ceil(static_cast<double>(extent) / static_cast<double>(loop.size));
-        inner.is_masked =
-            !loops_[loop.source]->visible.empty() || !loops_[loop.source]->data_masks.empty();
+        const bool is_within = masked_;
+        masked_ = masked_ || !loops_[loop.source]->visible.empty() ||
+                  !loops_[loop.source]->data_masks.empty();
+        inner.is_masked = masked_;
         for (const schedule::Item& item : loop.body)
             if (const schedule::OpId* op = std::get_if<schedule::OpId>(&item.node)) {
                 if (const Compute* compute =
@@ -121,6 +123,7 @@ private:
         work.missing_registers = std::max(work.missing_registers, missing_registers(loop));
         read(loop.body, work, inner.chunk, chunks);
         work.loops.push_back(std::move(inner));
+        masked_ = is_within;
     }
 
     /// What a warp group's threads lack where they round an operand: for what it is made of, for
@@ -317,7 +320,8 @@ private:
         });
     }
 
-    /// What testing its masks of indices costs an element.
+    /// What testing its masks of indices costs an element: two comparisons for every axis along the
+    /// row, whose ends are computed before, and what takes the place of what is hidden.
     [[nodiscard]] double mask_of(const Compute& compute) const {
         double instructions = 0;
         for (const Expression* value : expressions_of(compute.statement))
@@ -326,10 +330,8 @@ private:
                 if (call == nullptr || call->function != Function::Select ||
                     !arrays_read(call->arguments[0]).empty())
                     return;
-                walk(call->arguments[0], [&](const Expression& inner) {
-                    if (const Apply* step = std::get_if<Apply>(&inner.node))
-                        instructions += cost_of_function(step->function).instructions;
-                });
+                for (const AxisId axis : axes_used(call->arguments[0]))
+                    instructions += varies_in_row(compute, axis_index(axis)) ? 2 : 0;
                 instructions += 1;
             });
         return instructions;
@@ -381,6 +383,7 @@ private:
     std::vector<const TileStatement*> leaves_;
     std::vector<const Loop*> loops_;
     const RegionProgram& region_;
+    bool masked_ = false;  ///< within a loop of which chunks may be left out
 };
 
 }  // namespace

@@ -42,7 +42,8 @@ double mean_share(const KernelWork& work) {
     double visited = 0;
     for (const Visits& visits : work.pattern) visited += visits.chunks;
     double chunks = 0;
-    for (const LoopWork& loop : work.loops) chunks = loop.is_masked ? loop.chunks : chunks;
+    for (const LoopWork& loop : work.loops)
+        if (loop.is_masked && chunks == 0) chunks = loop.chunks;
     return chunks > 0 ? visited / static_cast<double>(work.pattern.size()) / chunks : 1;
 }
 

@@ -340,9 +340,9 @@ private:
 
     [[nodiscard]] std::int64_t warps() const { return plan_.warps_down * plan_.warps_across; }
 
-    /// Of one warp, for its share of the elements.
+    /// Of one warp, for its share of the elements of a chunk that no mask cuts.
     Cost elements_cost(const Compute& compute) const {
-        const OperationCounts counts = operations_of(compute.statement);
+        const OperationCounts counts = operations_of(without_tests(compute.statement));
         double elements = 1;
         for (const AxisId axis : region_.arrays[compute.statement.targets.front().index()].axes)
             if (const auto extent = plan_.extents.find(axis); extent != plan_.extents.end())
@@ -360,6 +360,23 @@ private:
         cost.of(Unit::Issue) = (operations + exponentials) / share / rates_.lanes;
         cost.of(Unit::Exponential) = exponentials / share / rates_.exponentials;
         return cost;
+    }
+
+    /// Masks of indices are tested in few chunks.
+    static Statement without_tests(Statement statement) {
+        const auto strip = [](Expression& value) {
+            value = rewrite(std::move(value), [](Expression node) {
+                Apply* call = std::get_if<Apply>(&node.node);
+                if (call != nullptr && call->function == Function::Select &&
+                    arrays_read(call->arguments[0]).empty())
+                    call->arguments[0] = number(1);
+                return node;
+            });
+        };
+        if (Map* map = std::get_if<Map>(&statement.body)) strip(map->value);
+        if (Fold* fold = std::get_if<Fold>(&statement.body))
+            for (Expression& value : fold->values) strip(value);
+        return statement;
     }
 
     static constexpr double kOperations = 4;  // to read, convert and write one element

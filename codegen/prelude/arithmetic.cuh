@@ -62,6 +62,18 @@ NK_DEVICE i64 minimum(i64 a, i64 b) {
     return a < b ? a : b;
 }
 
+// Conditions without branches.
+NK_DEVICE bool both(bool a, bool b) {
+    return (int(a) & int(b)) != 0;
+}
+NK_DEVICE bool either(bool a, bool b) {
+    return (int(a) | int(b)) != 0;
+}
+template <class Least, class Value, class Most>
+NK_DEVICE bool between(Least least, Value value, Most most) {
+    return both(least <= value, value <= most);
+}
+
 // Quotients of integers round down, and remainders have the divisor's sign.
 NK_DEVICE int floor_divide(int a, int b) {
     if (b == 0) return 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codegen/lowering/element_test.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "schedule/straight_reads.h"
 
@@ -386,6 +387,25 @@ Expression TensorLowering::prepared(const Expression& value, const Domain& domai
     });
 }
 
+/// Conditions on which values depend, as elements test them.
+void TensorLowering::name_tests(const Expression& whole, AxisId column, const ElementScope& element,
+                                ExpressionScope& scope, Body& before) const {
+    std::set<std::string> columns = {axis_names_[column.index()].local};
+    for (const schedule::TilePart& part : tile_parts(column))
+        columns.insert(axis_names_[part.axis.index()].local);
+    walk(whole, [&](const Expression& part) {
+        const Apply* call = std::get_if<Apply>(&part.node);
+        if (call == nullptr || call->function != Function::Select) return;
+        const Expression& condition = call->arguments.front();
+        const bool is_known =
+            std::any_of(scope.named.begin(), scope.named.end(),
+                        [&](const auto& each) { return each.first == condition; });
+        if (is_known || !along(condition).contains(column)) return;
+        Code test = element_test(condition, scope, element, columns, before);
+        scope.named.emplace_back(condition, std::move(test));
+    });
+}
+
 Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain,
                                    ExpressionScope& scope, Body& before, Body& inside) {
     const Expression whole = prepared(value, domain);
@@ -424,6 +444,7 @@ Code TensorLowering::print_hoisted(const Expression& value, const Domain& domain
                 self(self, convert->argument.front());
         };
         hoist(hoist, whole);
+        name_tests(whole, *domain.column, element, scope, before);
     }
     element.temporaries = &inside;
     element.next_temporary = &temporaries_;

@@ -293,6 +293,8 @@ private:
     /// Prints a value and puts what does not vary along the columns into `before`.
     [[nodiscard]] Code print_hoisted(const Expression& value, const Domain& domain,
                                      ExpressionScope& scope, Body& before, Body& inside);
+    void name_tests(const Expression& whole, AxisId column, const ElementScope& element,
+                    ExpressionScope& scope, Body& before) const;
     [[nodiscard]] Expression prepared(const Expression& value, const Domain& domain) const;
     /// One thread of those that hold the same row; `true` where there is no other.
     [[nodiscard]] kernel::Expression row_leader() const;

@@ -1,11 +1,16 @@
 // The derivations under bench/masks/, which bench/masks.py times: right in the emulator at small
 // sizes that reach every kind of border, and nothing spilled at the sizes that are measured.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <filesystem>
 
 #include "codegen/emit.h"
 #include "codegen/run/compile.h"
+#include "codegen/run/execute.h"
 #include "tests/codegen/judge.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
@@ -52,7 +57,85 @@ EmittedProgram emitted(const State& state, const std::string& target) {
     return std::move(program).value();
 }
 
+/// Attention of one axis under a mask.
+State masked(const std::string& mask, std::int64_t length, int heads, const std::string& tiles) {
+    return test::derive(
+        test::load(fmt::format(
+            "diagram masked {{ axis q = {}, x = q, d = 16\n"
+            "input Q[q, d], K[x, d], V[x, d] : bf16\n"
+            "S[q, x] = sum(d) Q[q, d] * K[x, d]\n M[q, x] = if {} then S[q, x] else -inf\n"
+            "P[q, x] = softmax[x](M[q, x])\n"
+            "output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n weave h = {} }}",
+            length, mask, heads)),
+        "fuse all\n" + tiles);
+}
+
+/// What a program computes, of random inputs that `arrange` changes.
+std::vector<double> results_of(const State& state, const EmittedProgram& program,
+                               const std::function<void(const Array&, Tensor&)>& arrange) {
+    Tensors inputs = random_inputs(state.diagram, 1);
+    for (auto& [id, tensor] : inputs) arrange(state.diagram[id], tensor);
+    ExecuteOptions how;
+    how.emulator_cache = test::emulator_folder();
+    const Result<Execution> run = execute_emulated(state.diagram, program, inputs, how);
+    REQUIRE(run);
+    return run->outputs.begin()->second.values;
+}
+
 }  // namespace
+
+TEST_CASE("full chunks that are taken for partial ones change no bit") {
+    for (const std::string target : {"sm_90a", "sm_80"})
+        for (const std::string mask :
+             {"neighbourhood[q, x](70, 3, 1)", "strided_heads[q, x, h](2, 2, 3, 0, 16, 0)",
+              "x < 16 or sliding[q, x](80, 0)"}) {
+            CAPTURE(target);
+            CAPTURE(mask);
+            const State state = masked(mask, 256, 2, "group q by 64\nstream x by 16");
+            const EmittedProgram program = emitted(state, target);
+            EmittedProgram tested = program;
+            std::string& source = tested.kernels.front().source;
+            const std::size_t whole = source.find("const auto whole_x = ");
+            REQUIRE_NE(whole, std::string::npos);
+            source.insert(source.find("return ", whole) + std::strlen("return "), "false && ");
+            const auto as_it_is = [](const Array&, Tensor&) {};
+            CHECK_EQ(results_of(state, program, as_it_is), results_of(state, tested, as_it_is));
+        }
+}
+
+TEST_CASE("the weights of every row add up to 1") {
+    for (const std::string target : {"sm_90a", "sm_80"})
+        for (const std::string mask :
+             {"neighbourhood[q, x](8, 3, 5)", "causal_neighbourhood[q, x](8, 3, 5)",
+              "strided_heads[q, x, h](4, 1, 4, 0, 2, 0)", "global_tokens[q, x](3)"}) {
+            CAPTURE(target);
+            CAPTURE(mask);
+            const State state = masked(mask, 125, 4, "group q by 128\nstream x by 16");
+            const auto ones = [](const Array& array, Tensor& tensor) {
+                if (array.name == "V") std::fill(tensor.values.begin(), tensor.values.end(), 1.0);
+            };
+            // Each weight is rounded to 8 bits, and so is the sum.
+            for (const double sum : results_of(state, emitted(state, target), ones))
+                CHECK_LE(std::abs(sum - 1), 2.0 / 256);
+        }
+}
+
+TEST_CASE("tiles that are longer than the axis, and residue classes of it, see no padding") {
+    for (const std::string target : {"sm_90a", "sm_80"})
+        for (const std::int64_t chunk : {16, 128})
+            for (const std::string mask :
+                 {"neighbourhood[q, x](8, 3, 5)", "neighbourhood[q, x](25, 4, 5)",
+                  "causal_neighbourhood[q, x](25, 4, 5)", "dilated_window[q, x](8, 5)"}) {
+                CAPTURE(target);
+                CAPTURE(mask);
+                const State state =
+                    masked(mask, 125, 1, fmt::format("group q by 128\nstream x by {}", chunk));
+                const EmittedProgram program = emitted(state, target);
+                CHECK_EQ(test::wrong_with(state, program, 1), "");
+                for (const double value : results_of(state, program, [](const Array&, Tensor&) {}))
+                    CHECK(std::isfinite(value));
+            }
+}
 
 TEST_CASE("attention under masks is right in the emulator, as it is measured") {
     for (const Measured& measured : all_measured())

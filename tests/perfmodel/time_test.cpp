@@ -6,8 +6,10 @@
 #include <map>
 #include <set>
 
+#include "perfmodel/block_pattern.h"
 #include "perfmodel/bound.h"
 #include "perfmodel/kernel_work.h"
+#include "perfmodel/mask_report.h"
 #include "tests/perfmodel/derive_support.h"
 
 namespace napkin {
@@ -131,6 +133,32 @@ TEST_CASE("one block has no more than the bandwidth of one processor") {
     CHECK_GT(time("group n by 32768\n"), 10 * time("group n by 4\n"));
     CHECK_GT(time("group n by 4096\n"), 4 * time("group n by 4\n"));
     CHECK_LT(time("group n by 32\n"), 2 * time("group n by 4\n"));
+}
+
+TEST_CASE("blocks visit the tiles that are counted of a mask, whatever loops stand in each other") {
+    for (const char* tiles : {"stream u by 4\nstream v by 8", "stream v by 8\nstream u by 4",
+                              "stream v by 8", "stream u by 4"}) {
+        CAPTURE(tiles);
+        const State state = test::derived(
+            "diagram near { axis i = 40, j = 40, d = 16\n axis u = i, v = j\n"
+            "input Q[i, j, d], K[u, v, d], V[u, v, d] : bf16\n"
+            "S[i, j, u, v] = sum(d) Q[i, j, d] * K[u, v, d]\n"
+            "M[i, j, u, v] = if neighbourhood[i, u](9, 1, 1) and neighbourhood[j, v](13, 1, 1)"
+            " then S[i, j, u, v] else -inf\n"
+            "P[i, j, u, v] = softmax[u, v](M[i, j, u, v])\n"
+            "output O[i, j, d] : bf16 = sum(u, v) P[i, j, u, v] * V[u, v, d] }",
+            std::string("fuse all\ngroup i by 8\ngroup j by 16\n") + tiles);
+        const Result<std::vector<MaskReport>> reports = mask_reports(state);
+        REQUIRE(reports);
+        Visits all;
+        for (const Visits& block : pattern_of(test::expanded(state).regions.front())) {
+            all.chunks += block.chunks;
+            all.cut += block.cut;
+        }
+        const TileCounts counted = reports->front().total();
+        CHECK_EQ(all.chunks, static_cast<double>(counted.visited));
+        CHECK_EQ(all.cut, static_cast<double>(counted.partial()));
+    }
 }
 
 TEST_CASE("a mask saves time, and more work takes more") {

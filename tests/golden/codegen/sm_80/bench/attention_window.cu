@@ -102,11 +102,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
             const int iq = warp_q + Rows::row(i);
+            const int t0 = q0 + iq - x0 - 1023;
+            const int t1 = q0 + iq - x0;
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
                 const int ix = Fragment<2, 8>::column(j);
-                const bool t0 = !kTested || (x0 + ix <= q0 + iq && q0 + iq - x0 - ix < 1024);
-                M(i, j) = t0 ? S(i, j) : minus_infinity();
+                M(i, j) = !kTested || between(t0, ix, t1) ? S(i, j) : minus_infinity();
             }
         }
 

@@ -102,14 +102,14 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int i = 0; i < Rows::rows; ++i) {
             const int iq = warp_q + Rows::row(i);
             const float r0 = slope[h0];
+            const int t0 = q0 + iq - x0;
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
                 const int ix = Fragment<2, 8>::column(j);
-                const bool t1 = !kTested || x0 + ix <= q0 + iq;
                 float t2;
-                if (t1) {
-                    const float t0 = r0 * float(q0 + iq - x0 - ix);
-                    t2 = S(i, j) * 0.125f - t0;
+                if (!kTested || ix <= t0) {
+                    const float t1 = r0 * float(q0 + iq - x0 - ix);
+                    t2 = S(i, j) * 0.125f - t1;
                 } else {
                     t2 = minus_infinity();
                 }

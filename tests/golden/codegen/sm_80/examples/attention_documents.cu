@@ -131,12 +131,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             const int iq = warp_q + Rows::row(i);
             const int r0 = int(length[b0]);
             const int r1 = int(document[b0 * document_stride_b + q0 + iq]);
+            const i64 t0 = minimum(i64(q0 + iq - x0), r0 - i64(x0) - 1);
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
                 const int ix = Fragment<1, 8>::column(j);
-                const bool t0 = x0 + ix <= q0 + iq && x0 + ix < r0 &&
-                                r1 == int(document[b0 * document_stride_b + x0 + ix]);
-                M(i, j) = !kTested || t0 ? S(i, j) : minus_infinity();
+                const bool t1 = ix <= t0 && r1 == int(document[b0 * document_stride_b + x0 + ix]);
+                M(i, j) = !kTested || t1 ? S(i, j) : minus_infinity();
             }
         }
 

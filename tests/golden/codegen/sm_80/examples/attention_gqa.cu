@@ -104,10 +104,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
             const int iq = warp_q + Rows::row(i);
+            const int t0 = q0 + iq - x0 + 7168;
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
                 const int ix = Fragment<2, 8>::column(j);
-                M(i, j) = !kTested || x0 + ix <= q0 + iq + 7168 ? S(i, j) : minus_infinity();
+                M(i, j) = !kTested || ix <= t0 ? S(i, j) : minus_infinity();
             }
         }
 
