@@ -83,6 +83,58 @@ void add_row(const TileGrid& grid, std::int64_t row, std::size_t place, TileStat
     list.count.values[place] = static_cast<double>(count);
 }
 
+/// One progression a row, and how often it comes again, as arrays that a diagram reads.
+class RowArrays {
+public:
+    RowArrays(std::int64_t rows, std::string ending) : ending_(std::move(ending)) {
+        for (Tensor* tensor : {&first_, &count_, &times_}) *tensor = tensor_of({rows});
+        for (Tensor* tensor : {&stride_, &again_}) {
+            *tensor = tensor_of({rows});
+            std::fill(tensor->values.begin(), tensor->values.end(), 1.0);
+        }
+    }
+    void set(std::int64_t row, const NestedProgression& progression) {
+        const Progression& one = progression.inner;
+        const auto put = [&](Tensor& tensor, std::int64_t value) {
+            tensor.values[static_cast<std::size_t>(row)] = static_cast<double>(value);
+        };
+        put(stride_, one.stride);
+        put(first_, one.first);
+        put(count_, one.count);
+        put(again_, progression.count > 1 ? progression.stride : one.stride * one.count);
+        put(times_, progression.count);
+        repeats_ = repeats_ || progression.count > 1;
+    }
+    [[nodiscard]] bool repeats() const { return repeats_; }
+    [[nodiscard]] std::vector<std::pair<std::string, const Tensor*>> arrays() const {
+        std::vector<std::pair<std::string, const Tensor*>> all = {{"stride" + ending_, &stride_},
+                                                                  {"first" + ending_, &first_},
+                                                                  {"count" + ending_, &count_}};
+        if (repeats_) {
+            all.emplace_back("again" + ending_, &again_);
+            all.emplace_back("times" + ending_, &times_);
+        }
+        return all;
+    }
+    [[nodiscard]] std::string condition() const {
+        std::string text = repeats_ ? "in_progressions[x](" : "in_progression[x](";
+        for (const auto& [name, tensor] : arrays()) {
+            if (text.back() != '(') text += ", ";
+            text += name + "[q]";
+        }
+        return text + ")";
+    }
+
+private:
+    std::string ending_;
+    Tensor stride_;
+    Tensor first_;
+    Tensor count_;
+    Tensor again_;
+    Tensor times_;
+    bool repeats_ = false;
+};
+
 }  // namespace
 
 Result<std::string> compressed_text(const State& state, const MaskReport& report) {
@@ -163,36 +215,37 @@ Result<std::string> compressed_text(const MaskMatrix& matrix, const std::string&
 
 Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& path,
                                   const std::string& folder) {
-    Tensor stride = tensor_of({matrix.rows});
-    Tensor first = stride;
-    Tensor count = stride;
+    std::vector<RowArrays> terms;
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
         const auto parts = compressed(matrix.visible(row));
-        const bool single =
-            parts && (parts->empty() || (parts->size() == 1 && parts->front().count == 1));
-        if (!single) return row_not_compressed(path, row);
-        const Progression one = parts->empty() ? Progression{} : parts->front().inner;
-        const auto at = static_cast<std::size_t>(row);
-        stride.values[at] = static_cast<double>(one.stride);
-        first.values[at] = static_cast<double>(one.first);
-        count.values[at] = static_cast<double>(one.count);
+        if (!parts) return row_not_compressed(path, row);
+        while (terms.size() < std::max<std::size_t>(parts->size(), 1))
+            terms.emplace_back(matrix.rows, terms.empty() ? "" : "_2");
+        for (std::size_t at = 0; at < parts->size(); ++at) terms[at].set(row, (*parts)[at]);
     }
     if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};
-    const std::pair<const char*, const Tensor*> files[] = {
-        {"stride", &stride}, {"first", &first}, {"count", &count}};
-    for (const auto& [name, tensor] : files)
-        if (const auto failure =
-                write_file(folder + "/" + name + ".npy", npy_bytes(*tensor, NpyType::I4)))
-            return Diagnostics{{*failure}};
-    const std::string rows = std::to_string(matrix.rows);
+    std::string inputs;
+    std::string condition;
+    for (const RowArrays& term : terms) {
+        for (const auto& [name, tensor] : term.arrays()) {
+            inputs += (inputs.empty() ? "" : ", ") + name + "[q]";
+            if (const auto failure =
+                    write_file(folder + "/" + name + ".npy", npy_bytes(*tensor, NpyType::I4)))
+                return Diagnostics{{*failure}};
+        }
+        condition += (condition.empty() ? "" : " or ") + term.condition();
+    }
+    const bool is_long = terms.size() > 1 || terms.front().repeats();
+    const char* const gap = is_long ? "\n      " : " ";
     const std::string text =
-        "# The mask of a matrix, each row a progression of keys.\ndiagram compressed {\n  axis q "
-        "= " +
-        rows + ", x = " + std::to_string(matrix.columns) +
-        ", d = 128\n  input Q[q, d], K[x, d], V[x, d] : bf16\n"
-        "  input stride[q], first[q], count[q] : i32\n\n"
-        "  S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
-        "  M[q, x] = if in_progression[x](stride[q], first[q], count[q]) then S[q, x] else -inf\n"
+        std::string("# The mask of a matrix, each row ") +
+        (is_long ? "progressions" : "a progression") +
+        " of keys.\ndiagram compressed {\n  axis q = " + std::to_string(matrix.rows) +
+        ", x = " + std::to_string(matrix.columns) +
+        ", d = 128\n  input Q[q, d], K[x, d], V[x, d] : bf16\n  input " + inputs +
+        " : i32\n\n  S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n  M[q, x] = if " +
+        condition + gap + "then S[q, x]" + gap +
+        "else -inf\n"
         "  P[q, x] = softmax[x](M[q, x])\n"
         "  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n}\n";
     if (const auto failure = write_file(folder + "/compressed.ncd", text))

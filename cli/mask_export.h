@@ -41,8 +41,8 @@ struct MaskMatrix {
 /// Its rows in the same notation, or the first that has none.
 [[nodiscard]] Result<std::string> compressed_text(const MaskMatrix& matrix,
                                                   const std::string& path);
-/// A diagram whose mask reads the rows from arrays, written beside it in a folder; refuses rows of
-/// more than one progression.
+/// A diagram whose mask reads the rows from arrays, written beside it in a folder; refuses what has
+/// another row.
 [[nodiscard]] Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& path,
                                                 const std::string& folder);
 

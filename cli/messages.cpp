@@ -126,7 +126,7 @@ Diagnostic row_not_compressed(const std::string& what, std::int64_t row) {
     return plain_error("E9033",
                        "row " + std::to_string(row) + " of `" + what +
                            "` is neither a progression nor one of progressions, nor two of these",
-                       "`--as ncd` takes rows of a single progression");
+                       "a mask of other rows has no compressed form; write it as an expression");
 }
 
 Diagnostic no_mask_matrix(const std::string& path) {

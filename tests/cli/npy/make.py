@@ -22,3 +22,9 @@ np.savez(here / "several.npz", a=values)
 whole = (here / "f4.npy").read_bytes()
 (here / "truncated.npy").write_bytes(whole[:-5])
 (here / "header.npy").write_bytes(whole[:40])
+
+# Strided heads of one head: two near blocks of two, and every third.
+block = np.arange(16) // 2
+near = block[:, None] - block[None, :] < 2
+seen = near | (block[None, :] % 3 == 0)
+np.save(here / "mask_strided.npy", seen & (np.arange(16)[None, :] <= np.arange(16)[:, None]))
