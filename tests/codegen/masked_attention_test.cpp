@@ -11,6 +11,7 @@
 #include "codegen/emit.h"
 #include "codegen/run/compile.h"
 #include "codegen/run/execute.h"
+#include "perfmodel/tile_grid.h"
 #include "tests/codegen/judge.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
@@ -135,6 +136,44 @@ TEST_CASE("tiles that are longer than the axis, and residue classes of it, see n
                 for (const double value : results_of(state, program, [](const Array&, Tensor&) {}))
                     CHECK(std::isfinite(value));
             }
+}
+
+TEST_CASE("kernels visit the tiles of several axes that are counted, and no other") {
+    // In copy b every value of tile b of the keys is no number, which reaches whoever visits it.
+    const State state = test::derive(
+        test::load("diagram image { axis i = 16, j = 16, d = 16\n axis u = i, v = j\n"
+                   "input Q[i, j, d], K[u, v, d], V[u, v, d] : bf16\n"
+                   "S[i, j, u, v] = sum(d) Q[i, j, d] * K[u, v, d]\n"
+                   "M[i, j, u, v] = if neighbourhood[i, u](3, 1, 1) and neighbourhood[j, v](4, 2, "
+                   "1) or (u < 4 and v < 4) then S[i, j, u, v] else -inf\n"
+                   "P[i, j, u, v] = softmax[u, v](M[i, j, u, v])\n"
+                   "output O[i, j, d] : bf16 = sum(u, v) P[i, j, u, v] * V[u, v, d]\n"
+                   "weave b = 16 }"),
+        "fuse all\ngroup i by 8\ngroup j by 8\nstream u by 4\nstream v by 4");
+    const Result<std::vector<MaskReport>> reports = mask_reports(state);
+    REQUIRE(reports);
+    const auto grid = tile_grid(state.diagram, reports->front(), reports->front().tilings, 0);
+    REQUIRE(grid);
+    const auto one_tile_each = [](const Array& array, Tensor& tensor) {
+        if (array.name != "V") return;
+        for (std::size_t at = 0; at < tensor.values.size(); ++at) {
+            const std::size_t u = at / 16 / 16 % 16;
+            const std::size_t v = at / 16 % 16;
+            const bool inside = u / 4 * 4 + v / 4 == at / (16 * 16 * 16);
+            tensor.values[at] = inside ? std::nan("") : 0;
+        }
+    };
+    for (const std::string target : {"sm_90a", "sm_80"}) {
+        CAPTURE(target);
+        const std::vector<double> results =
+            results_of(state, emitted(state, target), one_tile_each);
+        for (std::size_t at = 0; at < results.size(); at += 16) {
+            const auto keys = static_cast<std::int64_t>(at / (16 * 16 * 16));
+            const auto queries =
+                static_cast<std::int64_t>(at / 16 / 16 % 16 / 8 * 2 + at / 16 % 16 / 8);
+            CHECK(std::isnan(results[at]) == (grid->at(queries, keys) != index::TileState::Empty));
+        }
+    }
 }
 
 TEST_CASE("attention under masks is right in the emulator, as it is measured") {

@@ -267,6 +267,9 @@ private:
 TEST_CASE("visible chunks: kernels visit what is counted, and test partial chunks alone") {
     std::vector<Case> cases;
     for (const char* mask : kMasks) cases.push_back({mask});
+    // One query, as where a sequence is continued.
+    cases.push_back({"strided_heads[q, x, h](2, 2, 3, 1, 16, 1)", 1, 100, 1});
+    cases.push_back({"x < 4 or sliding[q, x](20, 0)", 1, 100, 1});
     for (const Made& made : made_of(cases)) check(made);
 }
 
