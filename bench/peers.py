@@ -56,9 +56,11 @@ def microseconds(call, repetitions=20):
 
 
 def files(name, sizes={}):
-    """The derivation of that name, the target's own first, and of those the one for these heads; and the diagram of the
-    longest name that it begins with, beside it if there is one."""
-    own = [HERE / TARGET / f"{each}.drv" for each in (f"{name}_d{sizes.get('d')}", name)]
+    """The derivation of that name, the target's own first, and of those the one for these heads and this many queries; and
+    the diagram of the longest name that it begins with, beside it if there is one."""
+    heads = f"{name}_d{sizes.get('d')}"
+    upto = [heads + "_to_4096"] if sizes.get("q", 8192) <= 4096 else []
+    own = [HERE / TARGET / f"{each}.drv" for each in (*upto, heads, name)]
     folders = sorted((HERE, EXAMPLES), key=lambda folder: not (folder / f"{name}.drv").exists())
     derivation = next((path for path in own if path.exists()), folders[0] / f"{name}.drv")
     diagram = name

@@ -24,7 +24,15 @@ bool is_word_character(char c) {
            c == '\'' || (static_cast<unsigned char>(c) & 0x80U) != 0;
 }
 
-/// Splits one line into words, `,` and `=`; a `#` ends it. An unexpected character is reported.
+/// Where the command that begins here ends: at a semicolon, or, with its comment, at the line's
+/// end.
+std::size_t end_of_command(const std::string& text, std::size_t begin) {
+    const std::size_t end = std::min(text.find_first_of(";#\n", begin), text.size());
+    return end < text.size() && text[end] == '#' ? std::min(text.find('\n', end), text.size())
+                                                 : end;
+}
+
+/// Splits one command into words, `,` and `=`; a `#` ends it. An unexpected character is reported.
 std::vector<Word> words_of(std::string_view line, Span start, std::string& comment,
                            Diagnostics& errors) {
     std::vector<Word> words;
@@ -184,7 +192,7 @@ Result<std::vector<Command>> parse_derivation(const SourceMap& sources, std::uin
     Diagnostics errors;
     std::size_t begin = 0;
     while (begin < text.size()) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
+        const std::size_t end = end_of_command(text, begin);
         std::string comment;
         const Span start{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end), file};
         const std::vector<Word> words =

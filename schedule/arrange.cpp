@@ -121,7 +121,12 @@ Refusal refused(const Objection& objection, const RegionSchedule& wanted, std::s
 /// Warps are twice as many or half as many, as they are shared out.
 constexpr std::array<std::int64_t, 6> kCounts = {1, 2, 4, 8, 16, 32};
 
-bool is_count(std::int64_t number) {
+/// Warp groups come in any number.
+constexpr std::int64_t kWarpsOfGroup = 4;
+
+bool is_count(const Limits& limits, std::int64_t number) {
+    if (limits.warp_groups && number > 0 && number <= kCounts.back() && number % kWarpsOfGroup == 0)
+        return true;
     return std::find(kCounts.begin(), kCounts.end(), number) != kCounts.end();
 }
 
@@ -130,9 +135,10 @@ std::optional<Refusal> why_no_shape(const Limits& limits, const RegionSchedule& 
     for (const auto& [field, number] : {std::pair("warps", wanted.warps),
                                         {"warps_down", wanted.warps_down},
                                         {"warps_across", wanted.warps_across}})
-        if (number && !is_count(*number))
-            return Refusal{fmt::format("{} is no power of two up to 32", *number), "",
-                           SettingName{field, ""}};
+        if (number && !is_count(limits, *number))
+            return Refusal{fmt::format("{} is no power of two up to {}{}", *number, kCounts.back(),
+                                       limits.warp_groups ? " and no number of warp groups" : ""),
+                           "", SettingName{field, ""}};
     const std::int64_t product = wanted.warps_down.value_or(1) * wanted.warps_across.value_or(1);
     const bool both = wanted.warps_down && wanted.warps_across;
     if (product > kCounts.back())
@@ -363,7 +369,6 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
                                       const RegionSchedule& wanted, Plan& plan) {
     constexpr std::int64_t kRows = 64;
     constexpr std::int64_t kMostGroups = 4;
-    constexpr std::int64_t kWarps = 4;
     constexpr std::int64_t kOthers = 40;  // registers beside the elements
     const std::vector<const char*> counts = {"warps", "warps_down", "warps_across"};
     const std::string smaller = "choose other groups or chunks, or use `--target sm_80`";
@@ -379,7 +384,7 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
         return Refusal{
             fmt::format("warp groups take {} rows at once, and a block has {}", kRows, rows),
             smaller, std::nullopt};
-    const WarpShape shape{kWarps * groups, 1};
+    const WarpShape shape{kWarpsOfGroup * groups, 1};
     if (!as_wanted(shape, wanted) || (limits.threads > 0 && limits.threads != 32 * shape.warps()))
         return refused({fmt::format("{} rows take {} warps down", rows, shape.down), counts},
                        wanted, "leave it out, and the planner chooses");

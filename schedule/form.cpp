@@ -23,7 +23,11 @@ std::int64_t bytes_of(ElementType type) {
 class Former {
 public:
     Former(const RegionProgram& region, const Plan& plan, const Limits& limits)
-        : region_(region), plan_(plan), limits_(limits), rates_(rates_of(limits.warp_groups)) {}
+        : region_(region),
+          plan_(plan),
+          limits_(limits),
+          rates_(rates_of(limits.warp_groups)),
+          leaves_(leaves_of(region)) {}
 
     Program run() {
         program_.region = region_.name;
@@ -99,13 +103,28 @@ private:
                                       made.body = body_of(loop.body);
                                       // Of what nothing reads, a loop may be left with nothing in
                                       // it.
+                                      const std::uint32_t source = made.source;
                                       if (!made.body.empty()) body.push_back({std::move(made)});
+                                      form_combined(source, body);
                                   },
                                   [&](const Load& load) { form_load(load, body); },
                                   [&](const Compute& compute) { form_compute(compute, body); },
                                   [&](const Save& save) { form_save(save, body); }},
                        statement.node);
         return body;
+    }
+
+    /// Behind a loop: what the lanes of a row have folded apart.
+    void form_combined(std::uint32_t loop, Body& body) {
+        const LeafId next = leaf_;
+        for (const auto& [leaf, of_loop] : plan_.lane_folds) {
+            if (of_loop != loop) continue;
+            leaf_ = leaf;
+            const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
+            Op& op = push(Op::Kind::Combine, name_of(compute.statement.targets.front()), body);
+            op.reads = op.writes = {*buffer_of(compute.targets.front())};
+        }
+        leaf_ = next;
     }
 
     void add_marks(const Loop& loop, std::uint32_t source) {
@@ -385,6 +404,7 @@ private:
     const Plan& plan_;
     const Limits& limits_;
     Rates rates_;
+    std::vector<const TileStatement*> leaves_;
     Program program_;
     LeafId leaf_;
     std::uint32_t loop_ = 0;

@@ -7,6 +7,7 @@
 
 #include "diagrams/overloaded.h"
 #include "schedule/arrange.h"
+#include "schedule/lane_folds.h"
 #include "schedule/planner.h"
 #include "schedule/statements.h"
 
@@ -322,7 +323,9 @@ std::int64_t rows_of_thread(const Plan& plan) {
 
 std::variant<Plan, Refusal> make_plan(const TiledRegion& region, const Limits& limits,
                                       const RegionSchedule& wanted) {
-    return Planner(region, limits, wanted).run();
+    std::variant<Plan, Refusal> made = Planner(region, limits, wanted).run();
+    if (Plan* plan = std::get_if<Plan>(&made)) plan->lane_folds = lane_folds(region.region, *plan);
+    return made;
 }
 
 }  // namespace napkin::schedule

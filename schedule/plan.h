@@ -124,6 +124,9 @@ struct Plan {
     std::map<VariableId, Tile> tiles;
     std::map<LeafId, Product> products;
     std::map<LeafId, Serial> serial;
+    /// Folds that the lanes of a row combine behind their loop, not in it (schedule/lane_folds.h):
+    /// the loop, counted in the order of the text.
+    std::map<LeafId, std::uint32_t> lane_folds;
     std::int64_t warps_down = 4;    ///< warps along the rows
     std::int64_t warps_across = 1;  ///< warps along the columns of results
     std::optional<AxisId> split;    ///< the column axis that warps_across share

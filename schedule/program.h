@@ -92,9 +92,20 @@ struct Box {
 struct Op {
     /// Publish: all threads compute a matrix or vector in shared memory, or stage a result there.
     /// Fetch: the first operands of a product come to registers, before its chunk's turn.
+    /// Combine: the lanes of a row put together what each has folded in the loop before.
     /// Of products of warp groups: Pack rounds a left operand in registers, Prepare brings the
     /// state to what the product is added to.
-    enum class Kind { Copy, Fetch, Pack, Prepare, Multiply, Elements, Publish, Store };
+    enum class Kind {
+        Copy,
+        Fetch,
+        Pack,
+        Prepare,
+        Multiply,
+        Elements,
+        Combine,
+        Publish,
+        Store,
+    };
     /// Of a product whose operands are fetched: all but its last step along the depth, and that.
     enum class Portion { Whole, Head, Tail };
     /// Which operand of a product is published.

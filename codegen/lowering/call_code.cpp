@@ -13,6 +13,12 @@ bool harmless_factor(const Code& code) {
     return code.constant && *code.constant != 0 && std::isfinite(*code.constant);
 }
 
+/// Whether dividing by it is multiplying by its reciprocal.
+bool exact_divisor(const Code& code) {
+    int exponent = 0;
+    return std::abs(std::frexp(*code.constant, &exponent)) == 0.5;
+}
+
 const char* real_function(Function function) {
     switch (function) {
     case Function::Exp: return "expf";
@@ -133,7 +139,9 @@ Code ExpressionPrinter::real_operation(const Apply& call, std::vector<Code> argu
                           harmless_factor(arguments[1]),
                       kernel::Operator::Multiply, "multiply");
     case Function::Divide:
-        return either(harmless_factor(arguments[1]), kernel::Operator::Divide, "divide");
+        return either(
+            harmless_factor(arguments[1]) && (!scope_.fast || exact_divisor(arguments[1])),
+            kernel::Operator::Divide, scope_.fast ? "divide_fast" : "divide");
     case Function::Power:
         invariant(arguments[1].constant.has_value(), "a power has a constant exponent");
         return power(a, *arguments[1].constant);

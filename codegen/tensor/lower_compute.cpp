@@ -67,7 +67,7 @@ void TensorLowering::lower_elements(LeafId leaf, const Compute& compute, Span sp
     const Fold& fold = std::get<Fold>(compute.statement.body);
     if (const auto serial = plan_.serial.find(leaf); serial != plan_.serial.end())
         return lower_serial(compute, fold, serial->second, body);
-    lower_fold(compute, fold, body);
+    lower_fold(compute, fold, plan_.lane_folds.contains(leaf), body);
 }
 
 /// What a computation without a fold gives every element. A fold over one index is none.
@@ -159,7 +159,9 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
     append(body, row_loop(std::move(before)));
 }
 
-void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& body) {
+/// By lanes: each folds what it holds of a row, and nobody else's.
+void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, bool by_lanes,
+                                Body& body) {
     const VariableId target = compute.targets.front();
     const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
@@ -176,7 +178,7 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
     scales_.erase(compute.statement.targets.front());
     const Domain outer{tile.home == Home::Row, std::nullopt};
     Body before;
-    Code total = folded_elements(fold, over, rows, outer, scope, before);
+    Code total = folded_elements(fold, over, rows, by_lanes, outer, scope, before);
     total.finite = !plan_.infinite.contains(compute.statement.targets.front());
     if (!fold.seed.empty()) {
         Code seed = print_hoisted(fold.seed.front(), outer, scope, before, before);
@@ -202,7 +204,8 @@ void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, Body& 
 }
 
 Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
-                                     const Domain& outer, ExpressionScope& scope, Body& before) {
+                                     bool by_lanes, const Domain& outer, ExpressionScope& scope,
+                                     Body& before) {
     const Expression& folded = fold.values.front();
     Code total;
     if (!rows && !along(folded).contains(*over)) {
@@ -248,20 +251,33 @@ Code TensorLowering::folded_elements(const Fold& fold, std::optional<AxisId> ove
         before.push_back(std::move(start));
         append(before, std::move(inside));
     }
-    before.push_back(
-        assign(acc, rows ? call({"block_" + across(fold.monoid), {variable("kThreads")}},
-                                {acc, variable(scratch_)})
-                         : folded_across(fold.monoid)));
+    if (rows)
+        before.push_back(assign(acc, call({"block_" + across(fold.monoid), {variable("kThreads")}},
+                                          {acc, variable(scratch_)})));
+    else if (!by_lanes)
+        before.push_back(assign(acc, folded_across(fold.monoid, acc)));
     total.value = take_out ? acc * kernel::real(scaled.factor) : acc;
     return total;
 }
 
-kernel::Expression TensorLowering::folded_across(MonoidId monoid) const {
-    const kernel::Expression acc = variable("acc");
+kernel::Expression TensorLowering::folded_across(MonoidId monoid,
+                                                 const kernel::Expression& part) const {
     if (plan_.lanes_per_row <= 32)
-        return call({"row_" + across(monoid), {kernel::Type("Rows")}}, {acc});
+        return call({"row_" + across(monoid), {kernel::Type("Rows")}}, {part});
     return call({"block_" + across(monoid), {kernel::scoped("Rows", "lanes_per_row")}},
-                {acc, variable(scratch_)});
+                {part, variable(scratch_)});
+}
+
+/// Behind a loop in which every lane has folded its own columns of a row.
+void TensorLowering::lower_combine(const Compute& compute, Body& body) {
+    const VariableId target = compute.targets.front();
+    const Fold& fold = std::get<Fold>(compute.statement.body);
+    body.push_back({kernel::Comment{
+        fmt::format("{} of all lanes of a row",
+                    region_.arrays[compute.statement.targets.front().index()].name),
+        true}});
+    append(body,
+           row_loop({assign(element_at(target), folded_across(fold.monoid, element_at(target)))}));
 }
 
 }  // namespace napkin::lowering

@@ -78,7 +78,7 @@ void TensorLowering::lower_serial(const Compute& compute, const Fold& fold,
         before.push_back(kernel::declare("float", "acc", identity_of(fold.monoid)));
     }
     append(before, loops_along(serial.axes, std::move(step)));
-    if (serial.over) before.push_back(assign(acc, folded_across(fold.monoid)));
+    if (serial.over) before.push_back(assign(acc, folded_across(fold.monoid, acc)));
 
     // What is added to it.
     Body last;

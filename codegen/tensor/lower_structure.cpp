@@ -250,6 +250,7 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
     case Kind::Prepare:
         declare(compute.targets.front(), body);
         return bring_state(op.leaf, compute, place(compute.targets.front()), body);
+    case Kind::Combine: return lower_combine(compute, body);
     case Kind::Elements:
         if (op.side == schedule::Op::Side::Left)
             return lower_left_values(op, compute, leaf.span, body);

@@ -230,11 +230,13 @@ private:
     void lower_map(const Compute& compute, const Expression& value, Body& body);
     void finish_map(const Compute& compute, const Domain& domain, Code value, Body before,
                     Body inside, Body& body);
-    void lower_fold(const Compute& compute, const Fold& fold, Body& body);
-    /// The fold of what a thread holds and its neighbours along the row; of everything where
-    /// `rows`.
+    void lower_fold(const Compute& compute, const Fold& fold, bool by_lanes, Body& body);
+    void lower_combine(const Compute& compute, Body& body);
+    /// The fold of what a thread holds and, unless `by_lanes`, its neighbours along the row; of
+    /// everything where `rows`.
     [[nodiscard]] Code folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,
-                                       const Domain& outer, ExpressionScope& scope, Body& before);
+                                       bool by_lanes, const Domain& outer, ExpressionScope& scope,
+                                       Body& before);
 
     // lower_serial.cpp
     void lower_serial(const Compute& compute, const Fold& fold, const schedule::Serial& serial,
@@ -242,8 +244,9 @@ private:
     /// Loops over all indices that the block has along the axes, outermost first.
     [[nodiscard]] Body loops_along(const std::vector<AxisId>& axes, Body inner) const;
     [[nodiscard]] kernel::Statement define_whole(AxisId axis) const;
-    /// `acc`, folded over the threads that share a row.
-    [[nodiscard]] kernel::Expression folded_across(MonoidId monoid) const;
+    /// What the threads that share a row hold, folded.
+    [[nodiscard]] kernel::Expression folded_across(MonoidId monoid,
+                                                   const kernel::Expression& part) const;
     /// Whether storing the value rounds it anyway, and nothing else reads it.
     [[nodiscard]] bool rounded_when_saved(const Compute& compute) const;
 

@@ -109,10 +109,8 @@ struct Trial {
 
 TEST_CASE("choices: what the header of a kernel prints makes the same kernel") {
     int kernels = 0;
-    const auto check_example = [&](const test::Example& example) {
-        INFO(example.name);
-        const State state = test::derive(test::load(example.diagram), example.derivation);
-        const Result<EmittedProgram> program = emitted(state, {});
+    const auto check_state = [&](const State& state, const std::string& target) {
+        const Result<EmittedProgram> program = emitted(state, {}, target);
         if (!program) return;
         std::string text;
         for (const EmittedKernel& kernel : program->kernels) {
@@ -122,21 +120,37 @@ TEST_CASE("choices: what the header of a kernel prints makes the same kernel") {
             const auto prints = [&](const std::string& what) {
                 return kernel.source.find(what) != std::string::npos;
             };
-            CHECK(prints(fmt::format("kThreads = {};", kernel.threads)));
+            const std::int64_t computing = kernel.threads - (target == "sm_90a" ? 128 : 0);
+            CHECK(prints(fmt::format("kThreads = {};", computing)));
             CHECK(prints(fmt::format("// {} bytes of shared memory\n", kernel.shared_bytes)));
             CHECK_EQ(prints("NK_SHARED_MEMORY"), kernel.shared_bytes > 0);
-            CHECK_EQ(kernel.choices.warps, kernel.threads / 32);
+            CHECK_EQ(kernel.choices.warps, computing / 32);
             text += printed;
             ++kernels;
         }
-        const Result<EmittedProgram> again = emitted(state, requests_from(text));
+        const Result<EmittedProgram> again = emitted(state, requests_from(text), target);
         if (!again) FAIL(again.error().list.front().message);
         CHECK_EQ(sources_of(*again), sources_of(*program));
         CHECK(*again == *program);
     };
+    const auto check_example = [&](const test::Example& example) {
+        INFO(example.name);
+        check_state(test::derive(test::load(example.diagram), example.derivation), "sm_80");
+    };
     for (const test::Example& example : test::all_examples()) check_example(example);
     for (const test::Example& example : test::all_benchmarks()) check_example(example);
     CHECK_GT(kernels, 30);
+    // One to four warp groups.
+    const Diagram attention = test::load(
+        "diagram attention { axis q = 768, x = 768, d = 64\n"
+        "input Q[q, d], K[x, d], V[x, d] : bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n"
+        "P[q, x] = softmax[x](S[q, x])\n output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d] }");
+    for (const int rows : {64, 128, 192, 256}) {
+        INFO(rows);
+        const std::string tiles = fmt::format("fuse all\ngroup q by {}\nstream x by 32\n", rows);
+        check_state(test::derive(attention, tiles), "sm_90a");
+    }
+    CHECK_GT(kernels, 34);
 }
 
 TEST_CASE("choices: lines of a derivation are a file's tables, and the last word counts") {

@@ -136,6 +136,18 @@ TEST_CASE("derivation files: what is printed is read back") {
     }
 }
 
+TEST_CASE("derivation files: commands are on lines of their own, or apart by semicolons") {
+    const Diagram diagram = load(kDiagram);
+    const State lines = derive(diagram, "fuse all\ngroup q by 16\nstream x by 8");
+    for (const char* text : {"fuse all; group q by 16; stream x by 8",
+                             "fuse all;group q by 16;;  # tiles; of rows\nstream x by 8;\n;"}) {
+        INFO(text);
+        const State state = derive(diagram, text);
+        CHECK(state.relabelling == lines.relabelling);
+        CHECK_EQ(state.steps.size(), lines.steps.size());
+    }
+}
+
 TEST_CASE("derivation files: every error, with its place") {
     const std::string text =
         "fuse all  # a comment\n"

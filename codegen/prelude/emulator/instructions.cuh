@@ -275,6 +275,9 @@ NK_DEVICE float exp2_gradual(float x) {
 NK_DEVICE float log2_fast(float x) {
     return std::log2(emulator::flush(x));
 }
+NK_DEVICE float divide_fast(float a, float b) {
+    return a == 0 && b == 0 ? 0.0f : a / b;
+}
 NK_DEVICE float reciprocal_fast(float x) {
     return emulator::flush(1.0f / emulator::flush(x));
 }

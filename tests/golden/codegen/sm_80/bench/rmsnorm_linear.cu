@@ -91,7 +91,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 const float t0 = element_of(X_tile(stage), in, id);
                 acc = acc + t0 * element_of(X_tile(stage), in, id);
             }
-            acc = row_sum<Rows>(acc);
             N_sum[i] = N_sum[i] + acc;
         }
     };
@@ -168,11 +167,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         chunk_d(d0, stage, slot, Flag<false>());
     }
 
+    // N_sum of all lanes of a row
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        N_sum[i] = row_sum<Rows>(N_sum[i]);
+    }
+
     // Y[n, c] = Y_sum[n, c] / sqrt(N_sum[n] / size(d) + eps)
     Fragment<4, 8> Y_part;  // c of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = divide(1.0f, sqrtf(N_sum[i] / 4096.0f + eps));
+        const float r0 = divide_fast(1.0f, sqrtf(N_sum[i] / 4096.0f + eps));
 #pragma unroll
         for (int j = 0; j < 16; ++j) {
             Y_part(i, j) = multiply(Y_sum(i, j), r0);

@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
         const float r0 = Y_1[i] * 1.442695f;
-        const float r1 = divide(1.0f, Y_2[i]);
+        const float r1 = divide_fast(1.0f, Y_2[i]);
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
             const float t0 = exp2_gradual(X_part(i, j) * 1.442695f - r0);

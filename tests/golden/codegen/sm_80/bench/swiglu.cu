@@ -155,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             const float t2 = guard(fmaxf(0.0f, -G_sum(i, j)) * 1.442695f);
             const float t3 = exp2_gradual(-(G_sum(i, j) * 1.442695f) - t2);
             const float t4 = exp2_gradual(t0) * G_sum(i, j) * U_sum(i, j);
-            Y_part(i, j) = divide(t4, exp2_gradual(t1) + t3);
+            Y_part(i, j) = divide_fast(t4, exp2_gradual(t1) + t3);
         }
     }
 

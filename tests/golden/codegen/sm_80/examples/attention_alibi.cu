@@ -157,7 +157,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             for (int j = 0; j < 16; ++j) {
                 acc = acc + P_weight(i, j);
             }
-            acc = row_sum<Rows>(acc);
             P_sum[i] = P_sum[i] * P_repair[i] + acc;
         }
 
@@ -203,11 +202,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         stage = (stage + 1) % 2;
     }
 
+    // P_sum of all lanes of a row
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        P_sum[i] = row_sum<Rows>(P_sum[i]);
+    }
+
     // O[b, h, q, d] = O_sum[b, h, q, d] / P_sum[b, h, q]
     Fragment<2, 8> O_part;  // d of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = divide(1.0f, P_sum[i]);
+        const float r0 = divide_fast(1.0f, P_sum[i]);
 #pragma unroll
         for (int j = 0; j < 16; ++j) {
             O_part(i, j) = multiply(O_sum(i, j), r0);

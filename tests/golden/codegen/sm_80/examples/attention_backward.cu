@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < Rows::rows; ++i) {
 #pragma unroll
         for (int j = 0; j < 32; ++j) {
-            dQ_part(i, j) = dQ_sum(i, j) / 11.313708f;
+            dQ_part(i, j) = divide_fast(dQ_sum(i, j), 11.313708f);
         }
     }
     wait_copies<1>();

@@ -141,7 +141,6 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
             for (int j = 0; j < 16; ++j) {
                 acc = acc + P_sum_part_weight(i, j);
             }
-            acc = row_sum<Rows>(acc);
             P_sum_part_sum[i] = P_sum_part_sum[i] * P_sum_part_repair[i] + acc;
         }
 
@@ -182,6 +181,12 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
         chunk_x_in(x_in0, stage);
         x_in_ahead += 64;
         stage = (stage + 1) % 2;
+    }
+
+    // P_sum_part_sum of all lanes of a row
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        P_sum_part_sum[i] = row_sum<Rows>(P_sum_part_sum[i]);
     }
 
     // P_max_part[x_part, b, h, q] = P_max_part_max[x_part, b, h, q]
@@ -369,7 +374,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     RowFragment<1, 1, 4, 32> O_part;  // d of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = divide(1.0f, P_sum[i]);
+        const float r0 = divide_fast(1.0f, P_sum[i]);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
             O_part(i, j) = multiply(O_sum(i, j), r0);

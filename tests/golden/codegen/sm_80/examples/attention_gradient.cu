@@ -142,7 +142,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             for (int j = 0; j < 16; ++j) {
                 acc = acc + L_weight(i, j);
             }
-            acc = row_sum<Rows>(acc);
             L_sum[i] = L_sum[i] * L_repair[i] + acc;
         }
 
@@ -182,6 +181,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         chunk_x(x0, stage);
         x_ahead += 64;
         stage = (stage + 1) % 2;
+    }
+
+    // L_sum of all lanes of a row
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        L_sum[i] = row_sum<Rows>(L_sum[i]);
     }
 
     // L[b, h, q] = L_max[b, h, q] + log(L_sum[b, h, q])

@@ -49,12 +49,17 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             for (int j = 0; j < 8; ++j) {
                 acc = fmaxf(acc, absolute(X_part(i, j)));
             }
-            acc = row_maximum<Rows>(acc);
             s_max[i] = fmaxf(s_max[i], acc * 0.002232143f);
         }
     };
     for (int k_0 = 0; k_0 < 4096; k_0 += 128) {
         chunk_k(k_0);
+    }
+
+    // s_max of all lanes of a row
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        s_max[i] = row_maximum<Rows>(s_max[i]);
     }
 
     // s[m] = s_max[m]
@@ -117,7 +122,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
         const int im = warp_m + Rows::row(i);
-        const float r0 = divide(1.0f, s[m0 + im]);
+        const float r0 = divide_fast(1.0f, s[m0 + im]);
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
             A_part(i, j) = multiply(X_part(i, j), r0);

@@ -126,7 +126,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {
             const bool t0 = X_centre[i] < infinity();
-            X_centre[i] = t0 ? X_centre[i] : guard(divide(X_centre_sum[i], X_centre_count));
+            float t1;
+            if (t0) {
+                t1 = X_centre[i];
+            } else {
+                t1 = guard(divide_fast(X_centre_sum[i], X_centre_count));
+            }
+            X_centre[i] = t1;
         }
 
         // N_sum2[n] = N_sum2[n] + sum(d) X[n, d] - X_centre[n]
@@ -139,7 +145,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 const int id = Fragment<2, 8>::column(j);
                 acc = add(acc, element_of(X_tile(stage), in, id) - X_centre[i]);
             }
-            acc = row_sum<Rows>(acc);
             N_sum2[i] = add(N_sum2[i], acc);
         }
 
@@ -154,7 +159,6 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                 const float t0 = element_of(X_tile(stage), in, id) - X_centre[i];
                 acc = add(acc, integer_power<2>(t0));
             }
-            acc = row_sum<Rows>(acc);
             N_sum[i] = add(N_sum[i], acc);
         }
 
@@ -239,6 +243,18 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         d_ahead += 64;
         stage = (stage + 1) % 2;
     }
+
+    // N_sum2 of all lanes of a row
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        N_sum2[i] = row_sum<Rows>(N_sum2[i]);
+    }
+
+    // N_sum of all lanes of a row
+#pragma unroll
+    for (int i = 0; i < Rows::rows; ++i) {
+        N_sum[i] = row_sum<Rows>(N_sum[i]);
+    }
     block_barrier();
 
     // Y[n, c] = Y_sum[n, c] / sqrt(N_sum[n] / size(d) + eps - N_sum2[n] * N_sum2[n] / size(d) ^ 2)
@@ -249,10 +265,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < Rows::rows; ++i) {
         const float t0 = multiply(N_sum2[i], N_sum2[i]) / 16777216.0f;
         const float t1 = sqrtf(subtract(N_sum[i] / 4096.0f + eps, t0));
-        const float r0 = divide(1.0f, t1);
+        const float r0 = divide_fast(1.0f, t1);
         const float t2 = multiply(N_sum2[i], N_sum2[i]) / 16777216.0f;
         const float t3 = sqrtf(subtract(N_sum[i] / 4096.0f + eps, t2));
-        const float r1 = divide(1.0f, 4096.0f * t3);
+        const float r1 = divide_fast(1.0f, 4096.0f * t3);
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
             const int ic = warp_c + Fragment<2, 4>::column(j);
