@@ -109,6 +109,19 @@ def attention(causal, sizes):
     return peers, "cudnn" if TARGET == "sm_90a" else "flash"
 
 
+def backward(causal, sizes):
+    """Of PyTorch's, which make D of dO and O too; napkin's kernels are given it."""
+    q, do = (randn(sizes["b"], sizes["h"], sizes["q"], sizes["d"]) for _ in range(2))
+    k, v = (randn(sizes["b"], sizes["h"], sizes["x"], sizes["d"]) for _ in range(2))
+    inputs = [each.requires_grad_() for each in (q, k, v)]
+    peers = {}
+    for peer, backend in (("flash", SDPBackend.FLASH_ATTENTION), ("cudnn", SDPBackend.CUDNN_ATTENTION)):
+        with sdpa_kernel(backend):
+            out = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+            peers[peer] = microseconds(lambda: torch.autograd.grad(out, inputs, do, retain_graph=True))
+    return peers, "cudnn"
+
+
 def causal_mask(b, h, q, x):
     return x <= q
 
@@ -255,6 +268,11 @@ def workloads():
         for d in (64, 128):
             for s in (1024, 2048, 4096, 8192, 16384):
                 yield name, {"b": max(1, 4096 // s), "h": 2048 // d, "q": s, "x": s, "d": d}, lambda z, c=causal: attention(c, z)
+    for causal in (False, True) if TARGET == "sm_90a" else ():
+        name = "attention_backward_causal" if causal else "attention_backward"
+        for d in (64, 128):
+            for s in (2048, 4096, 8192):
+                yield name, {"b": 16384 // s, "h": 2048 // d, "q": s, "x": s, "d": d}, lambda z, c=causal: backward(c, z)
     for n in (2048, 4096, 8192):
         yield "matmul", {"a": n, "b": n, "c": n}, matmul
     if TARGET == "sm_90a":
@@ -325,7 +343,8 @@ def main():
         else:
             line["ratio"] = round(peers[against] / time, 3)
             line["to"] = against
-            kind = {"flash": "attention", "cudnn": "attention", "cublas": "matmul", "copy": "rows"}.get(against, f"to {against}")
+            forward = "backward" if "backward" in name else "attention"
+            kind = {"flash": forward, "cudnn": forward, "cublas": "matmul", "copy": "rows"}.get(against, f"to {against}")
             ratios.setdefault(kind, []).append(line["ratio"])
         lines.append(line)
         print(json.dumps(line), flush=True)

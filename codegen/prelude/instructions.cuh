@@ -16,6 +16,15 @@ NK_DEVICE int greatest_of_warp(int value) {
     return __reduce_max_sync(0xffffffffu, value);
 }
 
+/// The place of the lowest bit that is 1; one is.
+NK_DEVICE int lowest_bit(u32 bits) {
+    return __ffs(static_cast<int>(bits)) - 1;
+}
+/// A bit of each lane of the warp in which the condition holds.
+NK_DEVICE u32 lanes_where(bool condition) {
+    return __ballot_sync(0xffffffffu, condition);
+}
+
 template <class T>
 NK_DEVICE u32 shared_address(Shared<T> array, int bytes) {
     return u32(__cvta_generic_to_shared(array)) + u32(bytes);

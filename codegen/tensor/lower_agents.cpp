@@ -166,6 +166,13 @@ void TensorLowering::for_tiles(const std::function<void(Body&)>& lower_items, Bo
     body.push_back({std::move(loop)});
 }
 
+/// Whether the agent that copies looks for its chunks, which lanes of a warp do together.
+bool TensorLowering::copies_search() const {
+    TensorLowering trial = *this;
+    static_cast<void>(trial.agent_of(true));
+    return trial.searches_;
+}
+
 void TensorLowering::lower_agents(Body& body) {
     program_.other_threads = kGroup;
     const std::int64_t groups = program_.threads / kGroup;
@@ -176,8 +183,13 @@ void TensorLowering::lower_agents(Body& body) {
     if (groups > 1) load.push_back({Run{call({"give_up_registers", {schedule::kCopyRegisters}})}});
     const bool bulk = std::all_of(schedule_.rings.begin(), schedule_.rings.end(),
                                   [](const schedule::Ring& ring) { return ring.bulk; });
+    copied_by_warp_ = bulk && copies_search();
     Body copies = agent_of(true);
-    if (bulk) copies = only_if(equal(thread_index(), variable("kThreads")), std::move(copies));
+    const kernel::Expression first = variable("kThreads");
+    if (bulk)
+        copies =
+            only_if(copied_by_warp_ ? thread_index() < first + 32 : equal(thread_index(), first),
+                    std::move(copies));
     append(load, std::move(copies));
     load.push_back({kernel::LeaveIf{true}});
     append(body, only_if(thread_index() >= variable("kThreads"), std::move(load)));
@@ -227,8 +239,8 @@ void TensorLowering::lower_fills(const schedule::Body& items, Body& body) {
         if (ring.bulk) {
             fill.insert(fill.begin(),
                         kernel::Statement{Run{invoke(member(name, "fill"), {content, bytes})}});
-            // Where threads copy too, one of them makes the bulk copies.
-            if (!all_bulk)
+            // Where threads copy or search too, one of them makes the bulk copies.
+            if (!all_bulk || copied_by_warp_)
                 fill = only_if(equal(thread_index(), variable("kThreads")), std::move(fill));
         } else {
             fill.insert(fill.begin(),

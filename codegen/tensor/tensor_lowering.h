@@ -99,6 +99,7 @@ private:
     void lower_agents(Body& body);
     void declare_rings(Body& body);
     [[nodiscard]] Body agent_of(bool apart);
+    [[nodiscard]] bool copies_search() const;
     void for_tiles(const std::function<void(Body&)>& lower_items, Body& body);
     void lower_fills(const schedule::Body& items, Body& body);
     void lower_fill_loop(const schedule::ChunkLoop& loop, Body& body);
@@ -403,8 +404,10 @@ private:
     std::map<VariableId, std::string> maps_;       // parameters of bulk copies
     std::map<std::uint32_t, std::string> counts_;  // by loop
     std::string turn_count_;                       // of the loop whose turns are made
-    std::string tile_count_;  // of the tiles that the block has begun before this one
-    bool apart_ = false;      // whether that agent is lowered now
+    std::string tile_count_;       // of the tiles that the block has begun before this one
+    bool apart_ = false;           // whether that agent is lowered now
+    bool searches_ = false;        // whether lanes try chunks together
+    bool copied_by_warp_ = false;  // whether that agent's first warp is together where it copies
     /// What marks say of a loop's chunks, and where they were made before the agents part.
     struct Marked {
         std::vector<Expression> conditions;  ///< that hold everywhere in a full chunk

@@ -85,7 +85,7 @@ void TensorLowering::find_nearest(ChunkLoop& code, const std::vector<ChunkProgre
     code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
 }
 
-/// Where no closed form says which chunks are visited, they are tried one after another.
+/// Where no closed form says which chunks are visited, the lanes of every warp try them.
 void TensorLowering::search_visible(ChunkLoop& code, Body& body) {
     Body visible;
     enter_chunk(code, visible);
@@ -98,12 +98,13 @@ void TensorLowering::search_visible(ChunkLoop& code, Body& body) {
     visible.push_back({kernel::Return{std::move(test)}});
     body.push_back(
         kernel::define_function(seen, kernel::Lambda{{{"int", code.start}}, std::move(visible)}));
-    const kernel::Expression start = variable(code.start);
-    Body search = {{kernel::Repeat{{add_to(start, code.loop.size)},
-                                   start < code.end && !invoke(variable(seen), {start})}},
-                   {kernel::Return{start}}};
+    const std::string tried = names_.fresh("tried_" + code.axis);
+    body.push_back(kernel::declare({"VisibleChunks", {code.loop.size}}, tried));
+    Body search = {{kernel::Return{invoke(member(variable(tried), "after"),
+                                          {variable(code.start), code.end, variable(seen)})}}};
     body.push_back(kernel::define_function(
         code.next, kernel::Lambda{{{"int", code.start}}, std::move(search)}));
+    searches_ = true;
     code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
 }
 

@@ -139,6 +139,15 @@ NK_DEVICE int greatest_of_warp(int value) {
     return -1 - least_of_warp(-1 - value);
 }
 
+NK_DEVICE int lowest_bit(u32 bits) {
+    return __builtin_ctz(bits);
+}
+NK_DEVICE u32 lanes_where(bool condition) {
+    u32 lanes = u32(condition) << threadIdx.x % 32;
+    for (int mask = 1; mask < 32; mask *= 2) lanes |= u32(shuffle_xor(int(lanes), mask));
+    return lanes;
+}
+
 template <int kCount, class T>
 NK_DEVICE void start_copy(Shared<T> tile, int bytes, Global<const T> array, i64 from, int valid) {
     emulator::Context& now = *emulator::context;
