@@ -144,6 +144,8 @@ constexpr int kStepOf = 32 / int(sizeof(T));
 template <class T, int kDown, int kSteps>
 struct LeftOperand {
     u32 at[kDown][kSteps][4];
+    /// Two neighbouring columns of a thread's first row or of its second one.
+    NK_DEVICE u32& operator()(int i, int p) { return at[0][p / 2][p % 2 * 2 + i]; }
 };
 
 /// Results of one product as the left operand of the next, rounded to T.

@@ -233,6 +233,28 @@ NK_DEVICE u32 pack<f16>(float first, float second) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(both) : "f"(second), "f"(first));
     return both;
 }
+// Of two numbers at once, each rounded once.
+#define NK_PAIR(name, operation)                                            \
+    template <class T>                                                      \
+    NK_DEVICE u32 name(u32 a, u32 b);                                       \
+    template <>                                                             \
+    NK_DEVICE u32 name<bf16>(u32 a, u32 b) {                                \
+        u32 both;                                                           \
+        asm(operation ".bf16x2 %0, %1, %2;" : "=r"(both) : "r"(a), "r"(b)); \
+        return both;                                                        \
+    }                                                                       \
+    template <>                                                             \
+    NK_DEVICE u32 name<f16>(u32 a, u32 b) {                                 \
+        u32 both;                                                           \
+        asm(operation ".f16x2 %0, %1, %2;" : "=r"(both) : "r"(a), "r"(b));  \
+        return both;                                                        \
+    }
+NK_PAIR(add_pair, "add.rn")
+NK_PAIR(subtract_pair, "sub.rn")
+NK_PAIR(multiply_pair, "mul.rn")
+NK_PAIR(maximum_pair, "max")
+NK_PAIR(minimum_pair, "min")
+#undef NK_PAIR
 /// The nearest number of 10 fraction bits, ties away from zero.
 NK_DEVICE u32 tf32_bits(u32 bits) {
     u32 rounded;

@@ -117,6 +117,7 @@ void TensorLowering::declare_left(const schedule::Op& op, Body& body) {
 
 void TensorLowering::lower_pack(const schedule::Op& op, const Compute& compute, Body& body) {
     declare_left(op, body);
+    if (paired_value(op.leaf)) return lower_paired_left(op.leaf, body);
     const Product& product = plan_.products.at(op.leaf);
     const auto values = left_values_.find(op.leaf);
     body.push_back(

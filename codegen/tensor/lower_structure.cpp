@@ -252,6 +252,8 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
         return bring_state(op.leaf, compute, place(compute.targets.front()), body);
     case Kind::Combine: return lower_combine(compute, body);
     case Kind::Elements:
+        if (const std::optional<LeafId> paired = paired_product(op))
+            return lower_pair_reads(op, *paired, leaf.span, body);
         if (op.side == schedule::Op::Side::Left)
             return lower_left_values(op, compute, leaf.span, body);
         return lower_elements(op.leaf, compute, leaf.span, body);

@@ -239,6 +239,20 @@ private:
                                        bool by_lanes, const Domain& outer, ExpressionScope& scope,
                                        Body& before);
 
+    // lower_pairs.cpp
+    [[nodiscard]] const Compute* maker_of(LeafId product) const;
+    [[nodiscard]] bool reads_pairs(const Compute& maker, const schedule::Product& product,
+                                   const Read& element) const;
+    [[nodiscard]] std::optional<Expression> paired_value(LeafId product) const;
+    [[nodiscard]] std::optional<LeafId> paired_product(const schedule::Op& op) const;
+    /// The registers of one of the arrays that pairs are made of, of row `i` and pair `p`.
+    [[nodiscard]] kernel::Expression pair_at(LeafId product, const Expression& read) const;
+    void declare_pairs(LeafId product, Body& body);
+    [[nodiscard]] Body pair_loops(AxisId depth, Body inner) const;
+    void lower_pair_reads(const schedule::Op& op, LeafId product, Span span, Body& body);
+    [[nodiscard]] kernel::Expression paired(LeafId product, const Expression& value) const;
+    void lower_paired_left(LeafId product, Body& body);
+
     // lower_serial.cpp
     void lower_serial(const Compute& compute, const Fold& fold, const schedule::Serial& serial,
                       Body& body);
@@ -399,8 +413,10 @@ private:
     // What an agent of its own fills: names, and the loop around each ring, whose chunks count.
     std::vector<std::string> ring_names_;
     std::map<schedule::RingId, std::uint32_t> ring_loops_;
-    std::map<LeafId, std::string> lefts_;          // packed left operands, by the product's leaf
-    std::map<LeafId, std::string> left_values_;    // of which some are packed
+    std::map<LeafId, std::string> lefts_;        // packed left operands, by the product's leaf
+    std::map<LeafId, std::string> left_values_;  // of which some are packed
+    /// Registers of pairs, by their product's leaf: of what is read.
+    std::map<LeafId, std::vector<std::pair<Expression, std::string>>> pairs_;
     std::map<VariableId, std::string> maps_;       // parameters of bulk copies
     std::map<std::uint32_t, std::string> counts_;  // by loop
     std::string turn_count_;                       // of the loop whose turns are made

@@ -264,6 +264,23 @@ template <class T>
 NK_DEVICE u32 pack(float first, float second) {
     return convert<T>(first).bits | u32(convert<T>(second).bits) << 16;
 }
+#define NK_PAIR(name, result)                               \
+    template <class T>                                      \
+    NK_DEVICE u32 name(u32 first, u32 second) {             \
+        u32 both = 0;                                       \
+        for (int half = 0; half < 32; half += 16) {         \
+            const float a = to_f32(T{u16(first >> half)});  \
+            const float b = to_f32(T{u16(second >> half)}); \
+            both |= u32(convert<T>(result).bits) << half;   \
+        }                                                   \
+        return both;                                        \
+    }
+NK_PAIR(add_pair, a + b)
+NK_PAIR(subtract_pair, a - b)
+NK_PAIR(multiply_pair, a* b)
+NK_PAIR(maximum_pair, fmaxf(a, b))
+NK_PAIR(minimum_pair, fminf(a, b))
+#undef NK_PAIR
 NK_DEVICE u32 tf32_bits(u32 bits) {
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
     return (bits + 0x1000u) & ~0x1fffu;
