@@ -7,6 +7,7 @@
 
 #include "codegen/tensor/tensor_lowering.h"
 #include "schedule/statements.h"
+#include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
 namespace {
