@@ -23,33 +23,17 @@ NK_DEVICE Ends ends_of(int count, Element element) {
     return {least_of_warp(ends.least), greatest_of_warp(ends.greatest)};
 }
 
-/// Finds the chunks of kSize in which a mask may let something through: each lane of a warp tries
-/// one of 32 that follow each other, and what they found is kept for the chunks after the next.
-template <int kSize>
-struct VisibleChunks {
-    int from = 0;     ///< where the first of the 32 starts
-    u32 visible = 0;  ///< those in which something may be seen
-    bool tried = false;
-
-    /// Where the first of them after `start` starts, which all lanes ask for together; `end` or
-    /// more where there is none.
-    template <class Visible>
-    NK_DEVICE int after(int start, int end, Visible is_visible) {
-        start += kSize;
-        while (start < end) {
-            if (!tried || start < from || start >= from + 32 * kSize) {
-                const int own = start + lane_index() * kSize;
-                from = start;
-                visible = lanes_where(own < end && is_visible(own));
-                tried = true;
-            }
-            const u32 rest = visible >> (start - from) / kSize;
-            if (rest != 0) return start + lowest_bit(rest) * kSize;
-            start = from + 32 * kSize;
-        }
-        return start;
+/// Where the first chunk of kSize after `start` starts in which a mask may let something through;
+/// `end` or more where there is none. Each lane of a warp tries one of 32 that follow each other.
+template <int kSize, class Visible>
+NK_DEVICE int next_visible(int start, int end, Visible is_visible) {
+    for (start += kSize; start < end; start += 32 * kSize) {
+        const int own = start + lane_index() * kSize;
+        const u32 visible = lanes_where(own < end && is_visible(own));
+        if (visible != 0) return start + lowest_bit(visible) * kSize;
     }
-};
+    return start;
+}
 
 /// What a mark says of a chunk.
 struct Mark {

@@ -98,10 +98,8 @@ void TensorLowering::search_visible(ChunkLoop& code, Body& body) {
     visible.push_back({kernel::Return{std::move(test)}});
     body.push_back(
         kernel::define_function(seen, kernel::Lambda{{{"int", code.start}}, std::move(visible)}));
-    const std::string tried = names_.fresh("tried_" + code.axis);
-    body.push_back(kernel::declare({"VisibleChunks", {code.loop.size}}, tried));
-    Body search = {{kernel::Return{invoke(member(variable(tried), "after"),
-                                          {variable(code.start), code.end, variable(seen)})}}};
+    Body search = {{kernel::Return{call({"next_visible", {code.loop.size}},
+                                        {variable(code.start), code.end, variable(seen)})}}};
     body.push_back(kernel::define_function(
         code.next, kernel::Lambda{{{"int", code.start}}, std::move(search)}));
     searches_ = true;
