@@ -187,7 +187,7 @@ TEST_CASE("attention under masks is right in the emulator, as it is measured") {
 }
 
 TEST_CASE("attention under masks spills next to nothing at the sizes that are measured") {
-    constexpr std::int64_t kMostBytes = 64;  // outside the loop, beside what finds chunks
+    constexpr std::int64_t kMostBytes = 64;
     if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     for (const Measured& measured : all_measured())
         for (const std::string target : {"sm_90a", "sm_80"})

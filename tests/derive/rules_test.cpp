@@ -156,7 +156,7 @@ TEST_CASE("derivation files: every error, with its place") {
         "stream x by 0\n"
         "group q by 4 at l1 at l2\n"
         "fuse S,\n"
-        "group q ; by 4\n"
+        "group q ! by 4\n"
         "\n"
         "group q by 99999999999999999999\n";
     SourceMap sources;
