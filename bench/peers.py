@@ -183,6 +183,11 @@ def rmsnorm_linear(sizes):
     return compiled_layer(lambda x, g, w: F.rms_norm(x, (d,), g, 1e-6) @ w.t(), (n, d), (d,), (c, d))
 
 
+def layernorm_linear(sizes):
+    n, d, c = sizes["n"], sizes["d"], sizes["c"]
+    return compiled_layer(lambda x, g, b, w: F.layer_norm(x, (d,), g, b, 1e-6) @ w.t(), (n, d), (d,), (d,), (c, d))
+
+
 def matmul(sizes):
     x, w = randn(sizes["a"], sizes["b"]), randn(sizes["c"], sizes["b"])
     return {"cublas": microseconds(lambda: x @ w.t())}, "cublas"
@@ -296,6 +301,7 @@ def workloads():
     yield "swiglu", {"n": 4096, "d": 4096, "f": 11008}, swiglu
     yield "matmul_epilogue", {"m": 4096, "k": 4096, "n": 4096}, matmul_epilogue
     yield "rmsnorm_linear", {"n": 4096, "d": 4096, "c": 4096}, rmsnorm_linear
+    yield "layernorm_linear", {"n": 4096, "d": 4096, "c": 4096}, layernorm_linear
     yield "matmul_split_k", {"a": 4096, "b": 4096, "c": 4096}, split_product
     yield "attention_decoding_parts", {"b": 2, "h": 8, "q": 4, "x": 65536, "d": 128}, decoding
     yield "convolution_valid", {"b": 32, "y": 54, "x": 54, "k": 256, "c": 256}, convolution
