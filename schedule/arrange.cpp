@@ -77,16 +77,21 @@ std::optional<AxisId> shareable(const RegionProgram& region, const Plan& plan) {
     return widest;
 }
 
-/// Columns of results and of other fragments that live at the same time, at most.
-std::int64_t columns_held(const Plan& plan) {
+/// Columns of results and of other fragments that a warp holds at the same time, at most, where so
+/// many warps share those along one axis.
+std::int64_t columns_held(const Plan& plan, std::optional<AxisId> split = std::nullopt,
+                          std::int64_t across = 1) {
+    const auto of_warp = [&](AxisId axis) {
+        return extent_of(plan, axis) / (axis == split ? across : 1);
+    };
     std::int64_t columns = 0;
     std::set<AxisId> counted;
     for (const auto& [compute, product] : plan.products)
-        columns += extent_of(plan, product.column) * (is_narrow(product) ? 2 : 1);
+        columns += of_warp(product.column) * (is_narrow(product) ? 2 : 1);
     for (const auto& [variable, tile] : plan.tiles)
         if (tile.home == Home::Fragment && tile.column) counted.insert(*tile.column);
     for (const auto& [compute, product] : plan.products) counted.erase(product.column);
-    for (const AxisId axis : counted) columns += extent_of(plan, axis);
+    for (const AxisId axis : counted) columns += of_warp(axis);
     return columns;
 }
 
@@ -124,8 +129,9 @@ constexpr std::array<std::int64_t, 6> kCounts = {1, 2, 4, 8, 16, 32};
 /// Warp groups come in any number.
 constexpr std::int64_t kWarpsOfGroup = 4;
 
-bool is_count(const Limits& limits, std::int64_t number) {
-    if (limits.warp_groups && number > 0 && number <= kCounts.back() && number % kWarpsOfGroup == 0)
+bool is_count(const Limits& limits, std::int64_t number, bool across) {
+    const std::int64_t unit = across ? 1 : kWarpsOfGroup;
+    if (limits.warp_groups && number > 0 && number <= kCounts.back() && number % unit == 0)
         return true;
     return std::find(kCounts.begin(), kCounts.end(), number) != kCounts.end();
 }
@@ -135,7 +141,7 @@ std::optional<Refusal> why_no_shape(const Limits& limits, const RegionSchedule& 
     for (const auto& [field, number] : {std::pair("warps", wanted.warps),
                                         {"warps_down", wanted.warps_down},
                                         {"warps_across", wanted.warps_across}})
-        if (number && !is_count(limits, *number))
+        if (number && !is_count(limits, *number, field == std::string_view("warps_across")))
             return Refusal{fmt::format("{} is no power of two up to {}{}", *number, kCounts.back(),
                                        limits.warp_groups ? " and no number of warp groups" : ""),
                            "", SettingName{field, ""}};
@@ -364,36 +370,117 @@ bool gains_from_tiles(const Plan& plan) {
     return order.tiles > kBlocks && work_of_tile(plan) < kLong && (!order.uneven || order.graded);
 }
 
-/// Warp groups of 64 rows each, 16 of a warp; every warp holds whole rows.
+/// Warp groups of 64 rows each, 16 of a warp. Where their registers do not hold a row, as few
+/// groups as do share its columns along the widest axis, and each computes the other columns whole.
+class GroupArrangement {
+public:
+    GroupArrangement(const RegionProgram& region, const Limits& limits,
+                     const RegionSchedule& wanted, Plan& plan)
+        : limits_(limits),
+          wanted_(wanted),
+          plan_(plan),
+          rows_(plan.extents.at(*plan.row)),
+          down_(ceil_quotient(rows_, kRows)),
+          shared_(shareable(region, plan)) {}
+
+    std::optional<Refusal> run() {
+        if (down_ > kMostGroups)
+            return Refusal{fmt::format("{} rows take {} warp groups, and a block has at most {}",
+                                       rows_, down_, kMostGroups),
+                           kOtherTiles, std::nullopt};
+        // Rows that there are not cost as much as those that there are: whoever asks for them
+        // knows of something else that takes longer.
+        if (down_ * kRows - rows_ >= kRows / 2 && !wanted_.warps_down)
+            return Refusal{
+                fmt::format("warp groups take {} rows at once, and a block has {}", kRows, rows_),
+                kOtherTiles, std::nullopt};
+        if (const std::int64_t groups = down_ * wanted_.warps_across.value_or(1);
+            groups > kMostGroups)
+            return refused(*wanted_.warps_across,
+                           fmt::format("that makes {} warp groups, and a block has at most {}",
+                                       groups, kMostGroups));
+        std::optional<Refusal> first;
+        for (std::int64_t across = 1; down_ * across <= kMostGroups; ++across) {
+            std::optional<Refusal> refusal = why_not(across);
+            if (!refusal) {
+                plan_.warps_down = kWarpsOfGroup * down_;
+                plan_.warps_across = across;
+                plan_.rows_of_warp = kTile;
+                plan_.split = across > 1 ? shared_ : std::nullopt;
+                return std::nullopt;
+            }
+            if (!first || across == wanted_.warps_across) first = std::move(refusal);
+        }
+        return first;
+    }
+
+private:
+    static constexpr std::int64_t kRows = 64;
+    static constexpr std::int64_t kMostColumns = 256;  // of one instruction
+    static constexpr std::int64_t kPanel = 64;         // columns in shared memory, side by side
+    static constexpr std::int64_t kMostGroups = 4;
+    static constexpr std::int64_t kOthers = 40;  // registers beside the elements
+    static constexpr const char* kOtherTiles =
+        "choose other groups or chunks, or use `--target sm_80`";
+
+    [[nodiscard]] std::optional<Refusal> why_not(std::int64_t across) const {
+        const WarpShape shape{kWarpsOfGroup * down_, across};
+        if (!as_wanted(shape, wanted_) ||
+            (limits_.threads > 0 && limits_.threads != 32 * shape.warps()))
+            return schedule::refused({fmt::format("{} rows take {} warps down", rows_, shape.down),
+                                      {"warps", "warps_down", "warps_across"}},
+                                     wanted_, "leave it out, and the planner chooses");
+        if (across > 1)
+            if (std::optional<Refusal> refusal = why_not_shared(across)) return refusal;
+        const std::int64_t held = columns_held(plan_, shared_, across);
+        const std::int64_t registers = registers_of_group(down_ * across);
+        if (held / 2 > registers - kOthers)
+            return refused(across, fmt::format("{} columns take {} registers of a thread, which "
+                                               "has {}",
+                                               held, held / 2, registers));
+        for (const auto& [leaf, product] : plan_.products) {
+            const std::int64_t columns =
+                extent_of(plan_, product.column) / (product.column == shared_ ? across : 1);
+            if (columns > kMostColumns)
+                return refused(across, fmt::format("warp groups multiply {} columns at once, and "
+                                                   "a group would have {}",
+                                                   kMostColumns, columns));
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<Refusal> why_not_shared(std::int64_t across) const {
+        if (!shared_)
+            return refused(across,
+                           "warp groups share columns only where nothing needs a whole "
+                           "row of them, and nothing along other columns is saved");
+        const std::int64_t columns = extent_of(plan_, *shared_);
+        if (columns % (across * kPanel) == 0) return std::nullopt;
+        return refused(across, fmt::format("{} columns are not {} times a multiple of {}", columns,
+                                           across, kPanel));
+    }
+
+    /// With so many groups across, which may be what was asked for.
+    [[nodiscard]] Refusal refused(std::int64_t across, std::string reason) const {
+        if (across == 1 && !wanted_.warps_across) return {std::move(reason), kOtherTiles, {}};
+        return schedule::refused({std::move(reason), {"warps_across", "warps"}}, wanted_,
+                                 kOtherTiles);
+    }
+
+    const Limits& limits_;
+    const RegionSchedule& wanted_;
+    Plan& plan_;
+    std::int64_t rows_ = 0;
+    std::int64_t down_ = 1;
+    std::optional<AxisId> shared_;  ///< the column axis that groups may share
+};
+
 std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits& limits,
                                       const RegionSchedule& wanted, Plan& plan) {
-    constexpr std::int64_t kRows = 64;
-    constexpr std::int64_t kMostGroups = 4;
-    constexpr std::int64_t kOthers = 40;  // registers beside the elements
-    const std::vector<const char*> counts = {"warps", "warps_down", "warps_across"};
-    const std::string smaller = "choose other groups or chunks, or use `--target sm_80`";
     if (const std::optional<std::string> why = why_no_groups(region, plan))
         return Refusal{*why, "use `--target sm_80`", std::nullopt};
-    const std::int64_t rows = plan.extents.at(*plan.row);
-    const std::int64_t groups = ceil_quotient(rows, kRows);
-    if (groups > kMostGroups)
-        return Refusal{fmt::format("{} rows take {} warp groups, and a block has at most {}", rows,
-                                   groups, kMostGroups),
-                       smaller, std::nullopt};
-    if (groups * kRows - rows >= kRows / 2)
-        return Refusal{
-            fmt::format("warp groups take {} rows at once, and a block has {}", kRows, rows),
-            smaller, std::nullopt};
-    const WarpShape shape{kWarpsOfGroup * groups, 1};
-    if (!as_wanted(shape, wanted) || (limits.threads > 0 && limits.threads != 32 * shape.warps()))
-        return refused({fmt::format("{} rows take {} warps down", rows, shape.down), counts},
-                       wanted, "leave it out, and the planner chooses");
-    const std::int64_t held = columns_held(plan) / 2;
-    const std::int64_t registers = registers_of_group(groups);
-    if (held > registers - kOthers)
-        return Refusal{fmt::format("{} columns take {} registers of a thread, which has {}",
-                                   columns_held(plan), held, registers),
-                       smaller, std::nullopt};
+    if (std::optional<Refusal> refusal = GroupArrangement(region, limits, wanted, plan).run())
+        return refusal;
     bool marked = false;
     for_statements(region.body, [&](const TileStatement&, const Loop* loop) {
         marked = marked || (loop != nullptr && !loop->data_masks.empty());
@@ -401,11 +488,7 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
     if (marked && wanted.persistent.value_or(false))
         return Refusal{"data decides which chunks a tile visits, which a block finds out once",
                        "leave it out, and the planner chooses", SettingName{"persistent", ""}};
-    plan.warps_down = shape.down;
-    plan.warps_across = 1;
     plan.persistent = wanted.persistent.value_or(!marked && gains_from_tiles(plan));
-    plan.rows_of_warp = kTile;
-    plan.split.reset();
     return std::nullopt;
 }
 

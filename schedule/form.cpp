@@ -336,8 +336,8 @@ private:
         const BufferId source = *buffer_of(save.source);
         const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
         if (plan_.staged.contains(save.array) && plan_.persistent) {
-            const BufferId slices =
-                add(name_of(save.array) + "_slices", Buffer::Place::Shared, rows * kSliceBytes);
+            const BufferId slices = add(name_of(save.array) + "_slices", Buffer::Place::Shared,
+                                        rows * plan_.warps_across * kSliceBytes);
             program_[slices].guarded = true;
             Op& store = push(Op::Kind::Store, "save " + name_of(save.array), body);
             store.reads = {source};

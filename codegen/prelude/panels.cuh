@@ -131,9 +131,15 @@ NK_DEVICE void load_gathered(Panels<T, kRows, kColumns> tile, const TensorMap& m
                         place_of(column).at, ring.barriers, ring.slot(n));
 }
 
-/// The first row of this warp's group.
+/// The first row of this warp's group, where so many groups share the columns of a row.
+template <int kAcross = 1>
 NK_DEVICE int group_row() {
-    return shuffle(int(threadIdx.x) / kGroup, 0) * 64;
+    return shuffle(int(threadIdx.x) / kGroup / kAcross, 0) * 64;
+}
+/// Which of them this warp's group is.
+template <int kAcross>
+NK_DEVICE int group_across() {
+    return shuffle(int(threadIdx.x) / kGroup % kAcross, 0);
 }
 
 /// Where a product's operands lie, step after step along k.

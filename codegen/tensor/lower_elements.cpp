@@ -232,7 +232,10 @@ kernel::Expression TensorLowering::row_leader() const {
         return plan_.lanes_per_row == 1 ? true : first(kernel::thread_index(), plan_.lanes_per_row);
     const kernel::Expression lane =
         first(call("lane_index"), kernel::scoped("Rows", "lanes_per_row"));
-    return plan_.warps_across > 1 ? lane && first(call("warp_index"), plan_.warps_across) : lane;
+    if (plan_.warps_across == 1) return lane;
+    const kernel::Expression unit =
+        in_groups() ? call("warp_index") / kWarpsOfGroup : call("warp_index");
+    return lane && first(unit, plan_.warps_across);
 }
 
 void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {

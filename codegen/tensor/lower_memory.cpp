@@ -306,7 +306,7 @@ kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId st
                            thread_index(), variable("kThreads"), std::move(piece)})}}};
     }
     Body body;
-    Destination to = destination_of(save, 0, body);
+    Destination to = destination_of(save, 0, 0, body);
     body.push_back({Run{call({"save_matrix", {to.width}},
                              {shared_buffer(staging), 0, plan_.rows_of_warp * plan_.warps_down,
                               variable(buffer_name(save.array, true)), std::move(to.first),
@@ -319,7 +319,9 @@ kernel::Body TensorLowering::staged_save(const Save& save, schedule::BufferId st
 kernel::Body TensorLowering::saved_in_slices(const schedule::Op& op, const Save& save, Span span) {
     Body body;
     add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "", body);
-    Destination to = destination_of(save, warp_index(*plan_.row), body);
+    const AxisId column = *plan_.tiles.at(save.source).column;
+    Destination to = destination_of(save, warp_index(*plan_.row),
+                                    columns_of(column).split ? warp_index(column) : 0, body);
     body.push_back({Run{
         call({"save_slices", {to.width}},
              {place(save.source),
@@ -330,18 +332,19 @@ kernel::Body TensorLowering::saved_in_slices(const schedule::Op& op, const Save&
     return body;
 }
 
-/// From the block's row `row` on.
+/// From the block's row `row` and column `column` on.
 TensorLowering::Destination TensorLowering::destination_of(const Save& save, const IndexForm& row,
-                                                           Body& body) {
+                                                           const IndexForm& column, Body& body) {
     const schedule::Tile& tile = plan_.tiles.at(save.source);
     const Array& array = region_.arrays[save.array.index()];
     Destination to;
     to.width = vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start));
     to.rows = ranges_.at(*plan_.row).count - row;
-    to.columns = ranges_.at(*tile.column).count;
+    to.columns = ranges_.at(*tile.column).count - column;
     std::vector<IndexForm> origin;
     for (std::size_t d = 0; d < array.axes.size(); ++d) {
         origin.push_back(ranges_.at(array.axes[d]).start);
+        if (array.axes[d] == *tile.column) origin.back() = origin.back() + column;
         if (array.axes[d] != *plan_.row) continue;
         to.row_dimension = d;
         origin.back() = origin.back() + row;

@@ -174,6 +174,12 @@ std::vector<kernel::Expression> TensorLowering::orders_of(const Product& product
             schedule::padded_depth(plan_, product)};
 }
 
+/// The first row of this warp's group.
+kernel::Expression TensorLowering::group_row() const {
+    if (plan_.warps_across == 1) return call("group_row");
+    return call({"group_row", {plan_.warps_across}}, {});
+}
+
 kernel::Expression TensorLowering::first_column(AxisId axis) const {
     return columns_of(axis).split ? warp_part(axis) : 0;
 }
@@ -233,13 +239,14 @@ kernel::Statement TensorLowering::group_multiplication(
     bool adds) const {
     const Product& product = plan_.products.at(leaf);
     const kernel::Expression right = *matrix_of(leaf, product, false);
+    const kernel::Expression column = first_column(product.column);
     if (left)
-        return {Run{
-            call({"start_multiply", {order_of(product, false)}}, {sum, *left, right, 0, adds})}};
+        return {Run{call({"start_multiply", {order_of(product, false)}},
+                         {sum, *left, right, column, adds})}};
     const bool narrow = is_narrow(product);
     return {Run{call(narrow ? kernel::Entity{"multiply_narrow", {padded_depth(plan_, product)}}
                             : kernel::Entity{"start_multiply", orders_of(product)},
-                     {sum, *matrix_of(leaf, product, true), call("group_row"), right, 0, adds})}};
+                     {sum, *matrix_of(leaf, product, true), group_row(), right, column, adds})}};
 }
 
 /// The registers of a product's results.

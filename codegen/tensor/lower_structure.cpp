@@ -147,7 +147,7 @@ void TensorLowering::name_buffers() {
             const ElementType type = device_type(save.array);
             matrix(op.writes.front(), type, plan_.rows_of_warp,
                    schedule::kSliceBytes / kernel::element_bytes(type));
-            tiles[op.writes.front().index()].stages = plan_.warps_down;
+            tiles[op.writes.front().index()].stages = plan_.warps_down * plan_.warps_across;
         }
         if (op.kind != schedule::Op::Kind::Publish) continue;
         const TileStatement& leaf = *leaves_[op.leaf.index()];
@@ -197,14 +197,18 @@ void TensorLowering::declare_warps(Body& body) {
         if (axis) warp_parts_[*axis] = names_.fresh("warp_" + region_.axes[axis->index()].name);
     const kernel::Expression warp = call("warp_index");
     const bool one_warp = plan_.warps_down == 1 && plan_.warps_across == 1;
-    body.push_back(
-        kernel::define("int", warp_parts_.at(*plan_.row),
-                       one_warp ? 0 : folded(warp / plan_.warps_across) * plan_.rows_of_warp,
-                       "first row of this warp"));
+    const bool groups = in_groups() && plan_.warps_across > 1;
+    const kernel::Expression down = groups ? group_row() + warp % kWarpsOfGroup * plan_.rows_of_warp
+                                           : folded(warp / plan_.warps_across) * plan_.rows_of_warp;
+    body.push_back(kernel::define("int", warp_parts_.at(*plan_.row),
+                                  one_warp ? kernel::Expression(0) : down,
+                                  "first row of this warp"));
     if (plan_.split) {
         const std::int64_t columns = columns_of(*plan_.split).padded / plan_.warps_across;
-        body.push_back(kernel::define("int", warp_parts_.at(*plan_.split),
-                                      warp % plan_.warps_across * columns, "and its first column"));
+        const kernel::Expression across =
+            groups ? call({"group_across", {plan_.warps_across}}, {}) : warp % plan_.warps_across;
+        body.push_back(kernel::define("int", warp_parts_.at(*plan_.split), across * columns,
+                                      "and its first column"));
     }
 }
 

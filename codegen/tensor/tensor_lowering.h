@@ -79,6 +79,10 @@ private:
         bool last = false;
     };
 
+    static constexpr std::int64_t kWarpsOfGroup = 4;
+    /// Whether warp groups compute, beside one that copies.
+    [[nodiscard]] bool in_groups() const { return !schedule_.rings.empty(); }
+
     // lower_structure.cpp
     void limit_whole_axes();
     void name_tiles();
@@ -219,7 +223,8 @@ private:
         IndexForm rows = 0;
         IndexForm columns = 0;
     };
-    [[nodiscard]] Destination destination_of(const Save& save, const IndexForm& row, Body& body);
+    [[nodiscard]] Destination destination_of(const Save& save, const IndexForm& row,
+                                             const IndexForm& column, Body& body);
     [[nodiscard]] kernel::Statement row_save(const Save& save);
     [[nodiscard]] Body direct_save(const Save& save);
 
@@ -355,6 +360,7 @@ private:
     [[nodiscard]] std::vector<kernel::Expression> orders_of(const schedule::Product& product) const;
     /// The first column of a result that the warp owns.
     [[nodiscard]] kernel::Expression first_column(AxisId axis) const;
+    [[nodiscard]] kernel::Expression group_row() const;
     [[nodiscard]] AxisId axis_along(VariableId matrix, std::size_t dimension) const;
     [[nodiscard]] const std::string& operands_of(LeafId leaf, Body& body);
 

@@ -206,6 +206,13 @@ TEST_CASE("choices: what cannot be kept is refused") {
          "there is nothing of which it could be chosen", ""},
         {"attention_backward", "[dV]\nstages.Q = 1\nleads.\"publish dK_sum_left\" = 1",
          "`stages.Q`: `dS` is read 1 chunk ahead, before it would be copied", ""},
+        {"attention", "[O]\nwarps_across = 3",
+         "`warps_across`: that makes 6 warp groups, and a block has at most 4", "", "sm_90a"},
+        {"matmul", "[C]\nwarps_across = 2",
+         "`warps_across`: 64 columns are not 2 times a multiple of 64", "", "sm_90a"},
+        {"attention_gqa", "[O]\nwarps_across = 2",
+         "`warps_across`: warp groups share columns only where nothing needs a whole row", "",
+         "sm_90a"},
         {"attention", "[O]\nstages = 2", "target `simt` has no choice `stages`", "", "simt"},
     };
     for (const Case& each : cases) {

@@ -219,6 +219,26 @@ std::vector<TensorWorkload> workloads() {
         list.push_back(std::move(turned));
     }
     list.push_back(attention("attention, bias", "S[q, x] + B[x]", " input B[x] : f32", {}, tiles));
+    // Groups that share columns: of one product, of the later of two, in two rows of groups.
+    for (const char* right : {"k, n", "n, k"}) {
+        list.push_back(
+            product("m, k", right, "bf16", "group m by 64\ngroup n by 384\nstream k by 32"));
+        list.back().sizes = {{"n", 390}};
+    }
+    list.push_back(product("k, m", "n, k", "f16",
+                           "group m by 128\ngroup n by 128\nstream k by 32\n"
+                           "schedule warps_across = 2 in C"));
+    for (const bool padded : {false, true})
+        list.push_back(
+            {"attention, values of 384 that are keys too",
+             "diagram latent { axis q = 70, x = 150, e = 384, r = 16\n input Q[q, e], T[q, r], "
+             "C[x, e], U[x, r] : bf16\n S[q, x] = (sum(e) Q[q, e] * C[x, e] + sum(r) T[q, r] * "
+             "U[x, r]) * 0.05\n P[q, x] = softmax[x](S[q, x])\n output O[q, e] : bf16 = sum(x) "
+             "P[q, x] * C[x, e] }",
+             {},
+             fmt::format("fuse all\ngroup q by {}\nstream x by 64\nsplit-stream x by 128{}",
+                         padded ? 24 : 64,
+                         padded ? "\nschedule warps_down = 4 in O_sum_part" : "")});
     return list;
 }
 
@@ -452,8 +472,10 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
                                               {"convolution_valid", "convolution_valid"},
                                               {"swiglu", "swiglu"},
                                               {"matmul_epilogue", "matmul_epilogue"},
-                                              {"rmsnorm_linear", "rmsnorm_linear"}}) {
-        INFO(diagram);
+                                              {"rmsnorm_linear", "rmsnorm_linear"},
+                                              {"mla_decoding", "mla_decoding"},
+                                              {"mla_decoding", "mla_decoding_wide"}}) {
+        INFO(derivation);
         const std::string file = std::string(diagram) + ".ncd";
         const std::filesystem::path path =
             std::filesystem::exists(folder / file) ? folder / file : examples / file;
