@@ -67,6 +67,7 @@ BlockClock::BlockClock(const Machine& machine) : processors_(machine.processors(
     most_blocks_ = figure("processor.blocks", 1);
     shared_bytes_ = figure("block.per_processor", 0);
     reserved_ = figure("block.reserved", 0);
+    spread_ = figure("model.spread", 0);
 }
 
 const BlockClock::Kind& BlockClock::kind_of(const KernelWork& kernel) const {
@@ -279,6 +280,11 @@ BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
     tiles.chunks = std::min(tiles.chunks, 1.0);
     times.low = start_ + std::max(memory, last_end(work, tiles));
     return times;
+}
+
+BlockClock::Times BlockClock::interval_of(const KernelWork& work) const {
+    const Times times = times_of(work);
+    return {times.low * (1 - spread_), times.high * (1 + spread_)};
 }
 
 }  // namespace napkin

@@ -43,6 +43,12 @@ public:
         double high = 0;
     };
     [[nodiscard]] Times times_of(const KernelWork& work) const;
+    /// With the model's spread.
+    [[nodiscard]] Times interval_of(const KernelWork& work) const;
+    [[nodiscard]] Seconds middle_of(const KernelWork& work) const {
+        const Times times = interval_of(work);
+        return Seconds{0.5 * (times.low + times.high)};
+    }
 
     /// Blocks that one processor holds at once.
     [[nodiscard]] std::int64_t resident_blocks(const KernelWork& work) const;
@@ -94,6 +100,7 @@ private:
     double most_blocks_ = 1;
     double shared_bytes_ = 0;
     double reserved_ = 0;
+    double spread_ = 0;
 };
 
 }  // namespace napkin

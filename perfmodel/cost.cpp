@@ -15,6 +15,7 @@
 #include "perfmodel/cost_messages.h"
 #include "perfmodel/linear_width.h"
 #include "perfmodel/memory_cost.h"
+#include "perfmodel/moved.h"
 #include "perfmodel/resize.h"
 
 namespace napkin {
@@ -59,9 +60,8 @@ private:
     void walk(const std::vector<TileStatement>& body);
     void enter(Partition partition, const std::vector<TileStatement>& body);
     void load(const Load& load);
-    void save(const Save& save);
     void compute(const Compute& compute);
-    void transfer(Transfer transfer, const std::vector<Footprint>& dimensions);
+    void transfer(const Moved& moved, Transfer transfer);
     void note_chunks();
     void note_rounded_sizes();
     void add_columns(const std::vector<Moment>& moments);
@@ -73,11 +73,6 @@ private:
     }
     void add_width(ElementType type) { cost_.sizes[bits_in(type)] = bits_of(type); }
     [[nodiscard]] bool overlaps(const Footprint& dimension) const;
-    [[nodiscard]] std::vector<Footprint> axis_footprints(const std::vector<AxisId>& axes) const {
-        std::vector<Footprint> dimensions;
-        for (AxisId axis : axes) dimensions.push_back(footprint_of(axis));
-        return dimensions;
-    }
 
     const RegionProgram& region_;
     bool quick_;
@@ -147,27 +142,19 @@ void RegionCoster::walk(const std::vector<TileStatement>& body) {
                 },
                 [&](const Load& node) { load(node); },
                 [&](const Compute& node) { compute(node); },
-                [&](const Save& node) { save(node); },
+                [&](const Save& node) { transfer(moved_by(region_, node), {}); },
             },
             statement.node);
 }
 
 void RegionCoster::load(const Load& load) {
-    const Variable& target = region_.variables[load.target.index()];
-    const std::vector<AxisId>& axes = region_.arrays[target.array.index()].axes;
+    const Moved moved = moved_by(region_, load);
     Transfer result;
-    result.array = load.array;
-    result.level = target.level;
-    result.type = target.type;
     result.is_gather = !load.gather.empty();
-    std::vector<Footprint> dimensions = axis_footprints(axes);
-    for (std::size_t k = 0; !result.is_gather && k < axes.size(); ++k) {
-        dimensions[k].index = load.index[k];
-        dimensions[k].limit = region_.axes[axes[k].index()].extent;
-        dimensions[k].limit_formula = size_formula(region_.axes, axes[k]);
-        result.has_halo = result.has_halo || overlaps(dimensions[k]);
-    }
-    transfer(std::move(result), dimensions);
+    result.has_halo = !result.is_gather &&
+                      std::any_of(moved.dimensions.begin(), moved.dimensions.end(),
+                                  [&](const Footprint& dimension) { return overlaps(dimension); });
+    transfer(moved, std::move(result));
 }
 
 /// Whether a tile of a dimension is wider than the step to the next one.
@@ -195,18 +182,12 @@ bool RegionCoster::overlaps(const Footprint& dimension) const {
     });
 }
 
-void RegionCoster::save(const Save& save) {
-    const Variable& source = region_.variables[save.source.index()];
-    Transfer result;
-    result.is_save = true;
-    result.array = save.array;
-    result.level = source.level;
-    const auto stored = region_.stored.find(save.array);
-    result.type = save.target || stored == region_.stored.end() ? source.type : stored->second;
-    transfer(std::move(result), axis_footprints(region_.arrays[save.array.index()].axes));
-}
-
-void RegionCoster::transfer(Transfer transfer, const std::vector<Footprint>& dimensions) {
+void RegionCoster::transfer(const Moved& moved, Transfer transfer) {
+    const std::vector<Footprint>& dimensions = moved.dimensions;
+    transfer.is_save = moved.is_save;
+    transfer.array = moved.array;
+    transfer.level = moved.level;
+    transfer.type = moved.type;
     const std::optional<TileCount> counted = count(dimensions);
     std::int64_t bits = 0;
     if (!counted || !put(CheckedInt(counted->values) * bits_of(transfer.type), bits)) {
@@ -254,8 +235,8 @@ void RegionCoster::compute(const Compute& compute) {
     std::vector<AxisId> all = axes;
     for (AxisId axis : folded_axes(compute.statement))
         if (std::find(all.begin(), all.end(), axis) == all.end()) all.push_back(axis);
-    const std::optional<TileCount> once = count(axis_footprints(axes));
-    const std::optional<TileCount> each = count(axis_footprints(all));
+    const std::optional<TileCount> once = count(footprints_of(axes));
+    const std::optional<TileCount> each = count(footprints_of(all));
     if (!once || !each) {
         fits_ = false;
         return;

@@ -29,6 +29,9 @@ struct KernelRequest {
 void add_transfers(const RegionCost& cost, KernelWork& work);
 /// As if a good schedule for the tensor core were known: means over all blocks.
 [[nodiscard]] KernelWork general_work(const RegionCost& cost);
+/// Likewise of a kernel of which transfers and blocks are known, and the bytes that a block holds.
+[[nodiscard]] KernelWork general_work(KernelWork moving, const ArithmeticCost& arithmetic,
+                                      double held);
 /// Notes with a region's cost what its kernel does: for the tensor core where that serves it and
 /// the target is not `simt`, by warp groups where `sm_90a` takes it. Nothing is known of a block
 /// that fits nowhere.

@@ -176,25 +176,62 @@ SymbolValues sizes_of(const RegionProgram& region) {
     return sizes;
 }
 
+namespace {
+
+CountFactor factor_of(const Component& component) {
+    CountFactor factor;
+    for (const Partition* partition : component.path) factor.path.push_back(*partition);
+    for (const Footprint* dimension : component.dimensions) factor.dimensions.push_back(*dimension);
+    for (const VisibleWhen& mask : component.masks)
+        factor.masks.emplace_back(*mask.condition, mask.depth);
+    return factor;
+}
+
+/// Points into the factor.
+Component component_of(const CountFactor& factor) {
+    Component component;
+    for (const Partition& partition : factor.path) component.path.push_back(&partition);
+    for (const Footprint& dimension : factor.dimensions) component.dimensions.push_back(&dimension);
+    for (const auto& [condition, depth] : factor.masks)
+        component.masks.push_back({&condition, depth});
+    return component;
+}
+
+}  // namespace
+
 /// A component by value, with its sum.
 struct TileCounter::Known {
-    std::vector<Partition> path;
-    std::vector<Footprint> dimensions;
-    std::vector<std::pair<Expression, std::size_t>> masks;  ///< also of loops of other components
+    CountFactor factor;
     std::optional<ComponentCount> counted;
 
     [[nodiscard]] bool is(const Component& component) const {
         const auto same = [](const auto& value, const auto* pointer) { return value == *pointer; };
-        return std::equal(path.begin(), path.end(), component.path.begin(), component.path.end(),
-                          same) &&
-               std::equal(dimensions.begin(), dimensions.end(), component.dimensions.begin(),
-                          component.dimensions.end(), same) &&
-               std::equal(masks.begin(), masks.end(), component.masks.begin(),
+        return std::equal(factor.path.begin(), factor.path.end(), component.path.begin(),
+                          component.path.end(), same) &&
+               std::equal(factor.dimensions.begin(), factor.dimensions.end(),
+                          component.dimensions.begin(), component.dimensions.end(), same) &&
+               std::equal(factor.masks.begin(), factor.masks.end(), component.masks.begin(),
                           component.masks.end(), [](const auto& mask, const VisibleWhen& when) {
                               return mask.first == *when.condition && mask.second == when.depth;
                           });
     }
 };
+
+std::vector<CountFactor> factors_of(const std::vector<Partition>& path,
+                                    const std::vector<Footprint>& dimensions) {
+    std::vector<CountFactor> factors;
+    for (const Component& component : components_of(path, dimensions))
+        factors.push_back(factor_of(component));
+    return factors;
+}
+
+std::optional<std::int64_t> value_of(const std::vector<Axis>& axes, const CountFactor& factor) {
+    SymbolValues sizes = extents_of(axes);
+    for (const Partition& partition : factor.path) sizes[partition.symbol()] = partition.size;
+    KnownMasks masks(axes);
+    const auto counted = count_exactly(axes, component_of(factor), sizes, true, masks);
+    return counted ? std::optional(counted->value) : std::nullopt;
+}
 
 TileCounter::TileCounter(const std::vector<Axis>& axes, SymbolValues sizes, bool quick)
     : axes_(axes),
@@ -226,14 +263,8 @@ std::optional<TileCount> TileCounter::count(const std::vector<Partition>& path,
         auto known = std::find_if(known_.begin(), known_.end(),
                                   [&](const auto& entry) { return entry->is(component); });
         if (known == known_.end()) {
-            Known fresh;
-            for (const Partition* partition : component.path) fresh.path.push_back(*partition);
-            for (const Footprint* dimension : component.dimensions)
-                fresh.dimensions.push_back(*dimension);
-            for (const VisibleWhen& mask : component.masks)
-                fresh.masks.emplace_back(*mask.condition, mask.depth);
-            fresh.counted = count_component(axes_, component, sizes_, quick_, *masks_);
-            known_.push_back(std::make_unique<Known>(std::move(fresh)));
+            known_.push_back(std::make_unique<Known>(Known{
+                factor_of(component), count_component(axes_, component, sizes_, quick_, *masks_)}));
             known = std::prev(known_.end());
         }
         const std::optional<ComponentCount>& counted = (*known)->counted;

@@ -21,6 +21,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "derive/tile_program.h"
@@ -84,6 +85,22 @@ private:
     std::unique_ptr<class KnownMasks> masks_;
     std::vector<std::unique_ptr<Known>> known_;
 };
+
+/// A factor of a count: what axes that meet in a dimension or a mask contribute to it. The sizes of
+/// its partitions may be changed.
+struct CountFactor {
+    std::vector<Partition> path;
+    std::vector<Footprint> dimensions;
+    /// With the number of partitions in force; also of loops of other factors.
+    std::vector<std::pair<Expression, std::size_t>> masks;
+    bool operator==(const CountFactor&) const = default;
+};
+/// The factors whose product a count is.
+[[nodiscard]] std::vector<CountFactor> factors_of(const std::vector<Partition>& path,
+                                                  const std::vector<Footprint>& dimensions);
+/// Its value at the sizes that its partitions have; nullopt where it does not fit in 64 bits.
+[[nodiscard]] std::optional<std::int64_t> value_of(const std::vector<Axis>& axes,
+                                                   const CountFactor& factor);
 
 /// The number of tiles that partitions make, as masks leave them; nullopt where these have no
 /// affine form. Whoever shows it compares its value first.

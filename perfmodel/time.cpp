@@ -110,10 +110,9 @@ TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
                      [](const TimeTerm& a, const TimeTerm& b) { return a.low > b.low; });
     if (!longest.empty()) time.binds = longest[0].name;
     if (longest.size() > 1) time.second = longest[1].name;
-    const double spread = machine.figure("model.spread").value_or(0);
-    const BlockClock::Times times = clock.times_of(work);
-    time.high = Seconds{times.high * (1 + spread)};
-    time.low = Seconds{times.low * (1 - spread)};
+    const BlockClock::Times times = clock.interval_of(work);
+    time.high = Seconds{times.high};
+    time.low = Seconds{times.low};
     time.most_joules = machine.figure("power.limit").value_or(0) * time.high.value;
     return time;
 }

@@ -1,12 +1,12 @@
 #include "search/tilings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "derive/tile_program.h"
-#include "perfmodel/cost.h"
-#include "perfmodel/resize.h"
-#include "perfmodel/time.h"
+#include "perfmodel/block_time.h"
+#include "perfmodel/prepared_cost.h"
 
 namespace napkin {
 
@@ -87,26 +87,38 @@ const Region& region_of(const State& state, const std::string& name) {
     return state.relabelling.regions[std::get<std::size_t>(found)];
 }
 
+/// Sizes of one space that fit.
+struct Found {
+    Seconds time;
+    double moved = 0;      ///< bytes
+    double held_bits = 0;  ///< by a block
+    std::size_t space = 0;
+    std::vector<std::size_t> picks;
+
+    bool operator<(const Found& other) const {
+        if (time != other.time) return time < other.time;
+        if (moved != other.moved) return moved < other.moved;
+        return held_bits < other.held_bits;
+    }
+};
+
 class RegionSearch {
 public:
     RegionSearch(const State& state, std::string region, const Machine& machine,
                  TilingCounts& counts)
-        : plain_(state), region_(std::move(region)), machine_(machine), counts_(counts) {}
+        : plain_(state),
+          region_(std::move(region)),
+          clock_(machine),
+          capacity_(machine.capacity(Level::Block)),
+          counts_(counts) {}
 
     std::vector<Tiling> run(std::size_t top);
 
 private:
     void with_stream(std::optional<AxisId> streamed);
     void evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices);
-    /// False where no chunk size fits.
-    bool evaluate_groups(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
-                         std::vector<std::size_t>& picks);
-    [[nodiscard]] SymbolValues sizes_of(const std::vector<SizeChoice>& choices,
-                                        const std::vector<std::size_t>& picks) const;
-    [[nodiscard]] bool fits(const RegionProgram& program) const;
-    /// False where the tiling does not fit.
-    bool evaluate_one(const RegionProgram& nominal, const std::vector<SizeChoice>& choices,
-                      const std::vector<std::size_t>& picks);
+    /// Nothing where the tiling does not fit.
+    std::optional<Found> evaluate_one(PreparedCost& cost, const std::vector<std::size_t>& picks);
     [[nodiscard]] std::vector<AxisId> axes() const;
     [[nodiscard]] bool is_shared(AxisId axis) const;
     [[nodiscard]] std::string name_of_axis(AxisId axis) const { return plain_.diagram[axis].name; }
@@ -118,9 +130,11 @@ private:
 
     const State& plain_;
     std::string region_;
-    const Machine& machine_;
+    BlockClock clock_;
+    std::optional<Bytes> capacity_;
     TilingCounts& counts_;
-    std::vector<Tiling> found_;
+    std::vector<std::vector<SizeChoice>> spaces_;
+    std::vector<Found> found_;
 };
 
 std::vector<AxisId> RegionSearch::axes() const {
@@ -169,83 +183,45 @@ void RegionSearch::with_stream(std::optional<AxisId> streamed) {
     if (!program) return;
     thin(choices);
     evaluate(*program, choices);
+    spaces_.push_back(std::move(choices));
 }
 
-// What is held grows with every size. So a tiling whose smallest chunk is too large settles all
-// whose groups are no smaller.
+/// Of the chunks that fit a choice of groups the fastest is kept; where no mask leaves any out
+/// their size changes memory alone, and the largest will do. Sizes of chunks fall.
 void RegionSearch::evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices) {
-    const bool streams = !choices.empty() && choices.front().is_stream;
-    const std::size_t chunks = streams ? choices.front().sizes.size() : 1;
+    std::vector<SizeList> lists;
+    for (const SizeChoice& choice : choices)
+        lists.push_back({choice.is_stream ? stream_size(choice.axis, Level::Block)
+                                          : group_size(choice.axis, Level::Block),
+                         choice.sizes});
+    PreparedCost cost(nominal, std::move(lists));
+    const std::size_t first = !choices.empty() && choices.front().is_stream ? 1 : 0;
     std::vector<std::size_t> picks(choices.size(), 0);
-    std::vector<std::vector<std::size_t>> too_large;
     while (true) {
-        const auto is_larger = [&](const std::vector<std::size_t>& known) {
-            for (std::size_t k = 0; k < picks.size(); ++k)
-                if (picks[k] < known[k]) return false;
-            return true;
-        };
-        if (std::any_of(too_large.begin(), too_large.end(), is_larger)) {
-            counts_.too_large += static_cast<std::int64_t>(chunks);
-        } else if (!evaluate_groups(nominal, choices, picks)) {
-            if (streams) picks.front() = 0;
-            too_large.push_back(picks);
+        std::optional<Found> best = evaluate_one(cost, picks);
+        while (first == 1 && ++picks.front() < choices.front().sizes.size()) {
+            std::optional<Found> found = evaluate_one(cost, picks);
+            if (found && (!best || found->time < best->time)) best = std::move(found);
         }
-        std::size_t at = streams ? 1 : 0;
-        if (streams) picks.front() = 0;
+        if (best) found_.push_back(std::move(*best));
+        std::size_t at = first;
+        if (first == 1) picks.front() = 0;
         while (at < picks.size() && ++picks[at] == choices[at].sizes.size()) picks[at++] = 0;
         if (at >= picks.size()) return;
     }
 }
 
-/// Without a mask the chunk size changes memory alone, so the largest that fits will do; sizes of
-/// chunks fall. False where none fits.
-bool RegionSearch::evaluate_groups(const RegionProgram& nominal,
-                                   const std::vector<SizeChoice>& choices,
-                                   std::vector<std::size_t>& picks) {
-    if (choices.empty() || !choices.front().is_stream) return evaluate_one(nominal, choices, picks);
-    const std::size_t smallest = choices.front().sizes.size() - 1;
-    picks.front() = smallest;
-    if (!fits(resized(nominal, sizes_of(choices, picks)))) {
-        counts_.too_large += static_cast<std::int64_t>(smallest) + 1;
-        return false;
-    }
-    for (picks.front() = 0; picks.front() <= smallest; ++picks.front())
-        if (evaluate_one(nominal, choices, picks)) return true;
-    return true;
-}
-
-SymbolValues RegionSearch::sizes_of(const std::vector<SizeChoice>& choices,
-                                    const std::vector<std::size_t>& picks) const {
-    SymbolValues sizes;
-    for (std::size_t k = 0; k < choices.size(); ++k) {
-        const AxisId axis = choices[k].axis;
-        sizes[choices[k].is_stream ? stream_size(axis, Level::Block)
-                                   : group_size(axis, Level::Block)] = choices[k].sizes[picks[k]];
-    }
-    return sizes;
-}
-
-bool RegionSearch::fits(const RegionProgram& program) const {
-    const std::optional<std::int64_t> held = allocated_bits(program, Level::Block);
-    const std::optional<Bytes> capacity = machine_.capacity(Level::Block);
-    return held && (!capacity || static_cast<double>(*held) / 8 <= capacity->value);
-}
-
-bool RegionSearch::evaluate_one(const RegionProgram& nominal,
-                                const std::vector<SizeChoice>& choices,
-                                const std::vector<std::size_t>& picks) {
-    const RegionProgram program = resized(nominal, sizes_of(choices, picks));
-    if (!fits(program)) {
+std::optional<Found> RegionSearch::evaluate_one(PreparedCost& cost,
+                                                const std::vector<std::size_t>& picks) {
+    const double held = cost.held_bits(picks);
+    if (std::isinf(held) || (capacity_ && held / 8 > capacity_->value)) {
         ++counts_.too_large;
-        return false;
+        return std::nullopt;
     }
-    const Result<RegionCost> cost = quick_cost_of(program);
-    if (!cost) return false;
+    const KernelWork work = cost.work(picks);
+    if (std::isinf(work.loaded + work.saved)) return std::nullopt;
     ++counts_.evaluated;
-    const LevelCost& block = cost->levels.at(Level::Block);
-    found_.push_back({commands(choices, picks), time_of(*cost, machine_).middle(),
-                      block.transferred.bits, block.allocated.bits});
-    return true;
+    return Found{clock_.middle_of(work), work.loaded + work.saved, held, spaces_.size(), picks};
 }
 
 std::vector<Command> RegionSearch::commands(const std::vector<SizeChoice>& choices,
@@ -271,14 +247,13 @@ std::vector<Command> RegionSearch::commands(const std::vector<SizeChoice>& choic
 std::vector<Tiling> RegionSearch::run(std::size_t top) {
     with_stream(std::nullopt);
     for (AxisId axis : axes()) with_stream(axis);
-    std::stable_sort(found_.begin(), found_.end(), [](const Tiling& a, const Tiling& b) {
-        if (a.time != b.time) return a.time < b.time;
-        if (a.transferred_bits != b.transferred_bits)
-            return a.transferred_bits < b.transferred_bits;
-        return a.allocated_bits < b.allocated_bits;
-    });
-    if (found_.size() > top) found_.resize(top);
-    return std::move(found_);
+    std::stable_sort(found_.begin(), found_.end());
+    std::vector<Tiling> best;
+    for (std::size_t k = 0; k < std::min(top, found_.size()); ++k)
+        best.push_back({commands(spaces_[found_[k].space], found_[k].picks), found_[k].time,
+                        static_cast<std::int64_t>(8 * found_[k].moved),
+                        static_cast<std::int64_t>(found_[k].held_bits)});
+    return best;
 }
 
 }  // namespace

@@ -1,0 +1,33 @@
+#include "perfmodel/moved.h"
+
+#include "perfmodel/affine.h"
+
+namespace napkin {
+
+std::vector<Footprint> footprints_of(const std::vector<AxisId>& axes) {
+    std::vector<Footprint> dimensions;
+    for (const AxisId axis : axes) dimensions.push_back(footprint_of(axis));
+    return dimensions;
+}
+
+Moved moved_by(const RegionProgram& region, const Load& load) {
+    const Variable& target = region.variables[load.target.index()];
+    const std::vector<AxisId>& axes = region.arrays[target.array.index()].axes;
+    Moved moved{load.array, target.level, target.type, false, footprints_of(axes)};
+    for (std::size_t k = 0; load.gather.empty() && k < axes.size(); ++k) {
+        moved.dimensions[k].index = load.index[k];
+        moved.dimensions[k].limit = region.axes[axes[k].index()].extent;
+        moved.dimensions[k].limit_formula = size_formula(region.axes, axes[k]);
+    }
+    return moved;
+}
+
+Moved moved_by(const RegionProgram& region, const Save& save) {
+    const Variable& source = region.variables[save.source.index()];
+    const auto stored = region.stored.find(save.array);
+    const bool is_inner = save.target || stored == region.stored.end();
+    return {save.array, source.level, is_inner ? source.type : stored->second, true,
+            footprints_of(region.arrays[save.array.index()].axes)};
+}
+
+}  // namespace napkin
