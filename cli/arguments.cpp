@@ -108,6 +108,14 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
         app.add_option("--seconds", out.seconds, "stop after so many, with what was found")
             ->check(CLI::PositiveNumber);
+        CLI::Option* measure =
+            app.add_option("--measure", out.measure,
+                           "time so many of the best on the GPU, and rank them by that; print the "
+                           "best as a derivation")
+                ->check(CLI::Range(1, 1000));
+        app.add_option("--measurements", out.measurements,
+                       "the file in which times are kept; one in the cache folder when not given")
+            ->needs(measure);
     }
     if (takes.target)
         app.add_option(
@@ -244,6 +252,7 @@ std::string files_of(const std::string& name, const std::string& command) {
         return command == "verify" ? "*.json" : command == "hypothesis" ? "*.toml" : "*.ncd";
     if (name == "--drv" || name == "DERIVATIONS") return "*.drv";
     if (name == "--quiz") return "*.quiz";
+    if (name == "--measurements") return "*.sqlite";
     if (name == "--schedule") return "*.toml";
     if (name == "--certificate") return "*.json";
     return name == "--out" ? "*" : "";

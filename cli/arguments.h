@@ -33,6 +33,8 @@ struct Arguments {
     std::vector<std::string> outputs;  ///< `run --output`, each `O=o.npy`
     std::uint64_t seed = 1;
     double seconds = 0;                ///< that a search may take; any number when 0
+    int measure = 0;                   ///< `search --measure`, candidates; none when 0
+    std::string measurements;          ///< `--measurements`, a database; the usual one when empty
     int top = 0;                       ///< as many as are usual when 0
     std::vector<std::string> dynamic;  ///< `export --dynamic`, axes
     std::string name;                  ///< `export --name`

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "cli/console.h"
 #include "cli/cost_text.h"
 #include "cli/files.h"
+#include "cli/measure.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
 #include "codegen/emit.h"
@@ -18,12 +20,6 @@ namespace napkin::cli {
 namespace {
 
 constexpr std::size_t kShown = 5;
-
-std::string commands_text(const std::vector<Command>& commands) {
-    std::string text;
-    for (const Command& command : commands) text += (text.empty() ? "" : "; ") + print(command);
-    return text;
-}
 
 Json json_of(const Diagram& plain, const Candidate& candidate, const Machine& machine) {
     Json json;
@@ -74,6 +70,12 @@ Proceed proceed_for(double seconds) {
 
 }  // namespace
 
+std::string commands_text(const std::vector<Command>& commands) {
+    std::string text;
+    for (const Command& command : commands) text += (text.empty() ? "" : "; ") + print(command);
+    return text;
+}
+
 Result<SearchResult> search_as_asked(const Arguments& arguments, const Diagram& plain,
                                      const Machine& machine, Proceed proceed) {
     if (!arguments.only_target.empty())
@@ -81,6 +83,7 @@ Result<SearchResult> search_as_asked(const Arguments& arguments, const Diagram& 
     SearchOptions options{kShown, arguments.only_target, served_by(arguments, machine),
                           std::move(proceed)};
     if (arguments.top > 0) options.top = static_cast<std::size_t>(arguments.top);
+    options.top = std::max(options.top, static_cast<std::size_t>(arguments.measure));
     return search(plain, machine, options);
 }
 
@@ -114,6 +117,7 @@ Result<int> run_search(Context& context) {
     const Result<SearchResult> result =
         search_as_asked(arguments, loaded->plain, *machine, proceed_for(arguments.seconds));
     if (!result) return result.error();
+    if (arguments.measure > 0) return measure_found(context, *loaded, *machine, *result);
     if (!arguments.output.empty() && !result->ranked.empty())
         if (const auto failure =
                 write_data(arguments.output, print(result->ranked.front(), *machine)))

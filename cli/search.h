@@ -10,6 +10,8 @@ namespace napkin::cli {
 /// Of the plain diagram, `--top` derivations that `--target` serves where one is named.
 [[nodiscard]] Result<SearchResult> search_as_asked(const Arguments& arguments, const Diagram& plain,
                                                    const Machine& machine, Proceed proceed);
+/// `fuse all; stream x by 64 at l1`.
+[[nodiscard]] std::string commands_text(const std::vector<Command>& commands);
 /// What `search --json` prints.
 [[nodiscard]] Json json_of(const Diagram& plain, const SearchResult& result,
                            const Machine& machine);

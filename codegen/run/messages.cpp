@@ -3,6 +3,15 @@
 #include <fmt/format.h>
 
 namespace napkin::messages {
+namespace {
+
+constexpr const char* kDeviceFailed = "E0914";
+
+}  // namespace
+
+bool is_failure_of_device(const Diagnostics& problems) {
+    return problems.list.front().code == kDeviceFailed;
+}
 
 Diagnostic nvrtc_missing(const std::string& why) {
     return plain_error(
@@ -25,8 +34,8 @@ Diagnostic driver_missing(const std::string& why) {
 }
 
 Diagnostic device_failed(const std::string& call, const std::string& why) {
-    return plain_error("E0914", fmt::format("the CUDA driver failed in `{}`: {}", call, why), "",
-                       Failure::Missing);
+    return plain_error(kDeviceFailed, fmt::format("the CUDA driver failed in `{}`: {}", call, why),
+                       "", Failure::Missing);
 }
 
 Diagnostic shared_memory_of_device(const std::string& kernel, std::int64_t needed,

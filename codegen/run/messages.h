@@ -12,6 +12,8 @@ namespace napkin::messages {
                                               const std::string& version);
 [[nodiscard]] Diagnostic driver_missing(const std::string& why);
 [[nodiscard]] Diagnostic device_failed(const std::string& call, const std::string& why);
+/// Whether these tell of such a failure, after which a device may do nothing more for this process.
+[[nodiscard]] bool is_failure_of_device(const Diagnostics& problems);
 [[nodiscard]] Diagnostic shared_memory_of_device(const std::string& kernel, std::int64_t needed,
                                                  std::int64_t available, const std::string& device);
 [[nodiscard]] Diagnostic host_compiler_missing();
