@@ -284,7 +284,6 @@ private:
         const std::vector<std::string> names = names_of(program_).ops;
         for (std::size_t i = 0; i < chains_.size(); ++i) {
             const std::int64_t most = may_lead(program_, chains_[i], chains_) ? 1 : 0;
-            most_.push_back(most);
             std::optional<std::int64_t> lead;
             for (const OpId op : chains_[i]) {
                 program_[op].most_lead = most;
@@ -299,6 +298,7 @@ private:
             if (!lead && all != wanted_.leads.end()) lead = std::min(all->second, most);
             steps_[i].least_lead = lead.value_or(0);
             steps_[i].most_lead = lead.value_or(leads_ ? most : 0);
+            bounds_.emplace_back(steps_[i].least_lead, steps_[i].most_lead);
         }
         return std::nullopt;
     }
@@ -343,7 +343,8 @@ private:
             for (std::int64_t& lead : made.leads) lead -= least;
             bool allowed = true;
             for (std::size_t i = 0; i < made.leads.size(); ++i)
-                allowed = allowed && made.leads[i] <= most_[i];
+                allowed = allowed && bounds_[i].first <= made.leads[i] &&
+                          made.leads[i] <= bounds_[i].second;
             const std::int64_t count = crossing(program_, body_of(made));
             if (!allowed || count >= fewest) continue;
             fewest = count;
@@ -376,7 +377,8 @@ private:
     bool leads_ = true;
     std::vector<Chain> chains_;
     std::vector<RotationStep> steps_;
-    std::vector<std::int64_t> most_;  // by how many chunks each may lead
+    /// By how many chunks each may lead, at least and at most.
+    std::vector<std::pair<std::int64_t, std::int64_t>> bounds_;
 };
 
 class Rotator {

@@ -183,18 +183,24 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     std::optional<Refusal> refusal;
     const Plan* chosen = nullptr;
     Passes passes;
+    bool fitting = false;
     // What costs least to do without goes first: blocks of several tiles, turns that lead, then
-    // saves in whole vectors.
+    // saves in whole vectors. Turns that lead cost more where copies then wait for their end.
     for (const auto& [choice, leads] :
          {std::pair(&plan, true), {&single, true}, {&single, false}, {&plain, false}}) {
+        if (fitting && choice == &plain) break;
         Made made = with_leads(region, *choice, wanted, limits, leads);
         if (Refusal* why = std::get_if<Refusal>(&made)) {
             if (!refusal) refusal = std::move(*why);
             continue;
         }
+        const bool late = copies_late(program_of(made));
+        const bool fits = program_of(made).shared_bytes <= limits.shared_memory;
+        if (fitting && (late || !fits)) continue;
         chosen = choice;
         passes = std::get<Passes>(std::move(made));
-        if (passes.back().second.shared_bytes <= limits.shared_memory) break;
+        fitting = fits;
+        if (fits && !late) break;
     }
     if (chosen == nullptr) return *std::move(refusal);
     Program program = passes.back().second;

@@ -10,6 +10,8 @@ namespace {
 struct Leading {
     std::int64_t least = INT64_MAX;
     std::int64_t most = 0;
+    /// Chunks that are in use at once.
+    [[nodiscard]] std::int64_t used() const { return most - least + 1; }
 };
 
 bool touches(const std::vector<BufferId>& buffers, BufferId buffer) {
@@ -81,9 +83,13 @@ public:
                 Op& op = program_[filling.op];
                 const auto& [least, most] = filling.readers;
                 if (is_copied(filling)) op.lead = std::get<std::int64_t>(ahead);
+                const std::int64_t used = filling.readers.used();
+                // One is filled while the others are in use.
                 program_[filling.buffer].stages =
                     program_.apart(filling.op)
-                        ? std::max(chosen(filling).value_or(stages_), most - least + 1)
+                        ? std::max(chosen(filling).value_or(
+                                       stages_ > 1 ? std::max(stages_, used + 1) : stages_),
+                                   used)
                         : op.lead - least + 1;
             }
         }
@@ -157,6 +163,19 @@ void size_rings(Program& program) {
     }
 }
 
+bool copies_late(const Program& program, const Body& body) {
+    return std::any_of(body.begin(), body.end(), [&](const Item& item) {
+        const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
+        if (loop == nullptr) return false;
+        const std::vector<Filling> fillings = fillings_of(program, loop->body);
+        return copies_late(program, loop->body) ||
+               std::any_of(fillings.begin(), fillings.end(), [&](const Filling& filling) {
+                   return program.apart(filling.op) &&
+                          program[filling.buffer].stages <= filling.readers.used();
+               });
+    });
+}
+
 void find_rings(const Program& program, const Body& body, std::vector<BufferId>& rings) {
     for (const Item& item : body) {
         const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node);
@@ -170,6 +189,10 @@ void find_rings(const Program& program, const Body& body, std::vector<BufferId>&
 }
 
 }  // namespace
+
+bool copies_late(const Program& program) {
+    return copies_late(program, program.body);
+}
 
 std::vector<BufferId> copied_rings(const Program& program) {
     std::vector<BufferId> rings;

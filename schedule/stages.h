@@ -13,6 +13,10 @@ namespace napkin::schedule {
 [[nodiscard]] std::optional<Refusal> set_stages(Program& program, std::int64_t stages,
                                                 const std::map<std::string, std::int64_t>& chosen);
 
+/// Whether an agent of its own begins to fill a chunk's stage only when all the chunks before it
+/// are through.
+[[nodiscard]] bool copies_late(const Program& program);
+
 /// The buffers that copies fill in loops.
 [[nodiscard]] std::vector<BufferId> copied_rings(const Program& program);
 

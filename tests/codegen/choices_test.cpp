@@ -153,6 +153,21 @@ TEST_CASE("choices: what the header of a kernel prints makes the same kernel") {
     CHECK_GT(kernels, 34);
 }
 
+TEST_CASE("choices: what is asked to lead no other does not") {
+    const test::Example example = test::example("attention");
+    const State state = test::derive(test::load(example.diagram), example.derivation);
+    const auto leading = [&](const std::string& choices) {
+        const Result<EmittedProgram> program = emitted(state, requests_from(choices), "sm_90a");
+        REQUIRE(program);
+        std::int64_t most = 0;
+        for (const auto& [op, lead] : program->kernels.front().choices.leads)
+            most = std::max(most, lead);
+        return most;
+    };
+    CHECK_EQ(leading(""), 1);
+    CHECK_EQ(leading("[O]\nleads = 0"), 0);
+}
+
 TEST_CASE("choices: lines of a derivation are a file's tables, and the last word counts") {
     const test::Example example = test::example("attention");
     const auto kernel = [&](const std::string& lines, const std::string& file) {

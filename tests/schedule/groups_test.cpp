@@ -84,6 +84,40 @@ TEST_CASE("what is published for the next chunk stands beside the product of thi
     }
 }
 
+TEST_CASE("one chunk is copied while the others are in use") {
+    Program program;
+    program.agents = {{Agent::Job::Compute, 4}, {Agent::Job::Load, 4}};
+    program.buffers = {{"K", Buffer::Place::Shared, 1024}, {"sum", Buffer::Place::Registers, 256}};
+    Op load;
+    load.kind = Op::Kind::Copy;
+    load.agent = AgentId{1};
+    load.writes = {BufferId{0}};
+    load.completion = Completion::Filled;
+    Op product;
+    product.id = OpId{1};
+    product.kind = Op::Kind::Multiply;
+    product.reads = {BufferId{0}, BufferId{1}};
+    product.writes = {BufferId{1}};
+    Op next = product;
+    next.id = OpId{2};
+    program.ops = {load, product, next};
+    ChunkLoop loop;
+    loop.body = {{OpId{0}}, {OpId{1}}, {OpId{2}}};
+    program.body = {{loop}};
+    const auto stages_for = [&](std::int64_t lead, std::int64_t stages) {
+        Program made = program;
+        made[OpId{1}].lead = lead;
+        REQUIRE(!set_stages(made, stages, {}));
+        CHECK_EQ(copies_late(made), stages == 1);
+        return made[BufferId{0}].stages;
+    };
+    CHECK_EQ(stages_for(0, 1), 1);
+    CHECK_EQ(stages_for(0, 2), 2);
+    CHECK_EQ(stages_for(1, 1), 2);
+    CHECK_EQ(stages_for(1, 2), 3);
+    CHECK_EQ(stages_for(1, 4), 4);
+}
+
 TEST_CASE("a product that is waited for a chunk later") {
     Program program;
     program.agents = {{Agent::Job::Compute, 4}};
