@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <functional>
 #include <stdexcept>
 
 #include "cli/files.h"
