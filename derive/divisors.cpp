@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "derive/contraction.h"
+#include "diagrams/contains.h"
+
 namespace napkin {
 
 namespace {
@@ -13,45 +16,30 @@ std::int64_t depth_of(ElementType type) {
     return 256 / std::clamp<std::int64_t>(bits_of(type), 8, 32);
 }
 
-/// The arrays that a contraction multiplies, in the order written.
-std::vector<const Read*> operands_of(const Fold& fold) {
-    std::vector<const Read*> operands;
-    walk(fold.values.front(), [&](const Expression& node) {
-        if (const Read* element = std::get_if<Read>(&node.node)) operands.push_back(element);
-    });
-    return operands;
+/// The greatest depth that an array of the operands asks for.
+std::int64_t depth_of(const State& state, const Contraction& contraction) {
+    std::int64_t depth = 1;
+    for (const auto* factors : {&contraction.left, &contraction.right, &contraction.either})
+        for (const Expression& factor : *factors)
+            for (const ArrayId array : arrays_read(factor))
+                depth = std::max(depth,
+                                 depth_of(storage_type(state.diagram, state.relabelling, array)));
+    return depth;
 }
 
-void add_tensor_core(const State& state, StatementId id, AxisId axis,
+void add_tensor_core(const State& state, const Region& region, StatementId id, AxisId axis,
                      std::vector<Divisor>& divisors) {
-    const Diagram& diagram = state.diagram;
-    const Fold* fold = std::get_if<Fold>(&diagram[id].body);
-    if (fold == nullptr) return;
-    const std::string& box = diagram[diagram[id].targets.front()].name;
-    const auto uses = [&](const Read& element) {
-        return std::any_of(
-            element.index.begin(), element.index.end(),
-            [&](const Expression& index) { return axes_used(index).count(axis) != 0; });
+    const Array& target = state.diagram[state.diagram[id].targets.front()];
+    const std::optional<Contraction> contraction =
+        contraction_of(state.diagram[id], target.axes, tiled_axes(state.diagram.axes, region));
+    if (!contraction) return;
+    const auto add = [&](std::int64_t value, const char* part) {
+        divisors.push_back({value, std::string(part) + " of the matrix instruction, " +
+                                       target.name + " on the tensor core"});
     };
-    const std::vector<const Read*> operands = operands_of(*fold);
-    if (operands.empty()) return;
-    if (std::find(fold->over.begin(), fold->over.end(), axis) != fold->over.end()) {
-        std::int64_t depth = 1;
-        for (const Read* operand : operands)
-            depth =
-                std::max(depth, depth_of(storage_type(diagram, state.relabelling, operand->array)));
-        divisors.push_back(
-            {depth, "depth of the matrix instruction, " + box + " on the tensor core"});
-        return;
-    }
-    const bool left = uses(*operands.front());
-    const bool right =
-        std::any_of(operands.begin() + 1, operands.end(), [&](const Read* r) { return uses(*r); });
-    if (left && !right)
-        divisors.push_back({16, "rows of the matrix instruction, " + box + " on the tensor core"});
-    if (right && !left)
-        divisors.push_back(
-            {8, "columns of the matrix instruction, " + box + " on the tensor core"});
+    if (contains(contraction->depth, axis)) add(depth_of(state, *contraction), "depth");
+    if (contains(contraction->rows, axis)) add(16, "rows");
+    if (contains(contraction->columns, axis)) add(8, "columns");
 }
 
 }  // namespace
@@ -61,7 +49,7 @@ std::vector<Divisor> divisors_of(const State& state, const Region& region, AxisI
     for (StatementId id : region.statements) {
         const auto place = state.relabelling.places.find(id);
         if (place != state.relabelling.places.end() && place->second.tensor_core)
-            add_tensor_core(state, id, axis, divisors);
+            add_tensor_core(state, region, id, axis, divisors);
     }
     return divisors;
 }

@@ -131,26 +131,4 @@ OperationCounts operations_of(const Statement& statement) {
         statement.body);
 }
 
-bool is_contraction(const Statement& statement) {
-    const Fold* fold = std::get_if<Fold>(&statement.body);
-    if (fold == nullptr || fold->monoid != kSum || fold->every_prefix || fold->values.size() != 1)
-        return false;
-    std::vector<const Expression*> factors{&fold->values.front()};
-    int operands = 0;
-    while (!factors.empty()) {
-        const Expression* factor = factors.back();
-        factors.pop_back();
-        const Apply* call = std::get_if<Apply>(&factor->node);
-        if (call != nullptr && call->function == Function::Multiply) {
-            for (const Expression& argument : call->arguments) factors.push_back(&argument);
-            continue;
-        }
-        const std::set<AxisId> used = axes_used(*factor);
-        const bool folded = std::any_of(fold->over.begin(), fold->over.end(),
-                                        [&](AxisId axis) { return used.count(axis) != 0; });
-        if (folded && !arrays_read(*factor).empty()) ++operands;
-    }
-    return operands == 2;
-}
-
 }  // namespace napkin

@@ -23,8 +23,5 @@ struct OperationCounts {
 /// is counted.
 [[nodiscard]] std::optional<int> factors_of_power(double exponent);
 [[nodiscard]] OperationCounts operations_of(const Statement& statement);
-/// Whether a fold is a sum over a product in which exactly two factors read arrays along the folded
-/// axes: what the tensor core computes.
-[[nodiscard]] bool is_contraction(const Statement& statement);
 
 }  // namespace napkin

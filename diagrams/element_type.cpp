@@ -106,6 +106,23 @@ double underflow_error(ElementType type) {
     return is_floating(type) ? std::ldexp(1.0, known.least_exponent - known.fraction_bits - 1) : 0;
 }
 
+bool is_narrow(ElementType type) {
+    return type == ElementType::E4M3 || type == ElementType::E5M2;
+}
+
+bool is_multiplied(ElementType type) {
+    return type == ElementType::BF16 || type == ElementType::F16 || type == ElementType::TF32;
+}
+
+bool converts_exactly(ElementType from, ElementType to) {
+    if (from == to) return true;
+    // Only f16's exponents are narrower than any others.
+    const bool range = to != ElementType::F16 || is_narrow(from) || !is_floating(from);
+    const double step =
+        is_floating(from) ? unit_roundoff(from) : std::ldexp(1.0, -static_cast<int>(bits_of(from)));
+    return range && step >= unit_roundoff(to);
+}
+
 double round_to(ElementType type, double value) {
     if (type == ElementType::F64) return value;
     if (type == ElementType::Bool) return value != 0 ? 1 : 0;

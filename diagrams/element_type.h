@@ -21,6 +21,12 @@ enum class ElementType { F64, F32, TF32, BF16, F16, E4M3, E5M2, I8, I4, I32, I64
 /// The largest error of rounding a number that underflows: half of the smallest number; 0 for
 /// integers.
 [[nodiscard]] double underflow_error(ElementType type);
+/// Whether every value of one type is one of another, which is floating.
+[[nodiscard]] bool converts_exactly(ElementType from, ElementType to);
+/// Whether tensor cores multiply numbers of the type in 16 or more bits.
+[[nodiscard]] bool is_multiplied(ElementType type);
+/// Whether it is a floating type of 8 bits.
+[[nodiscard]] bool is_narrow(ElementType type);
 /// To nearest, ties to even; e4m3 saturates at 448, the others overflow to infinity; integers round
 /// to nearest and saturate.
 [[nodiscard]] double round_to(ElementType type, double value);

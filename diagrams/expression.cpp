@@ -92,6 +92,16 @@ bool is_comparison_or_logic(Function function) {
     return function >= Function::Less && function <= Function::Not;
 }
 
+const double* literal(const Expression& expression) {
+    const Number* value = std::get_if<Number>(&expression.node);
+    return value != nullptr ? &value->value : nullptr;
+}
+
+bool is_literal(const Expression& expression, double value) {
+    const double* found = literal(expression);
+    return found != nullptr && *found == value;
+}
+
 std::set<AxisId> axes_used(const Expression& expression) {
     std::set<AxisId> axes;
     walk(expression, [&](const Expression& part) {

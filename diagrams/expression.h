@@ -128,6 +128,9 @@ struct Expression {
 [[nodiscard]] bool is_comparison_or_logic(Function function);
 [[nodiscard]] bool is_bit_operation(Function function);
 
+/// The value of a literal; null of anything else.
+[[nodiscard]] const double* literal(const Expression& expression);
+[[nodiscard]] bool is_literal(const Expression& expression, double value);
 /// Axes whose index the expression uses (in values or in indices); sizes do not count.
 [[nodiscard]] std::set<AxisId> axes_used(const Expression& expression);
 [[nodiscard]] std::set<ArrayId> arrays_read(const Expression& expression);

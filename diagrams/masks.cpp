@@ -11,19 +11,14 @@ namespace {
 
 enum class Vanishing { Zero, MinusInfinity, PlusInfinity };
 
-bool is_number(const Expression& expression, double value) {
-    const Number* literal = std::get_if<Number>(&expression.node);
-    return literal != nullptr && literal->value == value;
-}
-
 bool is_vanished(const Expression& expression, Vanishing kind) {
-    if (kind == Vanishing::Zero) return is_number(expression, 0.0);
+    if (kind == Vanishing::Zero) return is_literal(expression, 0.0);
     const double infinity = std::numeric_limits<double>::infinity();
-    if (kind == Vanishing::PlusInfinity) return is_number(expression, infinity);
-    if (is_number(expression, -infinity)) return true;
+    if (kind == Vanishing::PlusInfinity) return is_literal(expression, infinity);
+    if (is_literal(expression, -infinity)) return true;
     const Apply* call = std::get_if<Apply>(&expression.node);
     return call != nullptr && call->function == Function::Negate &&
-           is_number(call->arguments[0], infinity);
+           is_literal(call->arguments[0], infinity);
 }
 
 /// A factor that is positive whatever the data: a positive literal, a size, or a function of them.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "derive/contraction.h"
 #include "diagrams/checked.h"
 #include "diagrams/contains.h"
 #include "diagrams/index/needs.h"
@@ -112,42 +113,36 @@ std::optional<std::set<AxisId>> plain_axes(const Read& element) {
     return axes;
 }
 
-/// The arrays with axes in a product of elements and scalars; false of any other expression.
-bool factors_of(const Expression& expression, std::vector<const Read*>& factors) {
-    if (const Read* element = std::get_if<Read>(&expression.node)) {
-        if (!element->index.empty()) factors.push_back(element);
-        return true;
-    }
-    if (const Convert* convert = std::get_if<Convert>(&expression.node))
-        return factors_of(convert->argument.front(), factors);
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    if (call == nullptr) return !std::holds_alternative<AxisIndex>(expression.node);
-    if (call->function != Function::Multiply)
-        return arrays_read(expression).empty() && axes_used(expression).empty();
-    return factors_of(call->arguments[0], factors) && factors_of(call->arguments[1], factors);
+/// The element that one factor is, however it is rounded; null of anything else.
+const Read* element_of(const std::vector<Expression>& factors) {
+    const Expression* factor = &factors.front();
+    while (const Convert* convert = std::get_if<Convert>(&factor->node))
+        factor = &convert->argument.front();
+    return factors.size() == 1 ? std::get_if<Read>(&factor->node) : nullptr;
 }
 
-/// The two operands of a diagram that is one sum of products, every axis of which at least two of
-/// the operands and the target have.
-std::optional<std::array<ArrayId, 2>> contraction_of(const Diagram& diagram) {
+/// The operands of a diagram that is one product of two matrices as they lie in memory, but for
+/// scalars: then every axis is one of at least two of the operands and the result.
+std::optional<std::array<ArrayId, 2>> matrices_of(const Diagram& diagram) {
     if (diagram.statements.size() != 1) return std::nullopt;
     const Statement& statement = diagram.statements.front();
-    const Fold* fold = std::get_if<Fold>(&statement.body);
-    if (fold == nullptr || fold->monoid != kSum || fold->every_prefix || !fold->seed.empty())
+    const auto counts = [](AxisId) { return true; };
+    const std::optional<Contraction> found =
+        contraction_of(statement, diagram[statement.targets.front()].axes, counts);
+    const auto varies = [](const Expression& factor) { return !axes_used(factor).empty(); };
+    if (!found || !found->others.empty() || !found->either.empty() ||
+        !std::get<Fold>(statement.body).seed.empty() ||
+        std::any_of(found->outside.begin(), found->outside.end(), varies))
         return std::nullopt;
-    std::vector<const Read*> factors;
-    if (!factors_of(fold->values.front(), factors) || factors.size() != 2 ||
-        factors[0]->array == factors[1]->array)
-        return std::nullopt;
-    const std::optional<std::set<AxisId>> first = plain_axes(*factors[0]);
-    const std::optional<std::set<AxisId>> second = plain_axes(*factors[1]);
-    if (!first || !second) return std::nullopt;
-    for (const AxisId axis : axes_of(diagram, statement)) {
-        const bool kept = contains(diagram[statement.targets.front()].axes, axis);
-        if ((first->contains(axis) ? 1 : 0) + (second->contains(axis) ? 1 : 0) + (kept ? 1 : 0) < 2)
+    const Read* left = element_of(found->left);
+    const Read* right = element_of(found->right);
+    if (left == nullptr || right == nullptr || left->array == right->array) return std::nullopt;
+    for (const auto& [element, own] : {std::pair{left, &found->rows}, {right, &found->columns}}) {
+        const std::optional<std::set<AxisId>> axes = plain_axes(*element);
+        if (!axes || axes->size() != found->batch.size() + own->size() + found->depth.size())
             return std::nullopt;
     }
-    return std::array{factors[0]->array, factors[1]->array};
+    return std::array{left->array, right->array};
 }
 
 /// What one block holds at most, in shared memory and within.
@@ -164,7 +159,7 @@ std::optional<Bytes> held_by_block(const Machine& machine) {
 /// Bits that any blocks move for a contraction; 0 where the bound does not apply.
 std::int64_t contraction_bits(const Diagram& plain, const State& state, const Machine& machine) {
     constexpr double kLeast = 1.66;  // of max(2 - 2/u, 3 u^(-1/3)) over u = w / (S / W^(1/3))^1.5
-    const auto operands = contraction_of(plain);
+    const auto operands = matrices_of(plain);
     const std::optional<Bytes> held = held_by_block(machine);
     if (!operands || !held) return 0;
     double products = 1;

@@ -1,68 +1,60 @@
 #include "perfmodel/contraction.h"
 
 #include <algorithm>
-#include <set>
+
+#include "derive/contraction.h"
 
 namespace napkin {
 
 namespace {
 
-void collect_reads(const Expression& expression, std::vector<const Read*>& reads, bool& plain) {
-    if (const Read* element = std::get_if<Read>(&expression.node)) {
-        reads.push_back(element);
-        return;
-    }
-    if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
-        collect_reads(convert->argument.front(), reads, plain);
-        return;
-    }
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    if (call == nullptr) return;
-    if (call->function != Function::Multiply && !arrays_read(expression).empty()) plain = false;
-    for (const Expression& argument : call->arguments) collect_reads(argument, reads, plain);
-}
-
-bool is_loaded(const std::vector<TileStatement>& body, VariableId variable) {
-    return std::any_of(body.begin(), body.end(), [&](const TileStatement& statement) {
+void collect_loaded(const std::vector<TileStatement>& body, std::vector<VariableId>& loaded) {
+    for (const TileStatement& statement : body) {
         if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
-            return is_loaded(parallel->body, variable);
-        if (const Loop* loop = std::get_if<Loop>(&statement.node))
-            return is_loaded(loop->body, variable);
-        const Load* load = std::get_if<Load>(&statement.node);
-        return load != nullptr && load->target == variable;
-    });
+            collect_loaded(parallel->body, loaded);
+        else if (const Loop* loop = std::get_if<Loop>(&statement.node))
+            collect_loaded(loop->body, loaded);
+        else if (const Load* load = std::get_if<Load>(&statement.node))
+            loaded.push_back(load->target);
+    }
 }
 
 }  // namespace
 
-std::optional<ElementType> contraction_type(const RegionProgram& region, const Compute& compute) {
-    const Fold* fold = std::get_if<Fold>(&compute.statement.body);
-    if (fold == nullptr || fold->monoid != kSum || fold->values.size() != 1) return std::nullopt;
-    std::vector<const Read*> reads;
-    bool plain = true;
-    collect_reads(fold->values.front(), reads, plain);
-    std::optional<ElementType> loaded;
-    std::optional<ElementType> any;
-    std::int64_t varying = 0;
-    const auto widen = [](std::optional<ElementType>& widest, ElementType type) {
-        if (!widest || bits_of(type) > bits_of(*widest)) widest = type;
+std::optional<ElementType> type_of_products(const RegionProgram& region, const Compute& compute) {
+    const Array& target = region.arrays[compute.statement.targets.front().index()];
+    std::optional<Contraction> contraction =
+        contraction_of(compute.statement, target.axes, [](AxisId) { return true; });
+    if (!contraction || !is_floating(target.type)) return std::nullopt;
+    std::vector<VariableId> loaded;
+    collect_loaded(region.body, loaded);
+    const auto variable = [&](VariableId id) -> const Variable& {
+        return region.variables[id.index()];
     };
-    for (const Read* element : reads) {
-        std::set<AxisId> used;
-        for (const Expression& index : element->index) used.merge(axes_used(index));
-        const bool varies = std::any_of(fold->over.begin(), fold->over.end(),
-                                        [&](AxisId axis) { return used.contains(axis); });
-        if (!varies) continue;
-        ++varying;
-        for (VariableId id : compute.reads) {
-            const Variable& variable = region.variables[id.index()];
-            if (variable.array != element->array) continue;
-            widen(any, variable.type);
-            if (is_loaded(region.body, id)) widen(loaded, variable.type);
-        }
+    std::array<std::optional<ElementType>, 2> types;
+    place_either(*contraction);
+    for (const std::size_t side : {0, 1}) {
+        const std::vector<Expression>& factors = side == 0 ? contraction->left : contraction->right;
+        const Read* element = std::get_if<Read>(&factors.front().node);
+        if (element == nullptr || factors.size() > 1) continue;
+        const auto source = std::find_if(loaded.begin(), loaded.end(), [&](VariableId id) {
+            return variable(id).array == element->array;
+        });
+        if (source == loaded.end()) continue;
+        types[side] = variable(*source).type;
+        if (region.arrays[element->array.index()].role == ArrayRole::Input &&
+            !converts_exactly(*types[side], ElementType::TF32))
+            return std::nullopt;
     }
-    if (!plain || varying < 2) return std::nullopt;
-    return loaded ? loaded : any;
+    const auto narrow = [](const auto& type) { return type && is_narrow(*type); };
+    if (std::all_of(types.begin(), types.end(), narrow)) return types.front();
+    std::vector<VariableId> beside = compute.reads;
+    beside.insert(beside.end(), loaded.begin(), loaded.end());
+    const auto found = std::find_if(beside.begin(), beside.end(), [&](VariableId id) {
+        return is_multiplied(variable(id).type);
+    });
+    return multiplied_type(
+        types, found == beside.end() ? std::nullopt : std::optional(variable(*found).type));
 }
 
 }  // namespace napkin

@@ -1,4 +1,4 @@
-// Which statements a tensor core could do.
+// In which type a contraction is multiplied, as far as that does not depend on the target.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace napkin {
 
-/// The type of the operands of a sum of products of two or more varying reads: the widest among
-/// its operands that come from device memory, else the widest of all (a computed operand is
-/// converted to the type of the other); nullopt for statements that are no contraction.
-[[nodiscard]] std::optional<ElementType> contraction_type(const RegionProgram& region,
+/// The type in which a tensor core multiplies the operands of what is a contraction whatever the
+/// sizes of tiles; nullopt where it is none, its result is integral, or an operand is an input of a
+/// type that none takes.
+[[nodiscard]] std::optional<ElementType> type_of_products(const RegionProgram& region,
                                                           const Compute& compute);
 
 }  // namespace napkin

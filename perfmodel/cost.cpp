@@ -252,7 +252,7 @@ void RegionCoster::compute(const Compute& compute) {
     times(*once, operations.flops_once, total.operations, formulas.operations);
     times(*each, operations.exponentials_each, total.exponentials, formulas.exponentials);
     times(*once, operations.exponentials_once, total.exponentials, formulas.exponentials);
-    if (const std::optional<ElementType> operands = contraction_type(region_, compute))
+    if (const std::optional<ElementType> operands = type_of_products(region_, compute))
         times(*each, operations.flops_each, total.products[*operands],
               formulas.products[*operands]);
 }

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "derive/operations.h"
+#include "derive/contraction.h"
+#include "diagrams/contains.h"
 #include "perfmodel/block_pattern.h"
 #include "perfmodel/function_cost.h"
 #include "perfmodel/kernel_work.h"
@@ -117,12 +118,18 @@ private:
 
     [[nodiscard]] UnitWork work_of(const Compute& compute) const {
         const Evaluation each = evaluation_of(compute.statement);
+        const Array& target = region_.arrays[compute.statement.targets.front().index()];
+        const std::vector<AxisId> over = folded_axes(compute.statement);
         double results = 1;
-        for (const AxisId axis : region_.arrays[compute.statement.targets.front().index()].axes)
-            results *= extents_[axis.index()];
+        for (const AxisId axis : target.axes) results *= extents_[axis.index()];
         double folded = 1;
-        for (const AxisId axis : folded_axes(compute.statement)) folded *= extents_[axis.index()];
-        if (is_contraction(compute.statement)) return contraction(each, results, folded);
+        for (const AxisId axis : over) folded *= extents_[axis.index()];
+        // As SimtLowering::recognise asks.
+        const auto counts = [&](AxisId axis) {
+            return extents_[axis.index()] > 1 || contains(over, axis);
+        };
+        if (is_floating(target.type) && contraction_of(compute.statement, target.axes, counts))
+            return contraction(each, results, folded);
         const Fold* fold = std::get_if<Fold>(&compute.statement.body);
         if (fold != nullptr && fold->every_prefix) return in_order(each, results / folded, folded);
         if (fold != nullptr) return across_lanes(each, results, folded);

@@ -233,7 +233,7 @@ private:
         times(counts.flops_once, once, tables_.operations);
         times(counts.exponentials_each, each, tables_.exponentials);
         times(counts.exponentials_once, once, tables_.exponentials);
-        if (const auto operands = contraction_type(region_, compute))
+        if (const auto operands = type_of_products(region_, compute))
             times(counts.flops_each, each, tables_.products[*operands]);
     }
 

@@ -4,36 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "schedule/factors.h"
 #include "schedule/planner.h"
 #include "schedule/scales.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::schedule {
-namespace {
-
-bool tensor_core_type(ElementType type) {
-    return type == ElementType::BF16 || type == ElementType::F16 || type == ElementType::TF32;
-}
-
-bool is_narrow_type(ElementType type) {
-    return type == ElementType::E4M3 || type == ElementType::E5M2;
-}
-
-}  // namespace
-
 bool is_narrow(const Product& product) {
-    return is_narrow_type(product.type);
-}
-
-bool converts_exactly(ElementType from, ElementType to) {
-    if (from == to) return true;
-    // Only f16's exponents are narrower than any others.
-    const bool range = to != ElementType::F16 || from == ElementType::E4M3 ||
-                       from == ElementType::E5M2 || !is_floating(from);
-    const double step =
-        is_floating(from) ? unit_roundoff(from) : std::ldexp(1.0, -static_cast<int>(bits_of(from)));
-    return range && step >= unit_roundoff(to);
+    return is_narrow(product.type);
 }
 
 void Planner::find_products() {
@@ -52,66 +29,42 @@ void Planner::find_products() {
                                       target, names(axes)),
                           "group or stream all of them but two by 1, or use `--target simt`",
                           narrowing(axes, 1));
-        Candidate candidate{leaf, depth.front(), axes, {}};
-        if (fold->monoid != kSum) continue;
-        candidate.factors = factors_of(plan_.tile_axes, fold->values.front());
-        if (!is_product(candidate, depth)) continue;
+        const auto counts = [&](AxisId axis) { return wide(axis); };
+        const auto along = [&](const Expression& factor) {
+            return axes_along(plan_.tile_axes, factor);
+        };
+        std::optional<Contraction> contraction = contraction_of(
+            compute->statement, array_of(compute->targets.front()).axes, counts, along);
+        if (!contraction) continue;
         if (depth.size() > 1)
             return refuse(fmt::format("`{}` sums over {} at once", target, names(depth)),
                           "stream all of them but one by 1, or use `--target simt`",
                           narrowing(depth, 1));
-        products_.push_back(std::move(candidate));
+        products_.push_back({leaf, *std::move(contraction)});
     }
-}
-
-/// Whether some factors run along one axis of the result and others along the other, none along
-/// both; then either can be the rows.
-bool Planner::is_product(const Candidate& candidate, const std::vector<AxisId>& depth) {
-    bool sides[] = {false, false};
-    for (const Expression& factor : candidate.factors) {
-        const std::set<AxisId> uses = axes_along(plan_.tile_axes, factor);
-        if (std::none_of(depth.begin(), depth.end(),
-                         [&](AxisId axis) { return uses.contains(axis); }))
-            continue;
-        const bool first = uses.contains(candidate.axes.front());
-        const bool second = uses.contains(candidate.axes.back());
-        if (first && second) return false;
-        sides[0] = sides[0] || first;
-        sides[1] = sides[1] || second;
-    }
-    return sides[0] && sides[1];
 }
 
 /// Which factors stand on which side.
-void Planner::orient(const Candidate& candidate) {
-    const AxisId row = *plan_.row;
-    const AxisId column =
-        candidate.axes.front() == row ? candidate.axes.back() : candidate.axes.front();
+void Planner::orient(Candidate candidate) {
+    Contraction& contraction = candidate.contraction;
+    if (contraction.rows.front() != plan_.row) swap_sides(contraction);
+    place_either(contraction);
     Product product;
-    product.column = column;
-    product.depth = candidate.depth;
-    std::vector<Expression> left;
-    std::vector<Expression> right;
-    std::vector<Expression> either;
-    for (const Expression& factor : candidate.factors) {
-        const std::set<AxisId> uses = axes_along(plan_.tile_axes, factor);
-        if (const std::optional<double> value = constant_value(region_, factor)) {
+    product.column = contraction.columns.front();
+    product.depth = contraction.depth.front();
+    for (Expression& factor : contraction.outside)
+        if (const std::optional<double> value = constant_value(region_, factor))
             product.scale *= *value;
-        } else if (!uses.contains(candidate.depth)) {
-            product.outside.push_back(factor);
-        } else {
-            (uses.contains(row) ? left : uses.contains(column) ? right : either).push_back(factor);
-        }
-    }
-    for (Expression& factor : either) (left.size() > 1 ? left : right).push_back(factor);
+        else
+            product.outside.push_back(std::move(factor));
     const auto whole = [](const std::vector<Expression>& factors) {
         Expression value = factors.front();
         for (std::size_t i = 1; i < factors.size(); ++i)
             value = apply(Function::Multiply, {value, factors[i]});
         return value;
     };
-    product.left.value = whole(left);
-    product.right.value = whole(right);
+    product.left.value = whole(contraction.left);
+    product.right.value = whole(contraction.right);
     plan_.products[candidate.leaf] = std::move(product);
 }
 
@@ -125,7 +78,7 @@ std::string Planner::why_widened(const Compute& compute, const Product& product,
                            array_of(compute.targets.front()).name);
     const Array& array = array_of(*variable);
     const ElementType type = region_.variables[variable->index()].type;
-    if (!is_narrow_type(type)) return fmt::format("`{}` is {}", array.name, name_of(type));
+    if (!is_narrow(type)) return fmt::format("`{}` is {}", array.name, name_of(type));
     const Tile& tile = plan_.tiles.at(*variable);
     if (tile.home != Home::Matrix ||
         axes_of_load(*loads_.at(*variable).load)[tile.column_dimension] != product.depth)
@@ -140,7 +93,7 @@ bool Planner::settle_narrow(const Compute& compute, Product& product) {
     for (const Operand* side : {&product.left, &product.right})
         if (const std::optional<VariableId> variable = operand_of(compute, *side))
             narrow = narrow || (loads_.contains(*variable) &&
-                                is_narrow_type(region_.variables[variable->index()].type));
+                                is_narrow(region_.variables[variable->index()].type));
     if (!narrow || !limits_.warp_groups) return false;
     for (const Operand* side : {&product.left, &product.right})
         if (product.widened.empty()) product.widened = why_widened(compute, product, *side);
@@ -156,14 +109,11 @@ bool Planner::settle_narrow(const Compute& compute, Product& product) {
 
 /// The operands' type, and whether the tensor core takes them as they stand.
 void Planner::settle(const Compute& compute, Product& product) {
-    std::set<ElementType> types;
-    bool small = true;  // bf16 holds every operand
+    std::array<std::optional<ElementType>, 2> loaded;
     for (Operand* side : {&product.left, &product.right}) take_guarded(*side);
     if (settle_narrow(compute, product)) return;
     for (Operand* side : {&product.left, &product.right}) {
         const std::optional<VariableId> variable = operand_of(compute, *side);
-        small = small && variable && loads_.contains(*variable) &&
-                converts_exactly(region_.variables[variable->index()].type, ElementType::BF16);
         if (!variable) continue;
         const Tile& tile = plan_.tiles.at(*variable);
         if (!loads_.contains(*variable)) {
@@ -183,15 +133,10 @@ void Planner::settle(const Compute& compute, Product& product) {
                 fmt::format("declare `{}` as tf32, bf16 or f16 where that is precise enough, "
                             "or use `--target simt`",
                             array_of(*variable).name));
-        if (!tensor_core_type(type)) continue;
-        types.insert(type);
-        if (tile.home == Home::Matrix) side->direct = *variable;
+        loaded[side == &product.left ? 0 : 1] = type;
+        if (is_multiplied(type) && tile.home == Home::Matrix) side->direct = *variable;
     }
-    // tf32 holds bf16 and f16.
-    product.type = types.size() > 1    ? ElementType::TF32
-                   : types.size() == 1 ? *types.begin()
-                   : small             ? ElementType::BF16
-                                       : operand_type(compute);
+    product.type = multiplied_type(loaded, type_beside(compute));
     for (Operand* side : {&product.left, &product.right})
         if (side->direct && loads_.contains(*side->direct) &&
             plan_.tiles.at(*side->direct).type != product.type)
@@ -209,7 +154,8 @@ void Planner::settle(const Compute& compute, Product& product) {
 /// `if e < size(b) then B[e] else 0` is the element of a tile that is zero past the end.
 void Planner::take_guarded(Operand& side) {
     const Apply* choice = std::get_if<Apply>(&side.value.node);
-    if (choice == nullptr || choice->function != Function::Select || !is_zero(choice->arguments[2]))
+    if (choice == nullptr || choice->function != Function::Select ||
+        !is_literal(choice->arguments[2], 0))
         return;
     const Read* read = std::get_if<Read>(&choice->arguments[1].node);
     if (read == nullptr) return;
@@ -274,17 +220,15 @@ std::optional<VariableId> Planner::operand_of(const Compute& compute, const Oper
     return std::nullopt;
 }
 
-/// The type of the product's inputs, where both sides are computed.
-ElementType Planner::operand_type(const Compute& compute) const {
-    for (const VariableId variable : compute.reads)
-        if (const ElementType type = region_.variables[variable.index()].type;
-            tensor_core_type(type))
+/// A type that tensor cores multiply: of an array that the product reads, else of one that is
+/// loaded.
+std::optional<ElementType> Planner::type_beside(const Compute& compute) const {
+    std::vector<VariableId> variables = compute.reads;
+    for (const auto& [variable, load] : loads_) variables.push_back(variable);
+    for (const VariableId variable : variables)
+        if (const ElementType type = region_.variables[variable.index()].type; is_multiplied(type))
             return type;
-    for (const auto& [variable, load] : loads_)
-        if (const ElementType type = region_.variables[variable.index()].type;
-            tensor_core_type(type))
-            return type;
-    return ElementType::TF32;
+    return std::nullopt;
 }
 
 }  // namespace napkin::schedule

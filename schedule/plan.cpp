@@ -190,7 +190,8 @@ std::vector<std::optional<AxisId>> Planner::row_candidates() const {
     std::vector<std::optional<AxisId>> result;
     const auto all_have = [&](AxisId axis) {
         return std::all_of(products_.begin(), products_.end(), [&](const Candidate& product) {
-            return std::find(product.axes.begin(), product.axes.end(), axis) != product.axes.end();
+            return product.contraction.rows.front() == axis ||
+                   product.contraction.columns.front() == axis;
         });
     };
     if (single_row_) {
@@ -198,7 +199,8 @@ std::vector<std::optional<AxisId>> Planner::row_candidates() const {
         return result;
     }
     if (!products_.empty()) {
-        for (const AxisId axis : products_.front().axes)
+        const Contraction& first = products_.front().contraction;
+        for (const AxisId axis : {first.rows.front(), first.columns.front()})
             if (all_have(axis)) result.push_back(axis);
         return result;
     }

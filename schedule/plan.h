@@ -164,9 +164,6 @@ struct ColumnShare {
 /// Rows of which a thread holds elements.
 [[nodiscard]] std::int64_t rows_of_thread(const Plan& plan);
 
-/// Whether every value of one type is one of another, which is floating.
-[[nodiscard]] bool converts_exactly(ElementType from, ElementType to);
-
 /// The plan as it is wanted, or the reason why the region does not fit the tensor core's way of
 /// working.
 [[nodiscard]] std::variant<Plan, Refusal> make_plan(const TiledRegion& region, const Limits& limits,

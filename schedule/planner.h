@@ -1,6 +1,7 @@
 // Makes a plan (plan.h): finds the products, chooses the row axis, places every tile.
 #pragma once
 
+#include "derive/contraction.h"
 #include "schedule/plan.h"
 
 namespace napkin::schedule {
@@ -18,9 +19,7 @@ public:
 private:
     struct Candidate {
         LeafId leaf;
-        AxisId depth;
-        std::vector<AxisId> axes;  // the two wide ones of the target
-        std::vector<Expression> factors;
+        Contraction contraction;
     };
     struct LoadPlace {
         const Load* load = nullptr;
@@ -86,13 +85,12 @@ private:
     [[nodiscard]] std::optional<AxisId> memory_axis(const Compute& compute, const Read& read) const;
 
     // find_products.cpp
-    [[nodiscard]] bool is_product(const Candidate& candidate, const std::vector<AxisId>& depth);
     void take_guarded(Operand& side);
     [[nodiscard]] std::optional<Expression> guard_of(const Load& load,
                                                      const Expression& condition) const;
     [[nodiscard]] bool always_guarded(VariableId variable, const Expression& inside) const;
     void find_products();
-    void orient(const Candidate& candidate);
+    void orient(Candidate candidate);
     void settle(const Compute& compute, Product& product);
     [[nodiscard]] bool settle_narrow(const Compute& compute, Product& product);
     [[nodiscard]] std::string why_widened(const Compute& compute, const Product& product,
@@ -100,7 +98,7 @@ private:
     [[nodiscard]] bool feeds_products(VariableId variable) const;
     [[nodiscard]] std::optional<VariableId> operand_of(const Compute& compute,
                                                        const Operand& side) const;
-    [[nodiscard]] ElementType operand_type(const Compute& compute) const;
+    [[nodiscard]] std::optional<ElementType> type_beside(const Compute& compute) const;
 
     const TiledRegion& tiled_;
     const RegionProgram& region_;

@@ -8,11 +8,6 @@
 namespace napkin::schedule {
 namespace {
 
-std::optional<double> literal(const Expression& expression) {
-    const Number* value = std::get_if<Number>(&expression.node);
-    return value == nullptr ? std::nullopt : std::optional(value->value);
-}
-
 bool absorbs_factors(double value) {
     return value == 0 || std::isinf(value);
 }
@@ -20,7 +15,7 @@ bool absorbs_factors(double value) {
 }  // namespace
 
 std::optional<double> constant_value(const RegionProgram& region, const Expression& expression) {
-    if (const std::optional<double> value = literal(expression)) return value;
+    if (const double* value = literal(expression)) return *value;
     if (const SizeOf* size = std::get_if<SizeOf>(&expression.node)) {
         const Axis& axis = region.axes[size->axis.index()];
         if (axis.dynamic) return std::nullopt;
@@ -71,7 +66,7 @@ Scaled Scaler::split(const Expression& expression) const {
         }
     if (call->function == Function::Select)
         for (const std::size_t side : {1U, 2U}) {
-            const std::optional<double> other = literal(call->arguments[3 - side]);
+            const double* other = literal(call->arguments[3 - side]);
             if (!other || !absorbs_factors(*other)) continue;
             const Scaled inner = split(call->arguments[side]);
             if (inner.factor == 1) break;

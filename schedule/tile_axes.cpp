@@ -30,7 +30,7 @@
 #include <optional>
 #include <utility>
 
-#include "schedule/factors.h"
+#include "derive/contraction.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::schedule {
@@ -121,39 +121,18 @@ private:
             const auto [known, added] = extents_.try_emplace(axis, held(parts, axis));
             if (!added && known->second != held(parts, axis)) uneven_.insert(axis);
         }
-        if (fold != nullptr && fold->monoid == kSum) collect_product(compute, *fold, parts);
+        collect_product(compute, parts);
     }
 
-    /// Axes of the target that stand in one factor are on one side; there are two sides.
-    void collect_product(const Compute& compute, const Fold& fold, const Extents& parts) {
-        std::vector<std::set<AxisId>> sides;
-        std::vector<AxisId> target;
-        for (const AxisId axis : array_of(compute.targets.front()).axes)
-            if (held(parts, axis) > 1) target.push_back(axis);
-        std::map<AxisId, Role> roles;
-        for (const AxisId axis : fold.over)
-            if (held(parts, axis) > 1) roles[axis] = Role::Depth;
-        for (const Expression& factor : factors_of({}, fold.values.front())) {
-            const std::set<AxisId> uses = axes_used(factor);
-            if (std::none_of(uses.begin(), uses.end(),
-                             [&](AxisId axis) { return roles.contains(axis); }))
-                continue;
-            std::set<AxisId> side;
-            for (const AxisId axis : target)
-                if (uses.contains(axis)) side.insert(axis);
-            if (side.empty()) continue;
-            for (std::size_t other = sides.size(); other-- > 0;)
-                if (std::any_of(side.begin(), side.end(),
-                                [&](AxisId axis) { return sides[other].contains(axis); })) {
-                    side.merge(sides[other]);
-                    sides.erase(sides.begin() + static_cast<std::ptrdiff_t>(other));
-                }
-            sides.push_back(std::move(side));
-        }
-        if (sides.size() != 2 || sides[0].size() + sides[1].size() != target.size()) return;
-        for (const AxisId axis : target)
-            roles[axis] = sides[0].contains(axis) ? Role::First : Role::Second;
-        products_.push_back(std::move(roles));
+    void collect_product(const Compute& compute, const Extents& parts) {
+        const std::optional<Contraction> product =
+            contraction_of(compute.statement, array_of(compute.targets.front()).axes,
+                           [&](AxisId axis) { return held(parts, axis) > 1; });
+        if (!product || !product->batch.empty() || !product->others.empty()) return;
+        std::map<AxisId, Role>& roles = products_.emplace_back();
+        for (const AxisId axis : product->rows) roles[axis] = Role::First;
+        for (const AxisId axis : product->columns) roles[axis] = Role::Second;
+        for (const AxisId axis : product->depth) roles[axis] = Role::Depth;
     }
 
     /// What part an axis has in each product.

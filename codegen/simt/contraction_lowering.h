@@ -6,14 +6,9 @@
 #include <vector>
 
 #include "codegen/simt/simt_lowering.h"
+#include "derive/contraction.h"
 
 namespace napkin::lowering {
-
-/// A product's factors; a constant one apart.
-struct Factors {
-    double constant = 1;
-    std::vector<const Expression*> list;
-};
 
 /// How the threads of a block share a result of rows x columns.
 struct Arrangement {
@@ -31,7 +26,7 @@ public:
     ContractionLowering(SimtLowering& region, const Fold& fold, const Compute& compute)
         : region_(region), fold_(fold), compute_(compute) {}
 
-    /// Whether the fold is a contraction; splits its axes and factors.
+    /// Whether the fold is a contraction; how it splits.
     bool recognise();
     [[nodiscard]] kernel::Phase run();
 
@@ -42,8 +37,8 @@ private:
     [[nodiscard]] std::vector<LocalIndex> line(const char* step, const std::vector<AxisId>& axes,
                                                bool row, kernel::Body& body, bool clamp) const;
     [[nodiscard]] kernel::Expression flat_index(bool row, const char* step) const;
-    [[nodiscard]] Code product(const std::vector<const Expression*>& factors,
-                               const ElementScope& element, bool exact) const;
+    [[nodiscard]] Code product(const std::vector<Expression>& factors, const ElementScope& element,
+                               bool exact) const;
     void add_batch_and_folded(ElementScope& element) const;
     [[nodiscard]] kernel::Body operand(const char* name, bool row) const;
     [[nodiscard]] kernel::Body finish() const;
@@ -58,9 +53,8 @@ private:
     const Fold& fold_;
     const Compute& compute_;
     ExpressionScope scope_;
-    Factors factors_;
-    std::vector<const Expression*> left_, right_, outside_;
-    std::vector<AxisId> rows_, columns_, batch_;
+    Contraction contraction_;
+    std::vector<AxisId> batch_;  ///< and axes of which there is one index
     Arrangement arrangement_;
     std::int64_t row_passes_ = 1;
     std::int64_t column_passes_ = 1;

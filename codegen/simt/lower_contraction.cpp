@@ -91,12 +91,11 @@ void ContractionLowering::add_batch_and_folded(ElementScope& element) const {
     for (const AxisId axis : fold_.over) add(axis);
 }
 
-Code ContractionLowering::product(const std::vector<const Expression*>& factors,
+Code ContractionLowering::product(const std::vector<Expression>& factors,
                                   const ElementScope& element, bool exact) const {
-    Code code = as_sort(ExpressionPrinter(scope_).print(*factors.front(), element), Sort::Real);
+    Code code = as_sort(ExpressionPrinter(scope_).print(factors.front(), element), Sort::Real);
     for (std::size_t i = 1; i < factors.size(); ++i) {
-        const Code next =
-            as_sort(ExpressionPrinter(scope_).print(*factors[i], element), Sort::Real);
+        const Code next = as_sort(ExpressionPrinter(scope_).print(factors[i], element), Sort::Real);
         code =
             real_code(exact ? call("multiply", {code.value, next.value}) : code.value * next.value);
     }
@@ -108,13 +107,14 @@ Body ContractionLowering::operand(const char* name, bool row) const {
     const std::int64_t count = row ? arrangement_.rows : arrangement_.columns;
     const char* step = row ? "i" : "j";
     Body inner;
-    const std::vector<LocalIndex> locals = line(step, row ? rows_ : columns_, row, inner, true);
+    const std::vector<LocalIndex> locals =
+        line(step, row ? contraction_.rows : contraction_.columns, row, inner, true);
     ElementScope element = region_.element_at(locals);
     add_batch_and_folded(element);
     int next = 0;
     element.temporaries = &inner;
     element.next_temporary = &next;
-    const Code value = product(row ? left_ : right_, element, false);
+    const Code value = product(row ? contraction_.left : contraction_.right, element, false);
     inner.push_back(assign(subscript(variable(name), variable(step)), value.value));
     return {kernel::declare_array("float", name, {count}),
             kernel::unrolled_loop(step, count, std::move(inner))};
@@ -123,8 +123,8 @@ Body ContractionLowering::operand(const char* name, bool row) const {
 /// An element's sum with the language's conventions.
 Body ContractionLowering::exact_sum() const {
     Body body;
-    std::vector<LocalIndex> locals = line("i", rows_, true, body, true);
-    const std::vector<LocalIndex> columns = line("j", columns_, false, body, true);
+    std::vector<LocalIndex> locals = line("i", contraction_.rows, true, body, true);
+    const std::vector<LocalIndex> columns = line("j", contraction_.columns, false, body, true);
     locals.insert(locals.end(), columns.begin(), columns.end());
     ElementScope element = region_.element_at(locals);
     add_batch_and_folded(element);
@@ -133,9 +133,9 @@ Body ContractionLowering::exact_sum() const {
     int next = 0;
     element.temporaries = &step;
     element.next_temporary = &next;
-    const Code left = product(left_, element, true);
+    const Code left = product(contraction_.left, element, true);
     step.push_back(define("float", "left", left.value));
-    const Code right = product(right_, element, true);
+    const Code right = product(contraction_.right, element, true);
     step.push_back(define("float", "right", right.value));
     step.push_back(assign(
         variable("sum"),
@@ -148,16 +148,16 @@ Body ContractionLowering::exact_sum() const {
 /// Scales, adds the seed and stores.
 Body ContractionLowering::finish() const {
     Body inner;
-    std::vector<LocalIndex> locals = line("i", rows_, true, inner, false);
-    const std::vector<LocalIndex> columns = line("j", columns_, false, inner, false);
+    std::vector<LocalIndex> locals = line("i", contraction_.rows, true, inner, false);
+    const std::vector<LocalIndex> columns = line("j", contraction_.columns, false, inner, false);
     locals.insert(locals.end(), columns.begin(), columns.end());
     ElementScope element = region_.element_at(locals);
     add_batch_and_folded(element);
     kernel::Expression value = subscript(subscript(variable("acc"), variable("i")), variable("j"));
-    double constant = factors_.constant;
+    double constant = 1;
     std::vector<Code> others;
-    for (const Expression* factor : outside_) {
-        Code code = as_sort(ExpressionPrinter(scope_).print(*factor, element), Sort::Real);
+    for (const Expression& factor : contraction_.outside) {
+        Code code = as_sort(ExpressionPrinter(scope_).print(factor, element), Sort::Real);
         if (code.constant && std::isfinite(*code.constant) && *code.constant != 0)
             constant *= *code.constant;
         else
@@ -186,10 +186,12 @@ kernel::Phase ContractionLowering::run() {
     scope_ = region_.scope_for(compute_);
     region_.define_target(compute_.targets.front());
     kernel::Phase phase;
-    arrangement_ = arrange(capacity(rows_), capacity(columns_), region_.program_.threads);
-    row_passes_ = ceil_quotient(capacity(rows_), arrangement_.rows * arrangement_.threads_down);
-    column_passes_ =
-        ceil_quotient(capacity(columns_), arrangement_.columns * arrangement_.threads_across);
+    arrangement_ = arrange(capacity(contraction_.rows), capacity(contraction_.columns),
+                           region_.program_.threads);
+    row_passes_ =
+        ceil_quotient(capacity(contraction_.rows), arrangement_.rows * arrangement_.threads_down);
+    column_passes_ = ceil_quotient(capacity(contraction_.columns),
+                                   arrangement_.columns * arrangement_.threads_across);
 
     const std::int64_t across = arrangement_.threads_across;
     phase.body.push_back(define("int", "row", kernel::thread_index() / across));

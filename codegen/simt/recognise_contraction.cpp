@@ -2,31 +2,10 @@
 #include <cmath>
 
 #include "codegen/simt/contraction_lowering.h"
+#include "diagrams/contains.h"
 #include "schedule/rounding.h"
 
 namespace napkin::lowering {
-namespace {
-
-void collect_factors(const Expression& expression, Factors& factors) {
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    if (call != nullptr && call->function == Function::Multiply) {
-        collect_factors(call->arguments[0], factors);
-        collect_factors(call->arguments[1], factors);
-        return;
-    }
-    if (call != nullptr && call->function == Function::Negate) {
-        factors.constant = -factors.constant;
-        collect_factors(call->arguments[0], factors);
-        return;
-    }
-    factors.list.push_back(&expression);
-}
-
-bool within(const std::set<AxisId>& part, const std::set<AxisId>& whole) {
-    return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
-}
-
-}  // namespace
 
 /// The arrangement with the least estimated time: multiply-adds issue four times as fast as loads.
 Arrangement arrange(std::int64_t rows, std::int64_t columns, std::int64_t threads) {
@@ -54,70 +33,20 @@ Arrangement arrange(std::int64_t rows, std::int64_t columns, std::int64_t thread
 }
 
 bool ContractionLowering::recognise() {
-    if (fold_.monoid != kSum || fold_.every_prefix || fold_.values.size() != 1) return false;
     const ArrayId target = compute_.statement.targets.front();
     if (!is_floating(region_.region_.arrays[target.index()].type)) return false;
-    collect_factors(fold_.values.front(), factors_);
     const std::vector<AxisId> axes = region_.target_axes(compute_);
-    const std::set<AxisId> wanted(axes.begin(), axes.end());
-    const std::set<AxisId> folded(fold_.over.begin(), fold_.over.end());
-
-    // Factors of the folded axes, with the result's axes that each uses. Axes of which there is
-    // only one index do not matter.
-    std::vector<std::pair<const Expression*, std::set<AxisId>>> inside;
-    for (const Expression* factor : factors_.list) {
-        bool uses_folded = false;
-        std::set<AxisId> uses;
-        for (const AxisId axis : axes_used(*factor)) {
-            if (folded.contains(axis)) uses_folded = true;
-            if (wanted.contains(axis) && region_.ranges_.at(axis).capacity > 1) uses.insert(axis);
-        }
-        if (uses_folded)
-            inside.emplace_back(factor, std::move(uses));
-        else
-            outside_.push_back(factor);
-    }
-    if (inside.size() < 2) return false;
-    const auto widest =
-        std::max_element(inside.begin(), inside.end(), [&](const auto& a, const auto& b) {
-            return capacity({a.second.begin(), a.second.end()}) <
-                   capacity({b.second.begin(), b.second.end()});
-        });
-    const std::set<AxisId> first = widest->second;
-    std::set<AxisId> second;
-    for (const auto& [factor, uses] : inside)
-        if (!within(uses, first) &&
-            capacity({uses.begin(), uses.end()}) >= capacity({second.begin(), second.end()}))
-            second = uses;
-    if (second.empty()) return false;
-    for (const auto& [factor, uses] : inside) {
-        if (within(uses, first))
-            left_.push_back(factor);
-        else if (within(uses, second))
-            right_.push_back(factor);
-        else
-            return false;
-    }
-    // Both have the batch; what only one has are its rows or columns. The columns get the axis that
-    // varies fastest in the result.
-    std::vector<AxisId> only_first;
-    std::vector<AxisId> only_second;
-    for (const AxisId axis : axes) {
-        if (region_.ranges_.at(axis).capacity == 1) {
-            batch_.push_back(axis);
-        } else if (first.contains(axis) == second.contains(axis)) {
-            (first.contains(axis) ? batch_ : only_first).push_back(axis);
-        } else {
-            (first.contains(axis) ? only_first : only_second).push_back(axis);
-        }
-    }
-    if (only_first.empty() || only_second.empty()) return false;
-    rows_ = only_first;
-    columns_ = only_second;
-    if (std::find(only_first.begin(), only_first.end(), axes.back()) != only_first.end()) {
-        std::swap(rows_, columns_);
-        std::swap(left_, right_);
-    }
+    const auto single = [&](AxisId axis) { return region_.ranges_.at(axis).capacity == 1; };
+    std::optional<Contraction> found = contraction_of(compute_.statement, axes, [&](AxisId axis) {
+        return contains(fold_.over, axis) || !single(axis);
+    });
+    if (!found) return false;
+    place_either(*found);
+    // What no operand runs along is a row like any other.
+    found->rows.insert(found->rows.end(), found->others.begin(), found->others.end());
+    for (const AxisId axis : axes)
+        if (single(axis) || contains(found->batch, axis)) batch_.push_back(axis);
+    contraction_ = *std::move(found);
     return true;
 }
 

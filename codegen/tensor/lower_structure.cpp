@@ -88,8 +88,8 @@ bool TensorLowering::rounds_operand(const schedule::Product& product) const {
         const Array& array = region_.arrays[read->array.index()];
         for (const auto& [variable, load] : loads_)
             if (region_.variables[variable.index()].array == read->array)
-                return !schedule::converts_exactly(device_type(load->array), product.type);
-        return !array.rounds || !schedule::converts_exactly(array.type, product.type);
+                return !converts_exactly(device_type(load->array), product.type);
+        return !array.rounds || !converts_exactly(array.type, product.type);
     };
     return rounds(product.left) || rounds(product.right);
 }

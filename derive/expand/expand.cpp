@@ -18,10 +18,10 @@
 #include <set>
 #include <utility>
 
+#include "derive/contraction.h"
 #include "derive/expand/chunk_masks.h"
 #include "derive/expand/phases.h"
 #include "derive/expand/tile_variable.h"
-#include "derive/operations.h"
 #include "derive/tile_program.h"
 #include "diagrams/overloaded.h"
 
@@ -255,7 +255,9 @@ void Expander::add_compute(Body& body, const Statement& statement) {
                               std::holds_alternative<Fold>(source.body) &&
                               statement.targets.front().index() >= diagram_.arrays.size();
         compute.tensor_core |=
-            is_contraction(statement) && (source.targets == statement.targets || made_for);
+            (source.targets == statement.targets || made_for) &&
+            contraction_of(statement, out_.arrays[statement.targets.front().index()].axes,
+                           tiled_axes(diagram_.axes, region_));
     }
     body.push_back({std::move(compute), statement.span});
 }

@@ -10,11 +10,11 @@ bool is_comparison(Function function) {
     return function >= Function::Less && function <= Function::NotEqual;
 }
 
-std::optional<double> literal(const Expression& expression) {
-    if (const Number* number = std::get_if<Number>(&expression.node)) return number->value;
+std::optional<double> signed_literal(const Expression& expression) {
+    if (const double* value = literal(expression)) return *value;
     const Apply* call = std::get_if<Apply>(&expression.node);
     if (call == nullptr || call->function != Function::Negate) return std::nullopt;
-    const std::optional<double> value = literal(call->arguments[0]);
+    const std::optional<double> value = signed_literal(call->arguments[0]);
     return value ? std::optional(-*value) : std::nullopt;
 }
 
@@ -40,7 +40,7 @@ private:
             const Apply* call = std::get_if<Apply>(&part.node);
             if (call == nullptr || !is_comparison(call->function)) return;
             for (const std::size_t side : {0, 1})
-                if (const std::optional<double> value = literal(call->arguments[1 - side]))
+                if (const std::optional<double> value = signed_literal(call->arguments[1 - side]))
                     note(call->arguments[side], *value, operands);
         });
     }

@@ -4,7 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "derive/rewriting/simplify.h"
 #include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
 
@@ -84,8 +83,8 @@ ValueRange ExpressionRanges::selected(const Apply& call, Operands operands) {
     ValueRange result = hull(then, range(call.arguments[2], operands));
     // `if l != 0 then a else 0` is 0 where l vanishes.
     const Apply* visible = call_of(call.arguments[0], Function::NotEqual);
-    if (visible != nullptr && rules::is_literal(visible->arguments[1], 0) &&
-        rules::is_literal(call.arguments[2], 0))
+    if (visible != nullptr && is_literal(visible->arguments[1], 0) &&
+        is_literal(call.arguments[2], 0))
         result.fades |= range(visible->arguments[0], operands).vanishes;
     return result;
 }

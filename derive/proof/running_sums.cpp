@@ -22,11 +22,6 @@ const Expression* fold_value(const Fold& fold) {
     return fold.values.size() == 1 ? &fold.values.front() : nullptr;
 }
 
-bool is_zero(const Expression& expression) {
-    const Number* number = std::get_if<Number>(&expression.node);
-    return number != nullptr && number->value == 0;
-}
-
 }  // namespace
 
 /// One draw of elements, and of every state that is no sum, before and after a chunk.
@@ -211,7 +206,7 @@ bool RunningSums::begins_with_nothing(ArrayId target) const {
         statements_.begin(), statements_.end(),
         [&](const Statement* statement) { return contains(statement->targets, kept); });
     const Map* map = std::get_if<Map>(&(*first)->body);
-    return map != nullptr && is_zero(map->value);
+    return map != nullptr && is_literal(map->value, 0);
 }
 
 /// Whether it depends on what changes from chunk to chunk by more than the elements.

@@ -137,16 +137,6 @@ Expression reduced(Expression expression) {
 
 }  // namespace
 
-const double* literal(const Expression& expression) {
-    const Number* value = std::get_if<Number>(&expression.node);
-    return value != nullptr ? &value->value : nullptr;
-}
-
-bool is_literal(const Expression& expression, double value) {
-    const double* found = literal(expression);
-    return found != nullptr && *found == value;
-}
-
 void drop_guard(Expression& exponent) {
     Apply* difference = std::get_if<Apply>(&exponent.node);
     if (difference == nullptr) return;

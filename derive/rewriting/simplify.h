@@ -5,9 +5,6 @@
 
 namespace napkin::rules {
 
-/// The value of a literal.
-[[nodiscard]] const double* literal(const Expression& expression);
-[[nodiscard]] bool is_literal(const Expression& expression, double value);
 /// The expression with constant parts evaluated, branches that are decided taken, and what is
 /// neutral or absorbing for every value left out: x + 0, x * 1, max(x, -inf), -inf - x.
 [[nodiscard]] Expression simplified(Expression expression);

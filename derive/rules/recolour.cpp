@@ -2,31 +2,26 @@
 //
 //   ──[ F ]──     ==>     ──[ F ]──  at another place
 //
-// Side condition: the tensor core takes sums of products of two arrays; other places take any box.
+// Side condition: the tensor core takes products of matrices, whose operands may be computed; other
+// places take any box.
 // Citation: arXiv 2412.03317, section 2.2 (levels as colours).
 #include <algorithm>
 
+#include "derive/contraction.h"
 #include "derive/divisors.h"
-#include "derive/operations.h"
 #include "derive/rules/rule_support.h"
+#include "diagrams/contains.h"
 
 namespace napkin::rules {
 
 namespace {
 
 /// A group or stream size that the new place forbids.
-std::optional<NotApplicable> sizes_in_the_way(const State& state, StatementId statement) {
-    for (const Region& region : state.relabelling.regions) {
-        if (std::find(region.statements.begin(), region.statements.end(), statement) ==
-            region.statements.end())
-            continue;
-        for (const Group& group : region.groups)
-            if (auto refusal = why_not_divided(state, region, group.axis, group.size))
-                return refusal;
-        for (const Stream& stream : region.streams)
-            if (auto refusal = why_not_divided(state, region, stream.axis, stream.size))
-                return refusal;
-    }
+std::optional<NotApplicable> size_in_the_way(const State& state, const Region& region) {
+    for (const Group& group : region.groups)
+        if (auto refusal = why_not_divided(state, region, group.axis, group.size)) return refusal;
+    for (const Stream& stream : region.streams)
+        if (auto refusal = why_not_divided(state, region, stream.axis, stream.size)) return refusal;
     return std::nullopt;
 }
 
@@ -40,12 +35,19 @@ Outcome recolour(const State& state, const Command& command) {
     const std::optional<StatementId> statement = producer(state.diagram, *array);
     if (!statement)
         return NotApplicable{"`" + command.names.front() + "` is an input: no box computes it", ""};
+    const std::vector<Region>& regions = state.relabelling.regions;
+    const auto region = std::find_if(regions.begin(), regions.end(), [&](const Region& one) {
+        return contains(one.statements, *statement);
+    });
+    invariant(region != regions.end(), "every statement is in a region");
     Place place;
     if (command.at == "tensor-core") {
-        if (!is_contraction(state.diagram[*statement]))
+        if (!contraction_of(state.diagram[*statement], state.diagram[*array].axes,
+                            tiled_axes(state.diagram.axes, *region)))
             return NotApplicable{
-                "`" + command.names.front() + "` is not a sum of products of two arrays",
-                "the tensor core computes contractions"};
+                "`" + command.names.front() + "` is not a sum of products of two matrices",
+                "the tensor core multiplies what runs along some axes of the result by what runs "
+                "along others"};
         place = {Level::Warps, true};
     } else if (const std::optional<Level> level = level_named(command.at);
                level && *level >= Level::Block) {
@@ -56,7 +58,7 @@ Outcome recolour(const State& state, const Command& command) {
     }
     State next = state;
     next.relabelling.places[*statement] = place;
-    if (std::optional<NotApplicable> refusal = sizes_in_the_way(next, *statement)) return *refusal;
+    if (std::optional<NotApplicable> refusal = size_in_the_way(next, *region)) return *refusal;
     return with_step(std::move(next), command, {"the box computes the same wherever it runs"});
 }
 

@@ -20,11 +20,6 @@ const Apply* call_of(const Expression& expression) {
     return std::get_if<Apply>(&expression.node);
 }
 
-bool is_literal(const Expression& expression, double value) {
-    const Number* literal = std::get_if<Number>(&expression.node);
-    return literal != nullptr && literal->value == value;
-}
-
 Sum expand(const Expression& expression);
 
 Sum scaled(Sum sum, double factor) {

@@ -1,0 +1,194 @@
+#include "derive/contraction.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "diagrams/contains.h"
+
+namespace napkin {
+
+namespace {
+
+using AxisSet = std::set<AxisId>;
+
+bool contains_all(const AxisSet& whole, const AxisSet& part) {
+    return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
+}
+
+AxisSet common(const AxisSet& a, const AxisSet& b) {
+    AxisSet both;
+    std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::inserter(both, both.end()));
+    return both;
+}
+
+/// Whether an element can be read whatever the conditions around it.
+bool reads_plainly(const Expression& expression) {
+    return !any_part(expression, [](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        return element != nullptr &&
+               !std::all_of(element->index.begin(), element->index.end(), [](const auto& index) {
+                   return std::holds_alternative<AxisIndex>(index.node);
+               });
+    });
+}
+
+std::vector<Expression> factors_of(const Expression& expression, const AxesAlong& along);
+
+/// `if c then u * v else 0` is `(if c then u else 0) * v` where u runs along all that c does.
+std::optional<std::vector<Expression>> masked_factors(const Apply& choice, const AxesAlong& along) {
+    std::vector<Expression> factors = factors_of(choice.arguments[1], along);
+    const AxisSet needed = along(choice.arguments[0]);
+    for (Expression& factor : factors) {
+        const bool fits = contains_all(along(factor), needed) &&
+                          std::all_of(factors.begin(), factors.end(), [&](const Expression& other) {
+                              return &other == &factor || reads_plainly(other);
+                          });
+        if (!fits) continue;
+        factor = apply(Function::Select, {choice.arguments[0], std::move(factor), number(0)});
+        return factors;
+    }
+    return std::nullopt;
+}
+
+std::vector<Expression> factors_of(const Expression& expression, const AxesAlong& along) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return {expression};
+    const std::vector<Expression>& arguments = call->arguments;
+    if (call->function == Function::Multiply || call->function == Function::Negate) {
+        std::vector<Expression> factors = factors_of(arguments[0], along);
+        if (call->function == Function::Negate)
+            factors.push_back(number(-1));
+        else
+            for (Expression& factor : factors_of(arguments[1], along))
+                factors.push_back(std::move(factor));
+        return factors;
+    }
+    // Infinity divided by infinity is no product: what divides is known to be finite.
+    if (call->function == Function::Divide && arrays_read(arguments[1]).empty()) {
+        std::vector<Expression> factors = factors_of(arguments[0], along);
+        factors.push_back(apply(Function::Divide, {number(1), arguments[1]}));
+        return factors;
+    }
+    if (call->function == Function::Select && is_literal(arguments[2], 0))
+        if (auto factors = masked_factors(*call, along)) return *std::move(factors);
+    return {expression};
+}
+
+/// The sets without some axes, those that have an axis in common as one.
+std::vector<AxisSet> linked(const std::vector<AxisSet>& sets, const AxisSet& without) {
+    std::vector<AxisSet> result;
+    for (AxisSet set : sets) {
+        std::erase_if(set, [&](AxisId axis) { return without.contains(axis); });
+        if (set.empty()) continue;
+        std::erase_if(result, [&](AxisSet& other) {
+            const bool meets = !common(set, other).empty();
+            if (meets) set.merge(other);
+            return meets;
+        });
+        result.push_back(std::move(set));
+    }
+    return result;
+}
+
+struct Sides {
+    AxisSet batch;
+    std::vector<AxisSet> both;
+};
+
+/// How the target's axes of the factors fall apart into two sides, what both have taken out.
+std::optional<Sides> sides_of(const std::vector<AxisSet>& uses) {
+    if (std::vector<AxisSet> both = linked(uses, {}); both.size() == 2) return Sides{{}, both};
+    for (std::size_t i = 0; i < uses.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j) {
+            const AxisSet batch = common(uses[i], uses[j]);
+            if (std::vector<AxisSet> both = linked(uses, batch); both.size() == 2)
+                return Sides{batch, both};
+        }
+    return std::nullopt;
+}
+
+/// Which axes of the target each side has.
+void share_axes(const std::vector<AxisId>& target, const Sides& sides, Contraction& found) {
+    const auto last = std::find_if(target.rbegin(), target.rend(), [&](AxisId axis) {
+        return sides.both[0].contains(axis) || sides.both[1].contains(axis);
+    });
+    const std::size_t right = sides.both[1].contains(*last) ? 1 : 0;
+    for (const AxisId axis : target)
+        (sides.batch.contains(axis)             ? found.batch
+         : sides.both[right].contains(axis)     ? found.columns
+         : sides.both[1 - right].contains(axis) ? found.rows
+                                                : found.others)
+            .push_back(axis);
+}
+
+}  // namespace
+
+std::optional<Contraction> contraction_of(const Statement& statement,
+                                          const std::vector<AxisId>& target,
+                                          const AxisFilter& counts, const AxesAlong& along) {
+    const Fold* fold = std::get_if<Fold>(&statement.body);
+    if (fold == nullptr || fold->monoid != kSum || fold->every_prefix || fold->values.size() != 1)
+        return std::nullopt;
+    Contraction found;
+    std::vector<AxisId> kept;
+    std::copy_if(target.begin(), target.end(), std::back_inserter(kept), counts);
+    std::copy_if(fold->over.begin(), fold->over.end(), std::back_inserter(found.depth), counts);
+    if (kept.size() < 2 || found.depth.empty()) return std::nullopt;
+
+    std::vector<Expression> inside;
+    std::vector<AxisSet> uses;
+    for (Expression& factor : factors_of(fold->values.front(), along)) {
+        const AxisSet axes = along(factor);
+        const auto runs = [&](AxisId axis) { return axes.contains(axis); };
+        if (std::none_of(found.depth.begin(), found.depth.end(), runs)) {
+            found.outside.push_back(std::move(factor));
+            continue;
+        }
+        AxisSet& own = uses.emplace_back();
+        std::copy_if(kept.begin(), kept.end(), std::inserter(own, own.end()), runs);
+        inside.push_back(std::move(factor));
+    }
+    const std::optional<Sides> sides = sides_of(uses);
+    if (!sides) return std::nullopt;
+    share_axes(kept, *sides, found);
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+        const auto runs = [&](AxisId axis) { return uses[i].contains(axis); };
+        const bool left = std::any_of(found.rows.begin(), found.rows.end(), runs);
+        const bool right = std::any_of(found.columns.begin(), found.columns.end(), runs);
+        (left ? found.left : right ? found.right : found.either).push_back(std::move(inside[i]));
+    }
+    return found;
+}
+
+AxisFilter tiled_axes(const std::vector<Axis>& axes, const Region& region) {
+    return [&](AxisId axis) {
+        return !axes[axis.index()].woven || !contains(region.groups, Group{axis, 1, Level::Block});
+    };
+}
+
+void swap_sides(Contraction& contraction) {
+    std::swap(contraction.rows, contraction.columns);
+    std::swap(contraction.left, contraction.right);
+}
+
+void place_either(Contraction& contraction) {
+    for (Expression& factor : contraction.either)
+        (contraction.left.size() > 1 ? contraction.left : contraction.right)
+            .push_back(std::move(factor));
+    contraction.either.clear();
+}
+
+ElementType multiplied_type(const std::array<std::optional<ElementType>, 2>& loaded,
+                            std::optional<ElementType> beside) {
+    std::set<ElementType> types;
+    bool small = true;  // bf16 holds every operand
+    for (const std::optional<ElementType>& type : loaded) {
+        small = small && type && converts_exactly(*type, ElementType::BF16);
+        if (type && is_multiplied(*type)) types.insert(*type);
+    }
+    // tf32 holds bf16 and f16.
+    if (!types.empty()) return types.size() > 1 ? ElementType::TF32 : *types.begin();
+    return small ? ElementType::BF16 : beside.value_or(ElementType::TF32);
+}
+
+}  // namespace napkin
