@@ -151,6 +151,9 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->allow_extra_args(false)
             ->type_name("ARRAY=FILE.npy");
     }
+    if (takes.calibration)
+        app.add_flag("--print", out.print,
+                     "write the kernels that would measure, for `--arch`, and run nothing");
     if (takes.sweep) {
         app.add_option("--sweep", out.sweep,
                        "times while sizes or a figure of the machine change, as in q=512..16384 or "
@@ -260,8 +263,8 @@ std::string files_of(const std::string& name, const std::string& command) {
 
 OptionUsage usage_of(const CLI::Option& option, const CommandUsage& command) {
     const std::string name = option.get_single_name();
-    const bool machine =
-        name == "machine" || name == "MACHINES" || (name == "NAME" && command.name == "machines");
+    const bool machine = name == "machine" || name == "MACHINES" || name == "MACHINE" ||
+                         (name == "NAME" && command.name == "machines");
     OptionUsage usage;
     for (const std::string& letter : option.get_snames()) usage.names.push_back("-" + letter);
     for (const std::string& word : option.get_lnames()) usage.names.push_back("--" + word);

@@ -42,6 +42,7 @@ struct Arguments {
     std::string gradient_derivation;   ///< `export --gradient-drv`
     std::vector<std::string> cubins;   ///< `export --cubin`, architectures
     bool json = false;
+    bool print = false;  ///< `calibrate --print`
     bool steps = false;
     bool tile = false;
     std::string region;  ///< `draw --region`; empty for all

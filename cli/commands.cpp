@@ -65,6 +65,8 @@ std::span<const Subcommand> all_subcommands() {
                    Takes{.file = false, .sets = false, .output = true, .json = true, .topic = "NAME"}, run_machines},
         Subcommand{"compare", "figures of machines side by side",
                    Takes{.file = false, .sets = false, .json = true, .several = true}, run_compare},
+        Subcommand{"calibrate", "measure a machine's figures on the GPU that is here, and write its file",
+                   Takes{.file = false, .sets = false, .output = true, .json = true, .arch = true, .calibration = true, .topic = "MACHINE"}, run_calibrate},
         Subcommand{"lsp", "serve editors: what is wrong, what a name is and costs, completion, renaming, on standard input and output",
                    Takes{.file = false, .sets = false}, run_lsp},
         Subcommand{"doctor", "say what is missing on this machine, and what works anyway",

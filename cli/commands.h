@@ -50,6 +50,7 @@ struct Takes {
     bool sheet = false;  ///< the answers to them
     bool seed = false;
     bool exported = false;        ///< how an export is named, and which sizes it leaves open
+    bool calibration = false;     ///< the kernels that measure
     bool sweep = false;           ///< a size or a figure that changes
     bool several = false;         ///< machines, as many as are named
     bool two = false;             ///< derivations, two of them
@@ -67,6 +68,7 @@ struct Subcommand {
 [[nodiscard]] Result<int> run_check(Context& context);
 [[nodiscard]] Result<int> run_bench(Context& context);
 [[nodiscard]] Result<int> run_bound(Context& context);
+[[nodiscard]] Result<int> run_calibrate(Context& context);
 [[nodiscard]] Result<int> run_cost(Context& context);
 [[nodiscard]] Result<int> run_derive(Context& context);
 [[nodiscard]] Result<int> run_diff(Context& context);

@@ -35,6 +35,12 @@ Json json_of(const std::vector<SizeInUse>& sizes) {
     return json;
 }
 
+/// Null where the machine lacks a figure for it.
+Json joules_json(const Energy& energy) {
+    if (!energy.unknown.empty()) return nullptr;
+    return Json{{"low", energy.low}, {"high", energy.high}};
+}
+
 Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_json) {
     const RegionCost& region = costed.cost.regions[index];
     const Diagram& diagram = costed.state.diagram;
@@ -58,6 +64,7 @@ Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_j
     if (costed.machine != nullptr) {
         const TimeEstimate time = time_of(region, *costed.machine);
         json["time_us"] = time_json(time);
+        json["joules"] = joules_json(time.energy);
         json["binds"] = time.binds;
         json["waves"] = time.waves;
         json["fits"] = excesses_of(region, *costed.machine).empty();
@@ -85,7 +92,9 @@ Json cost_json(const Costed& costed) {
     total["exps"] = costed.cost.exponentials;
     if (costed.machine != nullptr) {
         json["machine"] = costed.machine->name;
-        total["time_us"] = time_json(time_of(costed.cost, *costed.machine));
+        const TimeEstimate time = time_of(costed.cost, *costed.machine);
+        total["time_us"] = time_json(time);
+        total["joules"] = joules_json(time.energy);
     }
     const Ratios ratios = ratios_of(costed);
     if (ratios.to_bound) total["to_bound"] = *ratios.to_bound;

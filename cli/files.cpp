@@ -126,9 +126,10 @@ std::string after_equals(const std::string& text) {
 }
 
 std::vector<std::string> files_read(const Arguments& arguments) {
-    std::vector<std::string> files{arguments.file, arguments.derivation, arguments.quiz,
-                                   arguments.certificate,
-                                   arguments.machine.substr(0, arguments.machine.find(','))};
+    std::vector<std::string> files{
+        arguments.file,  arguments.derivation,
+        arguments.quiz,  arguments.certificate,
+        arguments.topic, arguments.machine.substr(0, arguments.machine.find(','))};
     for (const std::string& input : arguments.inputs) files.push_back(after_equals(input));
     return files;
 }

@@ -23,6 +23,17 @@ Diagnostic nothing_to_measure_on(const std::string& why_no_device,
         Failure::Missing);
 }
 
+Diagnostic calibration_stopped() {
+    return plain_error("E9083", "stopped before all was measured, and nothing is written",
+                       "the same command begins again");
+}
+
+Diagnostic no_machine_of_device(const std::string& device) {
+    return plain_error("E9084", "there is no machine file for " + device,
+                       "name one to start from, whose figures stay where none is measured: "
+                       "`napkin calibrate A100 -o mine.toml`");
+}
+
 Diagnostic other_device(const std::string& device, const std::string& machine) {
     Diagnostic warning = plain_error(
         "W9002",

@@ -14,6 +14,9 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic nothing_to_measure_on(const std::string& why_no_device,
                                                const std::vector<std::string>& missing,
                                                std::size_t all, const std::string& where);
+/// Of `calibrate`.
+[[nodiscard]] Diagnostic calibration_stopped();
+[[nodiscard]] Diagnostic no_machine_of_device(const std::string& device);
 [[nodiscard]] Diagnostic other_device(const std::string& device, const std::string& machine);
 
 }  // namespace napkin::cli

@@ -120,6 +120,12 @@ std::string interval_text(const TimeEstimate& time) {
     return low == high ? low : low + " to " + high;
 }
 
+std::string energy_text(const TimeEstimate& time, const Machine& machine) {
+    const std::string& unknown = time.energy.unknown;
+    return "  energy " + text_of(time.energy) +
+           (unknown.empty() ? "" : ": " + machine.name + " has no `" + unknown + "`") + "\n";
+}
+
 std::string time_text(const RegionCost& cost, const Machine& machine) {
     const TimeEstimate time = time_of(cost, machine);
     std::string text = "  " + interval_text(time) + " on " + machine.name + ", bound by " +
@@ -132,7 +138,7 @@ std::string time_text(const RegionCost& cost, const Machine& machine) {
                         term.low == term.high ? text_of(term.low)
                                               : text_of(term.low) + " to " + text_of(term.high),
                         term.from});
-    text += aligned(rows);
+    text += aligned(rows) + energy_text(time, machine);
     for (const Excess& excess : excesses_of(cost, machine))
         text += "  does not fit: " + describe(excess) + "\n";
     return text;
@@ -181,7 +187,8 @@ std::string print_table(const Cost& cost, const Machine* machine) {
     text += "  " + text_of(Operations{static_cast<double>(cost.operations)}) + " and " +
             std::to_string(cost.exponentials) + " exponentials\n";
     if (machine != nullptr)
-        text += "  " + interval_text(time_of(cost, *machine)) + " on " + machine->name + "\n";
+        text += "  " + interval_text(time_of(cost, *machine)) + " on " + machine->name + "\n" +
+                energy_text(time_of(cost, *machine), *machine);
     return text;
 }
 

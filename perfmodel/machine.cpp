@@ -59,6 +59,13 @@ constexpr std::array kFigures = {
     FigureKind{"latency.group_turn", Dimension::Time, "likewise, where it is waited for a turn later"},
     FigureKind{"latency.barrier", Dimension::Time, "a barrier of one block"},
     FigureKind{"power.limit", Dimension::Power, "board power"},
+    FigureKind{"power.idle", Dimension::Power, "what the board draws with nothing to do"},
+    FigureKind{"energy.device", Dimension::Energy, "of a byte from or to device memory"},
+    FigureKind{"energy.cache", Dimension::Energy, "of a byte from or to the cache"},
+    FigureKind{"energy.block", Dimension::Energy, "of a byte from shared memory"},
+    FigureKind{"energy.tensor_core", Dimension::Energy, "of an operation of a bf16 product; of others as their rates are"},
+    FigureKind{"energy.arithmetic", Dimension::Energy, "of an fp32 multiply-add"},
+    FigureKind{"energy.exponential", Dimension::Energy, "of an exponential"},
     FigureKind{"model.spread", Dimension::Share, "by how much a time may differ from what the model says"},
 };
 // clang-format on

@@ -22,14 +22,15 @@
 
 namespace napkin {
 
-enum class Dimension { Memory, Count, Bandwidth, Rate, Frequency, Time, Power, Share };
+enum class Dimension { Memory, Count, Bandwidth, Rate, Frequency, Time, Power, Energy, Share };
 /// Who says so: somebody measured it, a maker or a paper published it, or it is taken for granted.
 enum class Origin { Measured, Published, Assumed };
 [[nodiscard]] const char* name_of(Origin origin);
 
 /// One number of a machine file.
 struct Figure {
-    double value = 0;        ///< in bytes, seconds, hertz, watts, so many a second, or a part of 1
+    double value =
+        0;  ///< in bytes, seconds, hertz, watts, joules, so many a second, or a part of 1
     bool per_clock = false;  ///< so many a clock and processor instead
     std::string text;        ///< as written: `227 KiB`
     Origin origin = Origin::Assumed;
@@ -84,6 +85,9 @@ struct Machine {
                                             const std::string& text);
 /// Every figure with its meaning and source, for `napkin machines NAME`.
 [[nodiscard]] std::string print(const Machine& machine);
+
+/// The same machine as the text of a file that reads back as it.
+[[nodiscard]] std::string machine_file_text(const Machine& machine);
 
 /// A number with its unit, or what is wrong with it.
 [[nodiscard]] std::variant<Figure, std::string> parse_figure(std::string_view text,

@@ -49,6 +49,8 @@ constexpr std::array kUnits = {
     UnitName{"ns", Dimension::Time, 1e-9},
     UnitName{"W", Dimension::Power, 1},
     UnitName{"kW", Dimension::Power, 1e3},
+    UnitName{"pJ", Dimension::Energy, 1e-12},
+    UnitName{"nJ", Dimension::Energy, 1e-9},
     UnitName{"%", Dimension::Share, 0.01},
 };
 

@@ -67,23 +67,72 @@ void add_pipelines(const UnitWork& all, const Busy& busy, const Machine& machine
     add(name, busy.tensor, text_of(Operations{products}));
 }
 
-/// Every pipeline by itself.
-void add_terms(const KernelWork& work, const Machine& machine, const BlockClock& clock,
-               TimeEstimate& time) {
-    const Bytes moved{work.loaded + work.saved};
-    if (const auto rate = machine.bandwidth(Level::Device))
-        add_term("device memory", Bytes{clock.from_device(work)},
-                 BytesPerSecond{rate->value * machine.figure("device.reached").value_or(1)}, time);
-    if (const auto rate = machine.bandwidth(Level::Cache)) add_term("cache", moved, *rate, time);
+/// What the units of all blocks do.
+UnitWork all_of(const KernelWork& work) {
     UnitWork all = static_cast<double>(work.blocks) * work.edges;
     const double share = work.pattern.empty() || work.data_decides ? 1 : mean_share(work);
     for (const LoopWork& loop : work.loops)
         all += (loop.is_masked ? share : 1) * loop.chunks * static_cast<double>(work.blocks) *
                loop.chunk;
+    return all;
+}
+
+/// Every pipeline by itself.
+void add_terms(const KernelWork& work, const UnitWork& all, const Machine& machine,
+               const BlockClock& clock, TimeEstimate& time) {
+    const Bytes moved{work.loaded + work.saved};
+    if (const auto rate = machine.bandwidth(Level::Device))
+        add_term("device memory", Bytes{clock.from_device(work)},
+                 BytesPerSecond{rate->value * machine.figure("device.reached").value_or(1)}, time);
+    if (const auto rate = machine.bandwidth(Level::Cache)) add_term("cache", moved, *rate, time);
     add_pipelines(all, clock.busy(all, work), machine, time);
 }
 
+/// What a machine's figures of energy say of a kernel's work beside the board's idle power.
+Energy energy_of(const KernelWork& work, const UnitWork& all, double from_device,
+                 const Machine& machine, const TimeEstimate& time) {
+    Energy energy;
+    const auto figure = [&](const char* key) {
+        const std::optional<double> value = machine.figure(key);
+        if (!value && energy.unknown.empty()) energy.unknown = key;
+        return value.value_or(0);
+    };
+    const auto of = [&](const char* key, double amount) {
+        return amount > 0 ? amount * figure(key) : 0;
+    };
+    double products = 0;  // of bf16, that take as long
+    const double bf16 = machine.rate("tensor_core.bf16").value_or(0);
+    for (const auto& [type, count] : all.products)
+        if (const auto rate = machine.tensor_core(type)) products += count * bf16 / rate->value;
+    const double idle = figure("power.idle");
+    const double worked =
+        of("energy.device", from_device) + of("energy.cache", work.loaded + work.saved) +
+        of("energy.block", all.shared) + of("energy.tensor_core", products) +
+        of("energy.arithmetic", all.instructions) + of("energy.exponential", all.exponentials);
+    const double spread = machine.figure("model.spread").value_or(0);
+    const double most = machine.figure("power.limit").value_or(0) * time.high.value;
+    if (!energy.unknown.empty()) {
+        energy.high = most;
+        return energy;
+    }
+    energy.low = idle * time.low.value + worked * (1 - spread);
+    energy.high = idle * time.high.value + worked * (1 + spread);
+    if (most > 0) energy.high = std::min(energy.high, most);
+    energy.low = std::min(energy.low, energy.high);
+    return energy;
+}
+
 }  // namespace
+
+std::string text_of(const Energy& energy) {
+    const auto text = [](double joules) {
+        return joules < 1e-3 ? fmt::format("{:.3g} uJ", joules * 1e6)
+               : joules < 1  ? fmt::format("{:.3g} mJ", joules * 1e3)
+                             : fmt::format("{:.3g} J", joules);
+    };
+    if (energy.unknown.empty()) return text(energy.low) + " to " + text(energy.high);
+    return energy.high > 0 ? "not known, at most " + text(energy.high) : "not known";
+}
 
 std::string text_of(Bytes amount) {
     return scaled_text(amount.value, "B");
@@ -104,7 +153,8 @@ TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
     time.resident = clock.resident_blocks(work);
     const std::int64_t slots = machine.processors() * time.resident;
     time.waves = (work.blocks + slots - 1) / slots;
-    add_terms(work, machine, clock, time);
+    const UnitWork all = all_of(work);
+    add_terms(work, all, machine, clock, time);
     std::vector<TimeTerm> longest = time.terms;
     std::stable_sort(longest.begin(), longest.end(),
                      [](const TimeTerm& a, const TimeTerm& b) { return a.low > b.low; });
@@ -113,7 +163,7 @@ TimeEstimate time_of(const KernelWork& work, const Machine& machine) {
     const BlockClock::Times times = clock.interval_of(work);
     time.high = Seconds{times.high};
     time.low = Seconds{times.low};
-    time.most_joules = machine.figure("power.limit").value_or(0) * time.high.value;
+    time.energy = energy_of(work, all, clock.from_device(work), machine, time);
     return time;
 }
 
@@ -129,7 +179,9 @@ TimeEstimate time_of(const Cost& cost, const Machine& machine) {
         const TimeEstimate time = time_of(region, machine);
         total.low += time.low;
         total.high += time.high;
-        total.most_joules += time.most_joules;
+        total.energy.low += time.energy.low;
+        total.energy.high += time.energy.high;
+        if (total.energy.unknown.empty()) total.energy.unknown = time.energy.unknown;
         waves += time.waves;
         if (time.middle() <= slowest) continue;
         slowest = time.middle();

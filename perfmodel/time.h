@@ -26,13 +26,20 @@ struct TimeTerm {
     std::string from;  ///< the numbers it was made of: `69.2 MB at 4.8 TB/s`
 };
 
+/// What is drawn, in joules.
+struct Energy {
+    double low = 0;
+    double high = 0;      ///< at most what the board's limit of power allows; 0 where nothing does
+    std::string unknown;  ///< the first figure that is lacking; the limit is all there is then
+};
+
 struct TimeEstimate {
     std::vector<TimeTerm> terms;
     Seconds low;  ///< launch included
     Seconds high;
-    std::string binds;          ///< the pipeline that is busy longest
-    std::string second;         ///< the one after it; empty where there is none
-    double most_joules = 0;     ///< at the board's limit of power; 0 where it has none
+    std::string binds;   ///< the pipeline that is busy longest
+    std::string second;  ///< the one after it; empty where there is none
+    Energy energy;
     std::int64_t resident = 1;  ///< blocks that one processor holds at once
     std::int64_t waves = 1;
     [[nodiscard]] Seconds middle() const { return 0.5 * (low + high); }
@@ -57,6 +64,8 @@ struct Excess {
 /// `69.2 MB`, `1.5 KiB` never: powers of ten, three digits.
 [[nodiscard]] std::string text_of(Bytes amount);
 [[nodiscard]] std::string text_of(Seconds time);
+/// `12.3 mJ to 14 mJ`, `not known, at most 539 mJ`, or `not known`.
+[[nodiscard]] std::string text_of(const Energy& energy);
 [[nodiscard]] std::string text_of(Operations amount);
 
 }  // namespace napkin

@@ -77,6 +77,18 @@ Result<Driver> Driver::open(int device) {
     return driver;
 }
 
+std::int64_t Driver::memory_bytes() const {
+    std::size_t bytes = 0;
+    call("cuDeviceTotalMem_v2", &bytes, device_);
+    return static_cast<std::int64_t>(bytes);
+}
+
+std::string Driver::bus() const {
+    std::array<char, 32> bus{};
+    call("cuDeviceGetPCIBusId", bus.data(), static_cast<int>(bus.size()), device_);
+    return bus.data();
+}
+
 DeviceAddress Driver::allocate(std::int64_t bytes) const {
     DeviceAddress address = 0;
     call("cuMemAlloc_v2", &address, static_cast<std::size_t>(bytes));

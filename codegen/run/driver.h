@@ -52,6 +52,11 @@ public:
 
     [[nodiscard]] const DeviceStatus& status() const { return status_; }
     [[nodiscard]] std::int64_t cache_bytes() const { return cache_bytes_; }
+    /// An attribute by the number that the driver's enumeration gives it.
+    [[nodiscard]] int attribute(int number) const;
+    [[nodiscard]] std::int64_t memory_bytes() const;
+    /// `0000:1b:00.0`.
+    [[nodiscard]] std::string bus() const;
 
     [[nodiscard]] DeviceAddress allocate(std::int64_t bytes) const;
     void free(DeviceAddress address) const;
@@ -80,7 +85,6 @@ private:
     Driver() = default;
     template <class... Arguments>
     void call(const char* name, Arguments... arguments) const;
-    [[nodiscard]] int attribute(int number) const;
 
     void* library_ = nullptr;
     int device_ = 0;

@@ -1,43 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/interprocess/sync/file_lock.hpp>
-#include <fstream>
 #include <list>
 
 #include "codegen/run/arguments.h"
+#include "codegen/run/device_turn.h"
 #include "codegen/run/driver.h"
 #include "codegen/run/execute.h"
-#include "codegen/run/folders.h"
 #include "codegen/run/messages.h"
 
 namespace napkin {
 namespace {
-
-/// While it lives no other process of this user runs kernels on the device through napkin: several
-/// may compile and compare at once, and nobody's work is in another's times. Where the cache folder
-/// cannot be written nobody waits.
-class DeviceTurn {
-public:
-    explicit DeviceTurn(int device) {
-        const std::filesystem::path file = cache_folder() / fmt::format("device-{}", device);
-        std::error_code ignored;
-        std::filesystem::create_directories(file.parent_path(), ignored);
-        if (!std::ofstream(file, std::ios::app).good()) return;
-        lock_ = boost::interprocess::file_lock(file.c_str());
-        lock_.lock();
-        held_ = true;
-    }
-    ~DeviceTurn() {
-        if (held_) lock_.unlock();
-    }
-    DeviceTurn(const DeviceTurn&) = delete;
-    DeviceTurn& operator=(const DeviceTurn&) = delete;
-
-private:
-    boost::interprocess::file_lock lock_;
-    bool held_ = false;
-};
 
 /// Buffers on the device, freed with the object.
 class DeviceBuffers {

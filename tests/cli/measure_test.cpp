@@ -13,6 +13,7 @@
 #include "codegen/run/compile.h"
 #include "tests/cli/transcript.h"
 #include "tests/golden.h"
+#include "tests/support/provided.h"
 
 namespace napkin::test {
 namespace {
@@ -76,9 +77,7 @@ const std::string kOnFake = "LD_LIBRARY_PATH=" NAPKIN_FAKE_CUDA " ";
 const std::string kOnNone = "mkdir -p none; : > none/libcuda.so.1; LD_LIBRARY_PATH=none ";
 
 bool compiles_here() {
-    if (nvrtc_status().missing.empty()) return true;
-    MESSAGE("skipped: " << nvrtc_status().missing);
-    return false;
+    return provided("nvrtc", nvrtc_status().missing);
 }
 
 }  // namespace
@@ -302,6 +301,72 @@ TEST_CASE("search --measure stops in order, and goes on") {
              std::string::npos);
     const std::string rest = run(kOnFake + search);
     CHECK_NE(rest.find("# zeroes: 3 candidates timed"), std::string::npos);
+}
+
+TEST_CASE("calibrate writes the file of the machine that is here") {
+    if (!compiles_here()) return;
+    const std::string told = run(kOnFake + "napkin calibrate -o mine.toml");
+    CHECK_EQ(told.find("[exit"), std::string::npos);
+    // A round of the fake device is 1000 clocks and 625 ns, and every launch 64 ms.
+    for (const char* reading :
+         {"# NVIDIA H200, driver 13.0, as `napkin calibrate` measured it",
+          "shared                                           131.1 B/clk",
+          "wgmma m64n128k16 bf16                        4194.3 FLOP/clk",
+          "copy by 1 block                                   524.3 MB/s", "launch          ",
+          "# not measured: tensor_core.tf32: no instruction of a warp group",
+          "# kept as in H200: block.fetched, cluster.blocks, device.bandwidth, "}) {
+        INFO(reading);
+        CHECK_NE(told.find(reading), std::string::npos);
+    }
+    const std::string file = read_text(folder() + "/mine.toml");
+    CHECK_EQ(file.find(told), 0);
+    CHECK_EQ(run("napkin machines ./mine.toml | grep -c 'measured: napkin calibrate on NVIDIA "
+                 "H200, driver 13.0: '"),
+             "31\n");
+    CHECK_NE(run("napkin machines ./mine.toml").find("processor.sustained"), std::string::npos);
+    // A figure that nothing measured keeps its source.
+    CHECK_NE(
+        file.find("\ncapacity = { value = \"1020 B\", from = \"published\", source = \"CUDA C++"),
+        std::string::npos);
+    const std::string compared = run("napkin compare H200 H100 ./mine.toml");
+    CHECK_NE(compared.substr(0, compared.find('\n')).find(" H200-measured"), std::string::npos);
+    CHECK_NE(compared.find("\nblock.processors"), std::string::npos);
+    CHECK_NE(compared.find("\nenergy.device"), std::string::npos);
+    // With its figures of energy, what a kernel draws is known.
+    const std::string cost = "napkin cost " NAPKIN_EXAMPLES_DIR "/matmul.ncd --machine ";
+    CHECK_NE(run(cost + "H200").find("  energy not known, at most "), std::string::npos);
+    CHECK_NE(run(cost + "./mine.toml").find("  energy "), std::string::npos);
+    CHECK_EQ(run(cost + "./mine.toml").find("not known"), std::string::npos);
+    CHECK_NE(run(kOnFake + "napkin calibrate ./mine.toml -o mine.toml").find("error[E9020]"),
+             std::string::npos);
+}
+
+TEST_CASE("calibrate says what stands in its way, and writes nothing then") {
+    const std::string nowhere = run(kOnNone + "napkin calibrate -o none.toml; ls none.toml");
+    CHECK_NE(nowhere.find("error[E0913]: no CUDA device can be used"), std::string::npos);
+    CHECK_NE(nowhere.find("cannot access 'none.toml'"), std::string::npos);
+    CHECK_NE(run(kOnFake + "napkin calibrate H20 -o none.toml").find("error[E0"),
+             std::string::npos);
+    CHECK_NE(run("FAKE_CUDA_NAME='NVIDIA X1' " + kOnFake + "napkin calibrate").find("error[E9084]"),
+             std::string::npos);
+    CHECK_NE(run("FAKE_CUDA_FAILS=cuLaunchKernel " + kOnFake + "napkin calibrate -o none.toml")
+                 .find("error[E0914]: the CUDA driver failed in `cuLaunchKernel`"),
+             std::string::npos);
+    if (!compiles_here()) return;
+    const std::string stopped = run("FAKE_CUDA_PAUSE=100 " + kOnFake +
+                                    "timeout --preserve-status -s INT 8 napkin calibrate "
+                                    "-o none.toml; ls none.toml");
+    CHECK_NE(stopped.find("error[E9083]"), std::string::npos);
+    CHECK_NE(stopped.find("cannot access 'none.toml'"), std::string::npos);
+}
+
+TEST_CASE("calibrate --print writes every kernel, without a GPU") {
+    const std::string sources = run(kOnNone + "napkin calibrate --print --arch sm_90");
+    CHECK_NE(sources.find("// wgmma m64n256k16 bf16: eight products of a warp group"),
+             std::string::npos);
+    CHECK_EQ(sources.find('@'), std::string::npos);
+    CHECK_EQ(run(kOnNone + "napkin calibrate --print --arch sm_80").find("wgmma"),
+             std::string::npos);
 }
 
 }  // namespace napkin::test

@@ -46,6 +46,18 @@ TEST_CASE("every machine of the binary reads, with a source for every number") {
     }
 }
 
+TEST_CASE("a machine's text is a file of the same machine") {
+    for (const std::string& name : machine_names()) {
+        Machine known = machine(name + ",power.idle=75W,energy.device=40pJ");
+        known.title += " \"quoted\" \\ \t";
+        SourceMap sources;
+        const Result<Machine> again =
+            parse_machine(sources, "again.toml", machine_file_text(known));
+        if (!again) FAIL(rendered(again.error(), sources));
+        CHECK(*again == known);
+    }
+}
+
 TEST_CASE("figures resolve to the whole device") {
     const Machine h200 = machine("h200");
     CHECK_EQ(h200.capacity(Level::Block)->value, 227 * 1024);

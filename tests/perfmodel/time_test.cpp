@@ -81,13 +81,20 @@ std::vector<RegionCost> workloads() {
     return costs;
 }
 
+/// Figures of energy are measured (`napkin calibrate`), and stand in no machine file yet.
+const std::string kWithEnergy =
+    "H200,power.idle=75W,energy.device=40pJ,energy.cache=10pJ,energy.block=2pJ,"
+    "energy.tensor_core=0.5pJ,energy.arithmetic=3pJ,energy.exponential=5pJ";
+
 /// Everything that the model says of these costs on a machine.
 std::string said(const std::vector<RegionCost>& costs, const Machine& on) {
     std::string text;
     for (const RegionCost& cost : costs) {
         const TimeEstimate time = time_of(cost, on);
         text += std::to_string(1e9 * time.low.value) + " " + std::to_string(1e9 * time.high.value) +
-                " " + std::to_string(time.most_joules) + " " + std::to_string(time.resident);
+                " " + std::to_string(1e12 * time.energy.low) + " " +
+                std::to_string(1e12 * time.energy.high) + time.energy.unknown + " " +
+                std::to_string(time.resident);
         for (const TimeTerm& term : time.terms) text += " " + term.name + term.from;
         for (const Excess& excess : excesses_of(cost, on)) text += " " + describe(excess);
         const auto best = best_of(cost, on.capacity(Level::Block).value_or(Bytes{1}));
@@ -103,7 +110,9 @@ TEST_CASE("every figure of a machine is one that the model reads") {
     const std::set<std::string> not_yet = {"cluster.bandwidth", "cluster.blocks"};
     const std::vector<RegionCost> costs = workloads();
     std::set<std::string> given;
-    for (const std::string& name : machine_names()) {
+    std::vector<std::string> names = machine_names();
+    names.push_back(kWithEnergy);
+    for (const std::string& name : names) {
         const Machine known = read_machine(name);
         const std::string before = said(costs, known);
         for (const auto& [key, figure] : known.figures) {
@@ -123,6 +132,26 @@ TEST_CASE("every figure of a machine is one that the model reads") {
         INFO(std::string(kind.key));
         CHECK(given.contains(std::string(kind.key)));
     }
+}
+
+TEST_CASE("energy is that of the work and of waiting, within the board's limit") {
+    const RegionCost cost =
+        test::cost(derived(softmax(32768, 2048), "group n by 4\n")).regions.front();
+    CHECK_EQ(time_of(cost, read_machine("H200")).energy.unknown, "power.idle");
+    CHECK(text_of(time_of(cost, read_machine("H200")).energy).starts_with("not known, at most "));
+    CHECK_EQ(text_of(time_of(cost, read_machine("abstract2")).energy), "not known");
+    const TimeEstimate time = time_of(cost, read_machine(kWithEnergy));
+    CHECK(time.energy.unknown.empty());
+    // Every element is read and written once in two bytes, and is of one exponential.
+    const double elements = 32768.0 * 2048;
+    const double least = 75 * time.low.value + 0.905 * elements * (4 * 50e-12 + 5e-12);
+    CHECK_GT(time.energy.low, least);
+    CHECK_LT(time.energy.low, 2 * least);
+    CHECK_GT(time.energy.high, time.energy.low);
+    CHECK_LE(time.energy.high, 700 * time.high.value * (1 + 1e-12));
+    const TimeEstimate limited = time_of(cost, read_machine(kWithEnergy + ",power.limit=76W"));
+    CHECK_EQ(limited.energy.high, doctest::Approx(76 * time.high.value));
+    CHECK_LE(limited.energy.low, limited.energy.high);
 }
 
 TEST_CASE("one block has no more than the bandwidth of one processor") {

@@ -1,6 +1,6 @@
 // A CUDA driver without a device: memory is the host's, kernels write zeroes where nothing was
 // written, and time is told by how many were launched. `FAKE_CUDA_FAILS` names a function that
-// fails, `FAKE_CUDA_PAUSE` the milliseconds that a launch takes.
+// fails, `FAKE_CUDA_PAUSE` the milliseconds that a launch takes, `FAKE_CUDA_NAME` the device.
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,6 +34,22 @@ void write_zeroes() {
     }
 }
 
+/// What functions that measure are handed out as.
+void*& measuring_function() {
+    static void* function = nullptr;
+    return function;
+}
+
+/// A clock of 1.6 GHz, at which every round takes 1000 clocks.
+void tell_times(unsigned blocks, void** arguments) {
+    auto* const times = *static_cast<std::uint64_t**>(arguments[0]);
+    const auto rounds = static_cast<std::uint64_t>(*static_cast<std::int64_t*>(arguments[3]));
+    for (unsigned block = 0; block < blocks; ++block) {
+        times[2 * block] = 1000 * rounds;
+        times[2 * block + 1] = 625 * rounds;
+    }
+}
+
 constexpr int kLaunchFailed = 719;
 
 int unless_failing(const char* name) {
@@ -57,7 +73,8 @@ int cuDeviceGet(int* device, int) {
     return 0;
 }
 int cuDeviceGetName(char* name, int size, int) {
-    std::strncpy(name, "NVIDIA H200", static_cast<std::size_t>(size));
+    const char* const given = std::getenv("FAKE_CUDA_NAME");
+    std::strncpy(name, given != nullptr ? given : "NVIDIA H200", static_cast<std::size_t>(size));
     return 0;
 }
 int cuDriverGetVersion(int* version) {
@@ -72,13 +89,27 @@ int cuCtxSetCurrent(void*) {
     return 0;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
+    constexpr int kKibi = 1024;
     switch (attribute) {
-    case 16: *value = 132; break;        // processors
-    case 38: *value = 60 << 20; break;   // bytes of cache
-    case 75: *value = 9; break;          // the architecture
-    case 97: *value = 227 << 10; break;  // shared memory of a block
+    case 16: *value = 132; break;                 // processors
+    case 38: *value = 60 * kKibi * kKibi; break;  // bytes of cache
+    case 39: *value = 2048; break;                // threads of a processor
+    case 75: *value = 9; break;                   // the architecture
+    case 81: *value = 228 * kKibi; break;         // shared memory of a processor
+    case 82: *value = 65536; break;               // registers of a processor
+    case 97: *value = 227 * kKibi; break;         // shared memory of a block
+    case 106: *value = 32; break;                 // blocks of a processor
+    case 111: *value = kKibi; break;              // reserved of a block
     default: *value = 0;
     }
+    return 0;
+}
+int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
+    *bytes = std::size_t{1} << 28;
+    return 0;
+}
+int cuDeviceGetPCIBusId(char* bus, int size, int) {
+    std::strncpy(bus, "0000:1b:00.0", static_cast<std::size_t>(size));
     return 0;
 }
 int cuMemAlloc_v2(std::uint64_t* address, std::size_t bytes) {
@@ -107,8 +138,11 @@ int cuModuleLoadData(void** module, const void*) {
     *module = &loaded;
     return 0;
 }
-int cuModuleGetFunction(void** function, void* module, const char*) {
-    *function = module;
+int cuModuleGetFunction(void** function, void* module, const char* name) {
+    static int measuring = 0;
+    const bool measures = std::strncmp(name, "measure_", 8) == 0;
+    *function = measures ? &measuring : module;
+    if (measures) measuring_function() = &measuring;
     return 0;
 }
 int cuFuncSetAttribute(void*, int, int) {
@@ -118,12 +152,15 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, std::si
     *blocks = 1;
     return 0;
 }
-int cuLaunchKernel(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-                   void*, void**, void**) {
+int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned, unsigned,
+                   unsigned, unsigned, void*, void** arguments, void**) {
     if (const char* pause = std::getenv("FAKE_CUDA_PAUSE"))
         ::usleep(static_cast<useconds_t>(1000 * std::atoi(pause)));
-    write_zeroes();
-    now() += 1.0F / 64;
+    if (function == measuring_function())
+        tell_times(blocks, arguments);
+    else
+        write_zeroes();
+    now() += function == measuring_function() ? 64.0F : 1.0F / 64;
     return unless_failing("cuLaunchKernel");
 }
 int cuTensorMapEncodeTiled(void*, int, std::uint32_t, void*, const std::uint64_t*,
