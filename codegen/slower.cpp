@@ -29,7 +29,7 @@ std::optional<std::string> slowness(const schedule::Program& program, const Op& 
     if (op.writes.empty() || !is_operand(program, op.writes.front())) return std::nullopt;
     if (program.apart(op.id) && !op.box)
         return fmt::format("its warp groups wait for threads that copy, since {}", op.unboxed);
-    if (op.kind == Op::Kind::Publish && op.side != Op::Side::None && op.lead == 0)
+    if (op.kind == Op::Kind::Publish && op.side != Op::Side::None && op.lead == 0 && !op.held)
         return fmt::format("its warp groups wait for `{}`, which they publish in its own turn",
                            op.text);
     return std::nullopt;

@@ -159,7 +159,8 @@ private:
         const TileStatement& leaf = *leaves_[op.leaf.index()];
         if (const Compute* compute = std::get_if<Compute>(&leaf.node)) {
             const auto product = plan_.products.find(op.leaf);
-            if (product == plan_.products.end()) return elements_of(*compute);
+            if (product == plan_.products.end())
+                return is_put_together(op) ? UnitWork{} : elements_of(*compute);
             if (op.kind == Kind::Elements) return left_of(*compute, product->second);
             if (op.kind == Kind::Publish)
                 return panel_of(*compute, op.side == schedule::Op::Side::Left
@@ -168,6 +169,13 @@ private:
             return product_of(op, *compute, product->second);
         }
         return moved_by(op, leaf);
+    }
+
+    /// Whether it but puts together what warps have folded.
+    [[nodiscard]] bool is_put_together(const schedule::Op& op) const {
+        if (!plan_.shared_folds.contains(op.leaf)) return false;
+        const bool by_lanes = plan_.lane_folds.contains(op.leaf);
+        return (op.kind == schedule::Op::Kind::Part) == by_lanes;
     }
 
     /// Copies and saves: 16 bytes an instruction, and what computes its addresses; a box comes by
@@ -261,7 +269,9 @@ private:
         double places = elements(compute.statement.targets.front());
         for (const AxisId axis : folded_axes(compute.statement)) places *= extent(axis);
         // Where no column axis is shared by warps, each of them does all.
-        const bool is_split = plan_.split && contains(axes_of(compute), *plan_.split);
+        const std::vector<AxisId> axes = axes_of(compute);
+        const bool is_split = std::any_of(axes.begin(), axes.end(),
+                                          [&](AxisId axis) { return plan_.split.contains(axis); });
         return plan_.has_products() && !is_split ? places * static_cast<double>(plan_.warps_across)
                                                  : places;
     }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "schedule/share_columns.h"
 #include "schedule/statements.h"
 
 namespace napkin::schedule {
@@ -78,11 +79,11 @@ std::optional<AxisId> shareable(const RegionProgram& region, const Plan& plan) {
 }
 
 /// Columns of results and of other fragments that a warp holds at the same time, at most, where so
-/// many warps share those along one axis.
-std::int64_t columns_held(const Plan& plan, std::optional<AxisId> split = std::nullopt,
+/// many warps share those along some axes.
+std::int64_t columns_held(const Plan& plan, const std::set<AxisId>& split = {},
                           std::int64_t across = 1) {
     const auto of_warp = [&](AxisId axis) {
-        return extent_of(plan, axis) / (axis == split ? across : 1);
+        return extent_of(plan, axis) / (split.contains(axis) ? across : 1);
     };
     std::int64_t columns = 0;
     std::set<AxisId> counted;
@@ -194,7 +195,7 @@ public:
             first = find();
         }
         if (best_ == 0) return refusal(first);
-        if (plan_.warps_across > 1) plan_.split = split_;
+        if (plan_.warps_across > 1) plan_.split = {*split_};
         return std::nullopt;
     }
 
@@ -371,17 +372,19 @@ bool gains_from_tiles(const Plan& plan) {
 }
 
 /// Warp groups of 64 rows each, 16 of a warp. Where their registers do not hold a row, as few
-/// groups as do share its columns along the widest axis, and each computes the other columns whole.
+/// groups as do share its columns: those along every axis, or those along the widest, of which each
+/// computes the others whole.
 class GroupArrangement {
 public:
     GroupArrangement(const RegionProgram& region, const Limits& limits,
                      const RegionSchedule& wanted, Plan& plan)
-        : limits_(limits),
+        : region_(region),
+          limits_(limits),
           wanted_(wanted),
           plan_(plan),
           rows_(plan.extents.at(*plan.row)),
           down_(ceil_quotient(rows_, kRows)),
-          shared_(shareable(region, plan)) {}
+          widest_(shareable(region, plan)) {}
 
     std::optional<Refusal> run() {
         if (down_ > kMostGroups)
@@ -400,18 +403,29 @@ public:
                            fmt::format("that makes {} warp groups, and a block has at most {}",
                                        groups, kMostGroups));
         std::optional<Refusal> first;
-        for (std::int64_t across = 1; down_ * across <= kMostGroups; ++across) {
-            std::optional<Refusal> refusal = why_not(across);
-            if (!refusal) {
-                plan_.warps_down = kWarpsOfGroup * down_;
-                plan_.warps_across = across;
-                plan_.rows_of_warp = kTile;
-                plan_.split = across > 1 ? shared_ : std::nullopt;
-                return std::nullopt;
+        for (std::int64_t across = 1; down_ * across <= kMostGroups; ++across)
+            for (const bool repeated : {false, true}) {
+                const bool alone = across == 1;
+                if (across != wanted_.warps_across.value_or(across) ||
+                    repeated != wanted_.repeated.value_or(repeated) ||
+                    (alone && (repeated || wanted_.repeated)))
+                    continue;
+                Plan made = plan_;
+                made.warps_down = kWarpsOfGroup * down_;
+                made.warps_across = across;
+                made.rows_of_warp = kTile;
+                made.repeated = repeated;
+                std::optional<Refusal> refusal = split(made);
+                if (!refusal) refusal = why_not(made);
+                if (!refusal) {
+                    plan_ = std::move(made);
+                    share_columns(region_, plan_);
+                    return std::nullopt;
+                }
+                if (!first) first = std::move(refusal);
             }
-            if (!first || across == wanted_.warps_across) first = std::move(refusal);
-        }
-        return first;
+        if (first) return first;
+        return refused(1, "there is one warp group across, which repeats nothing");
     }
 
 private:
@@ -423,24 +437,43 @@ private:
     static constexpr const char* kOtherTiles =
         "choose other groups or chunks, or use `--target sm_80`";
 
-    [[nodiscard]] std::optional<Refusal> why_not(std::int64_t across) const {
-        const WarpShape shape{kWarpsOfGroup * down_, across};
+    /// Says which columns are shared, or why they cannot be.
+    [[nodiscard]] std::optional<Refusal> split(Plan& made) const {
+        const std::int64_t across = made.warps_across;
+        if (across == 1) return std::nullopt;
+        if (!made.repeated) {
+            made.split = column_axes(plan_);
+            if (std::optional<std::string> why = why_not_shared(region_, plan_, across))
+                return refused(across, *std::move(why));
+            return std::nullopt;
+        }
+        if (!widest_)
+            return refused(across,
+                           "columns are shared along one axis only where nothing needs a "
+                           "whole row of them, and nothing along other columns is saved");
+        made.split = {*widest_};
+        const std::int64_t columns = extent_of(plan_, *widest_);
+        if (columns % (across * kPanel) == 0) return std::nullopt;
+        return refused(across, fmt::format("{} columns are not {} times a multiple of {}", columns,
+                                           across, kPanel));
+    }
+
+    [[nodiscard]] std::optional<Refusal> why_not(const Plan& made) const {
+        const std::int64_t across = made.warps_across;
+        const WarpShape shape{made.warps_down, across};
         if (!as_wanted(shape, wanted_) ||
             (limits_.threads > 0 && limits_.threads != 32 * shape.warps()))
             return schedule::refused({fmt::format("{} rows take {} warps down", rows_, shape.down),
                                       {"warps", "warps_down", "warps_across"}},
                                      wanted_, "leave it out, and the planner chooses");
-        if (across > 1)
-            if (std::optional<Refusal> refusal = why_not_shared(across)) return refusal;
-        const std::int64_t held = columns_held(plan_, shared_, across);
+        const std::int64_t held = columns_held(made, made.split, across);
         const std::int64_t registers = registers_of_group(down_ * across);
         if (held / 2 > registers - kOthers)
             return refused(across, fmt::format("{} columns take {} registers of a thread, which "
                                                "has {}",
                                                held, held / 2, registers));
-        for (const auto& [leaf, product] : plan_.products) {
-            const std::int64_t columns =
-                extent_of(plan_, product.column) / (product.column == shared_ ? across : 1);
+        for (const auto& [leaf, product] : made.products) {
+            const std::int64_t columns = schedule::columns_of(made, product.column).of_warp;
             if (columns > kMostColumns)
                 return refused(across, fmt::format("warp groups multiply {} columns at once, and "
                                                    "a group would have {}",
@@ -449,30 +482,21 @@ private:
         return std::nullopt;
     }
 
-    [[nodiscard]] std::optional<Refusal> why_not_shared(std::int64_t across) const {
-        if (!shared_)
-            return refused(across,
-                           "warp groups share columns only where nothing needs a whole "
-                           "row of them, and nothing along other columns is saved");
-        const std::int64_t columns = extent_of(plan_, *shared_);
-        if (columns % (across * kPanel) == 0) return std::nullopt;
-        return refused(across, fmt::format("{} columns are not {} times a multiple of {}", columns,
-                                           across, kPanel));
-    }
-
     /// With so many groups across, which may be what was asked for.
     [[nodiscard]] Refusal refused(std::int64_t across, std::string reason) const {
-        if (across == 1 && !wanted_.warps_across) return {std::move(reason), kOtherTiles, {}};
-        return schedule::refused({std::move(reason), {"warps_across", "warps"}}, wanted_,
-                                 kOtherTiles);
+        if (across == 1 && !wanted_.warps_across && !wanted_.repeated)
+            return {std::move(reason), kOtherTiles, {}};
+        return schedule::refused({std::move(reason), {"warps_across", "repeated", "warps"}},
+                                 wanted_, kOtherTiles);
     }
 
+    const RegionProgram& region_;
     const Limits& limits_;
     const RegionSchedule& wanted_;
     Plan& plan_;
     std::int64_t rows_ = 0;
     std::int64_t down_ = 1;
-    std::optional<AxisId> shared_;  ///< the column axis that groups may share
+    std::optional<AxisId> widest_;  ///< the column axis that groups may share alone
 };
 
 std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits& limits,

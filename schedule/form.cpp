@@ -121,10 +121,27 @@ private:
             if (of_loop != loop) continue;
             leaf_ = leaf;
             const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
+            std::optional<BufferId> parts;
+            if (plan_.shared_folds.contains(leaf))
+                parts = form_part(compute, {*buffer_of(compute.targets.front())}, {}, body);
             Op& op = push(Op::Kind::Combine, name_of(compute.statement.targets.front()), body);
             op.reads = op.writes = {*buffer_of(compute.targets.front())};
+            if (parts) op.reads.push_back(*parts);
         }
         leaf_ = next;
+    }
+
+    /// What each warp has folded of its columns of a row.
+    BufferId form_part(const Compute& compute, std::vector<BufferId> reads, Cost cost, Body& body) {
+        const std::string& name = name_of(compute.statement.targets.front());
+        const BufferId parts =
+            add(name + "_parts", Buffer::Place::Shared,
+                kFloat * plan_.rows_of_warp * plan_.warps_down * plan_.warps_across);
+        Op& op = push(Op::Kind::Part, name, body);
+        op.reads = std::move(reads);
+        op.writes = {parts};
+        op.cost = cost;
+        return parts;
     }
 
     void add_marks(const Loop& loop, std::uint32_t source) {
@@ -181,6 +198,8 @@ private:
         } else {
             const BufferId target = *buffer_of(compute.targets.front());
             const bool shared = program_[target].place == Buffer::Place::Shared;
+            if (plan_.shared_folds.contains(leaf_) && !plan_.lane_folds.contains(leaf_))
+                return form_shared_fold(compute, target, body);
             Op& op = push(shared ? Op::Kind::Publish : Op::Kind::Elements,
                           name_of(compute.statement.targets.front()), body);
             op.reads = buffers_read(compute, expressions_of(compute.statement));
@@ -195,6 +214,17 @@ private:
         ++leaf_.value;
     }
 
+    void form_shared_fold(const Compute& compute, BufferId target, Body& body) {
+        const Fold& fold = std::get<Fold>(compute.statement.body);
+        const BufferId parts = form_part(compute, buffers_read(compute, {&fold.values.front()}),
+                                         elements_cost(compute), body);
+        Op& op = push(Op::Kind::Elements, name_of(compute.statement.targets.front()), body);
+        for (const Expression& seed : fold.seed) op.reads = buffers_read(compute, {&seed});
+        op.reads.push_back(parts);
+        op.writes = {target};
+        ++leaf_.value;
+    }
+
     BufferId form_panel(const Compute& compute, const Product& product, const Operand& side,
                         const char* which, Body& body) {
         const std::string name =
@@ -206,8 +236,10 @@ private:
         publish.side = &side == &product.left ? Op::Side::Left : Op::Side::Right;
         publish.reads = buffers_read(compute, {&side.value});
         publish.writes = {panel};
+        publish.held = side.from_registers;
         publish.cost.of(Unit::Issue) = static_cast<double>(elements) /
-                                       static_cast<double>(warps()) / rates_.lanes * kOperations;
+                                       static_cast<double>(warps()) / rates_.lanes *
+                                       (side.from_registers ? 1 : kOperations);
         return panel;
     }
 
@@ -359,6 +391,13 @@ private:
 
     [[nodiscard]] std::int64_t warps() const { return plan_.warps_down * plan_.warps_across; }
 
+    /// Warps across of which each computes elements along these axes.
+    [[nodiscard]] std::int64_t repeats(const std::vector<AxisId>& axes) const {
+        const bool shared = std::any_of(axes.begin(), axes.end(),
+                                        [&](AxisId axis) { return plan_.split.contains(axis); });
+        return limits_.warp_groups && !shared ? plan_.warps_across : 1;
+    }
+
     /// Of one warp, for its share of the elements of a chunk that no mask cuts.
     Cost elements_cost(const Compute& compute) const {
         const OperationCounts counts = operations_of(without_tests(compute.statement));
@@ -370,7 +409,9 @@ private:
         for (const AxisId axis : folded_axes(compute.statement))
             if (const auto extent = plan_.extents.find(axis); extent != plan_.extents.end())
                 places *= static_cast<double>(extent->second);
-        const auto share = static_cast<double>(warps());
+        std::vector<AxisId> axes = region_.arrays[compute.statement.targets.front().index()].axes;
+        for (const AxisId axis : folded_axes(compute.statement)) axes.push_back(axis);
+        const auto share = static_cast<double>(warps() / repeats(axes));
         const double operations = places * static_cast<double>(counts.flops_each) +
                                   elements * static_cast<double>(counts.flops_once);
         const double exponentials = places * static_cast<double>(counts.exponentials_each) +

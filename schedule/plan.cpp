@@ -299,7 +299,7 @@ ColumnShare columns_of(const Plan& plan, AxisId axis) {
     constexpr std::int64_t kLanesOfRow = 4;
     ColumnShare share;
     share.padded = padded(extent, kTile);
-    share.split = plan.split == axis;
+    share.split = plan.split.contains(axis);
     share.of_warp = share.padded / (share.split ? plan.warps_across : 1);
     share.of_thread = share.of_warp / kLanesOfRow;
     return share;

@@ -4,8 +4,9 @@
 // Every array of a region has at most two *wide* axes, those of which a block holds more than one
 // index; several axes on one side of a product are one, a tile axis (schedule/tile_axes.h). One
 // axis of the region is its *row* axis: the one along which every product's left operand and result
-// run. Warps own rows, and, where nothing needs a whole row, parts of the columns too. What an
-// array's wide axes are decides where its tile lives:
+// run. Warps own rows, and parts of the columns too where nothing needs a whole row, or where what
+// does is put together (schedule/share_columns.h). What an array's wide axes are decides where its
+// tile lives:
 //
 //   {}            a register of every thread
 //   {row}         registers of the threads that hold the row, the same in each
@@ -88,6 +89,8 @@ struct Operand {
     /// Where the block publishes the value otherwise; of a left operand that has neither, every
     /// warp computes its own rows in registers.
     std::optional<Panel> panel;
+    /// Of a panel: whether threads publish what they hold of `direct`.
+    bool from_registers = false;
     bool operator==(const Operand&) const = default;
 };
 
@@ -129,7 +132,11 @@ struct Plan {
     std::map<LeafId, std::uint32_t> lane_folds;
     std::int64_t warps_down = 4;    ///< warps along the rows
     std::int64_t warps_across = 1;  ///< warps along the columns of results
-    std::optional<AxisId> split;    ///< the column axis that warps_across share
+    std::set<AxisId> split;         ///< the column axes that warps_across share
+    bool repeated = false;          ///< whether each of them computes what lies along others
+    /// Folds along those axes, which are put together from what each warp has
+    /// (schedule/share_columns.h).
+    std::set<LeafId> shared_folds;
     std::int64_t rows_of_warp = 16;
     std::int64_t lanes_per_row = 4;  ///< threads of a row where no product is; warps where > 32
     std::int64_t vector = 8;         ///< neighbouring columns of a thread there

@@ -93,6 +93,8 @@ struct Op {
     /// Publish: all threads compute a matrix or vector in shared memory, or stage a result there.
     /// Fetch: the first operands of a product come to registers, before its chunk's turn.
     /// Combine: the lanes of a row put together what each has folded in the loop before.
+    /// Part: what a warp has folded of its share of a row's columns comes to shared memory, for
+    /// those that share the row.
     /// Of products of warp groups: Pack rounds a left operand in registers, Prepare brings the
     /// state to what the product is added to.
     enum class Kind {
@@ -102,6 +104,7 @@ struct Op {
         Prepare,
         Multiply,
         Elements,
+        Part,
         Combine,
         Publish,
         Store,
@@ -115,6 +118,7 @@ struct Op {
     Kind kind = Kind::Elements;
     Portion portion = Portion::Whole;
     Side side = Side::None;
+    bool held = false;  ///< of what is published, whether threads have it in registers
     /// Of a product: whether its operands are in shared memory and it adds to what is there, so
     /// that they can be fetched ahead.
     bool fetchable = false;

@@ -17,6 +17,7 @@ constexpr std::array kFields = {
     Field{"warps", "", "warps of a block", "simt sm_80 sm_90a", &RegionSchedule::warps},
     Field{"warps_down", "", "warps that share a block's rows", "sm_80 sm_90a", &RegionSchedule::warps_down},
     Field{"warps_across", "", "warps that share a block's columns", "sm_80 sm_90a", &RegionSchedule::warps_across},
+    Field{"repeated", "", "whether warps across compute again what lies along other columns", "sm_90a", &RegionSchedule::repeated},
     Field{"persistent", "", "whether a block takes one tile after another", "sm_90a", &RegionSchedule::persistent},
     Field{"stages", "ARRAY", "chunks of a loaded array that are held at once", "sm_80 sm_90a", &RegionSchedule::stages},
     Field{"leads", "OPERATION", "chunks by which an operation runs ahead of its loop", "sm_80 sm_90a", &RegionSchedule::leads, 0},

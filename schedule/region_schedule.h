@@ -24,6 +24,7 @@ struct RegionSchedule {
     std::optional<std::int64_t> warps;         ///< of a block
     std::optional<std::int64_t> warps_down;    ///< that share its rows
     std::optional<std::int64_t> warps_across;  ///< that share its columns
+    std::optional<bool> repeated;              ///< whether these compute other columns again
     std::optional<bool> persistent;            ///< whether a block takes tile after tile
     std::map<std::string, std::int64_t> stages;
     std::map<std::string, std::int64_t> leads;

@@ -20,11 +20,15 @@ constexpr double kBarrier = 60;
 
 constexpr std::int64_t kWarpsOfGroup = 4;
 
+bool is_of_elements(const Op& op) {
+    return op.kind == Op::Kind::Elements || op.kind == Op::Kind::Part;
+}
+
 std::vector<Chain> chains_of(const Program& program, const std::vector<OpId>& ops) {
     std::vector<Chain> chains;
     for (const OpId op : ops) {
-        const bool follows = !chains.empty() && program[op].kind == Op::Kind::Elements &&
-                             program[chains.back().back()].kind == Op::Kind::Elements;
+        const bool follows = !chains.empty() && is_of_elements(program[op]) &&
+                             is_of_elements(program[chains.back().back()]);
         if (follows)
             chains.back().push_back(op);
         else
@@ -57,7 +61,7 @@ bool may_lead(const Program& program, const Chain& chain, const std::vector<Chai
     };
     return std::all_of(chain.begin(), chain.end(), [&](OpId id) {
         const Op& op = program[id];
-        const bool alone = op.kind == Op::Kind::Publish || op.kind == Op::Kind::Elements;
+        const bool alone = op.kind == Op::Kind::Publish || is_of_elements(op);
         const auto own = [&](BufferId buffer) {
             return program[buffer].place == Buffer::Place::Shared || !touched_by_others(buffer);
         };
@@ -82,7 +86,7 @@ RotationStep step_of(const Program& program, const Chain& chain) {
                                  op.portion == Op::Portion::Whole && program.rings.empty();
         if (reads_first) step.start = kFetch;
         step.alone = op.kind == Op::Kind::Prepare || op.kind == Op::Kind::Pack;
-        step.in_place = !program.rings.empty() && op.kind == Op::Kind::Elements;
+        step.in_place = !program.rings.empty() && is_of_elements(op);
     }
     return step;
 }
@@ -106,7 +110,10 @@ bool only_adds(const Program& program, const std::vector<Chain>& chains) {
 bool together(const Program& program, const std::vector<Chain>& chains) {
     return !program.rings.empty() &&
            std::any_of(chains.begin(), chains.end(), [&](const Chain& chain) {
-               return program[chain.front()].kind == Op::Kind::Publish;
+               return std::any_of(chain.begin(), chain.end(), [&](OpId op) {
+                   return program[op].kind == Op::Kind::Publish ||
+                          program[op].kind == Op::Kind::Part;
+               });
            });
 }
 

@@ -190,6 +190,21 @@ NK_DEVICE void start_multiply(Fragment<1, kAcross>& acc, const LeftOperand<T, 1,
         start_product<T, !b.kAlongRows>(acc.at[0], left.at[0][step], b.at(step), add || step > 0);
     commit_products();
 }
+/// Stores a warp's results in a tile, rounded to T, the first at (row, column), which are multiples
+/// of 8.
+template <class T, int kRows, int kColumns, int kAcross>
+NK_DEVICE void store(const Fragment<1, kAcross>& results, Panels<T, kRows, kColumns> tile, int row,
+                     int column) {
+    static_assert(sizeof(T) == 2);
+    using Tile = Panels<T, kRows, kColumns>;
+#pragma unroll
+    for (int i = 0; i < 2; ++i)
+#pragma unroll
+        for (int j = 0; j < kAcross; ++j)
+            write_words(tile.data,
+                        Tile::place(row + results.row(i), column + results.column(2 * j)) * 2,
+                        {pack<T>(results(i, 2 * j), results(i, 2 * j + 1))});
+}
 /// So many products of numbers of 8 bits are summed by the tensor core, which keeps 13 bits of
 /// fraction of every sum.
 inline constexpr int kNarrowDepth = 128;

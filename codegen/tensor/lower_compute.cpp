@@ -67,7 +67,7 @@ void TensorLowering::lower_elements(LeafId leaf, const Compute& compute, Span sp
     const Fold& fold = std::get<Fold>(compute.statement.body);
     if (const auto serial = plan_.serial.find(leaf); serial != plan_.serial.end())
         return lower_serial(compute, fold, serial->second, body);
-    lower_fold(compute, fold, plan_.lane_folds.contains(leaf), body);
+    lower_fold(leaf, compute, fold, body);
 }
 
 /// What a computation without a fold gives every element. A fold over one index is none.
@@ -160,25 +160,21 @@ void TensorLowering::finish_map(const Compute& compute, const Domain& domain, Co
 }
 
 /// By lanes: each folds what it holds of a row, and nobody else's.
-void TensorLowering::lower_fold(const Compute& compute, const Fold& fold, bool by_lanes,
-                                Body& body) {
+void TensorLowering::lower_fold(LeafId leaf, const Compute& compute, const Fold& fold, Body& body) {
     const VariableId target = compute.targets.front();
     const schedule::Tile& tile = plan_.tiles.at(target);
     const Array& info = region_.arrays[region_.variables[target.index()].array.index()];
-    std::optional<AxisId> over;
-    bool rows = false;
-    for (const AxisId axis : fold.over) {
-        if (!plan_.extents.contains(axis) || plan_.extents.at(axis) <= 1) continue;
-        if (axis == plan_.row)
-            rows = true;
-        else
-            over = axis;
-    }
+    const auto [over, rows] = folded_axes(fold);
+    const bool by_lanes = plan_.lane_folds.contains(leaf);
     ExpressionScope scope = scope_for(compute);
     scales_.erase(compute.statement.targets.front());
     const Domain outer{tile.home == Home::Row, std::nullopt};
     Body before;
-    Code total = folded_elements(fold, over, rows, by_lanes, outer, scope, before);
+    Code total;
+    if (plan_.shared_folds.contains(leaf) && !by_lanes)
+        total.value = put_together(leaf, fold.monoid, before);
+    else
+        total = folded_elements(fold, over, rows, by_lanes, outer, scope, before);
     total.finite = !plan_.infinite.contains(compute.statement.targets.front());
     if (!fold.seed.empty()) {
         Code seed = print_hoisted(fold.seed.front(), outer, scope, before, before);
@@ -268,16 +264,80 @@ kernel::Expression TensorLowering::folded_across(MonoidId monoid,
                 {part, variable(scratch_)});
 }
 
+/// Along columns, and whether along the rows.
+std::pair<std::optional<AxisId>, bool> TensorLowering::folded_axes(const Fold& fold) const {
+    std::optional<AxisId> over;
+    bool rows = false;
+    for (const AxisId axis : fold.over) {
+        if (!plan_.extents.contains(axis) || plan_.extents.at(axis) <= 1) continue;
+        if (axis == plan_.row)
+            rows = true;
+        else
+            over = axis;
+    }
+    return {over, rows};
+}
+
+/// Where the part of a row is that one of those that share it has folded.
+kernel::Expression TensorLowering::part_at(LeafId fold, const kernel::Expression& across) const {
+    const auto op =
+        std::find_if(schedule_.ops.begin(), schedule_.ops.end(), [&](const schedule::Op& each) {
+            return each.leaf == fold && each.kind == schedule::Op::Kind::Part;
+        });
+    const kernel::Expression row = variable(axis_names_[plan_.row->index()].local);
+    return subscript(shared_buffer(op->writes.front()),
+                     across * (plan_.rows_of_warp * plan_.warps_down) + row);
+}
+
+kernel::Expression TensorLowering::put_together(LeafId fold, MonoidId monoid, Body& body) const {
+    const kernel::Expression all = variable("all");
+    body.push_back(kernel::declare("float", "all", part_at(fold, 0)));
+    for (std::int64_t across = 1; across < plan_.warps_across; ++across)
+        body.push_back(assign(all, combined(monoid, all, part_at(fold, across), false)));
+    return all;
+}
+
+/// One lane of each row leaves what the warp has folded of it.
+void TensorLowering::lower_part(const schedule::Op& op, const Compute& compute, Span span,
+                                Body& body) {
+    make_deferred_loads(compute, body);
+    const Fold& fold = std::get<Fold>(compute.statement.body);
+    add_comments(fmt::format("the parts of {}: {}",
+                             region_.arrays[compute.statement.targets.front().index()].name,
+                             text_of(compute.statement)),
+                 span, compute.via, body);
+    Body before;
+    Code total;
+    if (plan_.lane_folds.contains(op.leaf)) {
+        total.value = folded_across(fold.monoid, element_at(compute.targets.front()));
+    } else {
+        ExpressionScope scope = scope_for(compute);
+        const auto [over, rows] = folded_axes(fold);
+        total = folded_elements(fold, over, rows, false, {true, std::nullopt}, scope, before);
+    }
+    before.push_back(define("float", "part", total.value));
+    const kernel::Expression unit =
+        in_groups() ? call("warp_index") / kWarpsOfGroup : call("warp_index");
+    append(before,
+           only_if(equal(call("lane_index") % kernel::scoped("Rows", "lanes_per_row"), 0),
+                   {assign(part_at(op.leaf, unit % plan_.warps_across), variable("part"))}));
+    append(body, row_loop(std::move(before)));
+}
+
 /// Behind a loop in which every lane has folded its own columns of a row.
-void TensorLowering::lower_combine(const Compute& compute, Body& body) {
+void TensorLowering::lower_combine(LeafId leaf, const Compute& compute, Body& body) {
     const VariableId target = compute.targets.front();
     const Fold& fold = std::get<Fold>(compute.statement.body);
+    const bool shared = plan_.shared_folds.contains(leaf);
     body.push_back({kernel::Comment{
         fmt::format("{} of all lanes of a row",
                     region_.arrays[compute.statement.targets.front().index()].name),
         true}});
-    append(body,
-           row_loop({assign(element_at(target), folded_across(fold.monoid, element_at(target)))}));
+    Body row;
+    const kernel::Expression all = shared ? put_together(leaf, fold.monoid, row)
+                                          : folded_across(fold.monoid, element_at(target));
+    row.push_back(assign(element_at(target), all));
+    append(body, row_loop(std::move(row)));
 }
 
 }  // namespace napkin::lowering

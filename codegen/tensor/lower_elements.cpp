@@ -30,7 +30,7 @@ TensorLowering::Columns TensorLowering::columns_of(AxisId axis) const {
     if (plan_.has_products()) {
         constexpr std::int64_t kColumnsOfTile = 8;
         columns.padded = padded(extent, schedule::kTile);
-        columns.split = plan_.split == axis;
+        columns.split = plan_.split.contains(axis);
         const std::int64_t across =
             columns.padded / (columns.split ? plan_.warps_across : 1) / kColumnsOfTile;
         columns.type = {"Fragment", {plan_.rows_of_warp / schedule::kTile, across}};

@@ -157,7 +157,8 @@ std::optional<kernel::Expression> TensorLowering::matrix_of(LeafId leaf, const P
     if (!side.panel) return std::nullopt;
     const schedule::Op::Side wanted = left ? schedule::Op::Side::Left : schedule::Op::Side::Right;
     for (const schedule::Op& op : schedule_.ops)
-        if (op.side == wanted && op.leaf == leaf) return shared_buffer(op.writes.front());
+        if (op.side == wanted && op.leaf == leaf && op.kind == schedule::Op::Kind::Publish)
+            return shared_buffer(op.writes.front());
     return std::nullopt;
 }
 
@@ -291,7 +292,8 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
     double factor = product.scale;
     if (product.left.direct) {
         const auto scaled = scales_.find(region_.variables[product.left.direct->index()].array);
-        if (left && scaled != scales_.end()) factor *= scaled->second;
+        const bool held = left || product.left.from_registers;
+        if (held && scaled != scales_.end()) factor *= scaled->second;
     }
     const bool saved = region_.stored.contains(array);
     const bool keeps_factor =

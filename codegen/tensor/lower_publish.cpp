@@ -263,6 +263,10 @@ void TensorLowering::lower_publish(const schedule::Op& op, const Compute& comput
         add_comments(fmt::format("{} operand of {}: {}", left ? "left" : "right", target.name,
                                  napkin::print(scope_, side.value)),
                      span, compute.via, body);
+        if (side.from_registers)
+            return body.push_back(
+                {Run{call("store", {place(*side.direct), shared_buffer(op.writes.front()),
+                                    warp_part(*plan_.row), first_column(product.depth)})}});
         return publish_matrix(side.value, compute, shared_buffer(op.writes.front()), *side.panel,
                               product.type, body);
     }

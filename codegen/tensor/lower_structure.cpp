@@ -149,6 +149,9 @@ void TensorLowering::name_buffers() {
                    schedule::kSliceBytes / kernel::element_bytes(type));
             tiles[op.writes.front().index()].stages = plan_.warps_down * plan_.warps_across;
         }
+        if (op.kind == schedule::Op::Kind::Part)
+            vector(op.writes.front(), schedule_[op.writes.front()].bytes / 4,
+                   "a value of every row, from each that shares it");
         if (op.kind != schedule::Op::Kind::Publish) continue;
         const TileStatement& leaf = *leaves_[op.leaf.index()];
         if (const Save* save = std::get_if<Save>(&leaf.node)) {
@@ -193,8 +196,11 @@ kernel::Expression TensorLowering::shared_buffer(schedule::BufferId buffer) cons
 void TensorLowering::declare_warps(Body& body) {
     body.push_back({kernel::Alias{"Rows", rows_type()}});
     if (!plan_.row) return;
-    for (const std::optional<AxisId>& axis : {plan_.row, plan_.split})
-        if (axis) warp_parts_[*axis] = names_.fresh("warp_" + region_.axes[axis->index()].name);
+    const auto name_part = [&](AxisId axis) {
+        warp_parts_[axis] = names_.fresh("warp_" + region_.axes[axis.index()].name);
+    };
+    name_part(*plan_.row);
+    for (const AxisId axis : plan_.split) name_part(axis);
     const kernel::Expression warp = call("warp_index");
     const bool one_warp = plan_.warps_down == 1 && plan_.warps_across == 1;
     const bool groups = in_groups() && plan_.warps_across > 1;
@@ -203,12 +209,12 @@ void TensorLowering::declare_warps(Body& body) {
     body.push_back(kernel::define("int", warp_parts_.at(*plan_.row),
                                   one_warp ? kernel::Expression(0) : down,
                                   "first row of this warp"));
-    if (plan_.split) {
-        const std::int64_t columns = columns_of(*plan_.split).padded / plan_.warps_across;
+    for (const AxisId axis : plan_.split) {
+        const std::int64_t columns = columns_of(axis).padded / plan_.warps_across;
         const kernel::Expression across =
             groups ? call({"group_across", {plan_.warps_across}}, {}) : warp % plan_.warps_across;
-        body.push_back(kernel::define("int", warp_parts_.at(*plan_.split), across * columns,
-                                      "and its first column"));
+        body.push_back(
+            kernel::define("int", warp_parts_.at(axis), across * columns, "and its first column"));
     }
 }
 
@@ -254,7 +260,8 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
     case Kind::Prepare:
         declare(compute.targets.front(), body);
         return bring_state(op.leaf, compute, place(compute.targets.front()), body);
-    case Kind::Combine: return lower_combine(compute, body);
+    case Kind::Part: return lower_part(op, compute, leaf.span, body);
+    case Kind::Combine: return lower_combine(op.leaf, compute, body);
     case Kind::Elements:
         if (const std::optional<LeafId> paired = paired_product(op))
             return lower_pair_reads(op, *paired, leaf.span, body);

@@ -109,7 +109,7 @@ void TensorLowering::declare_registers(const schedule::ChunkLoop& loop, bool of_
         const OpId* id = std::get_if<OpId>(&item.node);
         if (id == nullptr) continue;
         const schedule::Op& op = schedule_[*id];
-        if (op.kind == schedule::Op::Kind::Publish) continue;
+        if (op.kind == schedule::Op::Kind::Publish || op.kind == schedule::Op::Kind::Part) continue;
         if (op.writes.empty() || stays_in_turn(loop, op.writes.front()) != of_turn) continue;
         if (op.kind == schedule::Op::Kind::Pack)
             declare_left(op, body);

@@ -236,8 +236,13 @@ private:
     void lower_map(const Compute& compute, const Expression& value, Body& body);
     void finish_map(const Compute& compute, const Domain& domain, Code value, Body before,
                     Body inside, Body& body);
-    void lower_fold(const Compute& compute, const Fold& fold, bool by_lanes, Body& body);
-    void lower_combine(const Compute& compute, Body& body);
+    void lower_fold(LeafId leaf, const Compute& compute, const Fold& fold, Body& body);
+    [[nodiscard]] std::pair<std::optional<AxisId>, bool> folded_axes(const Fold& fold) const;
+    [[nodiscard]] kernel::Expression part_at(LeafId fold, const kernel::Expression& across) const;
+    /// The fold of a row by all warps that share it.
+    [[nodiscard]] kernel::Expression put_together(LeafId fold, MonoidId monoid, Body& body) const;
+    void lower_part(const schedule::Op& op, const Compute& compute, Span span, Body& body);
+    void lower_combine(LeafId leaf, const Compute& compute, Body& body);
     /// The fold of what a thread holds and, unless `by_lanes`, its neighbours along the row; of
     /// everything where `rows`.
     [[nodiscard]] Code folded_elements(const Fold& fold, std::optional<AxisId> over, bool rows,

@@ -223,11 +223,13 @@ TEST_CASE("choices: what cannot be kept is refused") {
          "`stages.Q`: `dS` is read 1 chunk ahead, before it would be copied", ""},
         {"attention", "[O]\nwarps_across = 3",
          "`warps_across`: that makes 6 warp groups, and a block has at most 4", "", "sm_90a"},
-        {"matmul", "[C]\nwarps_across = 2",
-         "`warps_across`: 64 columns are not 2 times a multiple of 64", "", "sm_90a"},
-        {"attention_gqa", "[O]\nwarps_across = 2",
-         "`warps_across`: warp groups share columns only where nothing needs a whole row", "",
+        {"attention_gqa", "[O]\nwarps_across = 3",
+         "`warps_across`: 64 columns are not 3 times a multiple of 16", "", "sm_90a"},
+        {"attention_gqa", "[O]\nrepeated = true",
+         "`repeated`: columns are shared along one axis only where nothing needs a whole row", "",
          "sm_90a"},
+        {"attention", "[O]\nwarps_across = 1\nrepeated = true",
+         "`warps_across`: there is one warp group across, which repeats nothing", "", "sm_90a"},
         {"attention", "[O]\nstages = 2", "target `simt` has no choice `stages`", "", "simt"},
     };
     for (const Case& each : cases) {

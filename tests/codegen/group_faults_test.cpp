@@ -50,6 +50,24 @@ std::vector<Subject> subjects() {
     };
 }
 
+void check_found(const std::string& name, const State& state, const std::vector<Fault>& faults) {
+    EmitOptions options;
+    options.target = "sm_90a";
+    const Result<EmittedProgram> right = emit(state, test::program_of(state), options);
+    REQUIRE(right);
+    CHECK_EQ(test::wrong_with(state, *right, 1), "");
+    for (const Fault& fault : faults) {
+        EmittedProgram program = *right;
+        std::string& source = program.kernels.front().source;
+        const std::size_t at = source.find(fault.what);
+        INFO(name, ": ", fault.name, " in\n", source);
+        REQUIRE_NE(at, std::string::npos);
+        REQUIRE_EQ(source.find(fault.what, at + 1), std::string::npos);
+        source.replace(at, fault.what.size(), fault.by);
+        CHECK_NE(test::wrong_with(state, program, 1), "");
+    }
+}
+
 }  // namespace
 
 TEST_CASE("sm_90a: faults planted in loops of warp groups are found") {
@@ -58,22 +76,30 @@ TEST_CASE("sm_90a: faults planted in loops of warp groups are found") {
             test::load("diagram mm { axis m = 136, n = 72, k = 104\n input A[m, k] : bf16\n" +
                        subject.body + " }"),
             "fuse all\ngroup m by 128\ngroup n by 64\nstream k by 16");
-        EmitOptions options;
-        options.target = "sm_90a";
-        const Result<EmittedProgram> right = emit(state, test::program_of(state), options);
-        REQUIRE(right);
-        CHECK_EQ(test::wrong_with(state, *right, 1), "");
-        for (const Fault& fault : subject.faults) {
-            EmittedProgram program = *right;
-            std::string& source = program.kernels.front().source;
-            const std::size_t at = source.find(fault.what);
-            INFO(subject.name, ": ", fault.name, " in\n", source);
-            REQUIRE_NE(at, std::string::npos);
-            REQUIRE_EQ(source.find(fault.what, at + 1), std::string::npos);
-            source.replace(at, fault.what.size(), fault.by);
-            CHECK_NE(test::wrong_with(state, program, 1), "");
-        }
+        check_found(subject.name, state, subject.faults);
     }
+}
+
+TEST_CASE("sm_90a: faults planted where groups share columns are found") {
+    const State state = test::derive(
+        test::load(
+            "diagram latent { axis q = 64, x = 150, e = 384\n input Q[q, e], C[x, e] : bf16\n"
+            "S[q, x] = sum(e) Q[q, e] * C[x, e] * 0.05\n P[q, x] = softmax[x](S[q, x])\n"
+            "output O[q, e] : bf16 = sum(x) P[q, x] * C[x, e] }"),
+        "fuse all\nstream x by 64");
+    const std::string fence = "        fence_async();\n";
+    const std::string meet = "        named_barrier(1, kThreads);\n";
+    const std::string part = "= part;\n                }\n            }\n        }\n";
+    const std::string product = "        if (now.value) {\n            // O_sum[q, e] =";
+    check_found(
+        "values that are keys too", state,
+        {{"parts put together before all are there", part + fence + meet, part},
+         {"both groups' parts in one place", "P_max_new_parts_tile[warp_index() / 4 % 2 * 64 + iq]",
+          "P_max_new_parts_tile[iq]"},
+         {"multiplied before all have published", fence + meet + product, fence + product},
+         {"published without a fence", fence + meet + product, meet + product},
+         {"published in another group's columns", "warp_q, warp_x)", "warp_q, 0)"},
+         {"another group's columns multiplied", "warp_e, true)", "0, true)"}});
 }
 
 }  // namespace napkin

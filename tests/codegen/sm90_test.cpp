@@ -11,6 +11,7 @@
 #include "codegen/run/compile.h"
 #include "tests/codegen/judge.h"
 #include "tests/codegen/tensor_states.h"
+#include "tests/golden.h"
 #include "tests/support/provided.h"
 
 namespace napkin {
@@ -228,17 +229,24 @@ std::vector<TensorWorkload> workloads() {
     list.push_back(product("k, m", "n, k", "f16",
                            "group m by 128\ngroup n by 128\nstream k by 32\n"
                            "schedule warps_across = 2 in C"));
-    for (const bool padded : {false, true})
+    list.push_back({"a softmax of columns that groups share",
+                    "diagram mm { axis m = 70, n = 384, k = 40\n input A[m, k], B[k, n] : bf16\n"
+                    "S[m, n] = sum(k) A[m, k] * B[k, n] * 0.125\n"
+                    "output P[m, n] : bf16 = softmax[n](S[m, n]) }",
+                    {},
+                    "fuse all\ngroup m by 64\nstream k by 16"});
+    for (const char* choice : {"", "repeated = true", "warps_down = 4"})
         list.push_back(
-            {"attention, values of 384 that are keys too",
+            {fmt::format("attention, values of 384 that are keys too, {}", choice),
              "diagram latent { axis q = 70, x = 150, e = 384, r = 16\n input Q[q, e], T[q, r], "
              "C[x, e], U[x, r] : bf16\n S[q, x] = (sum(e) Q[q, e] * C[x, e] + sum(r) T[q, r] * "
              "U[x, r]) * 0.05\n P[q, x] = softmax[x](S[q, x])\n output O[q, e] : bf16 = sum(x) "
              "P[q, x] * C[x, e] }",
              {},
-             fmt::format("fuse all\ngroup q by {}\nstream x by 64\nsplit-stream x by 128{}",
-                         padded ? 24 : 64,
-                         padded ? "\nschedule warps_down = 4 in O_sum_part" : "")});
+             fmt::format(
+                 "fuse all\ngroup q by {}\nstream x by 64\nsplit-stream x by 128{}",
+                 choice[0] == 'w' ? 24 : 64,
+                 choice[0] == 0 ? "" : fmt::format("\nschedule {} in O_sum_part", choice))});
     return list;
 }
 
@@ -460,6 +468,17 @@ TEST_CASE("sm_90a: what is multiplied in 8 bits, and why the rest is widened") {
     }
 }
 
+TEST_CASE("sm_90a: two groups share values that are keys too, as printed") {
+    const std::filesystem::path folder = NAPKIN_BENCHMARKS_DIR;
+    const State state = test::derive(test::load(test::read_text(folder / "mla_decoding.ncd")),
+                                     test::read_text(folder / "sm_90a" / "mla_decoding.drv"));
+    const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+    REQUIRE(program);
+    const EmittedKernel& kernel = program->kernels.front();
+    test::check_golden("codegen/sm_90a/mla_decoding.schedule", kernel.scheduled());
+    test::check_golden("codegen/sm_90a/mla_decoding.cu", kernel.source);
+}
+
 TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measured") {
     if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     const std::filesystem::path folder = NAPKIN_BENCHMARKS_DIR;
@@ -479,12 +498,15 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
         const std::string file = std::string(diagram) + ".ncd";
         const std::filesystem::path path =
             std::filesystem::exists(folder / file) ? folder / file : examples / file;
+        const Sizes sizes =
+            derivation == std::string("mla_decoding_wide") ? Sizes{{"q", 128}} : Sizes{};
         const State state =
-            test::derive(test::load(test::read_text(path)),
+            test::derive(test::load(test::read_text(path), sizes),
                          test::read_text(folder / "sm_90a" / (std::string(derivation) + ".drv")));
         for (const Result<EmittedProgram>& program :
              {with_tiles(state, false), persistent(state)}) {
             REQUIRE(program);
+            CHECK_EQ(program->kernels.front().target, "sm_90a");
             CompileOptions how;
             how.architecture = "sm_90";
             const Result<CompiledKernel> compiled = compile(program->kernels.front(), how);
