@@ -91,7 +91,7 @@ private:
 
 // clang-format off
 const std::array<PromptCommand, Session::kCommands> Session::kTexts = {{
-    {"suggest", "suggest [N]", "legal moves ranked by what they save, refused ones with the reason"},
+    {"suggest", "suggest [N]", "legal moves by the best that may follow, refused ones with the reason"},
     {"set", "set NAME = VALUE", "the same derivation at another size, or with another parameter"},
     {"undo", "undo", "back one step"},
     {"redo", "redo", "forward again"},

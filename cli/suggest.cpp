@@ -1,4 +1,4 @@
-// suggest: the legal moves from where a derivation stands, ranked by what they save.
+// suggest: the legal moves from where a derivation stands, ranked by the best that may follow them.
 #include "cli/suggest.h"
 
 #include <algorithm>
@@ -29,16 +29,32 @@ Json json_of(const Move& move) {
 }
 
 Json json_of(const Suggestions& suggestions, const Machine& machine) {
-    Json json{{"ok", true}, {"machine", machine.name}, {"now", json_of(suggestions.now)}};
+    Json json{{"ok", true},
+              {"machine", machine.name},
+              {"target", suggestions.target},
+              {"now", json_of(suggestions.now)}};
     json["legal"] = Json::array();
     for (const Suggestion& each : suggestions.legal)
-        json["legal"].push_back(
-            Json{{"commands", json_of(each.move)}, {"figures", json_of(each.figures)}});
+        json["legal"].push_back(Json{{"commands", json_of(each.move)},
+                                     {"figures", json_of(each.figures)},
+                                     {"at_best", each.gain}});
     json["refused"] = Json::array();
     for (const Refusal& each : suggestions.refused)
         json["refused"].push_back(Json{{"commands", json_of(each.move)}, {"reason", each.reason}});
     json["unshown"] = suggestions.unshown;
     return json;
+}
+
+/// How much faster than now the best is that may follow, where it is.
+std::string at_best(const Suggestion& move) {
+    constexpr double kNoticed = 1.005;
+    if (move.gain < kNoticed) return "";
+    return (move.figures.fits ? "" : ", ") + ("at best " + change_text(move.gain, 1));
+}
+
+/// What times are of: kernels of a target; where one does not fit, what a good schedule would make.
+std::string for_target(const Suggestions& suggestions) {
+    return suggestions.target.empty() ? "" : ", kernels for " + suggestions.target;
 }
 
 }  // namespace
@@ -59,7 +75,7 @@ std::string text_of(const Suggestions& suggestions) {
                 field("H", suggestions.now.transferred, figures.transferred) +
                 field("M", suggestions.now.memory, figures.memory) +
                 field("time", suggestions.now.time_high, figures.time_high) +
-                (figures.fits ? "" : "still too large");
+                (figures.fits ? "" : "still too large") + at_best(move);
         while (text.back() == ' ') text.pop_back();
         text += "\n";
     }
@@ -82,9 +98,9 @@ Result<int> run_suggest(Context& context) {
         suggest(loaded->state, *machine,
                 arguments.top > 0 ? static_cast<std::size_t>(arguments.top) : kMovesShown);
     if (!suggestions) return suggestions.error();
-    print_data(arguments.json
-                   ? text_of(json_of(*suggestions, *machine))
-                   : loaded->plain.name + " on " + machine->name + "\n" + text_of(*suggestions));
+    print_data(arguments.json ? text_of(json_of(*suggestions, *machine))
+                              : loaded->plain.name + " on " + machine->name +
+                                    for_target(*suggestions) + "\n" + text_of(*suggestions));
     return kOk;
 }
 

@@ -126,7 +126,8 @@ struct Tables {
 /// Walks a region with the partitions around each statement.
 class Preparation {
 public:
-    Preparation(const RegionProgram& region, Tables& tables) : region_(region), tables_(tables) {}
+    Preparation(const RegionProgram& region, MaskCounts masks, Tables& tables)
+        : region_(region), masks_(masks), tables_(tables) {}
 
     void run() {
         prepare_moments();
@@ -239,7 +240,14 @@ private:
 
     Term count(const std::vector<Footprint>& dimensions) {
         Term term;
-        for (const CountFactor& factor : factors_of(path_, dimensions)) multiply(factor, term);
+        const std::vector<CountFactor> exact = factors_of(path_, dimensions);
+        const auto has_mask = [](const CountFactor& factor) { return !factor.masks.empty(); };
+        const bool shares =
+            masks_ == MaskCounts::Mean && std::any_of(exact.begin(), exact.end(), has_mask);
+        for (const CountFactor& factor : exact)
+            if (shares && has_mask(factor)) term.constant *= share_of(factor);
+        for (const CountFactor& factor : shares ? factors_of(unmasked(path_), dimensions) : exact)
+            multiply(factor, term);
         std::sort(term.factors.begin(), term.factors.end());
         return term;
     }
@@ -268,10 +276,34 @@ private:
         known_.emplace_back(factor, term.factors.back());
     }
 
+    /// What the masks of a factor leave at middling sizes.
+    double share_of(CountFactor factor) {
+        constexpr std::int64_t kTiles = 32;
+        const auto known = std::find_if(shares_.begin(), shares_.end(),
+                                        [&](const auto& entry) { return entry.first == factor; });
+        if (known != shares_.end()) return known->second;
+        const CountFactor key = factor;
+        for (Partition& partition : factor.path)
+            partition.size =
+                std::max<std::int64_t>(tables_.axes[partition.axis.index()].extent / kTiles, 1);
+        double all = 1;
+        for (const CountFactor& part : factors_of(unmasked(factor.path), factor.dimensions))
+            all *= number(value_of(tables_.axes, part));
+        const double share = all > 0 ? number(value_of(tables_.axes, factor)) / all : 1;
+        shares_.emplace_back(key, std::isfinite(share) ? share : 1);
+        return shares_.back().second;
+    }
+    static std::vector<Partition> unmasked(std::vector<Partition> path) {
+        for (Partition& partition : path) partition.visible.clear();
+        return path;
+    }
+
     const RegionProgram& region_;
+    MaskCounts masks_;
     Tables& tables_;
     std::vector<std::pair<Formula, std::size_t>> formulas_;
     std::vector<std::pair<CountFactor, std::size_t>> known_;
+    std::vector<std::pair<CountFactor, double>> shares_;
     std::vector<Partition> path_;
     std::set<AxisId> grouped_;
     std::set<std::pair<ArrayId, bool>> touched_;
@@ -285,11 +317,12 @@ std::int64_t whole(double count) {
 
 }  // namespace prepared
 
-PreparedCost::PreparedCost(const RegionProgram& region, std::vector<SizeList> lists)
+PreparedCost::PreparedCost(const RegionProgram& region, std::vector<SizeList> lists,
+                           MaskCounts masks)
     : tables_(std::make_unique<prepared::Tables>()) {
     tables_->lists = std::move(lists);
     tables_->axes = region.axes;
-    prepared::Preparation(region, *tables_).run();
+    prepared::Preparation(region, masks, *tables_).run();
 }
 PreparedCost::~PreparedCost() = default;
 PreparedCost::PreparedCost(PreparedCost&&) noexcept = default;

@@ -28,10 +28,15 @@ struct SizeList {
 /// A place in each list.
 using Picks = std::span<const std::size_t>;
 
+/// What masks leave of loops: counted at each size, which may take a sum over all tiles; or the
+/// share that they leave of some thirty tiles an axis, whatever the size.
+enum class MaskCounts { Exact, Mean };
+
 class PreparedCost {
 public:
     /// Of a region that has these groups and streams, whatever their sizes; others keep theirs.
-    PreparedCost(const RegionProgram& region, std::vector<SizeList> lists);
+    PreparedCost(const RegionProgram& region, std::vector<SizeList> lists,
+                 MaskCounts masks = MaskCounts::Exact);
     ~PreparedCost();
     PreparedCost(PreparedCost&&) noexcept;
 

@@ -12,24 +12,6 @@
 namespace napkin {
 namespace {
 
-/// Whether chunks of a fold may be left out, or a branch.
-bool is_conditional(const Diagram& diagram, const Region& region) {
-    const auto selects = [](const Expression& node) {
-        const Apply* call = std::get_if<Apply>(&node.node);
-        return call != nullptr && call->function == Function::Select;
-    };
-    return std::any_of(region.statements.begin(), region.statements.end(), [&](StatementId id) {
-        const Fold* fold = std::get_if<Fold>(&diagram[id].body);
-        const auto masked = [&](const Expression& value) {
-            return fold != nullptr && !masks_of(diagram, value, fold->monoid).empty();
-        };
-        const std::vector<const Expression*> all = expressions_of(diagram[id]);
-        return std::any_of(all.begin(), all.end(), [&](const Expression* each) {
-            return any_part(*each, selects) || masked(*each);
-        });
-    });
-}
-
 /// Blocks where each axis that may be grouped is, as finely as can be.
 std::int64_t most_blocks(const State& state, const Region& region) {
     constexpr double kEnough = 1e9;
@@ -84,6 +66,23 @@ Seconds least_of_targets(KernelWork work, const Machine& machine) {
 }
 
 }  // namespace
+
+bool is_conditional(const Diagram& diagram, const Region& region) {
+    const auto selects = [](const Expression& node) {
+        const Apply* call = std::get_if<Apply>(&node.node);
+        return call != nullptr && call->function == Function::Select;
+    };
+    return std::any_of(region.statements.begin(), region.statements.end(), [&](StatementId id) {
+        const Fold* fold = std::get_if<Fold>(&diagram[id].body);
+        const auto masked = [&](const Expression& value) {
+            return fold != nullptr && !masks_of(diagram, value, fold->monoid).empty();
+        };
+        const std::vector<const Expression*> all = expressions_of(diagram[id]);
+        return std::any_of(all.begin(), all.end(), [&](const Expression* each) {
+            return any_part(*each, selects) || masked(*each);
+        });
+    });
+}
 
 std::optional<Seconds> least_time(const State& state, const Region& region,
                                   const Machine& machine) {

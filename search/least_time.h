@@ -14,6 +14,9 @@ namespace napkin {
 [[nodiscard]] std::optional<Seconds> least_time(const State& state, const Region& region,
                                                 const Machine& machine);
 
+/// Whether chunks of a fold may be left out, or a branch.
+[[nodiscard]] bool is_conditional(const Diagram& diagram, const Region& region);
+
 /// Of a tiling with this cost: it moves what it moves, and all processors share its products.
 [[nodiscard]] Seconds least_time(const RegionCost& cost, const Machine& machine);
 

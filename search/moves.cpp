@@ -7,7 +7,7 @@
 namespace napkin {
 namespace {
 
-constexpr std::int64_t kSizes[] = {16, 32, 64, 128, 256};
+constexpr std::int64_t kSizes[] = {16, 32, 64, 128, 256, 8, 4, 2, 1};
 constexpr std::int64_t kParts[] = {4, 16};
 /// More factors than this are not paired for `reassociate`.
 constexpr std::size_t kMostFactors = 6;

@@ -13,16 +13,6 @@ namespace {
 /// More sets than these are not looked at.
 constexpr std::size_t kMostSets = 2000;
 
-bool is_convex(const BoxGraph& graph, const BoxSet& set) {
-    BoxSet before = graph.none();
-    BoxSet after = graph.none();
-    for (std::size_t box = set.find_first(); box != BoxSet::npos; box = set.find_next(box)) {
-        before |= graph.before[box];
-        after |= graph.after[box];
-    }
-    return (before & after & ~set).none();
-}
-
 bool is_connected(const BoxGraph& graph, const std::vector<BoxSet>& beside) {
     BoxSet seen = graph.none();
     seen.set(0);
@@ -183,6 +173,16 @@ BoxGraph box_graph(const State& plain) {
             for (const std::size_t other : boxes)
                 if (box != other) graph.sharing[box].set(other);
     return graph;
+}
+
+bool is_convex(const BoxGraph& graph, const BoxSet& set) {
+    BoxSet before = graph.none();
+    BoxSet after = graph.none();
+    for (std::size_t box = set.find_first(); box != BoxSet::npos; box = set.find_next(box)) {
+        before |= graph.before[box];
+        after |= graph.after[box];
+    }
+    return (before & after & ~set).none();
 }
 
 BoxSets convex_sets(const BoxGraph& graph, std::size_t most_boxes) {

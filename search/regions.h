@@ -26,6 +26,8 @@ struct BoxGraph {
     [[nodiscard]] BoxSet none() const { return BoxSet(size()); }
 };
 [[nodiscard]] BoxGraph box_graph(const State& plain);
+/// Whether no path leaves the set and comes back.
+[[nodiscard]] bool is_convex(const BoxGraph& graph, const BoxSet& set);
 
 struct BoxSets {
     std::vector<BoxSet> sets;

@@ -1,13 +1,19 @@
 #include "search/suggest.h"
 
 #include <algorithm>
+#include <cmath>
 #include <list>
+#include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "derive/tile_program.h"
 #include "perfmodel/cost.h"
+#include "perfmodel/kernel_work.h"
 #include "perfmodel/time.h"
+#include "search/completions.h"
+#include "search/kernels.h"
 
 namespace napkin {
 namespace {
@@ -22,10 +28,18 @@ struct Quick {
     [[nodiscard]] double time() const { return time_low + time_high; }
 };
 
+/// What a move leads to at best.
+struct Prospect {
+    double gain = 0;  ///< how many times faster than the state; 0 where nothing is known to fit
+    std::size_t commands = 0;  ///< that follow
+    [[nodiscard]] bool exists() const { return gain > 0; }
+};
+
 struct Proposal {
     Move move;
-    State state;
-    Quick quick;
+    Prospect prospect;
+    std::optional<State> state;
+    Quick quick;  ///< of the state, where there is one
 };
 
 /// What fits first, then what saves most time, then transfers.
@@ -33,6 +47,19 @@ bool saves_more(const Proposal& a, const Proposal& b) {
     if (a.quick.fits != b.quick.fits) return a.quick.fits;
     if (a.quick.time() != b.quick.time()) return a.quick.time() < b.quick.time();
     return a.quick.transferred < b.quick.transferred;
+}
+
+/// What may end fastest first, with fewest commands to go; of moves that are not known to end, what
+/// saves most at once. Times that hardly differ are alike.
+bool leads_further(const Proposal& a, const Proposal& b) {
+    constexpr double kAlike = 0.002;
+    const auto place = [](const Prospect& each) {
+        return std::round(std::log(each.gain) / kAlike);
+    };
+    if (place(a.prospect) != place(b.prospect)) return place(a.prospect) > place(b.prospect);
+    if (a.prospect.commands != b.prospect.commands)
+        return a.prospect.commands < b.prospect.commands;
+    return !a.prospect.exists() && saves_more(a, b);
 }
 
 /// Which size of one family to show: while nothing fits, the one that needs least memory.
@@ -52,21 +79,27 @@ bool helps(const Quick& next, const Quick& now) {
     return next.time() <= now.time() && next.transferred < kLess * now.transferred;
 }
 
-/// Moves are sought where the time goes: in so many regions.
+/// Moves are sought where the time goes, in so many regions; what follows them in fewer.
 constexpr std::size_t kMostRegions = 6;
+constexpr std::size_t kMostAhead = 3;
+
+/// Variants of a family that are looked at where it is not known what follows.
+constexpr std::size_t kMostVariants = 5;
 
 /// Costs regions, each once: a move leaves most of them as they were.
 class Scout {
 public:
-    Scout(const State& now, const Machine& machine) : now_(now), machine_(machine) {}
+    Scout(const State& now, const Machine& machine)
+        : now_(now), machine_(machine), request_(kernels_for(machine, "")) {}
 
-    Result<Quick> quick(const State& state) {
+    /// As good schedules would make the kernels, or as they are made.
+    Result<Quick> quick(const State& state, bool as_made = false) {
         Quick total;
         std::list<Known>& known = known_for(state);
         for (const Region& region : state.relabelling.regions) {
             const Result<Known*> part = costed(known, state, region);
             if (!part) return part.error();
-            const Quick& figures = (*part)->quick;
+            const Quick& figures = as_made ? made(**part) : (*part)->quick;
             total.transferred += figures.transferred;
             total.held = std::max(total.held, figures.held);
             total.time_low += figures.time_low;
@@ -76,19 +109,15 @@ public:
         return total;
     }
 
-    /// The regions that take longest, in their own order.
-    std::vector<std::size_t> slowest(const State& state) {
-        std::vector<std::pair<double, std::size_t>> times;
+    /// How long each region takes, in seconds.
+    std::vector<double> seconds(const State& state) {
+        std::vector<double> seconds;
         std::list<Known>& known = known_for(state);
-        for (std::size_t at = 0; at < state.relabelling.regions.size(); ++at)
-            if (const auto part = costed(known, state, state.relabelling.regions[at]))
-                times.emplace_back(-(*part)->quick.time(), at);
-        std::sort(times.begin(), times.end());
-        times.resize(std::min(times.size(), kMostRegions));
-        std::vector<std::size_t> regions;
-        for (const auto& [time, at] : times) regions.push_back(at);
-        std::sort(regions.begin(), regions.end());
-        return regions;
+        for (const Region& region : state.relabelling.regions) {
+            const Result<Known*> part = costed(known, state, region);
+            seconds.push_back(part ? (*part)->quick.time() / 2 : 0);
+        }
+        return seconds;
     }
 
     /// With M and the levels within a block, which takes longer.
@@ -104,24 +133,45 @@ public:
                 if (!full) return full.error();
                 cost = std::move(full).value();
             }
-            const Quick& figures = (*part)->quick;
+            const Quick& figures = made(**part);
             const Amount& memory = cost->levels.at(Level::Block).memory;
             total.transferred += figures.transferred;
             total.memory = std::max(total.memory, static_cast<double>(memory.bytes()));
             total.time_low += figures.time_low;
             total.time_high += figures.time_high;
-            total.fits = total.fits && excesses_of(*cost, machine_).empty();
+            total.fits = total.fits && figures.fits;
         }
         return total;
     }
+    [[nodiscard]] const std::string& target() const { return request_.target; }
 
 private:
     struct Known {
         Region region;
         RegionProgram program;
         Quick quick;
-        std::optional<RegionCost> cost;  ///< where it was asked for
+        std::optional<Quick> made;  ///< where it was asked for, as the cost
+        std::optional<RegionCost> cost;
     };
+
+    [[nodiscard]] Quick quick_of(const RegionCost& cost) const {
+        const TimeEstimate time = time_of(cost, machine_);
+        const LevelCost& block = cost.levels.at(Level::Block);
+        return {static_cast<double>(block.transferred.bytes()),
+                static_cast<double>(block.allocated.bytes()), time.low.value, time.high.value,
+                excesses_of(cost, machine_).empty() && !(cost.work && cost.work->spills())};
+    }
+
+    /// With the kernel that is made of a region where one is that fits.
+    const Quick& made(Known& known) const {
+        if (known.made) return *known.made;
+        known.made = known.quick;
+        Result<RegionCost> cost = quick_cost_of(known.program);
+        if (!cost || request_.target.empty()) return *known.made;
+        add_work(known.program, request_, *cost);
+        known.made = quick_of(*cost);
+        return *known.made;
+    }
 
     /// Regions of the same diagram are remembered, those of another one only while it is looked at.
     std::list<Known>& known_for(const State& state) {
@@ -173,17 +223,13 @@ private:
         if (!program) return program.error();
         const Result<RegionCost> cost = quick_cost_of(*program);
         if (!cost) return cost.error();
-        const TimeEstimate time = time_of(*cost, machine_);
-        const LevelCost& block = cost->levels.at(Level::Block);
-        const Quick quick{static_cast<double>(block.transferred.bytes()),
-                          static_cast<double>(block.allocated.bytes()), time.low.value,
-                          time.high.value, excesses_of(*cost, machine_).empty()};
-        known.push_back({region, std::move(program).value(), quick, std::nullopt});
+        known.push_back({region, std::move(program).value(), quick_of(*cost), {}, {}});
         return &known.back();
     }
 
     const State& now_;
     const Machine& machine_;
+    KernelRequest request_;
     std::list<Known> known_;
     std::list<Known> others_;
 };
@@ -198,20 +244,119 @@ Outcome apply_move(const State& state, const Move& move) {
     return outcome;
 }
 
+/// The regions that take longest, in their own order.
+std::vector<std::size_t> slowest(const std::vector<double>& seconds, std::size_t most) {
+    std::vector<std::size_t> regions(seconds.size());
+    std::iota(regions.begin(), regions.end(), std::size_t{0});
+    std::stable_sort(regions.begin(), regions.end(),
+                     [&](std::size_t a, std::size_t b) { return seconds[a] > seconds[b]; });
+    regions.resize(std::min(regions.size(), most));
+    std::sort(regions.begin(), regions.end());
+    return regions;
+}
+
+/// What moves lead to: a fusion, a group or a stream to what follows it, anything else to what it
+/// saves as it stands.
+class Foresight {
+public:
+    Foresight(const State& state, const Machine& machine, const std::vector<std::size_t>& regions,
+              const std::vector<double>& seconds, const Quick& now)
+        : state_(state),
+          seconds_(std::min(std::accumulate(seconds.begin(), seconds.end(), 0.0), now.time() / 2)),
+          completions_(state, machine, regions, seconds) {}
+
+    /// The fusions of the best completion.
+    [[nodiscard]] std::vector<Move> fusions() const {
+        std::vector<Move> moves;
+        for (const BoxSet& set : completions_.fusions()) {
+            Command fuse;
+            fuse.rule = "fuse";
+            for (std::size_t at = set.find_first(); at != BoxSet::npos; at = set.find_next(at))
+                fuse.names.push_back(region_name(state_.diagram, state_.relabelling.regions[at]));
+            moves.push_back({std::move(fuse)});
+        }
+        return moves;
+    }
+    [[nodiscard]] Prospect after(const Move& move) const {
+        if (move.size() != 1) return {};
+        const Command& command = move.front();
+        if (command.rule == "fuse") return gain_of(completions_.after_fusion(fused(command)));
+        const bool is_stream = command.rule == "stream";
+        if ((command.rule != "group" && !is_stream) || command.at != "l1") return {};
+        const auto axis = find_axis(state_.diagram, command.names.front());
+        const auto region = command.in.empty() ? std::size_t{0} : place_of(command.in);
+        if (!axis || !command.size) return {};
+        const Symbol symbol =
+            is_stream ? stream_size(*axis, Level::Block) : group_size(*axis, Level::Block);
+        return gain_of(completions_.after_tile(region, symbol, *command.size));
+    }
+
+private:
+    [[nodiscard]] Prospect gain_of(const Completion& completion) const {
+        if (!completion.exists()) return {};
+        return {seconds_ / completion.seconds, completion.commands};
+    }
+    [[nodiscard]] std::size_t place_of(const std::string& region) const {
+        const auto found = find_region(state_, region);
+        invariant(std::holds_alternative<std::size_t>(found), "a move in no region");
+        return std::get<std::size_t>(found);
+    }
+    [[nodiscard]] BoxSet fused(const Command& command) const {
+        BoxSet set(state_.relabelling.regions.size());
+        if (command.names.front() == "all") return set.set();
+        for (const std::string& name : command.names) set.set(place_of(name));
+        return set;
+    }
+
+    const State& state_;
+    double seconds_;  ///< of the state, as it is made or would be by a good schedule
+    Completions completions_;
+};
+
+/// The variant that leads furthest, the largest of equals.
+std::pair<Prospect, const Move*> furthest(const MoveFamily& family, const Foresight& foresight) {
+    std::pair<Prospect, const Move*> best;
+    for (const Move& move : family.variants) {
+        const Prospect found = foresight.after(move);
+        const bool is_larger = found.exists() && found.gain == best.first.gain &&
+                               move.front().size > best.second->front().size;
+        if (found.gain > best.first.gain || is_larger) best = {found, &move};
+    }
+    return best;
+}
+
+/// A move of which more is known than what it saves. From a state that fits, where nothing follows
+/// it, that is how kernels are made.
+Proposal foreseen(const Move& move, Prospect prospect, const State& state, const Quick& now,
+                  Scout& scout) {
+    if (!now.fits || prospect.commands > 0) return {move, prospect, std::nullopt, {}};
+    Proposal proposal{move, prospect, after(state, move), {}};
+    if (!proposal.state) return proposal;
+    if (const Result<Quick> next = scout.quick(*proposal.state, true)) {
+        proposal.quick = *next;
+        proposal.prospect.gain = next->fits ? now.time() / next->time() : 0;
+    }
+    return proposal;
+}
+
 /// The best of a family, where there is one; a refusal that is worth telling is noted.
 std::optional<Proposal> best_of(const MoveFamily& family, const State& state, const Quick& now,
-                                Scout& scout, std::vector<Refusal>& refused) {
+                                const Foresight& foresight, Scout& scout,
+                                std::vector<Refusal>& refused) {
+    if (!family.must_help)
+        if (const auto [prospect, move] = furthest(family, foresight); prospect.exists())
+            return foreseen(*move, prospect, state, now, scout);
     std::optional<Proposal> best;
     std::optional<Quick> last;
-    for (const Move& move : family.variants) {
+    for (const Move& move :
+         std::span(family.variants).first(std::min(family.variants.size(), kMostVariants))) {
         Outcome outcome = apply_move(state, move);
         if (const NotApplicable* refusal = std::get_if<NotApplicable>(&outcome)) {
-            if (family.tells_why_not && &move == &family.variants.front())
-                refused.push_back({move, refusal->reason});
-            continue;
+            if (family.tells_why_not) refused.push_back({move, refusal->reason});
+            break;  // other sizes are refused alike
         }
         State& next = std::get<State>(outcome);
-        const Result<Quick> quick = scout.quick(next);
+        const Result<Quick> quick = scout.quick(next, true);
         if (!quick) continue;
         // Chunks of other sizes move as much and take as long, but where a mask skips some.
         if (last && last->fits == quick->fits && last->time() == quick->time() &&
@@ -219,33 +364,51 @@ std::optional<Proposal> best_of(const MoveFamily& family, const State& state, co
             break;
         last = *quick;
         if (family.must_help && !helps(*quick, now)) continue;
-        Proposal candidate{move, std::move(next), *quick};
+        Proposal candidate{
+            move, {quick->fits ? now.time() / quick->time() : 0, 0}, std::move(next), *quick};
         if (!best || better(candidate, *best)) best = std::move(candidate);
     }
     return best;
+}
+
+/// Moves from here, with the fusions of the best completion where they are of more than two.
+std::vector<MoveFamily> families(const State& state, const std::vector<std::size_t>& regions,
+                                 const Foresight& foresight) {
+    std::vector<MoveFamily> all = moves_from(state, regions);
+    for (Move& move : foresight.fusions())
+        if (move.front().names.size() > 2 &&
+            move.front().names.size() < state.relabelling.regions.size())
+            all.insert(all.begin(), {{std::move(move)}, false, false});
+    return all;
 }
 
 }  // namespace
 
 Result<Suggestions> suggest(const State& state, const Machine& machine, std::size_t top) {
     Scout scout(state, machine);
-    const Result<Quick> now = scout.quick(state);
+    const Result<Quick> now = scout.quick(state, true);
     if (!now) return now.error();
+    const std::vector<double> seconds = scout.seconds(state);
+    const std::vector<std::size_t> regions = slowest(seconds, kMostRegions);
+    const Foresight foresight(state, machine, slowest(seconds, kMostAhead), seconds, *now);
     Suggestions suggestions;
+    suggestions.target = scout.target();
     std::vector<Proposal> candidates;
-    for (const MoveFamily& family : moves_from(state, scout.slowest(state)))
-        if (auto best = best_of(family, state, *now, scout, suggestions.refused))
+    for (const MoveFamily& family : families(state, regions, foresight))
+        if (auto best = best_of(family, state, *now, foresight, scout, suggestions.refused))
             candidates.push_back(std::move(*best));
-    std::stable_sort(candidates.begin(), candidates.end(), saves_more);
+    std::stable_sort(candidates.begin(), candidates.end(), leads_further);
     suggestions.unshown = candidates.size() - std::min(candidates.size(), top);
     candidates.resize(candidates.size() - suggestions.unshown);
     const Result<MoveFigures> figures = scout.figures(state);
     if (!figures) return figures.error();
     suggestions.now = *figures;
     for (Proposal& candidate : candidates) {
-        const Result<MoveFigures> found = scout.figures(candidate.state);
+        if (!candidate.state) candidate.state = after(state, candidate.move);
+        if (!candidate.state) continue;
+        const Result<MoveFigures> found = scout.figures(*candidate.state);
         if (!found) return found.error();
-        suggestions.legal.push_back({std::move(candidate.move), *found});
+        suggestions.legal.push_back({std::move(candidate.move), *found, candidate.prospect.gain});
     }
     return suggestions;
 }

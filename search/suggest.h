@@ -1,10 +1,17 @@
-// Suggestions: the moves that are legal at a state, ranked by what they save, and the refused ones
-// with the reason.
+// Suggestions: the moves that are legal at a state, ranked by the best that may follow them, and
+// the refused ones with the reason.
+//
+// What may follow a fusion, a group or a stream is found as a whole (completions.h), for kernels as
+// a good schedule would make them. Another size, an inverse or a rewriting is compared as it
+// stands, as the kernels are made for the best target that the machine runs; so is what ends a
+// derivation. Following the first suggestion again and again ends near what search finds.
 //
 // Asking the model for everything at every move would be slow. What a move leaves as it was is
-// costed once; moves are ranked by numbers alone; and memory in the paper's sense is worked out for
-// the moves that are shown. Of many regions those that take longest are looked at.
+// costed once; and memory in the paper's sense is worked out for the moves that are shown. Of many
+// regions those that take longest are looked at.
 #pragma once
+
+#include <string>
 
 #include "perfmodel/machine.h"
 #include "search/moves.h"
@@ -23,6 +30,8 @@ struct MoveFigures {
 struct Suggestion {
     Move move;
     MoveFigures figures;
+    /// How many times faster than now the best is that may follow; 0 where nothing is known to fit.
+    double gain = 0;
 };
 struct Refusal {
     Move move;
@@ -30,12 +39,14 @@ struct Refusal {
 };
 struct Suggestions {
     MoveFigures now;
-    std::vector<Suggestion> legal;  ///< best first; of each rule and axis the best size
+    std::string target;  ///< of the kernels that times are of, where they are made and fit
+    std::vector<Suggestion> legal;  ///< furthest first; of each rule and axis the best size
     std::vector<Refusal> refused;
     std::size_t unshown = 0;  ///< legal ones beyond those listed
 };
 
-/// The best `top` moves from a state; a diagnostic where the state itself cannot be costed.
+/// The `top` moves that lead furthest from a state; a diagnostic where the state itself cannot be
+/// costed.
 [[nodiscard]] Result<Suggestions> suggest(const State& state, const Machine& machine,
                                           std::size_t top);
 

@@ -7,6 +7,7 @@
 #include "derive/tile_program.h"
 #include "perfmodel/block_time.h"
 #include "perfmodel/prepared_cost.h"
+#include "search/tiling_space.h"
 
 namespace napkin {
 
@@ -14,33 +15,6 @@ namespace {
 
 /// Combinations of group sizes looked at for one choice of axes.
 constexpr std::size_t kMostCombinations = 400;
-
-Command sized(const char* rule, const std::string& axis, std::int64_t size,
-              const std::string& region) {
-    Command command;
-    command.rule = rule;
-    command.names = {axis};
-    command.size = size;
-    command.at = "l1";
-    command.in = region;
-    return command;
-}
-
-Command ungroup(const std::string& axis, const std::string& region) {
-    Command command;
-    command.rule = "ungroup";
-    command.names = {axis};
-    command.in = region;
-    return command;
-}
-
-/// An axis whose size is searched.
-struct SizeChoice {
-    AxisId axis;
-    bool is_stream = false;
-    bool regroups = false;  ///< a woven axis, grouped by 1 so far
-    std::vector<std::int64_t> sizes;
-};
 
 /// Sizes worth trying: small ones, then whole and one and a half powers of two, then the axis.
 std::vector<std::int64_t> group_sizes(std::int64_t extent) {
@@ -81,12 +55,6 @@ void thin(std::vector<SizeChoice>& choices) {
     }
 }
 
-const Region& region_of(const State& state, const std::string& name) {
-    const auto found = find_region(state, name);
-    invariant(std::holds_alternative<std::size_t>(found), "a region of the search is gone");
-    return state.relabelling.regions[std::get<std::size_t>(found)];
-}
-
 /// Sizes of one space that fit.
 struct Found {
     Seconds time;
@@ -116,17 +84,9 @@ public:
 
 private:
     void with_stream(std::optional<AxisId> streamed);
-    void evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices);
+    void evaluate(const TilingSpace& space);
     /// Nothing where the tiling does not fit.
     std::optional<Found> evaluate_one(PreparedCost& cost, const std::vector<std::size_t>& picks);
-    [[nodiscard]] std::vector<AxisId> axes() const;
-    [[nodiscard]] bool is_shared(AxisId axis) const;
-    [[nodiscard]] std::string name_of_axis(AxisId axis) const { return plain_.diagram[axis].name; }
-    [[nodiscard]] std::string in() const {
-        return plain_.relabelling.regions.size() == 1 ? "" : region_;
-    }
-    [[nodiscard]] std::vector<Command> commands(const std::vector<SizeChoice>& choices,
-                                                const std::vector<std::size_t>& picks) const;
 
     const State& plain_;
     std::string region_;
@@ -137,64 +97,20 @@ private:
     std::vector<Found> found_;
 };
 
-std::vector<AxisId> RegionSearch::axes() const {
-    std::set<AxisId> axes;
-    for (StatementId id : region_of(plain_, region_).statements)
-        for (AxisId axis : axes_of(plain_.diagram, plain_.diagram[id])) axes.insert(axis);
-    return {axes.begin(), axes.end()};
-}
-
-/// Whether some loaded array lacks the axis, so that larger groups save transfers.
-bool RegionSearch::is_shared(AxisId axis) const {
-    const std::vector<ArrayId> loads = loads_of(plain_.diagram, region_of(plain_, region_));
-    return std::any_of(loads.begin(), loads.end(), [&](ArrayId array) {
-        const std::vector<AxisId>& own = plain_.diagram[array].axes;
-        return plain_.diagram[array].role != ArrayRole::Parameter && !own.empty() &&
-               std::find(own.begin(), own.end(), axis) == own.end();
-    });
-}
-
 void RegionSearch::with_stream(std::optional<AxisId> streamed) {
-    State state = plain_;
-    std::vector<SizeChoice> choices;
-    if (streamed) {
-        const std::int64_t extent = state.diagram[*streamed].extent;
-        Outcome next = apply(state, sized("stream", name_of_axis(*streamed), 1, in()));
-        if (!std::holds_alternative<State>(next)) return;
-        state = std::get<State>(std::move(next));
-        choices.push_back({*streamed, true, false, stream_sizes(extent)});
-    }
-    for (AxisId axis : axes()) {
-        const Region& region = region_of(state, region_);
-        const bool grouped = std::any_of(region.groups.begin(), region.groups.end(),
-                                         [&](const Group& group) { return group.axis == axis; });
-        const std::int64_t extent = state.diagram[axis].extent;
-        if (grouped) {
-            if (is_shared(axis)) choices.push_back({axis, false, true, group_sizes(extent)});
-            continue;
-        }
-        Outcome next = apply(state, sized("group", name_of_axis(axis), 1, in()));
-        if (!std::holds_alternative<State>(next)) continue;
-        state = std::get<State>(std::move(next));
-        choices.push_back({axis, false, false, group_sizes(extent)});
-    }
-    const Result<RegionProgram> program =
-        expand(state, region_of(state, region_), OpaqueBoxes::Keep);
-    if (!program) return;
-    thin(choices);
-    evaluate(*program, choices);
-    spaces_.push_back(std::move(choices));
+    std::optional<TilingSpace> space =
+        tiling_space(plain_, region_, streamed, group_sizes, stream_sizes);
+    if (!space) return;
+    thin(space->choices);
+    evaluate(*space);
+    spaces_.push_back(std::move(space->choices));
 }
 
-/// Of the chunks that fit a choice of groups the fastest is kept; where no mask leaves any out
-/// their size changes memory alone, and the largest will do. Sizes of chunks fall.
-void RegionSearch::evaluate(const RegionProgram& nominal, const std::vector<SizeChoice>& choices) {
-    std::vector<SizeList> lists;
-    for (const SizeChoice& choice : choices)
-        lists.push_back({choice.is_stream ? stream_size(choice.axis, Level::Block)
-                                          : group_size(choice.axis, Level::Block),
-                         choice.sizes});
-    PreparedCost cost(nominal, std::move(lists));
+/// Of the chunks that fit a choice of groups the fastest is kept, of equals the largest. Sizes of
+/// chunks fall.
+void RegionSearch::evaluate(const TilingSpace& space) {
+    const std::vector<SizeChoice>& choices = space.choices;
+    PreparedCost cost(space.program, space.lists());
     const std::size_t first = !choices.empty() && choices.front().is_stream ? 1 : 0;
     std::vector<std::size_t> picks(choices.size(), 0);
     while (true) {
@@ -224,34 +140,15 @@ std::optional<Found> RegionSearch::evaluate_one(PreparedCost& cost,
     return Found{clock_.middle_of(work), work.loaded + work.saved, held, spaces_.size(), picks};
 }
 
-std::vector<Command> RegionSearch::commands(const std::vector<SizeChoice>& choices,
-                                            const std::vector<std::size_t>& picks) const {
-    std::vector<Command> result;
-    for (std::size_t k = 0; k < choices.size(); ++k) {
-        const SizeChoice& choice = choices[k];
-        const std::string name = name_of_axis(choice.axis);
-        const std::int64_t size = choice.sizes[picks[k]];
-        const bool is_whole = size == plain_.diagram[choice.axis].extent;
-        if (choice.is_stream) continue;
-        if (choice.regroups && size == 1) continue;
-        if (choice.regroups) result.push_back(ungroup(name, in()));
-        if (!is_whole) result.push_back(sized("group", name, size, in()));
-    }
-    for (std::size_t k = 0; k < choices.size(); ++k)
-        if (choices[k].is_stream)
-            result.push_back(
-                sized("stream", name_of_axis(choices[k].axis), choices[k].sizes[picks[k]], in()));
-    return result;
-}
-
 std::vector<Tiling> RegionSearch::run(std::size_t top) {
     with_stream(std::nullopt);
-    for (AxisId axis : axes()) with_stream(axis);
+    for (const AxisId axis : axes_of(plain_, region_named(plain_, region_))) with_stream(axis);
     std::stable_sort(found_.begin(), found_.end());
+    const std::string in = plain_.relabelling.regions.size() == 1 ? "" : region_;
     std::vector<Tiling> best;
     for (std::size_t k = 0; k < std::min(top, found_.size()); ++k)
-        best.push_back({commands(spaces_[found_[k].space], found_[k].picks), found_[k].time,
-                        static_cast<std::int64_t>(8 * found_[k].moved),
+        best.push_back({commands_of(plain_.diagram, in, spaces_[found_[k].space], found_[k].picks),
+                        found_[k].time, static_cast<std::int64_t>(8 * found_[k].moved),
                         static_cast<std::int64_t>(found_[k].held_bits)});
     return best;
 }

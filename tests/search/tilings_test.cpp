@@ -21,9 +21,9 @@ Command sized(const char* rule, const std::string& axis, std::int64_t size) {
 }
 
 /// The least time of every choice of group sizes and of one streamed axis with every chunk size.
-class Exhaustive {
+class AllTilings {
 public:
-    Exhaustive(const State& plain, const Machine& machine) : machine_(machine) {
+    AllTilings(const State& plain, const Machine& machine) : machine_(machine) {
         group(plain, 0);
         for (const Axis& axis : plain.diagram.axes)
             for (const std::int64_t size : {128, 64, 32, 16, 8, 1})
@@ -92,7 +92,7 @@ TEST_CASE("the best tiling is the best of all of them, on twenty small spaces") 
         const State state =
             plain.relabelling.regions.size() == 1 ? plain : test::derived(text, "fuse all\n");
         for (const Machine* machine : {&h200, &small}) {
-            const Exhaustive all(state, *machine);
+            const AllTilings all(state, *machine);
             CHECK_GT(all.tried(), 10);
             TilingCounts counts;
             const std::string name = region_name(state.diagram, state.relabelling.regions.front());
