@@ -6,6 +6,8 @@
 #include "cli/numbers.h"
 #include "cli/picture.h"
 #include "cli/reasons.h"
+#include "derive/accumulator_text.h"
+#include "derive/derive_accumulator.h"
 #include "derive/tile_program.h"
 #include "perfmodel/time.h"
 

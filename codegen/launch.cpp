@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/emit.h"
+#include "diagrams/rounding.h"
 
 namespace napkin {
 
@@ -9,7 +10,7 @@ std::int64_t blocks_of(const EmittedKernel& kernel, const std::vector<std::int64
     for (const GridAxis& axis : kernel.grid) {
         const std::int64_t extent = extents[axis.axis.index()];
         const std::int64_t divided = axis.within ? std::min(*axis.within, extent) : extent;
-        blocks *= (divided + axis.size - 1) / axis.size;
+        blocks *= ceil_quotient(divided, axis.size);
     }
     return blocks;
 }

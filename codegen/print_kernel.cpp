@@ -10,7 +10,7 @@
 #include "codegen/line_breaks.h"
 #include "codegen/source_writer.h"
 #include "diagrams/overloaded.h"
-#include "schedule/rounding.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::kernel {
 namespace {

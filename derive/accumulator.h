@@ -157,20 +157,7 @@ struct Accumulator {
 /// The gauge with this state; null where the state is none.
 [[nodiscard]] const Gauge* gauge_of(const Accumulator& accumulator, ArrayId state);
 
-/// Derives the accumulator of `region` for streaming `axes`, or says why there is none. Statements
-/// of the region that neither carry one of them nor depend on folds over them are left out: they
-/// are computed before the loop. Axes that are streamed together are folded together.
-///
-/// `stored` holds wires kept in a narrower type than they are computed in (`retype`). A wire that
-/// depends on a fold is never formed while chunks arrive; what is stored in its type is its
-/// streamed part, `exp(S - m)` of a softmax, where that is a factor of a product which is folded.
-[[nodiscard]] std::variant<Accumulator, NotApplicable> derive_accumulator(
-    const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
-    const std::map<ArrayId, ElementType>& stored = {});
-
 /// The obligation as a sentence: `no overflow: ...`, `overflow possible: ...`.
 [[nodiscard]] std::string print(const Obligation& obligation);
-/// The accumulator in formulas, one line each: initial state, body, repair, tail.
-[[nodiscard]] std::string explain(const Diagram& diagram, const Accumulator& accumulator);
 
 }  // namespace napkin

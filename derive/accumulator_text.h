@@ -20,5 +20,7 @@ struct AccumulatorText {
 };
 /// What `explain` prints.
 [[nodiscard]] AccumulatorText text_of(const Diagram& diagram, const Accumulator& accumulator);
+/// The accumulator in formulas, one line each: initial state, body, repair, tail.
+[[nodiscard]] std::string explain(const Diagram& diagram, const Accumulator& accumulator);
 
 }  // namespace napkin

@@ -45,7 +45,7 @@ constexpr std::array kRules = {
          "inverse of stream", rules::unstream},
     Rule{"recolour", "recolour ARRAY at PLACE",
          "a box computes the same wherever it runs",
-         "the tensor core takes sums of products of two arrays",
+         "the tensor core takes products of matrices, whose operands may be computed",
          "recolour S at tensor-core",
          "arXiv 2412.03317, 2.2", rules::recolour},
     Rule{"retype", "retype ARRAY to TYPE",

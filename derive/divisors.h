@@ -4,9 +4,16 @@
 
 #include <vector>
 
-#include "derive/state.h"
+#include "derive/step.h"
 
 namespace napkin {
+
+/// A constraint that a target or a type puts on a size, with its cause: `16: m of mma.sync`.
+struct Divisor {
+    std::int64_t value = 1;
+    std::string cause;
+    bool operator==(const Divisor&) const = default;
+};
 
 /// Everything that constrains the group and stream sizes of an axis in a region: boxes on the
 /// tensor core (m16 n8, k by operand type). Sizes of at least the whole axis are free of them.

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 #include "diagrams/evaluate.h"
 
 namespace napkin {

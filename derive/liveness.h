@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin {
 

@@ -1,7 +1,7 @@
 // What executing something takes, counted from shapes before anything is allocated.
 #pragma once
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin {
 

@@ -9,6 +9,7 @@
 #include "derive/operations.h"
 #include "diagrams/checked.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/rounding.h"
 #include "perfmodel/affine_masks.h"
 #include "perfmodel/amount.h"
 #include "perfmodel/contraction.h"
@@ -96,7 +97,7 @@ void RegionCoster::enter(Partition partition, const std::vector<TileStatement>& 
         width = std::min(width, outer.size);
         if (!quick_) width_formula = min_of(width_formula, outer.symbol());
     }
-    use.count = (width + partition.size - 1) / partition.size;
+    use.count = ceil_quotient(width, partition.size);
     std::vector<SizeInUse>& uses = partition.is_loop ? cost_.streams : cost_.groups;
     const auto same = [&](const SizeInUse& other) { return other.symbol == use.symbol; };
     const bool known = std::any_of(uses.begin(), uses.end(), same);

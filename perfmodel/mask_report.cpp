@@ -7,6 +7,7 @@
 #include "diagrams/contains.h"
 #include "diagrams/index/mask.h"
 #include "diagrams/masks.h"
+#include "diagrams/rounding.h"
 #include "diagrams/symbol_names.h"
 #include "perfmodel/cost_messages.h"
 #include "perfmodel/mask_terms.h"
@@ -93,7 +94,7 @@ MaskReport report_of(const State& state, std::size_t region, const Statement& fo
             const std::int64_t size = tile_of(diagram, state.relabelling.regions[region], axis);
             report.tilings.push_back({axis, size});
             report.tiles =
-                saturating_multiply(report.tiles, (diagram[axis].extent + size - 1) / size);
+                saturating_multiply(report.tiles, ceil_quotient(diagram[axis].extent, size));
         }
     return report;
 }

@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "derive/tile_program.h"
+#include "diagrams/rounding.h"
 #include "schedule/limits.h"
 #include "schedule/region_schedule.h"
-#include "schedule/rounding.h"
 #include "schedule/statements.h"
 #include "schedule/tile_axes.h"
 #include "schedule/tile_order.h"

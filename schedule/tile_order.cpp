@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "diagrams/index/mask.h"
-#include "schedule/rounding.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::schedule {
 namespace {

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "diagrams/rounding.h"
+
 namespace napkin {
 namespace {
 
@@ -160,7 +162,7 @@ private:
         for (const AxisId axis : axes_in(region)) {
             MoveFamily family{{}, true, false};
             for (const std::int64_t parts : kParts) {
-                const std::int64_t size = (diagram_[axis].extent + parts - 1) / parts;
+                const std::int64_t size = ceil_quotient(diagram_[axis].extent, parts);
                 if (size < diagram_[axis].extent)
                     family.variants.push_back({sized("split-stream", axis, size, Level::Block)});
             }

@@ -13,7 +13,7 @@
 
 #include "codegen/fold_constants.h"
 #include "codegen/simt/contraction_lowering.h"
-#include "schedule/rounding.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::lowering {
 namespace {

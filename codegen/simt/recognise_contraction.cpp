@@ -3,7 +3,7 @@
 
 #include "codegen/simt/contraction_lowering.h"
 #include "diagrams/contains.h"
-#include "schedule/rounding.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::lowering {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin {
 

@@ -286,23 +286,6 @@ VariableId Expander::variable(ArrayId array, std::size_t k, bool persists) {
 
 }  // namespace
 
-VariableId variable_of(const RegionProgram& region, ArrayId array, Level level) {
-    for (std::uint32_t i = 0; i < region.variables.size(); ++i)
-        if (region.variables[i].array == array && region.variables[i].level == level)
-            return VariableId{i};
-    throw InternalError("no variable of `" + region.arrays[array.index()].name + "` at level " +
-                        std::string(name_of(level)));
-}
-
-Diagram scope_of(const RegionProgram& region) {
-    Diagram scope;
-    scope.name = region.name;
-    scope.axes = region.axes;
-    scope.arrays = region.arrays;
-    scope.monoids = region.monoids;
-    return scope;
-}
-
 Result<RegionProgram> expand(const State& state, const Region& region, OpaqueBoxes opaque) {
     return Expander(state, region, opaque).run();
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "derive/derive_accumulator.h"
 #include "derive/messages.h"
 #include "derive/streams.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "derive/expand/views.h"
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 #include "diagrams/relabelling.h"
 
 namespace napkin {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 #include "diagrams/evaluate.h"
 
 namespace napkin {

@@ -5,7 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 #include "diagrams/index/interval.h"
 
 namespace napkin {

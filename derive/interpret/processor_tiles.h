@@ -8,7 +8,7 @@
 
 #include "derive/interpret/memory.h"
 #include "derive/liveness.h"
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin {
 

@@ -6,6 +6,7 @@
 #include "derive/operations.h"
 #include "diagrams/index/mask.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/rounding.h"
 
 namespace napkin {
 
@@ -71,7 +72,7 @@ void Walker::collect(const std::vector<TileStatement>& body) {
                        [&](const Parallel& parallel) {
                            const std::int64_t extent = region_.axes[parallel.axis.index()].extent;
                            if (parallel.level == Level::Block)
-                               counters_.blocks *= (extent + parallel.size - 1) / parallel.size;
+                               counters_.blocks *= ceil_quotient(extent, parallel.size);
                            collect(parallel.body);
                        },
                        [&](const Loop& loop) {

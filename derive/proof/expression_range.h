@@ -15,7 +15,7 @@
 #include "derive/proof/known_facts.h"
 #include "derive/proof/safety.h"
 #include "derive/proof/value_range.h"
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin::proof {
 

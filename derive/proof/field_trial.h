@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "derive/proof/field_domain.h"
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin::proof {
 

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin::proof {
 

@@ -4,6 +4,7 @@
 
 #include "derive/proof/limits.h"
 #include "derive/proof/messages.h"
+#include "derive/tile_program.h"
 #include "diagrams/check.h"
 
 namespace napkin::proof {

@@ -9,7 +9,7 @@
 
 #include "derive/proof/field_domain.h"
 #include "derive/proof/provenance.h"
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin::proof {
 

@@ -17,7 +17,7 @@
 
 #include "derive/interpret/domain.h"
 #include "derive/proof/input_sets.h"
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 #include "diagrams/evaluate/arithmetic.h"
 
 namespace napkin::proof {

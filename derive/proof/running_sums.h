@@ -16,7 +16,7 @@
 #include <set>
 #include <vector>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin::proof {
 

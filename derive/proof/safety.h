@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "derive/tile_program.h"
+#include "derive/region_program.h"
 
 namespace napkin::proof {
 

@@ -6,6 +6,7 @@
 #include "derive/proof/limits.h"
 #include "derive/proof/messages.h"
 #include "derive/proof/small_sizes.h"
+#include "derive/tile_program.h"
 #include "diagrams/check.h"
 
 namespace napkin::proof {

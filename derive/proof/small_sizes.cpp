@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include "diagrams/rounding.h"
+
 namespace napkin::proof {
 namespace {
 
@@ -146,7 +148,7 @@ Sizes SmallSizes::in_groups(Sizes sizes, Groups groups) const {
             const std::int64_t most = original_[*find_axis(original_, axis)].extent;
             const std::int64_t small = before.at(axis);
             const std::int64_t least = groups == Groups::One ? group : 2 * group;
-            const std::int64_t whole = (std::max(small, least) + group - 1) / group * group;
+            const std::int64_t whole = ceil_quotient(std::max(small, least), group) * group;
             const std::int64_t ragged = small >= least ? small : least + std::min(small, group - 1);
             sizes[axis] = std::min(most, groups == Groups::TwoAndRagged ? ragged : whole);
         }

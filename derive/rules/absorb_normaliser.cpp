@@ -9,10 +9,10 @@
 // Citation: arXiv 2205.14135, appendix B (the saved log-sum-exp).
 #include <algorithm>
 
-#include "derive/rewriting/draft.h"
 #include "derive/rewriting/products.h"
 #include "derive/rewriting/signs.h"
 #include "derive/rewriting/unify.h"
+#include "derive/rules/draft.h"
 
 namespace napkin::rules {
 

@@ -9,10 +9,10 @@
 // stand in one product. Laws of commutative monoids.
 #include <algorithm>
 
-#include "derive/rewriting/draft.h"
 #include "derive/rewriting/products.h"
 #include "derive/rewriting/signs.h"
 #include "derive/rewriting/unify.h"
+#include "derive/rules/draft.h"
 #include "diagrams/contains.h"
 
 namespace napkin::rules {

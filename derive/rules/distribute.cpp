@@ -14,11 +14,11 @@
 // rings and of (max, +).
 #include <algorithm>
 
-#include "derive/rewriting/draft.h"
 #include "derive/rewriting/products.h"
 #include "derive/rewriting/signs.h"
 #include "derive/rewriting/simplify.h"
 #include "derive/rewriting/unify.h"
+#include "derive/rules/draft.h"
 
 namespace napkin::rules {
 

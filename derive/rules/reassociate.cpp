@@ -13,10 +13,10 @@
 // 2412.03317, section 2.1 (contractions compose in any order).
 #include <algorithm>
 
-#include "derive/rewriting/draft.h"
 #include "derive/rewriting/products.h"
 #include "derive/rewriting/signs.h"
 #include "derive/rewriting/unify.h"
+#include "derive/rules/draft.h"
 #include "diagrams/contains.h"
 
 namespace napkin::rules {

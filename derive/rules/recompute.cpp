@@ -9,8 +9,8 @@
 // Citation: arXiv 2205.14135, section 3.2 (recomputation instead of storing what backward needs).
 #include <algorithm>
 
-#include "derive/rewriting/draft.h"
 #include "derive/rewriting/statements.h"
+#include "derive/rules/draft.h"
 
 namespace napkin::rules {
 

@@ -9,7 +9,7 @@
 // circle splits and joins an axis).
 #include <algorithm>
 
-#include "derive/rewriting/draft.h"
+#include "derive/rules/draft.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::rules {

@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "derive/divisors.h"
-#include "derive/rewriting/splitting.h"
+#include "derive/rules/splitting.h"
 #include "derive/streams.h"
 #include "diagrams/contains.h"
 

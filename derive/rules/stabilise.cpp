@@ -11,8 +11,8 @@
 // (the safe softmax).
 #include <algorithm>
 
-#include "derive/rewriting/draft.h"
-#include "derive/rewriting/relative.h"
+#include "derive/rules/draft.h"
+#include "derive/rules/relative.h"
 
 namespace napkin::rules {
 

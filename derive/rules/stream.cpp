@@ -15,6 +15,7 @@
 #include <set>
 #include <utility>
 
+#include "derive/derive_accumulator.h"
 #include "derive/divisors.h"
 #include "derive/rules/rule_support.h"
 #include "derive/streams.h"

@@ -10,7 +10,7 @@
 //
 // Terms and polynomials are those of algebra/. A gauge is any value that a state is kept relative
 // to.
-#include "derive/accumulator.h"
+#include "derive/derive_accumulator.h"
 
 #include <algorithm>
 #include <set>

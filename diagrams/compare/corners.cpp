@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "diagrams/index/mask.h"
+#include "diagrams/rounding.h"
 
 namespace napkin {
 namespace {
@@ -18,7 +19,7 @@ std::set<std::int64_t> tile_corners(const Diagram& diagram, AxisId axis, const T
     if (sizes == tiles.end()) return found;
     for (const std::int64_t size : sizes->second) {
         if (size <= 0) continue;
-        const std::int64_t count = (extent + size - 1) / size;
+        const std::int64_t count = ceil_quotient(extent, size);
         for (const std::int64_t edge : {std::int64_t{1}, std::int64_t{2}, count / 2, count - 1})
             for (const std::int64_t at : {edge * size - 1, edge * size})
                 if (at >= 0 && at < extent) found.insert(at);

@@ -7,6 +7,7 @@
 #include "diagrams/checked.h"
 #include "diagrams/contains.h"
 #include "diagrams/index/block_forms.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::index {
 
@@ -250,8 +251,8 @@ std::optional<BoxCounts> BoxCounter::count(const std::map<AxisId, std::int64_t>&
     for (std::size_t axis = 0; axis < parts_->tilings.size(); ++axis) {
         if (asked.contains(axis)) continue;
         const std::int64_t size = parts_->tilings[axis].size;
-        met = met * ((block.count[axis] + size - 1) / size);
-        covered = covered * ((block.count[axis] + size - 1) / size);
+        met = met * ceil_quotient(block.count[axis], size);
+        covered = covered * ceil_quotient(block.count[axis], size);
         points = points * block.count[axis];
     }
     if (!met || !covered || !points) return std::nullopt;
@@ -270,7 +271,7 @@ std::optional<std::vector<TileMap>> BoxCounter::maps(const std::map<AxisId, std:
         CheckedInt tiles = 1;
         for (const std::size_t axis : map.axes) {
             const std::int64_t size = parts_->tilings[axis].size;
-            map.tiles.push_back((block.count[axis] + size - 1) / size);
+            map.tiles.push_back(ceil_quotient(block.count[axis], size));
             tiles = tiles * map.tiles.back();
         }
         if (!tiles || *tiles > kLargestMap) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "derive/accumulator_text.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"
 

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "derive/accumulator.h"
+#include "derive/derive_accumulator.h"
 #include "diagrams/check.h"
 #include "tests/separation/executor.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derive/accumulator_text.h"
 #include "diagrams/compare.h"
 #include "tests/derive/programs.h"
 #include "tests/golden.h"

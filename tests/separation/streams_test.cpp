@@ -4,6 +4,7 @@
 #include <sstream>
 #include <vector>
 
+#include "derive/accumulator_text.h"
 #include "tests/golden.h"
 #include "tests/separation/cases.h"
 

@@ -6,6 +6,7 @@
 #include "diagrams/evaluate/messages.h"
 #include "diagrams/evaluate/whole/vectorised.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::evaluation {
 namespace {
@@ -104,7 +105,7 @@ void StageRunner::run(std::int64_t block) {
 void StageRunner::set_block(std::int64_t block) {
     for (std::size_t at = stage_.extents.size(); at-- > 0;) {
         const std::int64_t size = stage_.block[at];
-        const std::int64_t count = (stage_.extents[at] + size - 1) / size;
+        const std::int64_t count = ceil_quotient(stage_.extents[at], size);
         first_[at] = block % count * size;
         origin_[at] = std::min(first_[at], stage_.extents[at] - size);
         block /= count;

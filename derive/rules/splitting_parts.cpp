@@ -8,7 +8,7 @@
 #include <limits>
 
 #include "derive/rewriting/simplify.h"
-#include "derive/rewriting/splitting.h"
+#include "derive/rules/splitting.h"
 #include "derive/rewriting/statements.h"
 #include "diagrams/contains.h"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "derive/rewriting/draft.h"
+#include "derive/rules/draft.h"
 
 namespace napkin::rules {
 

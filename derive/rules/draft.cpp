@@ -1,4 +1,4 @@
-#include "derive/rewriting/draft.h"
+#include "derive/rules/draft.h"
 
 #include <algorithm>
 #include <numeric>

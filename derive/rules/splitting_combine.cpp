@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "derive/rewriting/simplify.h"
-#include "derive/rewriting/splitting.h"
+#include "derive/rules/splitting.h"
 #include "derive/rewriting/statements.h"
 #include "diagrams/contains.h"
 

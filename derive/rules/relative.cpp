@@ -1,4 +1,4 @@
-#include "derive/rewriting/relative.h"
+#include "derive/rules/relative.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,11 @@
-#include "derive/rewriting/splitting.h"
+#include "derive/rules/splitting.h"
 
 #include <algorithm>
 
 #include "derive/rewriting/simplify.h"
 #include "derive/rewriting/statements.h"
 #include "diagrams/contains.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::rules {
 
@@ -38,7 +39,7 @@ Splitting::Splitting(const State& state, std::size_t region, AxisId axis, Accumu
     Axis part = inner;
     part.name = names.part;
     part.size = ceil_divide(axis_size(axis_), axis_size(inner_));
-    part.extent = (whole.extent + size - 1) / size;
+    part.extent = ceil_quotient(whole.extent, size);
     part.dynamic = whole.dynamic;
     part.woven = true;  // taken one by one, as what is woven is
     draft_.add_axis(std::move(part));

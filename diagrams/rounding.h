@@ -1,3 +1,4 @@
+// Quotients rounded up.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@
 #include <cmath>
 
 #include "derive/rewriting/simplify.h"
-#include "derive/rewriting/splitting.h"
+#include "derive/rules/splitting.h"
 #include "diagrams/infinity.h"
 
 namespace napkin::rules {

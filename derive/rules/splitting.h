@@ -22,7 +22,7 @@
 #include <string>
 #include <vector>
 
-#include "derive/rewriting/draft.h"
+#include "derive/rules/draft.h"
 #include "derive/rewriting/products.h"
 
 namespace napkin::rules {

@@ -1,0 +1,2 @@
+// Rewriting is below the rules, whose headers it does not find.
+#include "derive/state.h"
