@@ -314,8 +314,10 @@ void Builder::read_known_products(Monomial& monomial, Where where, std::vector<F
         const Polynomial known = algebra_[form];
         if (known.terms.size() != 1 || known.terms[0].second != 1) continue;
         const Monomial& wanted = known.terms[0].first;
-        const bool simple = wanted.exponent == kZero && wanted.guards.empty() &&
-                            wanted.deferred.empty() && !wanted.powers.empty();
+        const bool same_exponential = where == Where::Chunk && wanted.exponent != kZero &&
+                                      wanted.exponent == monomial.exponent;
+        const bool simple = (wanted.exponent == kZero ? !wanted.powers.empty() : same_exponential) &&
+                            wanted.guards.empty() && wanted.deferred.empty();
         if (!simple || excluded_.contains(target)) continue;
         const auto present = [&](const auto& power) {
             return std::find(monomial.powers.begin(), monomial.powers.end(), power) !=
@@ -332,6 +334,7 @@ void Builder::read_known_products(Monomial& monomial, Where where, std::vector<F
             return std::find(wanted.powers.begin(), wanted.powers.end(), power) !=
                    wanted.powers.end();
         });
+        if (same_exponential) monomial.exponent = kZero;
         if (where == Where::Tail)
             need_tail(target);
         else
