@@ -81,6 +81,14 @@ void for_bodies(Statement& statement, const std::function<void(Body&)>& visit) {
                statement.node);
 }
 
+void for_bodies(const Statement& statement, const std::function<void(const Body&)>& visit) {
+    for_bodies(const_cast<Statement&>(statement), [&](Body& body) { visit(body); });
+}
+
+void for_functions(const Statement& statement, const std::function<void(const Body&)>& visit) {
+    for_functions(const_cast<Statement&>(statement), [&](Body& body) { visit(body); });
+}
+
 void walk(const Expression& expression, const std::function<void(const Expression&)>& visit) {
     visit(expression);
     if (const Lambda* lambda = std::get_if<Lambda>(&expression.node))
@@ -92,7 +100,7 @@ void walk(const Statement& statement, const std::function<void(const Expression&
     if (const Declare* s = std::get_if<Declare>(&statement.node)) visit(Expression(s->type));
     if (const Alias* s = std::get_if<Alias>(&statement.node)) visit(Expression(s->type));
     for_expressions(statement, [&](const Expression& e) { walk(e, visit); });
-    for_bodies(const_cast<Statement&>(statement), [&](const Body& body) {
+    for_bodies(statement, [&](const Body& body) {
         for (const Statement& part : body) walk(part, visit);
     });
 }

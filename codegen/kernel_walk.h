@@ -13,7 +13,9 @@ void for_expressions(const Statement& statement,
                      const std::function<void(const Expression&)>& visit);
 /// Calls visit for every body that stands in a statement, and for those of functions in it.
 void for_bodies(Statement& statement, const std::function<void(Body&)>& visit);
+void for_bodies(const Statement& statement, const std::function<void(const Body&)>& visit);
 void for_functions(Statement& statement, const std::function<void(Body&)>& visit);
+void for_functions(const Statement& statement, const std::function<void(const Body&)>& visit);
 /// Calls visit for an expression and all its parts, template arguments and bodies of functions
 /// included.
 void walk(const Expression& expression, const std::function<void(const Expression&)>& visit);

@@ -6,7 +6,8 @@
 namespace napkin::kernel {
 
 /// Throws InternalError where the kernel reads a name that nothing declares, writes an array that
-/// its parameters do not say is written, or runs what no device primitive is.
+/// its parameters do not say is written, declares a name twice in one scope, or runs what no device
+/// primitive is.
 void verify(const Program& program);
 
 }  // namespace napkin::kernel

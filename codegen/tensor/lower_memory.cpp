@@ -350,8 +350,12 @@ TensorLowering::Destination TensorLowering::destination_of(const Save& save, con
         origin.back() = origin.back() + row;
     }
     constexpr std::size_t kLong = 70;
-    to.first = expression_of(device_offset(save.array, origin));
-    if (width_of(to.first) > kLong) to.first = device_place(save.array, origin, body);
+    const IndexForm first = device_offset(save.array, origin);
+    to.first = expression_of(first);
+    if (width_of(to.first) > kLong) {
+        const std::string name = names_.fresh(array.name + "_at");
+        body.push_back(define(type_of(first), name, std::exchange(to.first, variable(name))));
+    }
     return to;
 }
 

@@ -187,4 +187,17 @@ TEST_CASE("places in arrays of more than 2^31 elements are computed in 64 bits")
         }
 }
 
+TEST_CASE("results of one kernel have places of their own where strides are the caller's") {
+    const std::filesystem::path folder = NAPKIN_BENCHMARKS_DIR;
+    const State state = test::derive(
+        test::load(test::read_text(folder / "attention_backward_causal.ncd"), {{"d", 64}}),
+        test::read_text(folder / "sm_90a" / "attention_backward_causal_d64.drv"));
+    EmitOptions options;
+    options.target = "sm_90a";
+    options.free_strides = true;
+    const std::string source = emitted_kernels(state, options).kernels.front().source;
+    for (const char* place : {"const i64 dK_at = ", "const i64 dV_at = "})
+        CHECK_NE(source.find(place), std::string::npos);
+}
+
 }  // namespace napkin

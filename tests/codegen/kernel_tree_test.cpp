@@ -195,6 +195,11 @@ TEST_CASE("kernel tree: a kernel that uses what is not its own is refused") {
     loop.name = "i";
     loop.body = {define("int", "c", 1)};
     CHECK_THROWS_AS(check({{loop}, assign(subscript(b, 0), c)}), InternalError);
+    // A name is declared once in a scope, and again in another.
+    check({define("int", "c", 1), {loop}, {loop}});
+    CHECK_THROWS_AS(check({define("int", "c", 1), define("i64", "c", 2)}), InternalError);
+    loop.body.push_back(loop.body.front());
+    CHECK_THROWS_AS(check({{loop}}), InternalError);
 }
 
 TEST_CASE("kernel tree: lines end where a reader would end them") {

@@ -240,9 +240,10 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
     // save O_sum_part
     store(O_sum_part_part, O_sum_part_staging, warp_q, 0);
     block_barrier();
-    const i64 at =
+    const i64 O_sum_part_at =
         x_part0 * O_sum_part_stride_x_part + b0 * O_sum_part_stride_b + h0 * O_sum_part_stride_h;
-    save_matrix<4>(O_sum_part_staging, 0, 16, O_sum_part, at, 128, 4, 128, threadIdx.x, kThreads);
+    save_matrix<4>(O_sum_part_staging, 0, 16, O_sum_part, O_sum_part_at, 128, 4, 128, threadIdx.x,
+                   kThreads);
 }
 
 }  // namespace nk
