@@ -57,26 +57,60 @@ std::int64_t crossing(const Program& program, const Body& body) {
 
 namespace {
 
-void add_finishes(const Program& program, Body& body) {
-    std::vector<std::vector<Item>> before(body.size() + 1);
+/// A product that goes on, and the item before which it must be through.
+struct Wait {
+    std::size_t product = 0;
+    std::size_t before = 0;
+};
+
+std::vector<Wait> waits_in(const Program& program, const Body& body) {
+    std::vector<Wait> waits;
     for (std::size_t i = 0; i < body.size(); ++i) {
-        if (ChunkLoop* loop = std::get_if<ChunkLoop>(&body[i].node))
-            add_finishes(program, loop->body);
         if (!goes_on(program, body[i])) continue;
-        const OpId id = std::get<OpId>(body[i].node);
+        const Op& product = program[std::get<OpId>(body[i].node)];
         std::size_t at = i + 1;
-        const std::int64_t lag = program[id].lag;
-        Finish finish{id, program[id].lead - lag, 0, 0};
+        while (at < body.size() && !needs(program, body[at], product)) ++at;
+        waits.push_back({i, at});
+    }
+    return waits;
+}
+
+const Op& product_at(const Program& program, const Body& body, std::size_t i) {
+    return program[std::get<OpId>(body[i].node)];
+}
+
+/// Whether a product is through when another is waited for. The assembler takes a wait that lets
+/// more go on than the one before at its word, and puts products one after another.
+bool is_through(const Program& program, const Body& body, const std::vector<Wait>& waits,
+                std::size_t product, const Wait& when) {
+    const auto lead = [&](std::size_t i) { return product_at(program, body, i).lead; };
+    return std::any_of(waits.begin(), waits.end(), [&](const Wait& wait) {
+        // Turns that have the one or the other have this wait too.
+        const bool there =
+            lead(wait.product) == lead(product) || lead(wait.product) == lead(when.product);
+        return there && wait.before < when.before && wait.product >= product &&
+               wait.before > product;
+    });
+}
+
+void add_finishes(const Program& program, Body& body) {
+    for (Item& item : body)
+        if (ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) add_finishes(program, loop->body);
+    const std::vector<Wait> waits = waits_in(program, body);
+    std::vector<std::vector<Item>> before(body.size() + 1);
+    for (const Wait& wait : waits) {
+        const Op& op = product_at(program, body, wait.product);
+        Finish finish{std::get<OpId>(body[wait.product].node), op.lead - op.lag, 0, 0};
         // Those of the next chunk are on their way too.
-        if (lag > 0)
-            finish.pending_apart = std::count_if(
-                body.begin(), body.end(), [&](const Item& item) { return goes_on(program, item); });
-        for (; at < body.size() && !needs(program, body[at], program[id]); ++at) {
-            if (!goes_on(program, body[at])) continue;
-            const bool together = program[std::get<OpId>(body[at].node)].lead == program[id].lead;
+        if (op.lag > 0) finish.pending_apart = static_cast<std::int64_t>(waits.size());
+        for (const Wait& other : waits) {
+            const bool on_its_way = wait.product < other.product && other.product < wait.before &&
+                                    !is_through(program, body, waits, other.product, wait);
+            if (!on_its_way) continue;
+            const bool together = product_at(program, body, other.product).lead == op.lead;
             ++(together ? finish.pending : finish.pending_apart);
         }
-        before[at].push_back({finish});
+        before[wait.before].push_back({finish});
     }
     Body result;
     for (std::size_t i = 0; i <= body.size(); ++i) {

@@ -149,4 +149,40 @@ TEST_CASE("a product that is waited for a chunk later") {
     CHECK_FALSE(verify_products(program).empty());
 }
 
+TEST_CASE("no wait lets more products go on than one before it") {
+    // dP of the next chunk is waited for behind dK of this one, which was started between them.
+    Program program;
+    program.agents = {{Agent::Job::Compute, 4}};
+    for (const char* name : {"S", "dK", "dP", "dV", "P", "dS"})
+        program.buffers.push_back({name, Buffer::Place::Registers, 64});
+    const auto add = [&](Op::Kind kind, std::uint32_t writes, std::int64_t lead,
+                         std::vector<BufferId> reads) {
+        Op op;
+        op.id = {static_cast<std::uint32_t>(program.ops.size())};
+        op.kind = kind;
+        op.text = program.buffers[writes].name;
+        op.reads = std::move(reads);
+        op.writes = {BufferId{writes}};
+        op.lead = lead;
+        if (kind == Op::Kind::Multiply) op.completion = Completion::Finish;
+        program.ops.push_back(op);
+        return op.id;
+    };
+    using Kind = Op::Kind;
+    const OpId s = add(Kind::Multiply, 0, 1, {});
+    const OpId dk = add(Kind::Multiply, 1, 0, {BufferId{1}});
+    const OpId dp = add(Kind::Multiply, 2, 1, {});
+    const OpId dv = add(Kind::Multiply, 3, 0, {BufferId{3}});
+    const OpId p = add(Kind::Elements, 4, 1, {BufferId{0}});
+    const OpId ds = add(Kind::Elements, 5, 1, {BufferId{2}});
+    ChunkLoop loop;
+    loop.body = {{s}, {dk}, {dp}, {dv}, {p}, {ds}};
+    program.body = {{loop}};
+    add_finishes(program);
+    std::vector<Finish> found;
+    for (const Item& item : std::get<ChunkLoop>(program.body.front().node).body)
+        if (const Finish* finish = std::get_if<Finish>(&item.node)) found.push_back(*finish);
+    CHECK_EQ(found, std::vector<Finish>{{s, 1, 1, 2}, {dp, 1, 0, 1}, {dk, 0, 1, 0}, {dv, 0, 0, 0}});
+}
+
 }  // namespace napkin::schedule
