@@ -35,6 +35,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"load_gathered",  {0}, {}},
         {"load_panels",    {0}, {}},
         {"load_rows",      {0}, {}},
+        {"load_vector",    {0}, {}},
         {"mark_chunks",    {0}, {}},
         {"multiply",       {},  {0}},
         {"multiply_head",  {},  {0, 1}},

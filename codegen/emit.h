@@ -60,7 +60,7 @@ struct EmitOptions {
 struct MappedBox {
     std::vector<std::uint32_t> dimensions;  ///< of the array, the contiguous one first
     std::vector<std::int64_t> box;          ///< elements along each of them
-    std::int64_t swizzle = 128;             ///< bytes of a panel's row
+    std::int64_t swizzle = 128;             ///< bytes of a panel's row; 0 of a vector
     bool operator==(const MappedBox&) const = default;
 };
 

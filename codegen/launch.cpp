@@ -33,6 +33,7 @@ std::vector<std::int64_t> strides_of(const Array& array, const std::vector<std::
 }
 
 DriverValue tensor_map_type(ElementType type) {
+    if (type == ElementType::F32) return {7, "CU_TENSOR_MAP_DATA_TYPE_FLOAT32"};
     if (type == ElementType::F16) return {6, "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"};
     if (type == ElementType::E4M3 || type == ElementType::E5M2)
         return {0, "CU_TENSOR_MAP_DATA_TYPE_UINT8"};
@@ -41,6 +42,7 @@ DriverValue tensor_map_type(ElementType type) {
 }
 
 DriverValue tensor_map_swizzle(std::int64_t bytes) {
+    if (bytes == 0) return {0, "CU_TENSOR_MAP_SWIZZLE_NONE"};
     if (bytes == 128) return {3, "CU_TENSOR_MAP_SWIZZLE_128B"};
     if (bytes == 64) return {2, "CU_TENSOR_MAP_SWIZZLE_64B"};
     invariant(bytes == 32, "no swizzle of ", std::to_string(bytes), " bytes");

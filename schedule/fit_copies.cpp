@@ -68,15 +68,20 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
     if (!load.gather.empty() && !is_view(load))
         return fmt::format("`{}` is read at computed indices", array.name);
     const auto bytes = static_cast<std::int64_t>(bits_of(tile.type)) / 8;
-    if (!is_floating(tile.type) || bytes > 2)
+    const bool vector = tile.home == Home::Shared;
+    if (!is_floating(tile.type) || bytes > (vector ? 4 : 2))
         return fmt::format("`{}` is {}, bulk copies bring floating-point numbers of 8 and 16 bits",
                            array.name, name_of(tile.type));
-    if (tile.columns * bytes % kLeastPanel != 0)
+    if (!vector && tile.columns * bytes % kLeastPanel != 0)
         return fmt::format("rows of {} bytes of `{}` are no multiple of {}", tile.columns * bytes,
                            array.name, kLeastPanel);
     const std::size_t last = array.layout.empty() ? rank - 1 : array.layout.back();
     const bool tiled = is_tiled(plan.tile_axes, load);
-    if (!tiled && tile.column_dimension != last)
+    const auto runs_along = [&](std::size_t dimension) {
+        const AxisIndex* index = std::get_if<AxisIndex>(&load.index[dimension].front().node);
+        return index != nullptr && index->axis == *tile.column;
+    };
+    if (!tiled && (vector ? !runs_along(last) : tile.column_dimension != last))
         return fmt::format("the columns of `{}` are not contiguous", array.name);
     const Axis& contiguous = region.axes[array.axes[last].index()];
     if (contiguous.dynamic || limits.dynamic_sizes || contiguous.extent * bytes % kUnitBytes != 0)
@@ -87,12 +92,15 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
         const std::size_t dimension = array.layout.empty() ? i : array.layout[i];
         // Of a view, the axis that its index runs along, from some place of the array's own on.
         const AxisId axis = std::get<AxisIndex>(load.index[dimension].front().node).axis;
-        const bool down = dimension == tile.row_dimension;
-        const bool across = dimension == tile.column_dimension;
-        const std::int64_t held = down ? tile.rows : across ? tile.columns : 1;
+        const bool down = !vector && dimension == tile.row_dimension;
+        const bool across = vector ? dimension == last : dimension == tile.column_dimension;
+        const std::int64_t held = down     ? tile.rows
+                                  : !across ? 1
+                                  : vector  ? columns_of(plan, *tile.column).padded
+                                            : tile.columns;
         const std::int64_t capacity = variable.capacity_extent[dimension];
         const bool whole = capacity >= region.axes[axis.index()].extent;
-        if (held != capacity && !whole)
+        if (held != capacity && !whole && !vector)
             return fmt::format("a block holds {} of `{}`, and its tile {}", capacity,
                                region.axes[axis.index()].name, held);
         const std::vector<std::int64_t> parts = sizes_around(region, load, axis);
@@ -114,7 +122,8 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
             if (parts[p - 1] % parts[p] != 0)
                 return fmt::format("chunks of {} do not divide {} of `{}`", parts[p], parts[p - 1],
                                    region.axes[axis.index()].name);
-        const std::int64_t extent = across ? panel_bytes(tile.columns, tile.type) / bytes : held;
+        const std::int64_t extent =
+            across && !vector ? panel_bytes(tile.columns, tile.type) / bytes : held;
         if (extent > kMostExtent)
             return fmt::format("{} of `{}` are more than the {} of a box", extent,
                                region.axes[axis.index()].name, kMostExtent);

@@ -12,8 +12,9 @@
 
 namespace napkin::schedule {
 
-/// The box of one of a load's bulk copies, a panel of its tile, or why there is none. What a box
-/// brings beside the tile's elements is zero along the depth of products, outside the array.
+/// The box of one of a load's bulk copies, a panel of its tile or a whole vector, or why there is
+/// none. What a box brings beside the tile's elements is zero along the depth of products, outside
+/// the array.
 [[nodiscard]] std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& plan,
                                                     const Limits& limits, const Load& load);
 

@@ -47,9 +47,14 @@ private:
     const std::string& name_of(ArrayId array) const { return region_.arrays[array.index()].name; }
 
     BufferId add(std::string name, Buffer::Place place, std::int64_t bytes) {
-        if (place == Buffer::Place::Shared)
-            bytes = padded(bytes, limits_.warp_groups ? kPanelAlignment : kAlignment);
-        program_.buffers.push_back({std::move(name), place, bytes, 1, 0, false});
+        const std::int64_t alignment = limits_.warp_groups ? kPanelAlignment : kAlignment;
+        return add(std::move(name), place, bytes, alignment);
+    }
+
+    BufferId add(std::string name, Buffer::Place place, std::int64_t bytes,
+                 std::int64_t alignment) {
+        if (place == Buffer::Place::Shared) bytes = padded(bytes, alignment);
+        program_.buffers.push_back({std::move(name), place, bytes, 1, 0, false, alignment});
         return {static_cast<std::uint32_t>(program_.buffers.size() - 1)};
     }
 
@@ -72,7 +77,7 @@ private:
         case Home::Shared:
             program_.buffer_of[variable] =
                 add(name, Buffer::Place::Shared,
-                    columns_of(plan_, *tile.column).padded * bytes_of(tile.type));
+                    columns_of(plan_, *tile.column).padded * bytes_of(tile.type), kAlignment);
             return;
         case Home::Matrix:
             program_.buffer_of[variable] =

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "diagrams/rounding.h"
+
 namespace napkin::schedule {
 namespace {
 
@@ -52,8 +54,7 @@ void place(Program& program) {
     std::vector<std::size_t> placed;
     const auto end_of = [&](std::size_t b) {
         const Buffer& buffer = program.buffers[b];
-        return buffer.offset +
-               (buffer.bytes * buffer.stages + kAlignment - 1) / kAlignment * kAlignment;
+        return buffer.offset + padded(buffer.bytes * buffer.stages, kAlignment);
     };
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
         Buffer& buffer = program.buffers[b];
@@ -66,7 +67,7 @@ void place(Program& program) {
                 if (!lifetimes[b]->meets(*lifetimes[other]) ||
                     end_of(b) <= program.buffers[other].offset || end_of(other) <= buffer.offset)
                     continue;
-                buffer.offset = end_of(other);
+                buffer.offset = padded(end_of(other), buffer.alignment);
                 moved = true;
             }
         }

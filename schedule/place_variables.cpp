@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "schedule/fit_copies.h"
 #include "schedule/planner.h"
 #include "schedule/statements.h"
 #include "schedule/straight_reads.h"
@@ -189,6 +190,30 @@ void Planner::place_loaded(VariableId variable) {
         }
     }
     plan_.tiles[variable] = tile;
+}
+
+/// What the columns of fragments read chunk by chunk comes with the chunk, where bulk copies bring
+/// it: every thread would ask device memory for it when it needs it.
+void Planner::place_vectors() {
+    if (!limits_.warp_groups) return;
+    for (const auto& [variable, place] : loads_) {
+        Tile& tile = plan_.tiles.at(variable);
+        if (tile.home != Home::Device || place.loop == nullptr || read_exactly(variable) ||
+            read_by_product(variable) || read_by_block(variable))
+            continue;
+        const std::vector<std::optional<AxisId>> axes = axes_of_load(*place.load);
+        const Variable& info = region_.variables[variable.index()];
+        std::vector<std::optional<AxisId>> along;
+        for (std::size_t d = 0; d < axes.size(); ++d)
+            if (info.capacity_extent[d] > 1) along.push_back(axes[d]);
+        if (along.size() != 1 || along.front() != place.loop->axis || along.front() == plan_.row)
+            continue;
+        const Tile far = tile;
+        tile.home = Home::Shared;
+        tile.column = along.front();
+        tile.streamed = true;
+        if (!std::holds_alternative<Box>(box_of(region_, plan_, limits_, *place.load))) tile = far;
+    }
 }
 
 /// The widest vectors that every row in device memory and every group of columns is made of.

@@ -248,6 +248,7 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
         refuse(*std::move(refusal), shrinking());
     if (refused_) return;
     extend_rows();
+    place_vectors();
     choose_staged();
 }
 

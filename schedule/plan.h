@@ -11,7 +11,7 @@
 //   {}            a register of every thread
 //   {row}         registers of the threads that hold the row, the same in each
 //   {row, other}  a fragment: the layout of mma's results, or vectors of a row where no product is
-//   {other}       shared memory, computed by the block together
+//   {other}       shared memory, computed by the block together or brought by bulk copies
 //   {two others}  a swizzled matrix in shared memory, computed by the block together; so is what
 //                 only products read and no thread's registers are needed for, whatever its axes
 //
@@ -65,7 +65,7 @@ struct Tile {
     std::size_t column_dimension = 0;
     std::int64_t rows = 1;     ///< of a matrix, padded
     std::int64_t columns = 1;  ///< of a matrix, padded
-    bool streamed = false;     ///< a matrix that a loop fills again for every chunk
+    bool streamed = false;     ///< copied, and filled again by a loop for every chunk
     /// Whether a view that reaches past the end of its array is zero there, not its last element.
     bool zero_past_end = false;
     /// Of a gathered matrix: where its elements are read; elsewhere it is zero.

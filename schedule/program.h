@@ -70,6 +70,7 @@ struct Buffer {
     std::int64_t offset = 0;  ///< in shared memory, bytes
     /// Primitives that use it bring their own barriers; it shares its memory with nothing.
     bool guarded = false;
+    std::int64_t alignment = 128;  ///< of its offset
     bool operator==(const Buffer&) const = default;
 };
 

@@ -110,6 +110,14 @@ NK_DEVICE void load_panels(Panels<T, kRows, kColumns> tile, const TensorMap& map
     }
 }
 
+/// Starts the bulk copy of a vector from `at` of the array on, the contiguous dimension first: a
+/// part of content n of a ring.
+template <int kRank, class T, int kStages>
+NK_DEVICE void load_vector(Shared<T> vector, const TensorMap& map, const int (&at)[kRank],
+                           Ring<kStages> ring, int n) {
+    start_bulk_load(vector, 0, map, at, ring.barriers, ring.slot(n));
+}
+
 /// Where a box begins in its array, the contiguous dimension first.
 template <int kRank>
 struct Place {

@@ -30,7 +30,7 @@ struct MappedArray {
     DeviceAddress address = 0;
     ElementType type = ElementType::BF16;
     std::vector<Dimension> dimensions;  ///< the contiguous one first
-    std::int64_t swizzle = 128;         ///< bytes
+    std::int64_t swizzle = 128;         ///< bytes, or 0
 };
 
 /// What went wrong in a call of the driver; becomes a diagnostic.

@@ -229,8 +229,7 @@ void TensorLowering::lower_fills(const schedule::Body& items, Body& body) {
             add_comments(fmt::format("load {}", region_.arrays[load.array.index()].name), leaf.span,
                          "", fill);
             if (copy.box) {
-                const schedule::Tile& tile = plan_.tiles.at(load.target);
-                bytes += tile.rows * tile.columns * kernel::element_bytes(tile.type);
+                bytes += bytes_of(load.target);
                 fill.push_back(bulk_copy(copy, load, id));
             } else {
                 append(fill, copy_matrix(load, matrix(load.target)));
@@ -283,7 +282,9 @@ kernel::Statement TensorLowering::bulk_copy(const schedule::Op& op, const Load& 
         parameter.type = device_type(load.array);
         parameter.map.dimensions = op.box->dimensions;
         parameter.map.box = op.box->extents;
-        parameter.map.swizzle = schedule::panel_bytes(tile.columns, tile.type);
+        parameter.map.swizzle = tile.home == schedule::Home::Matrix
+                                    ? schedule::panel_bytes(tile.columns, tile.type)
+                                    : 0;
         program_.parameters.push_back(parameter);
     }
     if (schedule::is_tiled(plan_.tile_axes, load))
@@ -294,8 +295,18 @@ kernel::Statement TensorLowering::bulk_copy(const schedule::Op& op, const Load& 
     std::vector<kernel::Expression> at;
     const std::vector<IndexForm> origin = source_of(load).origin;
     for (const std::uint32_t d : op.box->dimensions) at.push_back(expression_of(origin[d]));
-    return {Run{call("load_panels", {matrix(load.target), variable(known->second), braces(at),
+    const char* copy = tile.home == schedule::Home::Matrix ? "load_panels" : "load_vector";
+    return {Run{call(copy, {matrix(load.target), variable(known->second), braces(at),
                                      variable(ring_names_[ring.index()]), content_of(ring, 0)})}};
+}
+
+/// Of a tile in shared memory.
+std::int64_t TensorLowering::bytes_of(VariableId variable) const {
+    const schedule::Tile& tile = plan_.tiles.at(variable);
+    const std::int64_t elements = tile.home == schedule::Home::Matrix
+                                      ? tile.rows * tile.columns
+                                      : columns_of(*tile.column).padded;
+    return elements * kernel::element_bytes(tile.type);
 }
 
 /// A function of the column where a panel begins that says where its box does.

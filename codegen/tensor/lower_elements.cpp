@@ -256,7 +256,8 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
             IndexForm local;
             for (std::size_t d = 0; d < info.axes.size(); ++d)
                 if (info.axes[d] == *tile.column) local = at[d] - ranges_.at(*tile.column).start;
-            Code code = real_code(subscript(matrix(id), expression_of(local)), finite);
+            Code code = loaded(subscript(matrix(id), expression_of(local)), tile.type);
+            code.finite = finite;
             code.place = local;
             return code;
         };

@@ -107,6 +107,7 @@ private:
     void for_tiles(const std::function<void(Body&)>& lower_items, Body& body);
     void lower_fills(const schedule::Body& items, Body& body);
     void lower_fill_loop(const schedule::ChunkLoop& loop, Body& body);
+    [[nodiscard]] std::int64_t bytes_of(VariableId variable) const;
     [[nodiscard]] kernel::Statement bulk_copy(const schedule::Op& op, const Load& load,
                                               schedule::RingId ring);
     [[nodiscard]] kernel::Lambda place_of(const Load& load,

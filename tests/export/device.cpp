@@ -81,6 +81,16 @@ cudaError_t run(const EmittedKernel& kernel, unsigned grid, void** arguments) {
     return cudaErrorUnknown;
 }
 
+int bytes_of(CUtensorMapDataType type) {
+    switch (type) {
+    case CU_TENSOR_MAP_DATA_TYPE_UINT8: return 1;
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT16:
+    case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16: return 2;
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32: return 4;
+    default: return 0;
+    }
+}
+
 /// The driver's cuTensorMapEncodeTiled: refuses what the driver does; the map lives as long as the
 /// device's settings.
 CUresult encode(CUtensorMap* encoded, CUtensorMapDataType type, cuuint32_t rank, void* address,
@@ -93,9 +103,8 @@ CUresult encode(CUtensorMap* encoded, CUtensorMapDataType type, cuuint32_t rank,
     map.base = static_cast<unsigned char*>(address);
     map.name = "a map";
     map.rank = static_cast<int>(rank);
-    map.element_bytes =
-        type == CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 || type == CU_TENSOR_MAP_DATA_TYPE_FLOAT16 ? 2 : 0;
-    map.swizzle = 16 << swizzle;
+    map.element_bytes = bytes_of(type);
+    map.swizzle = swizzle == CU_TENSOR_MAP_SWIZZLE_NONE ? 0 : 16 << swizzle;
     for (cuuint32_t d = 0; d < rank; ++d) {
         map.extents[d] = static_cast<long long>(extents[d]);
         map.strides[d] = d == 0 ? map.element_bytes : static_cast<long long>(strides[d - 1]);
