@@ -57,7 +57,7 @@ extern "C" __global__ void __launch_bounds__(1024)
 #pragma unroll
         for (int k = 0; k < 8; ++k) {
             uint4 value;
-            asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+            asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
                          : "=r"(value.x), "=r"(value.y), "=r"(value.z), "=r"(value.w)
                          : "r"(from + (k & 1) * 16384));
             sum ^= value.x ^ value.y ^ value.z ^ value.w;
