@@ -21,6 +21,7 @@ constexpr std::array kFields = {
     Field{"persistent", "", "whether a block takes one tile after another", "sm_90a", &RegionSchedule::persistent},
     Field{"stages", "ARRAY", "chunks of a loaded array that are held at once", "sm_80 sm_90a", &RegionSchedule::stages},
     Field{"leads", "OPERATION", "chunks by which an operation runs ahead of its loop", "sm_80 sm_90a", &RegionSchedule::leads, 0},
+    Field{"order", "OPERATION", "its place among those of a turn that have one", "sm_80 sm_90a", &RegionSchedule::order, 0},
     Field{"fetched", "ARRAY", "whether a product's first operands come to registers before its turn", "sm_80", &RegionSchedule::fetched},
     Field{"staged", "ARRAY", "whether a result is saved through shared memory", "sm_80 sm_90a", &RegionSchedule::staged},
 };

@@ -28,6 +28,8 @@ struct RegionSchedule {
     std::optional<bool> persistent;            ///< whether a block takes tile after tile
     std::map<std::string, std::int64_t> stages;
     std::map<std::string, std::int64_t> leads;
+    std::map<std::string, std::int64_t>
+        order;  ///< places in a turn, of operations that keep to one
     std::map<std::string, bool> fetched;
     std::map<std::string, bool> staged;
     bool operator==(const RegionSchedule&) const = default;

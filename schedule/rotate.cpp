@@ -156,9 +156,10 @@ public:
         std::iota(order_.begin(), order_.end(), 0);
         leads_.assign(steps_.size(), 0);
         least_registers_ = registers();
-        const bool must_lead = std::any_of(steps_.begin(), steps_.end(),
-                                           [](const auto& step) { return step.least_lead > 0; });
-        if (!must_lead) try_order(true);
+        const bool is_open = std::none_of(steps_.begin(), steps_.end(), [](const auto& step) {
+            return step.least_lead > 0 || step.place;
+        });
+        if (is_open) try_order(true);
         std::int64_t most = 0;
         for (const RotationStep& step : steps_) most = std::max(most, step.most_lead);
         for (std::int64_t span = 0; span <= most; ++span) choose_leads(0, span);
@@ -207,6 +208,14 @@ private:
                            [&](const Dependence& edge) { return slack(edge) >= 0; });
     }
 
+    /// Whether no step that is wanted before it is left.
+    [[nodiscard]] bool in_place(std::size_t next, const std::vector<bool>& taken) const {
+        for (std::size_t i = 0; steps_[next].place && i < steps_.size(); ++i)
+            if (!taken[i] && steps_[i].place && *steps_[i].place < *steps_[next].place)
+                return false;
+        return true;
+    }
+
     void choose_order(std::vector<bool> taken) {
         if (order_.size() == steps_.size()) return try_order(false);
         for (std::size_t next = 0; next < steps_.size(); ++next) {
@@ -216,7 +225,7 @@ private:
                     return edge.to != next || edge.from == next || slack(edge) > 0 ||
                            taken[edge.from];
                 });
-            if (!free) continue;
+            if (!free || !in_place(next, taken)) continue;
             taken[next] = true;
             order_.push_back(next);
             choose_order(taken);

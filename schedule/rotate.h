@@ -25,6 +25,7 @@ struct RotationStep {
     std::vector<BufferId> writes;
     std::int64_t most_lead = 1;
     std::int64_t least_lead = 0;
+    std::optional<std::int64_t> place = std::nullopt;  ///< wanted in the turn, among others' places
     /// Whether it begins only when no product is on its way: the assembler keeps products of warp
     /// groups apart from other work on their results while any of them is.
     bool alone = false;
@@ -59,7 +60,8 @@ struct Rotation {
 /// The fastest rotation of steps that stand in a right order; of those as fast, the one with the
 /// least shared memory, if what no step writes is copied two chunks deep, then the least lead, then
 /// the fewest registers, then nearest to the given order. That order itself is always allowed,
-/// whatever registers it takes, unless some step has to lead. Without an order where there is none.
+/// whatever registers it takes, unless some step has to lead or has a place. Without an order where
+/// there is none.
 [[nodiscard]] Rotation rotate(const std::vector<RotationStep>& steps,
                               const std::vector<RotationBuffer>& buffers,
                               const RotationLimits& limits);

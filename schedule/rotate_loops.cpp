@@ -117,6 +117,10 @@ bool together(const Program& program, const std::vector<Chain>& chains) {
            });
 }
 
+bool has(const std::vector<BufferId>& buffers, BufferId id) {
+    return std::find(buffers.begin(), buffers.end(), id) != buffers.end();
+}
+
 std::vector<RotationBuffer> buffers_of(const Program& program, const std::vector<Chain>& chains) {
     std::vector<RotationBuffer> buffers;
     const bool meet = program.rings.empty() || together(program, chains);
@@ -130,13 +134,16 @@ std::vector<RotationBuffer> buffers_of(const Program& program, const std::vector
         const BufferId id{static_cast<std::uint32_t>(b)};
         const auto touches = [&](const Chain& chain) {
             return std::any_of(chain.begin(), chain.end(), [&](OpId op) {
-                const auto in = [&](const std::vector<BufferId>& list) {
-                    return std::find(list.begin(), list.end(), id) != list.end();
-                };
-                return in(program[op].reads) || in(program[op].writes);
+                return has(program[op].reads, id) || has(program[op].writes, id);
             });
         };
-        if (std::count_if(chains.begin(), chains.end(), touches) <= 1) buffers[b].registers = 0;
+        const bool carried = std::any_of(chains.begin(), chains.end(), [&](const Chain& chain) {
+            const auto first =
+                std::find_if(chain.begin(), chain.end(), [&](OpId op) { return touches({op}); });
+            return first != chain.end() && has(program[*first].reads, id);
+        });
+        if (!carried && std::count_if(chains.begin(), chains.end(), touches) <= 1)
+            buffers[b].registers = 0;
     }
     return buffers;
 }
@@ -270,12 +277,14 @@ public:
         const RotationLimits limits = limits_of(program_, chains_);
         Rotation found = rotate(steps_, buffers_of(program_, chains_), limits);
         if (found.order.size() != steps_.size()) return no_order();
-        if (!program_.rings.empty()) cut(found);
+        const bool free = std::none_of(steps_.begin(), steps_.end(),
+                                       [](const RotationStep& step) { return step.place; });
+        if (!program_.rings.empty() && free) cut(found);
         // The order of these very leads: the same whether they were found or given.
         for (std::size_t i = 0; i < steps_.size(); ++i)
             steps_[i].least_lead = steps_[i].most_lead = found.leads[i];
         found = rotate(steps_, buffers_of(program_, chains_), limits);
-        if (!program_.rings.empty()) cut(found);
+        if (!program_.rings.empty() && free) cut(found);
         take(parts, found);
         return std::nullopt;
     }
@@ -303,6 +312,10 @@ private:
             }
             const auto all = wanted_.leads.find("");
             if (!lead && all != wanted_.leads.end()) lead = std::min(all->second, most);
+            for (const OpId op : chains_[i])
+                if (const auto own = wanted_.order.find(names[op.index()]);
+                    own != wanted_.order.end() && !steps_[i].place)
+                    steps_[i].place = own->second;
             steps_[i].least_lead = lead.value_or(0);
             steps_[i].most_lead = lead.value_or(leads_ ? most : 0);
             bounds_.emplace_back(steps_[i].least_lead, steps_[i].most_lead);
@@ -320,9 +333,14 @@ private:
                 SettingName{"leads", op}};
     }
 
-    /// Where leads contradict each other.
+    /// Where leads contradict each other, or places what operations need of each other.
     [[nodiscard]] Refusal no_order() const {
         const std::vector<std::string> names = names_of(program_).ops;
+        for (std::size_t i = 0; i < chains_.size(); ++i)
+            if (steps_[i].place)
+                return {"no order of its loop has these places with these leads",
+                        "leave it out, and the planner chooses",
+                        SettingName{"order", names[chains_[i].front().index()]}};
         std::string leader;
         for (std::size_t i = 0; i < chains_.size(); ++i)
             if (steps_[i].least_lead > 0 && leader.empty())

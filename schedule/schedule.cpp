@@ -125,7 +125,7 @@ Plan least_staged(const RegionProgram& region, const RegionSchedule& wanted, Pla
 
 /// What the plan and the program say, as choices.
 RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const Program& program,
-                          const Limits& limits) {
+                          const RegionSchedule& wanted, const Limits& limits) {
     RegionSchedule choices;
     choices.warps = 0;
     for (const Agent& agent : program.agents)
@@ -136,10 +136,13 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
     if (limits.warp_groups) choices.persistent = plan.persistent;
     const ProgramNames names = names_of(program);
     for_rotated(program.body, [&](const ChunkLoop& loop) {
+        std::int64_t place = 0;
         for (const Item& item : loop.body) {
             const OpId* id = std::get_if<OpId>(&item.node);
             if (id == nullptr) continue;
             const Op& op = program[*id];
+            if (!wanted.order.empty() && op.kind != Op::Kind::Copy)
+                choices.order[names.ops[id->index()]] = place++;
             if (op.most_lead > 0) choices.leads[names.ops[id->index()]] = op.lead - op.lag;
             if (const std::string& product = names.products[id->index()];
                 op.fetchable && !product.empty())
@@ -215,7 +218,7 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
         add_tokens(program);
         passes.emplace_back("add_tokens", std::move(program));
     }
-    RegionSchedule choices = choices_of(region, *chosen, passes.back().second, limits);
+    RegionSchedule choices = choices_of(region, *chosen, passes.back().second, wanted, limits);
     if (std::optional<Refusal> unknown = why_no_such(wanted, choices)) return *std::move(unknown);
     return Scheduled{region, *chosen, std::move(choices), std::move(passes)};
 }
@@ -242,8 +245,8 @@ std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, cons
 /// Which choice takes the memory that there is not: one without which the rest fits.
 std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
-    for (const char* field : {"stages", "leads", "fetched", "persistent", "staged", "repeated",
-                              "warps", "warps_down", "warps_across"}) {
+    for (const char* field : {"stages", "leads", "order", "fetched", "persistent", "staged",
+                              "repeated", "warps", "warps_down", "warps_across"}) {
         const RegionSchedule rest = without(wanted, field);
         if (rest == wanted || !fits(schedule_once(region, rest, limits), limits)) continue;
         const std::vector<Setting> settings = settings_of(wanted);

@@ -150,6 +150,12 @@ TEST_CASE("choices: what the header of a kernel prints makes the same kernel") {
         const std::string tiles = fmt::format("fuse all\ngroup q by {}\nstream x by 32\n", rows);
         check_state(test::derive(attention, tiles), "sm_90a");
     }
+    // Orders, in lines of the derivation.
+    const std::filesystem::path folder = NAPKIN_BENCHMARKS_DIR;
+    const Diagram gradient =
+        test::load(test::read_text(folder / "attention_backward_causal.ncd"), {{"d", 64}});
+    const std::filesystem::path file = folder / "sm_90a" / "attention_backward_causal_d64.drv";
+    check_state(test::derive(gradient, test::read_text(file)), "sm_90a");
     CHECK_GT(kernels, 34);
 }
 
@@ -213,6 +219,10 @@ TEST_CASE("choices: what cannot be kept is refused") {
         {"attention", "[O]\nwarps_down = 1", "`warps_down`: a thread would hold", ""},
         {"attention", "[O]\nleads.\"multiply S\" = 1",
          "`leads.\"multiply S\"`: what it reads and writes is in registers", ""},
+        {"attention", "[O]\norder.\"compute P\" = 0", "`order.\"compute P\"`: it can be chosen of",
+         ""},
+        {"attention", "[O]\norder = { \"multiply O_sum\" = 0, \"multiply S\" = 1 }\nleads = 0",
+         "no order of its loop has these places with these leads", "the planner chooses"},
         {"attention", "[O]\nfetched.S = true", "`fetched.S`: it does not add to what it has", ""},
         {"attention", "[O]\nstaged.S = true", "`staged.S`: it can be chosen of `O`", ""},
         {"swiglu", "[Y]\nleads.\"fetch the first operands of U_sum\" = 2",

@@ -96,6 +96,27 @@ TEST_CASE("the scores of a chunk are issued before the product of the one before
     CHECK(found.complete);
 }
 
+TEST_CASE("an order that is asked for") {
+    std::vector<Named> body = attention(128, 128, false);
+    std::vector<RotationStep> steps = steps_of(body);
+    const auto place = [&](const std::string& name, std::int64_t at) {
+        for (std::size_t i = 0; i < body.size(); ++i)
+            if (body[i].name == name) steps[i].place = at;
+    };
+    place("S", 0);
+    place("M", 1);
+    place("V", 7);
+    const Rotation found = rotate(steps, attention_buffers(128, 128), groups(2));
+    const std::string text = text_of(body, found);
+    CHECK_LT(text.find('S'), text.find('M'));
+    CHECK_LT(text.find('M'), text.find('V'));
+    // What a chunk needs of itself cannot be turned round where nothing leads.
+    for (RotationStep& step : steps) step.most_lead = 0;
+    place("M", 0);
+    place("S", 1);
+    CHECK(rotate(steps, attention_buffers(128, 128), groups(2)).order.empty());
+}
+
 TEST_CASE("registers decide whether two fragments of scores may be") {
     const std::vector<Named> body = attention(64, 128, false);
     const std::vector<RotationBuffer> buffers = attention_buffers(64, 128, 2);

@@ -49,9 +49,9 @@ TEST_CASE("a few more registers are what a spilling thread lacks") {
     const std::string steps = "fuse all\ngroup q by 192\nstream x by 128\n";
     const Setup setup = setup_of("H200", "sm_90a");
     const Sizes heads{{"d", 64}};
-    CHECK_EQ(predicted(steps, setup, heads).why_not(), "spills: a thread lacks 2 registers");
-    CHECK_FALSE(with_registers(predicted(steps, setup, heads), setup, 1).fits());
-    CHECK(with_registers(predicted(steps, setup, heads), setup, 2).fits());
+    CHECK_EQ(predicted(steps, setup, heads).why_not(), "spills: a thread lacks 4 registers");
+    CHECK_FALSE(with_registers(predicted(steps, setup, heads), setup, 3).fits());
+    CHECK(with_registers(predicted(steps, setup, heads), setup, 4).fits());
 }
 
 TEST_CASE("neighbours change one size each, and say what refuses them") {
