@@ -94,7 +94,7 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
         const AxisId axis = std::get<AxisIndex>(load.index[dimension].front().node).axis;
         const bool down = !vector && dimension == tile.row_dimension;
         const bool across = vector ? dimension == last : dimension == tile.column_dimension;
-        const std::int64_t held = down     ? tile.rows
+        const std::int64_t held = down      ? tile.rows
                                   : !across ? 1
                                   : vector  ? columns_of(plan, *tile.column).padded
                                             : tile.columns;

@@ -297,7 +297,7 @@ kernel::Statement TensorLowering::bulk_copy(const schedule::Op& op, const Load& 
     for (const std::uint32_t d : op.box->dimensions) at.push_back(expression_of(origin[d]));
     const char* copy = tile.home == schedule::Home::Matrix ? "load_panels" : "load_vector";
     return {Run{call(copy, {matrix(load.target), variable(known->second), braces(at),
-                                     variable(ring_names_[ring.index()]), content_of(ring, 0)})}};
+                            variable(ring_names_[ring.index()]), content_of(ring, 0)})}};
 }
 
 /// Of a tile in shared memory.

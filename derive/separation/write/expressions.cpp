@@ -316,8 +316,9 @@ void Builder::read_known_products(Monomial& monomial, Where where, std::vector<F
         const Monomial& wanted = known.terms[0].first;
         const bool same_exponential = where == Where::Chunk && wanted.exponent != kZero &&
                                       wanted.exponent == monomial.exponent;
-        const bool simple = (wanted.exponent == kZero ? !wanted.powers.empty() : same_exponential) &&
-                            wanted.guards.empty() && wanted.deferred.empty();
+        const bool simple =
+            (wanted.exponent == kZero ? !wanted.powers.empty() : same_exponential) &&
+            wanted.guards.empty() && wanted.deferred.empty();
         if (!simple || excluded_.contains(target)) continue;
         const auto present = [&](const auto& power) {
             return std::find(monomial.powers.begin(), monomial.powers.end(), power) !=
