@@ -199,7 +199,8 @@ void Planner::place_vectors() {
     for (const auto& [variable, place] : loads_) {
         Tile& tile = plan_.tiles.at(variable);
         if (tile.home != Home::Device || place.loop == nullptr || read_exactly(variable) ||
-            read_by_product(variable) || read_by_block(variable))
+            read_by_product(variable) || read_by_block(variable) || read_serially(variable) ||
+            is_tiled(plan_.tile_axes, *place.load))
             continue;
         const std::vector<std::optional<AxisId>> axes = axes_of_load(*place.load);
         const Variable& info = region_.variables[variable.index()];

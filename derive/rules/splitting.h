@@ -22,8 +22,8 @@
 #include <string>
 #include <vector>
 
-#include "derive/rules/draft.h"
 #include "derive/rewriting/products.h"
+#include "derive/rules/draft.h"
 
 namespace napkin::rules {
 

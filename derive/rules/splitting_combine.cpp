@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "derive/rewriting/simplify.h"
-#include "derive/rules/splitting.h"
 #include "derive/rewriting/statements.h"
+#include "derive/rules/splitting.h"
 #include "diagrams/contains.h"
 
 namespace napkin::rules {

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "derive/rewriting/simplify.h"
-#include "derive/rules/splitting.h"
 #include "derive/rewriting/statements.h"
+#include "derive/rules/splitting.h"
 #include "diagrams/contains.h"
 
 namespace napkin::rules {

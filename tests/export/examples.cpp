@@ -34,6 +34,19 @@ const std::vector<ExportExample>& export_examples() {
          "fuse all\ngroup q by 64\nstream x by 32",
          "sm_90a",
          {{{"q", 70}, {"x", 97}, {"b", 1}, {"h", 2}}, {{"q", 1}, {"x", 1}, {"b", 1}, {"h", 1}}}},
+        {"attention of warp groups with a bias of keys that comes in bulk",
+         R"(diagram biased {
+  axis q = 96 dynamic, x = 72, d = 32
+  input Q[q, d], K[x, d], V[x, d] : bf16
+  input B[x] : f32
+  S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d)) + B[x]
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]
+  weave h = 2
+})",
+         "fuse all\ngroup q by 64\nstream x by 32",
+         "sm_90a",
+         {{{"q", 70}}, {{"q", 1}}}},
         {"a product of warp groups whose blocks take several tiles",
          R"(diagram several {
   axis m = 200 dynamic, n = 96, k = 64
