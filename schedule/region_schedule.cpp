@@ -117,6 +117,9 @@ std::optional<NotApplicable> set(RegionSchedule& schedule, const Setting& settin
             fmt::format("`{}` is one choice for the region, `{}` has none of its own", field->name,
                         setting.name.of),
             fmt::format("write `{} = ...`", field->name)};
+    if (field->name == "order" && setting.name.of.empty())
+        return NotApplicable{"one place for all operations is no order",
+                             "write `order of OPERATION = ...`, or `order.\"OPERATION\" = ...`"};
     const bool* flag = std::get_if<bool>(&setting.value);
     const std::int64_t* number = std::get_if<std::int64_t>(&setting.value);
     const bool fits = field->is_flag()

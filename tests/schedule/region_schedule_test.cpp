@@ -102,6 +102,12 @@ TEST_CASE("one choice for all takes the place of those with names") {
     CHECK_FALSE(choice_of(schedule.leads, "V"));
 }
 
+TEST_CASE("an order is of operations") {
+    RegionSchedule schedule;
+    CHECK(set(schedule, {{"order", ""}, std::int64_t{2}}));
+    CHECK_FALSE(set(schedule, {{"order", "multiply S"}, std::int64_t{2}}));
+}
+
 TEST_CASE("a target knows some choices") {
     RegionSchedule schedule;
     schedule.warps = 4;
