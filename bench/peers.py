@@ -6,6 +6,7 @@ usage: bench/peers.py NAPKIN TARGET OUT.jsonl [WORKLOAD...]     (all workloads a
 Both sides are timed alike: warm, the caches flushed before every repetition, medians of events. Each line of the
 output is one workload: microseconds of napkin's kernels and of every peer, and the ratio to the one that its target
 is measured by. With shapes small enough both results are also compared with double precision on the same inputs.
+NAPKIN_NO_CHECK=1 leaves out the comparison with the reference, which takes longer than all else.
 """
 import datetime
 import json
@@ -25,6 +26,7 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
 NAPKIN, TARGET, OUT = sys.argv[1:4]
 ONLY = sys.argv[4:]
+UNCHECKED = ["--no-check"] if os.environ.get("NAPKIN_NO_CHECK") else []
 HERE = pathlib.Path(__file__).parent / "workloads"
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 DEVICE = "cuda"
@@ -62,7 +64,9 @@ def files(name, sizes={}):
     upto = [heads + "_to_4096"] if sizes.get("q", 8192) <= 4096 else []
     own = [HERE / TARGET / f"{each}.drv" for each in (*upto, heads, name)]
     folders = sorted((HERE, EXAMPLES), key=lambda folder: not (folder / f"{name}.drv").exists())
-    derivation = next((path for path in own if path.exists()), folders[0] / f"{name}.drv")
+    # Of another type or with run-time sizes, that of the plain workload.
+    plain = HERE / TARGET / f"{name.rpartition('_')[0]}.drv"
+    derivation = next((path for path in (*own, folders[0] / f"{name}.drv", plain) if path.exists()), None)
     diagram = name
     while diagram:
         for folder in folders:
@@ -88,8 +92,8 @@ def napkin(command, name, sizes, *more):
 
 
 def kernel_time(name, sizes):
-    answer = napkin("bench", name, sizes)
-    if not answer.get("ok"):
+    answer = napkin("bench", name, sizes, *UNCHECKED)
+    if not answer.get("ok") and not (UNCHECKED and answer.get("times")):
         return None, answer.get("errors") or {key: answer.get(key) for key in ("outputs", "never_written", "repeatable")}
     whole = [t for t in answer["times"] if not t.get("kernel")]
     return whole[0]["median_us"], None
@@ -167,6 +171,33 @@ def compiled_layer(call, *shapes):
     return {"eager": microseconds(lambda: call(*tensors)), "compiled": microseconds(lambda: compiled(*tensors))}, "compiled"
 
 
+def own(flops, of="attention"):
+    """napkin's own attention or product, whose rate for as many operations is what forms without a peer are measured by."""
+    sizes = {"b": 1, "h": 16, "q": 8192, "x": 8192, "d": 128} if of == "attention" else {"a": 8192, "b": 8192, "c": 8192}
+    own_flops = 4 * 16 * 8192**2 * 128 if of == "attention" else 2 * 8192**3
+    return {of: kernel_time(of, sizes)[0] * flops / own_flops}, of
+
+
+def own_attention(sizes, visible=1.0):
+    return own(4 * sizes["b"] * sizes["h"] * sizes["q"] * sizes.get("x", sizes["q"]) * sizes["d"] * visible)
+
+
+def own_product(*axes):
+    return lambda sizes: own(2 * math.prod(sizes.get(axis, 3) for axis in axes), "matmul")
+
+
+def matmul_chain(sizes):
+    return own(2 * sizes["n"] * sizes["f"] * (sizes["d"] + sizes["o"]), "matmul")
+
+
+def matmul_int4(sizes):
+    """Of few rows the weights' bytes are what counts, of more the product in 16 bits."""
+    m, n, k = sizes["m"], sizes["n"], sizes["g"] * sizes["k"]
+    weights, to = torch.zeros(n * k // 2, dtype=torch.uint8, device=DEVICE), torch.empty(n * k // 2, dtype=torch.uint8, device=DEVICE)
+    peers = {"copy": microseconds(lambda: to.copy_(weights)), **matmul({"a": m, "b": k, "c": n})[0], **own(2 * m * n * k, "matmul")[0]}
+    return peers, "copy" if m <= 16 else "matmul"
+
+
 def swiglu(sizes):
     n, d, f = sizes["n"], sizes["d"], sizes["f"]
     return compiled_layer(lambda x, w, v: F.silu(x @ w.t()) * (x @ v.t()), (n, d), (f, d), (f, d))
@@ -191,6 +222,17 @@ def layernorm_linear(sizes):
 def matmul(sizes):
     x, w = randn(sizes["a"], sizes["b"]), randn(sizes["c"], sizes["b"])
     return {"cublas": microseconds(lambda: x @ w.t())}, "cublas"
+
+
+def cross_entropy(sizes):
+    """Measured by the product alone, which has the logits of all words in memory; eager and compiled have them too."""
+    x, w = randn(sizes["n"], sizes["d"]), randn(sizes["v"], sizes["d"])
+    label = torch.randint(sizes["v"], (sizes["n"],), device=DEVICE)
+    call = lambda: F.cross_entropy((x @ w.t()).float(), label)
+    torch._dynamo.reset()
+    compiled = torch.compile(call)
+    return {"product": microseconds(lambda: x @ w.t(), 5), "eager": microseconds(call, 5),
+            "compiled": microseconds(compiled, 5)}, "product"
 
 
 def matmul_e4m3(sizes):
@@ -302,8 +344,22 @@ def workloads():
     yield "matmul_epilogue", {"m": 4096, "k": 4096, "n": 4096}, matmul_epilogue
     yield "rmsnorm_linear", {"n": 4096, "d": 4096, "c": 4096}, rmsnorm_linear
     yield "layernorm_linear", {"n": 4096, "d": 4096, "c": 4096}, layernorm_linear
+    yield "cross_entropy", {"n": 8192, "d": 4096, "v": 131072}, cross_entropy
     yield "matmul_split_k", {"a": 4096, "b": 4096, "c": 4096}, split_product
     yield "attention_decoding_parts", {"b": 2, "h": 8, "q": 4, "x": 65536, "d": 128}, decoding
+    if TARGET == "sm_90a":
+        for d in (80, 96, 192, 256):
+            yield "attention_heads", {**heads, "x": 8192, "d": d}, own_attention
+        yield "attention_rope", heads, own_attention
+        yield "attention_linear", {**heads, "x": 8192}, lambda z: own_attention(z, 0.5)
+        yield "matmul_chain", {"n": 16384, "d": 128, "f": 8192, "o": 128}, matmul_chain
+        yield "matmul_experts", {"b": 64, "t": 256, "k": 4096, "n": 4096, "e": 8}, own_product(*"btkn")
+        for variant in ("f16", "dynamic"):
+            yield f"attention_{variant}", {**heads, "x": 8192}, own_attention
+            yield f"matmul_{variant}", {"a": 8192, "b": 8192, "c": 8192}, own_product(*"abc")
+        for m, n, name in ((16, 16384, "matmul_int4"), (16, 8192, "matmul_int4_split"), (64, 16384, "matmul_int4")):
+            yield name, {"m": m, "n": n, "g": 64, "k": 128}, matmul_int4
+        yield "convolution_padded", {"b": 32, "y": 56, "x": 56, "k": 256, "c": 256}, own_product(*"byxkcrs")
     yield "convolution_valid", {"b": 32, "y": 54, "x": 54, "k": 256, "c": 256}, convolution
 
 

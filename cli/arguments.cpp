@@ -188,6 +188,9 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             ->type_name("ARCH")
             ->check(CLI::Validator(why_no_architecture, "ARCH"));
     }
+    if (takes.check)
+        app.add_flag("--no-check", out.no_check,
+                     "time only: results are not compared with the reference, and `unchecked`");
     if (takes.seed)
         app.add_option("--seed", out.seed, "of the random inputs")
             ->capture_default_str()

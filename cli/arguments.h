@@ -32,6 +32,7 @@ struct Arguments {
     std::vector<std::string> inputs;   ///< `run --input`, each `Q=q.npy`
     std::vector<std::string> outputs;  ///< `run --output`, each `O=o.npy`
     std::uint64_t seed = 1;
+    bool no_check = false;             ///< `bench --no-check`
     double seconds = 0;                ///< that a search may take; any number when 0
     int measure = 0;                   ///< `search --measure`, candidates; none when 0
     std::string measurements;          ///< `--measurements`, a database; the usual one when empty

@@ -55,7 +55,7 @@ std::span<const Subcommand> all_subcommands() {
         Subcommand{"verify", "check a certificate again from its text alone",
                    Takes{.what = "the certificate, a .json file", .sets = false, .json = true}, run_verify},
         Subcommand{"bench", "measure the kernels on a GPU and compare with the prediction",
-                   Takes{.derivation = true, .json = true, .target = true, .seed = true}, run_bench},
+                   Takes{.derivation = true, .json = true, .target = true, .seed = true, .check = true}, run_bench},
         Subcommand{"trace", "write a kernel's loop in time: which agent keeps which unit busy with what",
                    Takes{.derivation = true, .machine = true, .output = true, .region = true, .top = true, .target = true},
                    run_trace},

@@ -49,6 +49,7 @@ struct Takes {
     bool quiz = false;   ///< a file of questions
     bool sheet = false;  ///< the answers to them
     bool seed = false;
+    bool check = false;           ///< whether results are compared
     bool exported = false;        ///< how an export is named, and which sizes it leaves open
     bool calibration = false;     ///< the kernels that measure
     bool sweep = false;           ///< a size or a figure that changes

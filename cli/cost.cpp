@@ -63,7 +63,7 @@ Result<int> run_cost(Context& context) {
     }
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    Result<Cost> cost = cost_of_state(loaded->state);
+    Result<Cost> cost = cost_of_state(loaded->state, machine ? &*machine : nullptr);
     if (!cost) return cost.error();
     const Result<std::optional<EmittedProgram>> emission = emission_of(context, *loaded, *cost);
     if (!emission) return emission.error();

@@ -65,6 +65,7 @@ Json json_of(const Costed& costed, std::size_t index, const AmountJson& amount_j
         const TimeEstimate time = time_of(region, *costed.machine);
         json["time_us"] = time_json(time);
         json["joules"] = joules_json(time.energy);
+        json["target"] = region.work ? Json(region.work->target) : Json(nullptr);
         json["binds"] = time.binds;
         json["waves"] = time.waves;
         json["fits"] = excesses_of(region, *costed.machine).empty();

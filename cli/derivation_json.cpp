@@ -110,6 +110,7 @@ Json region_json(const DerivedStep& step, std::size_t index, const RegionProgram
     json["pipelines"] = pipelines_json(region, machine);
     const TimeEstimate time = time_of(region, machine);
     json["time_us"] = time_json(time);
+    json["target"] = region.work ? Json(region.work->target) : Json(nullptr);
     json["binds"] = time.binds;
     json["fits"] = excesses_of(region, machine).empty();
     json["best"] = best_json(region);

@@ -13,7 +13,7 @@ std::string DerivedStep::typed() const {
 Result<std::vector<DerivedStep>> steps_of(const Loaded& loaded, const Machine& machine) {
     std::vector<DerivedStep> steps;
     Workbench bench(loaded.plain, loaded.state.steps);
-    CostOfSteps cost_of_step;
+    CostOfSteps cost_of_step(machine);
     for (std::size_t i = 0; i <= bench.last_step(); ++i) {
         bench.go_to(i);
         DerivedStep step;

@@ -27,7 +27,7 @@ Result<Side> side_of(const Context& context, const std::string& path, const Mach
     Context own{arguments, context.sources};
     Result<Loaded> loaded = load_state(own);
     if (!loaded) return loaded.error();
-    Result<Cost> cost = cost_of_state(loaded->state);
+    Result<Cost> cost = cost_of_state(loaded->state, &machine);
     if (!cost) return cost.error();
     Side side{{}, std::move(loaded).value(), std::move(cost).value(), {}};
     for (const Command& command : commands_of(side.loaded.state))

@@ -119,7 +119,7 @@ Result<int> draw_here(const Drawing& drawing, const State& state) {
     Result<PictureOptions> options = options_of(drawing, state, Format::Text);
     if (!options) return options.error();
     if (context.arguments.width == 0) options->max_width = columns(terminal_width());
-    const Result<Cost> cost = cost_of_state(state);
+    const Result<Cost> cost = cost_of_state(state, options->machine);
     if (!cost) return cost.error();
     const Result<drawing::Canvas> picture = picture_of(state, *cost, *options);
     if (!picture) return picture.error();

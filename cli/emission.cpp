@@ -8,7 +8,7 @@
 #include "cli/console.h"
 #include "cli/session.h"
 #include "codegen/run/execute.h"
-#include "perfmodel/kernel_work.h"
+#include "perfmodel/kernel_choice.h"
 
 namespace napkin::cli {
 
@@ -52,8 +52,8 @@ void add_work(const TileProgram& program, const EmittedProgram& kernels, const E
     for (std::size_t i = 0; i < program.regions.size(); ++i) {
         const EmittedKernel& kernel = kernels.kernels[i];
         own.target = kernel.target;
-        add_work(program.regions[i], {kernel.target, kernel.choices, own.limits()},
-                 cost.regions[i]);
+        napkin::add_work(program.regions[i], {kernel.target, kernel.choices, own.limits()},
+                         cost.regions[i]);
     }
 }
 

@@ -60,6 +60,7 @@ struct ExecutionOptions {
     std::string device = "cpu";  ///< `cpu`, `emulator` or `cuda`
     int repetitions = 0;         ///< timed ones, on a GPU
     double scale = 1;            ///< of the inputs, where they are random
+    bool compares = true;        ///< the results with the reference
     double check_seconds = 60;   ///< that comparing whole results may take; else some are sampled
 };
 /// Runs what was derived and judges it by the plain diagram that was given, whose inputs these are;

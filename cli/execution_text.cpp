@@ -57,7 +57,7 @@ Json to_json(const RunReport& report) {
                                        {"compared", output.compared},
                                        {"judged", output.judged()},
                                        {"failed", output.failed},
-                                       {"unchecked", output.too_dear > 0},
+                                       {"unchecked", output.unchecked()},
                                        {"undecided", output.undecided},
                                        {"beyond", output.beyond},
                                        {"undefined", output.undefined},
@@ -80,7 +80,7 @@ std::string text_of(const RunReport& report) {
                 " elements are too many for this device (--set makes them fewer)\n";
     for (const Comparison& output : report.validation.outputs) {
         const std::string verdict = !output.ok             ? "WRONG: "
-                                    : output.too_dear > 0  ? "unchecked: "
+                                    : output.unchecked()   ? "unchecked: "
                                     : output.judged() == 0 ? "undecided: "
                                                            : "right: ";
         text += "  " + verdict + describe(output) + "\n";

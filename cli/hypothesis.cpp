@@ -16,8 +16,8 @@
 #include "cli/study_messages.h"
 #include "cli/tile_reasons.h"
 #include "codegen/run/execute.h"
+#include "perfmodel/kernel_choice.h"
 #include "perfmodel/pipelines.h"
-#include "search/kernels.h"
 
 namespace napkin::cli {
 namespace {

@@ -28,6 +28,7 @@ public:
     Session(Context& context, Loaded loaded, Machine machine)
         : context_(context),
           machine_(std::move(machine)),
+          cost_of_(machine_),
           bench_(loaded.plain, loaded.state.steps, std::move(loaded.settings)),
           saved_(text()),
           reader_(kPrompt, history_file(), [this](std::string_view before) {
@@ -82,6 +83,7 @@ private:
 
     Context& context_;
     Machine machine_;
+    CostOfSteps cost_of_;
     Workbench bench_;
     std::string saved_;  ///< the derivation as a file holds it
     LineReader reader_;
@@ -189,7 +191,7 @@ void Session::refuse(const NotApplicable& refusal) {
 
 void Session::report(const State* before) {
     const Result<std::string> text =
-        report_step(before, bench_.plain(), bench_.current(), machine_, wants_color(1));
+        report_step(before, bench_.plain(), bench_.current(), machine_, cost_of_, wants_color(1));
     if (text)
         say(*text + "\n");
     else
@@ -309,7 +311,7 @@ void Session::show(const std::string& rest) {
     if (rest == "steps") {
         history("");
     } else if (rest == "cost") {
-        const Result<Cost> cost = cost_of_state(state);
+        const Result<Cost> cost = cost_of_state(state, &machine_);
         if (cost)
             say(cost_table({bench_.plain(), state, *cost, &machine_}));
         else

@@ -8,7 +8,7 @@
 #include "cli/numbers.h"
 #include "diagrams/factor.h"
 #include "diagrams/graphviz/overview.h"
-#include "perfmodel/kernel_work.h"
+#include "perfmodel/kernel_choice.h"
 #include "perfmodel/time.h"
 
 namespace napkin::cli {
@@ -147,37 +147,46 @@ std::vector<TableRow> rows_of(const State& state, const Cost& cost, bool numbers
 
 }  // namespace
 
-Result<Cost> cost_of_state(const State& state) {
+Result<Cost> cost_of_state(const State& state, const Machine* machine) {
     const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return program.error();
     Result<Cost> cost = cost_of(*program);
-    for (std::size_t i = 0; cost && i < program->regions.size(); ++i)
-        add_work(program->regions[i], {}, cost->regions[i]);
+    if (!cost || machine == nullptr) return cost;
+    const Result<WantedKernels> wanted = WantedKernels::of(state, kernels_for(*machine));
+    if (!wanted) return wanted.error();
+    for (std::size_t i = 0; i < program->regions.size(); ++i)
+        add_work(program->regions[i], (*wanted)(program->regions[i].name), cost->regions[i]);
     return cost;
 }
 
 Result<Cost> CostOfSteps::operator()(const State& state) {
+    const Result<WantedKernels> wanted = WantedKernels::of(state, kernels_for(machine_));
+    if (!wanted) return wanted.error();
     const bool same = last_ && last_->diagram == state.diagram &&
                       last_->relabelling.places == state.relabelling.places &&
                       last_->relabelling.wire_types == state.relabelling.wire_types;
-    std::vector<RegionCost> regions;
+    std::vector<Known> all;
     for (const Region& region : state.relabelling.regions) {
-        const std::vector<Region> none;
-        const std::vector<Region>& known = same ? last_->relabelling.regions : none;
-        const auto found = std::find(known.begin(), known.end(), region);
-        if (found != known.end()) {
-            regions.push_back(regions_[static_cast<std::size_t>(found - known.begin())]);
+        const schedule::RegionSchedule schedule =
+            (*wanted)(region_name(state.diagram, region)).schedule;
+        const auto found = std::find_if(known_.begin(), known_.end(), [&](const Known& known) {
+            return known.region == region && known.schedule == schedule;
+        });
+        if (same && found != known_.end()) {
+            all.push_back(*found);
             continue;
         }
         const Result<RegionProgram> program = expand(state, region, OpaqueBoxes::Keep);
         if (!program) return program.error();
         Result<RegionCost> cost = cost_of(*program);
         if (!cost) return cost.error();
-        add_work(*program, {}, *cost);
-        regions.push_back(std::move(*cost));
+        add_work(*program, (*wanted)(program->name), *cost);
+        all.push_back({region, schedule, std::move(*cost)});
     }
     last_ = state;
-    regions_ = regions;
+    known_ = std::move(all);
+    std::vector<RegionCost> regions;
+    for (const Known& known : known_) regions.push_back(known.cost);
     return cost_of(state.diagram.name, std::move(regions));
 }
 
@@ -284,7 +293,7 @@ Result<std::string> picture_bytes(const Arguments& arguments, const State& state
                                   const PictureOptions& options, drawing::Format format) {
     const auto theme = drawing::theme_named(arguments.theme);
     invariant(theme.has_value(), "the arguments know the themes");
-    const Result<Cost> cost = cost_of_state(state);
+    const Result<Cost> cost = cost_of_state(state, options.machine);
     if (!cost) return cost.error();
     const Result<drawing::Canvas> canvas = picture_of(state, *cost, options);
     if (!canvas) return canvas.error();

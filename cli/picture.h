@@ -11,6 +11,7 @@
 #include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin::cli {
 
@@ -43,17 +44,26 @@ struct PictureOptions {
 [[nodiscard]] double columns(int count);
 /// The drawing in box-drawing characters, as wide as the terminal.
 [[nodiscard]] std::string terminal_picture(const State& state, const Cost& cost, bool color);
-/// The cost of a state, expanded first.
-[[nodiscard]] Result<Cost> cost_of_state(const State& state);
+/// The cost of a state, expanded first; with the kernels that its derivation asks for where a
+/// machine is given that they are for.
+[[nodiscard]] Result<Cost> cost_of_state(const State& state, const Machine* machine = nullptr);
 
-/// Costs of the states of a derivation in turn: what a step leaves alone is not costed again.
+/// Costs of the states of a derivation in turn, with their kernels for a machine: what a step
+/// leaves alone is not costed again.
 class CostOfSteps {
 public:
+    explicit CostOfSteps(Machine machine) : machine_(std::move(machine)) {}
     [[nodiscard]] Result<Cost> operator()(const State& state);
 
 private:
+    struct Known {
+        Region region;
+        schedule::RegionSchedule schedule;  ///< what is asked for of it
+        RegionCost cost;
+    };
+    Machine machine_;
     std::optional<State> last_;
-    std::vector<RegionCost> regions_;  ///< of last_
+    std::vector<Known> known_;  ///< regions of last_
 };
 
 }  // namespace napkin::cli

@@ -9,6 +9,7 @@
 #include "derive/accumulator_text.h"
 #include "derive/derive_accumulator.h"
 #include "derive/tile_program.h"
+#include "perfmodel/kernel_choice.h"
 #include "perfmodel/time.h"
 
 namespace napkin::cli {
@@ -30,6 +31,11 @@ std::string line(const std::string& name, const std::string& before, const std::
     text += form;
     while (text.back() == ' ') text.pop_back();
     return text + "\n";
+}
+
+std::string time_line(const std::optional<Figures>& before, const Figures& now) {
+    return line("time", before ? interval(*before) : "", interval(now),
+                before ? change_text(before->time_high, now.time_high) : "", now.binds);
 }
 
 std::string indented(const std::string& text, const std::string& indent) {
@@ -65,6 +71,8 @@ Figures figures_of(const Cost& cost, const Machine& machine) {
     figures.time_low = time.low.value;
     figures.time_high = time.high.value;
     figures.binds = time.binds + " binds";
+    if (const std::string targets = targets_of(cost); !targets.empty())
+        figures.binds += ", for " + targets;
     return figures;
 }
 
@@ -79,8 +87,7 @@ std::string figures_text(const std::optional<Figures>& before, const Figures& no
                 change(&Figures::transferred), now.transferred_form) +
            line("M", earlier(&Figures::memory), bytes_text(now.memory), change(&Figures::memory),
                 now.memory_form) +
-           line("time", before ? interval(*before) : "", interval(now), change(&Figures::time_high),
-                now.binds);
+           time_line(before, now);
 }
 
 std::string standing_text(const Diagram& plain, const State& state, const Cost& cost,
@@ -98,6 +105,11 @@ std::string standing_text(const Diagram& plain, const State& state, const Cost& 
     if (!text.empty()) text += "\n";
     for (const Diagnostic& warning : capacity_warnings(costed).list)
         text += "  too large: " + warning.message + "\n";
+    for (const RegionCost& region : cost.regions) {
+        if (region.refused)
+            text += "  no kernel of `" + region.name + "`: " + region.refused->reason + "\n";
+        if (region.work && region.work->spills()) text += "  spills: " + spill_text(region) + "\n";
+    }
     return text;
 }
 
@@ -148,23 +160,26 @@ bool only_scheduled(const State& before, const State& now) {
 }  // namespace
 
 Result<std::string> report_step(const State* before, const Diagram& plain, const State& now,
-                                const Machine& machine, bool color) {
-    if (before != nullptr && only_scheduled(*before, now))
-        return std::string(
-            "  what is computed stays as it is; `emit schedule` shows how it is carried out\n");
-    const Result<Cost> cost = cost_of_state(now);
-    if (!cost) return cost.error();
+                                const Machine& machine, CostOfSteps& cost_of, bool color) {
+    std::optional<Cost> cost_before;
     std::optional<Figures> earlier;
-    std::string reasons;
     if (before != nullptr) {
-        const Result<Cost> cost_before = cost_of_state(*before);
-        if (!cost_before) return cost_before.error();
-        earlier = figures_of(*cost_before, machine);
+        Result<Cost> cost = cost_of(*before);
+        if (!cost) return cost.error();
+        earlier = figures_of(*cost, machine);
+        cost_before = std::move(*cost);
+    }
+    const Result<Cost> cost = cost_of(now);
+    if (!cost) return cost.error();
+    const Figures figures = figures_of(*cost, machine);
+    if (before != nullptr && only_scheduled(*before, now))
+        return time_line(earlier, figures) + standing_text(plain, now, *cost, machine) +
+               "  what is computed stays as it is; `emit schedule` shows how it is carried out\n";
+    std::string reasons;
+    if (before != nullptr)
         for (const std::string& reason : reasons_of(*before, now, *cost_before, *cost))
             reasons += "  " + reason + "\n";
-    }
-    std::string text = terminal_picture(now, *cost, color) + "\n" +
-                       figures_text(earlier, figures_of(*cost, machine)) +
+    std::string text = terminal_picture(now, *cost, color) + "\n" + figures_text(earlier, figures) +
                        standing_text(plain, now, *cost, machine) + reasons;
     const std::string accumulators = accumulators_text(now);
     if (before == nullptr || accumulators != accumulators_text(*before)) text += accumulators;

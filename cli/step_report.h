@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "cli/picture.h"
 #include "derive/state.h"
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
@@ -36,8 +37,9 @@ struct Figures {
 /// in the diagram.
 [[nodiscard]] std::string split_accumulators_text(const Diagram& plain, const State& state);
 /// Everything after a step from `before` (null at the start), in a derivation from the plain
-/// diagram; a line where nothing but the schedule changed.
+/// diagram; its time where nothing but the schedule changed.
 [[nodiscard]] Result<std::string> report_step(const State* before, const Diagram& plain,
-                                              const State& now, const Machine& machine, bool color);
+                                              const State& now, const Machine& machine,
+                                              CostOfSteps& cost_of, bool color);
 
 }  // namespace napkin::cli

@@ -107,22 +107,17 @@ struct Best {
     }
 };
 
-/// Of those that fit, with what else that room lets in.
-Best with_more_memory(const State& state, const TileReasons& reasons, Best best,
-                      const Setup& larger) {
+/// With what else that room lets in, newer targets' kernels too.
+Best with_more_memory(const State& state, const TileReasons& reasons, const Setup& larger) {
+    Best best;
     const auto again = [&](const State& each, const Alternative* neighbour) {
         const auto found = predict(each, larger);
         if (const Prediction* prediction = std::get_if<Prediction>(&found))
             best.consider(neighbour, *prediction);
     };
-    const auto is_held_back = [&](const std::optional<Prediction>& prediction) {
-        return !prediction || !prediction->excesses.empty();
-    };
-    if (best.neighbour != nullptr) again(*best.neighbour->state, best.neighbour);
-    if (best.neighbour == nullptr || is_held_back(reasons.now)) again(state, nullptr);
+    again(state, nullptr);
     for (const Alternative& neighbour : reasons.neighbours)
-        if (neighbour.state && is_held_back(neighbour.prediction))
-            again(*neighbour.state, &neighbour);
+        if (neighbour.state) again(*neighbour.state, &neighbour);
     return best;
 }
 
@@ -170,7 +165,7 @@ Result<TileReasons> tile_reasons(const Loaded& loaded, const std::vector<Command
     for (const Alternative& neighbour : reasons.neighbours)
         if (neighbour.prediction) consider(&neighbour, *neighbour.prediction);
     const Best with_memory_more =
-        with_more_memory(loaded.state, reasons, here, with_shared_memory(setup, kMoreShared));
+        with_more_memory(loaded.state, reasons, with_shared_memory(setup, kMoreShared));
     for (const auto& [what, there] : {std::pair{"8 KiB more shared memory", with_memory_more},
                                       std::pair{"16 more registers a thread", with_registers_more}})
         if (there.time)

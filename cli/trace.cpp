@@ -14,11 +14,11 @@
 #include "derive/tile_program.h"
 #include "diagrams/drawing/bar_rows.h"
 #include "diagrams/graphviz/render_canvas.h"
+#include "perfmodel/kernel_choice.h"
 #include "schedule/idle_folds.h"
 #include "schedule/schedule.h"
 #include "schedule/straight_reads.h"
 #include "schedule/timeline.h"
-#include "search/kernels.h"
 
 namespace napkin::cli {
 namespace {
@@ -38,23 +38,20 @@ Result<std::vector<schedule::Timeline>> timelines(const Arguments& arguments, co
                                                   const Setup& setup) {
     const Result<RegionProgram> region = traced_region(arguments, state);
     if (!region) return region.error();
-    const auto requests = schedule::requests_of(state, setup.schedules);
-    if (!requests) return requests.error();
-    KernelRequest request = kernels_for(setup.machine, setup.target);
+    const auto wanted =
+        WantedKernels::of(state, kernels_for(setup.machine, setup.target), setup.schedules);
+    if (!wanted) return wanted.error();
+    KernelRequest request = (*wanted)(region->name);
     if (request.target == "simt")
         return no_timeline({"plain kernels have no schedule", "`--target sm_80` has one"});
-    request.limits.warp_groups = request.target == "sm_90a";
-    if (const auto wanted = requests->find(region->name); wanted != requests->end())
-        request.schedule = wanted->second.schedule;
+    Result<RegionCost> cost = quick_cost_of(*region);
+    if (!cost) return cost.error();
+    if (request.best) add_work(*region, request, *cost);
+    request.limits.warp_groups =
+        (request.best && cost->work ? cost->work->target : request.target) == "sm_90a";
     const RegionProgram simpler =
         schedule::with_straight_reads(schedule::without_idle_folds(*region));
-    auto made = schedule::schedule(simpler, request.schedule, request.limits);
-    // Where nobody asked for warp groups, single warps may serve.
-    if (std::holds_alternative<schedule::Refusal>(made) && request.limits.warp_groups &&
-        setup.target.empty()) {
-        request.limits.warp_groups = false;
-        made = schedule::schedule(simpler, request.schedule, request.limits);
-    }
+    const auto made = schedule::schedule(simpler, request.schedule, request.limits);
     if (const schedule::Refusal* refusal = std::get_if<schedule::Refusal>(&made))
         return no_timeline({refusal->reason, refusal->help});
     const int chunks = arguments.top > 0 ? arguments.top : kChunks;

@@ -147,7 +147,17 @@ bool Validation::judged() const {
 
 bool Validation::unchecked() const {
     return std::any_of(outputs.begin(), outputs.end(),
-                       [](const Comparison& c) { return c.too_dear > 0; });
+                       [](const Comparison& c) { return c.unchecked(); });
+}
+
+Validation left_unchecked(const Diagram& plain) {
+    Validation validation;
+    for (const ArrayId array : outputs_of(plain)) {
+        Comparison& comparison = validation.outputs.emplace_back();
+        comparison.name = plain[array].name;
+        comparison.ok = comparison.left_out = true;
+    }
+    return validation;
 }
 
 bool Validation::mostly_judged() const {

@@ -30,6 +30,8 @@ struct Validation {
 [[nodiscard]] Validation validate(const Diagram& plain, const State& state, const Tensors& inputs,
                                   const Tensors& outputs, const Precision& precision,
                                   std::uint64_t seed, double most_seconds);
+/// Of every output of the diagram, that it was not compared.
+[[nodiscard]] Validation left_unchecked(const Diagram& plain);
 /// Whether every statement has a meaning: an opaque box has none.
 [[nodiscard]] bool has_values(const Diagram& diagram);
 

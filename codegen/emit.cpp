@@ -11,12 +11,12 @@
 #include "codegen/kernel_program.h"
 #include "codegen/messages.h"
 #include "codegen/simt/simt_lowering.h"
-#include "codegen/slower.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/verify_kernel.h"
 #include "schedule/idle_folds.h"
 #include "schedule/messages.h"
 #include "schedule/schedule.h"
+#include "schedule/slower.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin {
@@ -113,7 +113,8 @@ Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionPro
                                  scheduled.program())
             .run();
     lowered.summary = std::move(summary);
-    if (runs_there_alone(options.target)) lowered.slower = why_slower(scheduled.program());
+    if (runs_there_alone(options.target))
+        lowered.slower = schedule::why_slower(scheduled.program());
     lowered.choices = std::move(scheduled.choices);
     lowered.passes = std::move(passes);
     return lowered;

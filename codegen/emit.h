@@ -71,6 +71,8 @@ struct DriverValue {
 };
 [[nodiscard]] DriverValue tensor_map_type(ElementType type);
 [[nodiscard]] DriverValue tensor_map_swizzle(std::int64_t bytes);
+/// How many elements of a tensor map so many neighbours are: two numbers of 4 bits are one.
+[[nodiscard]] std::int64_t map_elements(ElementType type, std::int64_t elements);
 
 /// One parameter of a kernel, in order.
 struct KernelParameter {

@@ -35,10 +35,13 @@ std::vector<std::int64_t> strides_of(const Array& array, const std::vector<std::
 DriverValue tensor_map_type(ElementType type) {
     if (type == ElementType::F32) return {7, "CU_TENSOR_MAP_DATA_TYPE_FLOAT32"};
     if (type == ElementType::F16) return {6, "CU_TENSOR_MAP_DATA_TYPE_FLOAT16"};
-    if (type == ElementType::E4M3 || type == ElementType::E5M2)
-        return {0, "CU_TENSOR_MAP_DATA_TYPE_UINT8"};
+    if (bits_of(type) <= 8) return {0, "CU_TENSOR_MAP_DATA_TYPE_UINT8"};
     invariant(type == ElementType::BF16, "no tensor map holds ", std::string(name_of(type)));
     return {9, "CU_TENSOR_MAP_DATA_TYPE_BFLOAT16"};
+}
+
+std::int64_t map_elements(ElementType type, std::int64_t elements) {
+    return type == ElementType::I4 ? elements / 2 : elements;
 }
 
 DriverValue tensor_map_swizzle(std::int64_t bytes) {

@@ -138,6 +138,9 @@ struct Accumulator {
     std::vector<Array> arrays;
     /// Each state's value before the first chunk.
     std::vector<Statement> initial;
+    /// What a chunk folds over further axes, which come in chunks of their own (one or none): for
+    /// every chunk it is run before `body`. Its arrays, obligations and conditions are kept here.
+    std::vector<Accumulator> inside;
     /// For every chunk, in order. A statement whose target is a state updates it in place: reads of
     /// a state before its update see the old value, after it the new one.
     std::vector<Statement> body;

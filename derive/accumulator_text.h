@@ -10,7 +10,8 @@ namespace napkin {
 
 struct AccumulatorText {
     struct Section {
-        std::string heading;  ///< `initial body repair tail states provided unsafe`, in this order
+        std::string
+            heading;  ///< `initial inside body repair tail states provided unsafe`, in order
         std::vector<std::string> lines;
         bool operator==(const Section&) const = default;
     };
@@ -20,7 +21,8 @@ struct AccumulatorText {
 };
 /// What `explain` prints.
 [[nodiscard]] AccumulatorText text_of(const Diagram& diagram, const Accumulator& accumulator);
-/// The accumulator in formulas, one line each: initial state, body, repair, tail.
+/// The accumulator in formulas, one line each: initial state, what a chunk streams inside, body,
+/// repair, tail.
 [[nodiscard]] std::string explain(const Diagram& diagram, const Accumulator& accumulator);
 
 }  // namespace napkin

@@ -35,7 +35,7 @@ constexpr std::array kRules = {
          "inverse of group", rules::ungroup},
     Rule{"stream", "stream AXIS by SIZE [as written] [at LEVEL] [in REGION]",
          "a fold over an axis == a fold over its chunks through an accumulator",
-         "the axis comes from a load; every statement maps or folds it; the folds have an accumulator; what is computed along it and read elsewhere is made again from what is loaded, or picked at an index known beforehand; axes streamed together are folded together; a noncommutative monoid meets its elements in the order of the fold",
+         "the axis comes from a load; every statement maps or folds it; the folds have an accumulator; what is computed along it and read elsewhere is made again from what is loaded, or picked at an index known beforehand; axes streamed together are folded together, or the later ones inside a chunk of the others, by nothing that is kept beyond it; a noncommutative monoid meets its elements in the order of the fold",
          "stream x by 64 at l1 in O",
          "arXiv 2412.03317, 2.4", rules::stream},
     Rule{"unstream", "unstream AXIS [at LEVEL] [in REGION]",

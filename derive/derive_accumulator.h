@@ -20,4 +20,10 @@ namespace napkin {
     const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
     const std::map<ArrayId, ElementType>& stored = {});
 
+/// The accumulator of a region that streams these axes, outermost first: of all together, or else
+/// of the first ones with the others streamed inside of their chunks.
+[[nodiscard]] std::variant<Accumulator, NotApplicable> derive_streams(
+    const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
+    const std::map<ArrayId, ElementType>& stored = {});
+
 }  // namespace napkin

@@ -272,6 +272,7 @@ GivenOutputs give_outputs(const Diagram& diagram, ArrayId array, const Tensors& 
 }
 
 std::string describe(const Comparison& comparison) {
+    if (comparison.left_out) return comparison.name + ": not compared";
     if (comparison.too_dear > 0)
         return fmt::format("{}: one element takes the reference {:.1e} visits", comparison.name,
                            comparison.too_dear);

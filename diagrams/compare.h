@@ -145,6 +145,7 @@ struct Comparison {
     std::int64_t failed = 0;
     std::vector<std::string> given;  ///< outputs taken as computed instead of from the inputs
     double too_dear = 0;             ///< visits of one element, where it was not compared for them
+    bool left_out = false;           ///< not compared, as was asked
     std::int64_t undecided = 0;      ///< right for any value of such a size: not judged
     std::int64_t beyond = 0;         ///< exponentials are beyond the reference: not judged
     std::int64_t undefined = 0;      ///< NaN in both: not judged
@@ -161,6 +162,7 @@ struct Comparison {
     double worst_got = 0;
     double worst_expected = 0;
     double scale = 1;  ///< of the random inputs that it is about
+    [[nodiscard]] bool unchecked() const { return left_out || too_dear > 0; }
     /// Elements that could have come out wrong.
     [[nodiscard]] std::int64_t judged() const { return compared - undecided - beyond - undefined; }
     [[nodiscard]] bool mostly_judged() const { return 2 * judged() >= compared; }

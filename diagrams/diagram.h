@@ -137,6 +137,18 @@ struct Box {
     bool operator==(const Box&) const = default;
 };
 
+/// A call of a library operation within an expression, and what stands for it there.
+struct NamedCall {
+    std::string name;
+    std::vector<Expression> arguments;
+    Expression value;
+};
+/// How expressions were written, for those who show them: no part of what a diagram is.
+struct Spellings {
+    std::vector<NamedCall> calls;
+    bool operator==(const Spellings&) const { return true; }
+};
+
 struct Diagram {
     std::string name;
     std::vector<Axis> axes;
@@ -144,6 +156,7 @@ struct Diagram {
     std::vector<Monoid> monoids;
     std::vector<Statement> statements;
     std::vector<Box> boxes;  ///< in the order of the source
+    Spellings spellings{};
 
     [[nodiscard]] const Axis& operator[](AxisId id) const { return axes[id.index()]; }
     [[nodiscard]] const Array& operator[](ArrayId id) const { return arrays[id.index()]; }

@@ -2,7 +2,11 @@
 // maximum, and, through exp, products and quotients, zero under a sum.
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <utility>
 
+#include "diagrams/contains.h"
+#include "diagrams/facts.h"
 #include "diagrams/masks.h"
 
 namespace napkin {
@@ -21,22 +25,6 @@ bool is_vanished(const Expression& expression, Vanishing kind) {
            is_literal(call->arguments[0], infinity);
 }
 
-/// A factor that is positive whatever the data: a positive literal, a size, or a function of them.
-bool is_positive_constant(const Expression& expression) {
-    if (const Number* literal = std::get_if<Number>(&expression.node)) return literal->value > 0;
-    if (std::holds_alternative<SizeOf>(expression.node)) return true;
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    if (call == nullptr) return false;
-    switch (call->function) {
-    case Function::Multiply:
-    case Function::Divide:
-    case Function::Sqrt:
-    case Function::Rsqrt:
-        return std::all_of(call->arguments.begin(), call->arguments.end(), is_positive_constant);
-    default: return false;
-    }
-}
-
 class MaskFinder {
 public:
     explicit MaskFinder(const Diagram& diagram) : diagram_(diagram) {}
@@ -52,10 +40,10 @@ public:
         const auto& args = call->arguments;
         if (call->function == Function::Select) {
             if (is_vanished(args[2], kind)) {
-                masks.push_back(args[0]);
+                add(masks, args[0]);
                 find(args[1], kind, masks);
             } else if (is_vanished(args[1], kind)) {
-                masks.push_back(napkin::apply(Function::Not, {args[0]}));
+                add(masks, napkin::apply(Function::Not, {args[0]}));
                 find(args[2], kind, masks);
             }
             return;
@@ -65,6 +53,9 @@ public:
     }
 
 private:
+    static void add(std::vector<Expression>& masks, Expression mask) {
+        if (!contains(masks, mask)) masks.push_back(std::move(mask));
+    }
     void find_zero(const Apply& call, std::vector<Expression>& masks) const {
         const auto& args = call.arguments;
         switch (call.function) {
@@ -91,11 +82,11 @@ private:
         case Function::Subtract: return find(args[0], kind, masks);
         case Function::Negate: return find(args[0], opposite, masks);
         case Function::Multiply:
-            if (is_positive_constant(args[1])) return find(args[0], kind, masks);
-            if (is_positive_constant(args[0])) return find(args[1], kind, masks);
+            if (is_positive(args[1])) return find(args[0], kind, masks);
+            if (is_positive(args[0])) return find(args[1], kind, masks);
             return;
         case Function::Divide:
-            if (is_positive_constant(args[1])) return find(args[0], kind, masks);
+            if (is_positive(args[1])) return find(args[0], kind, masks);
             return;
         default: return;
         }
@@ -106,21 +97,33 @@ private:
         if (!source) return;
         const Map* map = std::get_if<Map>(&diagram_[*source].body);
         if (map == nullptr) return;
-        std::vector<Expression> inner;
-        find(map->value, kind, inner);
+        const auto [known, fresh] = known_.try_emplace({element.array, kind});
+        if (fresh) {
+            std::vector<Expression> found;
+            find(map->value, kind, found);
+            known->second = std::move(found);
+        }
         const std::vector<AxisId>& axes = diagram_[element.array].axes;
-        for (const Expression& mask : inner)
-            masks.push_back(rewrite(mask, [&](Expression node) {
-                const AxisIndex* index = std::get_if<AxisIndex>(&node.node);
-                if (index == nullptr) return node;
-                const auto at = std::find(axes.begin(), axes.end(), index->axis);
-                return at == axes.end()
-                           ? node
-                           : element.index[static_cast<std::size_t>(at - axes.begin())];
-            }));
+        for (const Expression& mask : known->second)
+            add(masks, rewrite(mask, [&](Expression node) {
+                    const AxisIndex* index = std::get_if<AxisIndex>(&node.node);
+                    if (index == nullptr) return node;
+                    const auto at = std::find(axes.begin(), axes.end(), index->axis);
+                    return at == axes.end()
+                               ? node
+                               : element.index[static_cast<std::size_t>(at - axes.begin())];
+                }));
+    }
+
+    [[nodiscard]] bool is_positive(const Expression& factor) const {
+        const Facts facts = facts_.of(factor);
+        return facts.positive() && !facts.vanishes && !facts.may_be_infinite();
     }
 
     const Diagram& diagram_;
+    DiagramFacts facts_{diagram_};
+    /// Of the maps that were looked into, which several elements may be made of.
+    mutable std::map<std::pair<ArrayId, Vanishing>, std::vector<Expression>> known_;
 };
 
 }  // namespace

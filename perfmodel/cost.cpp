@@ -17,7 +17,6 @@
 #include "perfmodel/linear_width.h"
 #include "perfmodel/memory_cost.h"
 #include "perfmodel/moved.h"
-#include "perfmodel/resize.h"
 
 namespace napkin {
 

@@ -120,7 +120,9 @@ struct RegionCost {
     std::int64_t compulsory_bits = 0;  ///< every array that it touches, once
     bool data_decides = false;         ///< kernels may visit fewer chunks, as integers say
     std::optional<KernelWork> work;    ///< where the kernel is known
-    CountFormulas formulas;            ///< empty of costs in numbers alone
+    /// Why there is no kernel as it was asked for.
+    std::optional<schedule::Refusal> refused;
+    CountFormulas formulas;  ///< empty of costs in numbers alone
 };
 
 struct Cost {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "perfmodel/kernel_choice.h"
+
 namespace napkin {
 
 namespace {
@@ -128,8 +130,9 @@ std::string energy_text(const TimeEstimate& time, const Machine& machine) {
 
 std::string time_text(const RegionCost& cost, const Machine& machine) {
     const TimeEstimate time = time_of(cost, machine);
-    std::string text = "  " + interval_text(time) + " on " + machine.name + ", bound by " +
-                       time.binds + "; " + std::to_string(time.waves) +
+    const std::string for_target = cost.work ? " for " + cost.work->target : "";
+    std::string text = "  " + interval_text(time) + " on " + machine.name + for_target +
+                       ", bound by " + time.binds + "; " + std::to_string(time.waves) +
                        (time.waves == 1 ? " wave of " : " waves of ") +
                        std::to_string(time.resident * machine.processors()) + " blocks\n";
     std::vector<Row> rows;
@@ -141,6 +144,8 @@ std::string time_text(const RegionCost& cost, const Machine& machine) {
     text += aligned(rows) + energy_text(time, machine);
     for (const Excess& excess : excesses_of(cost, machine))
         text += "  does not fit: " + describe(excess) + "\n";
+    if (cost.work && cost.work->spills()) text += "  spills: " + spill_text(cost) + "\n";
+    if (cost.refused) text += "  no kernel as it is asked for: " + cost.refused->reason + "\n";
     return text;
 }
 

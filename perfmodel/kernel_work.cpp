@@ -8,13 +8,13 @@
 #include "perfmodel/block_pattern.h"
 #include "perfmodel/function_cost.h"
 #include "perfmodel/live_registers.h"
-#include "perfmodel/plain_work.h"
 #include "perfmodel/tile_count.h"
 #include "schedule/arrange.h"
 #include "schedule/form.h"
 #include "schedule/idle_folds.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
+#include "schedule/slower.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin {
@@ -413,6 +413,8 @@ std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& reg
     Reader(scheduled.region, scheduled.plan, scheduled.program()).read(work);
     work.pattern = pattern_of(simpler);
     work.graded = scheduled.plan.order.graded.has_value();
+    work.target = request.limits.warp_groups ? "sm_90a" : "sm_80";
+    work.slower = request.limits.warp_groups && schedule::why_slower(scheduled.program());
     return work;
 }
 
@@ -461,24 +463,6 @@ KernelWork general_work(KernelWork work, const ArithmeticCost& arithmetic, doubl
     else
         work.edges = std::move(all);
     return work;
-}
-
-void add_work(const RegionProgram& region, const KernelRequest& request, RegionCost& cost) {
-    constexpr std::int64_t kRegisters = 262144;
-    const std::int64_t held = cost.levels.at(Level::Block).allocated.bytes();
-    if (held > request.limits.shared_memory + kRegisters) return;
-    KernelRequest next = request;
-    next.limits.warp_groups = request.target == "sm_90a";
-    while (request.target != "simt") {
-        auto work = tensor_work(region, cost, next);
-        if (KernelWork* made = std::get_if<KernelWork>(&work)) {
-            cost.work = std::move(*made);
-            return;
-        }
-        if (!next.limits.warp_groups) break;
-        next.limits.warp_groups = false;
-    }
-    cost.work = plain_work(region, cost);
 }
 
 }  // namespace napkin

@@ -16,9 +16,13 @@ namespace napkin {
 
 /// For what a kernel is made, and what is chosen of it.
 struct KernelRequest {
-    std::string target;  ///< `simt` or one with tensor cores; what serves of those where empty
+    /// `simt`, or the newest with tensor cores whose kernel is wanted; warps that multiply alone
+    /// where empty.
+    std::string target;
     schedule::RegionSchedule schedule;
     schedule::Limits limits;
+    /// Whether an older target's kernel is wanted where that is known to be faster.
+    bool best = false;
 };
 
 /// The work of a region's kernel for the tensor core, or the reason why it has none.
@@ -32,9 +36,5 @@ void add_transfers(const RegionCost& cost, KernelWork& work);
 /// Likewise of a kernel of which transfers and blocks are known, and the bytes that a block holds.
 [[nodiscard]] KernelWork general_work(KernelWork moving, const ArithmeticCost& arithmetic,
                                       double held);
-/// Notes with a region's cost what its kernel does: for the tensor core where that serves it and
-/// the target is not `simt`, by warp groups where `sm_90a` takes it. Nothing is known of a block
-/// that fits nowhere.
-void add_work(const RegionProgram& region, const KernelRequest& request, RegionCost& cost);
 
 }  // namespace napkin

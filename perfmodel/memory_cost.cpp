@@ -147,4 +147,21 @@ bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments,
     return true;
 }
 
+std::optional<std::int64_t> allocated_bits(const RegionProgram& region, Level level) {
+    std::int64_t most = 0;
+    for (const Moment& moment : liveness(region)) {
+        CheckedInt held = 0;
+        for (VariableId id : moment.during) {
+            const Variable& variable = region.variables[id.index()];
+            if (variable.level != level) continue;
+            CheckedInt bits = bits_of(variable.type);
+            for (std::int64_t extent : variable.capacity_extent) bits = bits * extent;
+            held = held + bits;
+        }
+        if (!held) return std::nullopt;
+        most = std::max(most, *held);
+    }
+    return most;
+}
+
 }  // namespace napkin

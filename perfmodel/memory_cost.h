@@ -19,5 +19,7 @@ void keep_leading_terms(Amount& amount);
 /// Sets A (during statements) and M (between them) of every level; false on overflow.
 [[nodiscard]] bool add_memory(const RegionProgram& region, const std::vector<Moment>& moments,
                               RegionCost& cost);
+/// A at a level in bits, in numbers alone; nullopt on overflow.
+[[nodiscard]] std::optional<std::int64_t> allocated_bits(const RegionProgram& region, Level level);
 
 }  // namespace napkin

@@ -183,6 +183,7 @@ private:
 KernelWork plain_work(const RegionProgram& region, const RegionCost& cost) {
     KernelWork work;
     work.name = region.name;
+    work.target = "simt";
     add_transfers(cost, work);
     work.shared_bytes = static_cast<double>(cost.levels.at(Level::Block).allocated.bytes());
     work.register_bytes = kRegisters;

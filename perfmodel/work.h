@@ -47,6 +47,8 @@ struct Visits {
 /// Blocks that follow each other, with the share of the masked chunks that each visits.
 struct KernelWork {
     std::string name;
+    std::string target;        ///< that the kernel is made for; empty where none is known
+    bool slower = false;       ///< known to take longer than an older target's (schedule/slower.h)
     bool tensor_core = false;  ///< made for a target with tensor cores; otherwise plain SIMT
     std::int64_t warps = 8;    ///< of a block
     std::int64_t groups = 0;   ///< of warps that multiply together; 0 where each warp does alone

@@ -97,7 +97,7 @@ std::string Derivation::cost(const std::string& machine) const {
     SourceMap sources = sources_;
     const std::optional<Machine> on =
         machine.empty() ? std::nullopt : std::optional(machine_named(sources, machine));
-    const Cost cost = take(cli::cost_of_state(loaded_.state), sources);
+    const Cost cost = take(cli::cost_of_state(loaded_.state, on ? &*on : nullptr), sources);
     return cli::cost_json({loaded_.plain, loaded_.state, cost, on ? &*on : nullptr}).dump();
 }
 

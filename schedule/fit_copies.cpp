@@ -14,6 +14,8 @@ constexpr std::int64_t kMostExtent = 256;  // of a box
 constexpr std::size_t kMostDimensions = 5;
 constexpr std::int64_t kUnitBytes = 16;  // that divide every stride
 constexpr std::int64_t kLeastPanel = 32;
+constexpr std::int64_t kMostPanelBits = 16;
+constexpr std::int64_t kMostVectorBits = 32;
 
 /// Sizes of the groups and chunks of an axis around a load, outermost first.
 bool find_parts(const std::vector<TileStatement>& body, const Load& load, AxisId axis,
@@ -35,6 +37,11 @@ bool find_parts(const std::vector<TileStatement>& body, const Load& load, AxisId
         }
     }
     return false;
+}
+
+/// Of an element of the map: two numbers of 4 bits are one.
+std::int64_t bytes_of_unit(ElementType type) {
+    return std::max<std::int64_t>(bits_of(type) / 8, 1);
 }
 
 bool is_depth(const Plan& plan, AxisId axis) {
@@ -67,13 +74,15 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
         return fmt::format("`{}` has {} axes, bulk copies take 2 to 5", array.name, rank);
     if (!load.gather.empty() && !is_view(load))
         return fmt::format("`{}` is read at computed indices", array.name);
-    const auto bytes = static_cast<std::int64_t>(bits_of(tile.type)) / 8;
     const bool vector = tile.home == Home::Shared;
-    if (!is_floating(tile.type) || bytes > (vector ? 4 : 2))
-        return fmt::format("`{}` is {}, bulk copies bring floating-point numbers of 8 and 16 bits",
-                           array.name, name_of(tile.type));
-    if (!vector && tile.columns * bytes % kLeastPanel != 0)
-        return fmt::format("rows of {} bytes of `{}` are no multiple of {}", tile.columns * bytes,
+    const bool small = tile.type == ElementType::I8 || tile.type == ElementType::I4;
+    if (vector ? !is_floating(tile.type) || bits_of(tile.type) > kMostVectorBits
+               : !small && (!is_floating(tile.type) || bits_of(tile.type) > kMostPanelBits))
+        return fmt::format("`{}` is {}, bulk copies bring numbers of 4, 8 and 16 bits", array.name,
+                           name_of(tile.type));
+    const auto bytes_of = [&](std::int64_t elements) { return elements * bits_of(tile.type) / 8; };
+    if (!vector && bytes_of(tile.columns) % kLeastPanel != 0)
+        return fmt::format("rows of {} bytes of `{}` are no multiple of {}", bytes_of(tile.columns),
                            array.name, kLeastPanel);
     const std::size_t last = array.layout.empty() ? rank - 1 : array.layout.back();
     const bool tiled = is_tiled(plan.tile_axes, load);
@@ -84,7 +93,7 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
     if (!tiled && (vector ? !runs_along(last) : tile.column_dimension != last))
         return fmt::format("the columns of `{}` are not contiguous", array.name);
     const Axis& contiguous = region.axes[array.axes[last].index()];
-    if (contiguous.dynamic || limits.dynamic_sizes || contiguous.extent * bytes % kUnitBytes != 0)
+    if (contiguous.dynamic || limits.dynamic_sizes || bytes_of(contiguous.extent) % kUnitBytes != 0)
         return fmt::format("rows of `{}` do not begin at multiples of 16 bytes", array.name);
     if (tiled) return gathered_box_of(region, plan, limits, load);
     Box box;
@@ -123,7 +132,8 @@ std::variant<Box, std::string> box_of(const RegionProgram& region, const Plan& p
                 return fmt::format("chunks of {} do not divide {} of `{}`", parts[p], parts[p - 1],
                                    region.axes[axis.index()].name);
         const std::int64_t extent =
-            across && !vector ? panel_bytes(tile.columns, tile.type) / bytes : held;
+            across && !vector ? panel_bytes(tile.columns, tile.type) / bytes_of_unit(tile.type)
+                              : held;
         if (extent > kMostExtent)
             return fmt::format("{} of `{}` are more than the {} of a box", extent,
                                region.axes[axis.index()].name, kMostExtent);

@@ -77,11 +77,11 @@ private:
         case Home::Shared:
             program_.buffer_of[variable] =
                 add(name, Buffer::Place::Shared,
-                    columns_of(plan_, *tile.column).padded * bytes_of(tile.type), kAlignment);
+                    vector_extent(plan_, *tile.column) * bytes_of(tile.type), kAlignment);
             return;
         case Home::Matrix:
             program_.buffer_of[variable] =
-                add(name, Buffer::Place::Shared, tile.rows * tile.columns * bytes_of(tile.type));
+                add(name, Buffer::Place::Shared, tile.rows * tile.columns * bits_of(tile.type) / 8);
             return;
         }
     }

@@ -80,12 +80,15 @@ private:
             info.rounds || fold->seed.empty() || !kept(*fold, fold->seed.front(), target))
             return false;
         const std::set<AxisId> along = axes_along(plan_.tile_axes, fold->values.front());
+        bool shared = false;
         for (const AxisId axis : fold->over) {
             const auto extent = plan_.extents.find(axis);
             if (extent == plan_.extents.end() || extent->second <= 1) continue;
             if (axis == plan_.row || !along.contains(axis)) return false;
+            shared = true;
         }
-        return !plan_.across_warps;
+        // Of a single element every lane has the same.
+        return shared && !plan_.across_warps;
     }
 
     /// The state as it was, or, of a sum, times what does not depend on it.

@@ -167,12 +167,11 @@ void Planner::place_loaded(VariableId variable) {
         if (operand || (loop != nullptr && !plan_.products.empty())) {
             Tile matrix = tile;
             shape_matrix(variable, matrix);
-            // Copies are of neighbours, and of whole bytes.
+            matrix.streamed = loop != nullptr;
+            // Copies of threads are of neighbours, and of whole bytes.
             if (contiguous(array_of(variable), matrix.column_dimension) &&
-                tile.type != ElementType::I4) {
+                (tile.type != ElementType::I4 || comes_in_bulk(variable, matrix)))
                 tile = matrix;
-                tile.streamed = loop != nullptr;
-            }
         } else if (in_registers && is_row) {
             tile.home = Home::Fragment;
             for (std::size_t d = 0; d < axes.size(); ++d)
@@ -209,12 +208,20 @@ void Planner::place_vectors() {
             if (info.capacity_extent[d] > 1) along.push_back(axes[d]);
         if (along.size() != 1 || along.front() != place.loop->axis || along.front() == plan_.row)
             continue;
-        const Tile far = tile;
-        tile.home = Home::Shared;
-        tile.column = along.front();
-        tile.streamed = true;
-        if (!std::holds_alternative<Box>(box_of(region_, plan_, limits_, *place.load))) tile = far;
+        Tile near = tile;
+        near.home = Home::Shared;
+        near.column = along.front();
+        near.streamed = true;
+        if (comes_in_bulk(variable, near)) tile = near;
     }
+}
+
+/// Whether bulk copies would bring a loaded tile.
+bool Planner::comes_in_bulk(VariableId variable, const Tile& tile) const {
+    if (!limits_.warp_groups) return false;
+    Plan trial = plan_;
+    trial.tiles[variable] = tile;
+    return std::holds_alternative<Box>(box_of(region_, trial, limits_, *loads_.at(variable).load));
 }
 
 /// The widest vectors that every row in device memory and every group of columns is made of.

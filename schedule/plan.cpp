@@ -306,6 +306,10 @@ ColumnShare columns_of(const Plan& plan, AxisId axis) {
     return share;
 }
 
+std::int64_t vector_extent(const Plan& plan, AxisId axis) {
+    return padded(columns_of(plan, axis).padded, kTile);
+}
+
 std::int64_t padded_depth(const Plan& plan, const Product& product) {
     return padded(plan.extents.at(product.depth), is_narrow(product) ? kNarrowTile : kTile);
 }

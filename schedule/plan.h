@@ -168,6 +168,9 @@ struct ColumnShare {
 [[nodiscard]] std::int64_t narrow_parts(const Plan& plan, const Product& product);
 /// Indices along an axis of a panel: those of the block, padded; along the rows, of all warps.
 [[nodiscard]] std::int64_t panel_extent(const Plan& plan, AxisId axis);
+/// Elements of a vector in shared memory along an axis, 0 beyond the block's: as many as panels
+/// and fragments beside it read, and such that whole warps share the folds that make them.
+[[nodiscard]] std::int64_t vector_extent(const Plan& plan, AxisId axis);
 /// Rows of which a thread holds elements.
 [[nodiscard]] std::int64_t rows_of_thread(const Plan& plan);
 

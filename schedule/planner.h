@@ -57,6 +57,7 @@ private:
     // place_variables.cpp
     void place_computed(VariableId variable);
     void place_loaded(VariableId variable);
+    [[nodiscard]] bool comes_in_bulk(VariableId variable, const Tile& tile) const;
     void place_vectors();
     void shape_matrix(VariableId variable, Tile& tile);
     [[nodiscard]] std::vector<std::optional<AxisId>> axes_of_load(const Load& load) const;

@@ -18,8 +18,11 @@ bool Planner::computed_by_rows(const Compute& compute, const Product& product,
     const std::set<ArrayId> arrays = arrays_read(value);
     return std::all_of(compute.reads.begin(), compute.reads.end(), [&](VariableId variable) {
         const Variable& info = region_.variables[variable.index()];
-        if (!arrays.contains(info.array) || plan_.tiles.at(variable).home != Home::Device)
-            return true;
+        const Tile& tile = plan_.tiles.at(variable);
+        if (!arrays.contains(info.array)) return true;
+        // Eight numbers of 4 bits are a word, of which a thread's elements are two.
+        if (tile.home == Home::Matrix && tile.type == ElementType::I4) return false;
+        if (tile.home != Home::Device) return true;
         return std::count_if(info.capacity_extent.begin(), info.capacity_extent.end(),
                              [](std::int64_t extent) { return extent > 1; }) < 2;
     });

@@ -83,9 +83,10 @@ private:
     }
 
     /// The axis that an index runs along: it stands in the index once, by itself, and of what is
-    /// added to it a block holds one index.
+    /// added to it a block holds one index. What reads data is inside its array by contract.
     std::optional<AxisId> axis_along(const Expression& index) const {
-        if (!never_negative(index) || !of_32_bits(index)) return std::nullopt;
+        if (arrays_read(index).empty() && (!never_negative(index) || !of_32_bits(index)))
+            return std::nullopt;
         std::vector<Expression> addends;
         collect_addends(index, addends);
         std::optional<AxisId> along;
@@ -106,14 +107,14 @@ private:
     }
 
     void straighten(Load& load) {
-        if (load.source || !load.gather.empty()) return;
+        if (load.source) return;
         const Array& array = region_.arrays[load.array.index()];
         std::vector<AxisId> axes;
         std::vector<Expression> gather;
         bool straight = true;
-        for (std::size_t d = 0; d < load.index.size(); ++d) {
-            if (load.index[d].size() != 1) return;
-            const Expression& index = load.index[d].front();
+        for (std::size_t d = 0; d < array.axes.size(); ++d) {
+            if (load.gather.empty() && load.index[d].size() != 1) return;
+            const Expression& index = load.gather.empty() ? load.index[d].front() : load.gather[d];
             straight = straight && std::holds_alternative<AxisIndex>(index.node);
             const std::optional<AxisId> axis =
                 axis_along(clamped(index, array.axes[d]).value_or(index));
@@ -123,14 +124,31 @@ private:
         }
         if (straight) return;
         const ArrayId view{static_cast<std::uint32_t>(region_.arrays.size())};
-        Array made = region_.arrays[region_.variables[load.target.index()].array.index()];
+        Variable& target = region_.variables[load.target.index()];
+        Array made = region_.arrays[target.array.index()];
+        if (!load.gather.empty()) hold_along(axes, made.axes, target);
         made.axes = std::move(axes);
-        for (std::size_t d = 0; d < made.axes.size(); ++d)
-            load.index[d] = {axis_index(made.axes[d])};
+        made.layout = array.layout;
+        load.index.clear();
+        for (const AxisId axis : made.axes) load.index.push_back({axis_index(axis)});
         region_.arrays.push_back(std::move(made));
         load.gather = std::move(gather);
-        was_[load.target] = region_.variables[load.target.index()].array;
+        was_[load.target] = target.array;
         views_[load.target] = view;
+    }
+
+    /// What a gather holds along its own axes, in the order of the array's dimensions.
+    static void hold_along(const std::vector<AxisId>& axes, const std::vector<AxisId>& own,
+                           Variable& target) {
+        const Variable was = target;
+        target.capacity.clear();
+        target.capacity_extent.clear();
+        for (const AxisId axis : axes) {
+            const auto d =
+                static_cast<std::size_t>(std::find(own.begin(), own.end(), axis) - own.begin());
+            target.capacity.push_back(was.capacity.at(d));
+            target.capacity_extent.push_back(was.capacity_extent.at(d));
+        }
     }
 
     void redirect(std::vector<TileStatement>& body) {
@@ -174,9 +192,7 @@ private:
 }  // namespace
 
 bool is_view(const Load& load) {
-    return !load.gather.empty() &&
-           std::all_of(load.gather.begin(), load.gather.end(),
-                       [](const Expression& index) { return arrays_read(index).empty(); });
+    return !load.gather.empty() && !load.index.empty();
 }
 
 std::optional<Expression> clamped(const Expression& expression, AxisId dimension) {

@@ -197,6 +197,7 @@ private:
     [[nodiscard]] std::vector<AxisId> in_memory_order(const std::vector<AxisId>& axes) const {
         for (const auto& [variable, loaded] : loads_) {
             std::vector<AxisId> order;
+            if (loaded.load->index.empty()) continue;
             for (const std::size_t d : dimensions_of(*loaded.load))
                 for (const Expression& index : loaded.load->index[d])
                     if (const AxisIndex* axis = std::get_if<AxisIndex>(&index.node))

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "derive/tile_program.h"
 #include "perfmodel/time.h"
@@ -43,13 +44,15 @@ class KernelClimb {
 public:
     KernelClimb(const State& state, const std::string& region, const KernelSearch& search,
                 std::size_t top, KernelCounts& counts)
-        : state_(state), region_(region), search_(search), top_(top), counts_(counts) {}
+        : state_(state), search_(search), top_(top), counts_(counts) {
+        for (const Region& each : state.relabelling.regions)
+            others_.insert(region_name(state.diagram, each));
+        others_.erase(region);
+    }
 
     std::vector<Tiling> run(const std::vector<Tiling>& rough) {
         for (const Tiling& tiling : rough) make(tiling.commands);
-        std::vector<Made> starts = ranked();
-        starts.resize(std::min(starts.size(), search_.starts));
-        for (Made& start : starts) climb(std::move(start));
+        for (Made& start : starts()) climb(std::move(start));
         std::vector<Made> all = ranked();
         for (; !all.empty() && !all.front().exact; all = ranked())
             known_[key_of(all.front().tiling.commands)] = costed(all.front().tiling.commands, {});
@@ -65,21 +68,52 @@ public:
     }
 
 private:
-    [[nodiscard]] std::optional<std::pair<State, RegionProgram>> tiled(
-        const std::vector<Command>& commands) const {
+    /// The best, and the best of some other structures that are not far behind.
+    [[nodiscard]] std::vector<Made> starts() const {
+        constexpr std::size_t kMostOthers = 2;
+        constexpr double kFar = 1.5;
+        std::vector<Made> all = ranked();
+        std::vector<Made> chosen;
+        if (search_.starts == 0) return chosen;
+        std::set<std::string> structures;
+        for (Made& made : all) {
+            const std::string structure = structure_of(made.tiling.commands);
+            const bool is_best = chosen.size() < search_.starts;
+            if (!is_best && (chosen.size() >= search_.starts + kMostOthers ||
+                             made.tiling.time > kFar * all.front().tiling.time ||
+                             structures.contains(structure)))
+                continue;
+            structures.insert(structure);
+            chosen.push_back(made);
+        }
+        return chosen;
+    }
+
+    /// A region that is tiled; where its stream is split, what puts the parts together too.
+    struct Tiled {
+        State state;
+        std::vector<RegionProgram> regions;
+    };
+    [[nodiscard]] std::optional<Tiled> tiled(const std::vector<Command>& commands) const {
         std::optional<State> state = after(state_, commands);
         if (!state) return std::nullopt;
-        const auto found = find_region(*state, region_);
-        Result<RegionProgram> program = expand(
-            *state, state->relabelling.regions[std::get<std::size_t>(found)], OpaqueBoxes::Keep);
-        if (!program) return std::nullopt;
-        return std::pair{std::move(*state), std::move(program).value()};
+        Tiled tiled{std::move(*state), {}};
+        for (const Region& region : tiled.state.relabelling.regions) {
+            if (others_.contains(region_name(tiled.state.diagram, region))) continue;
+            Result<RegionProgram> program = expand(tiled.state, region, OpaqueBoxes::Keep);
+            if (!program) return std::nullopt;
+            tiled.regions.push_back(std::move(program).value());
+        }
+        return tiled;
     }
 
     [[nodiscard]] bool serves(const std::vector<Command>& commands) const {
         if (!search_.serves) return true;
         const auto made = tiled(commands);
-        return made && search_.serves(made->first, made->second);
+        return made && std::all_of(made->regions.begin(), made->regions.end(),
+                                   [&](const RegionProgram& region) {
+                                       return search_.serves(made->state, region);
+                                   });
     }
 
     static std::string key_of(const std::vector<Command>& commands) {
@@ -88,16 +122,16 @@ private:
         return key;
     }
 
+    static std::string structure_of(std::vector<Command> commands) {
+        for (Command& command : commands) command.size.reset();
+        return key_of(commands);
+    }
+
     /// Costs the kernel of a tiling, once; nothing where it does not fit or spills.
     const std::optional<Made>& make(const std::vector<Command>& commands) {
         const auto [known, is_new] = known_.try_emplace(key_of(commands));
         if (!is_new) return known->second;
-        std::string structure;
-        for (Command command : commands) {
-            command.size.reset();
-            structure += print(command) + "\n";
-        }
-        return known->second = costed(commands, structure);
+        return known->second = costed(commands, structure_of(commands));
     }
 
     /// With the rotations of other sizes of the same loops where a structure is named.
@@ -114,21 +148,42 @@ private:
                                         const std::string& structure) {
         const auto made = tiled(commands);
         if (!made) return std::nullopt;
-        Result<RegionCost> cost = quick_cost_of(made->second);
-        if (!cost || least_time(*cost, search_.machine) > slowest_kept()) return std::nullopt;
-        if (!structure.empty()) ++counts_.evaluated;
-        const bool exact = structure.empty() || !add_known_work(made->second, structure, *cost);
-        if (exact) {
-            add_work(made->second, search_.request, *cost);
-            if (cost->work && !structure.empty()) note_rotation(structure, *cost->work);
+        std::vector<RegionCost> costs;
+        Seconds least;
+        for (const RegionProgram& region : made->regions) {
+            Result<RegionCost> cost = quick_cost_of(region);
+            if (!cost) return std::nullopt;
+            least += least_time(*cost, search_.machine);
+            costs.push_back(std::move(cost).value());
         }
-        if (!cost->work || cost->work->spills() || !excesses_of(*cost, search_.machine).empty())
-            return std::nullopt;
-        const LevelCost& block = cost->levels.at(Level::Block);
-        const bool wanted = search_.request.target == "simt" || cost->work->tensor_core;
-        const Seconds time = time_of(*cost, search_.machine).middle();
-        if (wanted) times_.insert(time.value);
-        return Made{{commands, time, block.transferred.bits, block.allocated.bits}, wanted, exact};
+        if (least > slowest_kept()) return std::nullopt;
+        if (!structure.empty()) ++counts_.evaluated;
+        Made total{{commands, {}, 0, 0}, false, true};
+        for (std::size_t i = 0; i < costs.size(); ++i)
+            if (!add_kernel(made->regions[i], structure, costs[i], total)) return std::nullopt;
+        if (total.tensor_core) times_.insert(total.tiling.time.value);
+        return total;
+    }
+
+    /// Adds what a region's kernel takes; false where it does not fit or spills.
+    bool add_kernel(const RegionProgram& region, const std::string& structure, RegionCost& cost,
+                    Made& total) {
+        const std::string place = structure.empty() ? "" : structure + region.name;
+        const bool exact = structure.empty() || !add_known_work(region, place, cost);
+        if (exact) {
+            add_work(region, search_.request, cost);
+            if (cost.work && !structure.empty()) note_rotation(place, *cost.work);
+        }
+        if (!cost.work || cost.work->spills() || !excesses_of(cost, search_.machine).empty())
+            return false;
+        const LevelCost& block = cost.levels.at(Level::Block);
+        total.tiling.time += time_of(cost, search_.machine).middle();
+        total.tiling.transferred_bits += block.transferred.bits;
+        total.tiling.allocated_bits = std::max(total.tiling.allocated_bits, block.allocated.bits);
+        total.tensor_core =
+            total.tensor_core || search_.request.target == "simt" || cost.work->tensor_core;
+        total.exact = total.exact && exact;
+        return true;
     }
 
     /// Of the kernels that will be kept as things stand, if they are served.
@@ -148,7 +203,7 @@ private:
         request.limits.warp_groups = true;
         auto work = tensor_work(region, cost, request);
         KernelWork* made = std::get_if<KernelWork>(&work);
-        if (made == nullptr) return false;
+        if (made == nullptr || (request.best && made->slower)) return false;
         cost.work = std::move(*made);
         return true;
     }
@@ -187,7 +242,8 @@ private:
     }
 
     [[nodiscard]] std::vector<std::int64_t> steps_from(const Command& command) const {
-        if (command.rule != "group" && command.rule != "stream") return {};
+        if (command.rule != "group" && command.rule != "stream" && command.rule != "split-stream")
+            return {};
         const auto axis = find_axis(state_.diagram, command.names.front());
         if (!axis) return {};
         return sizes_beside(*command.size, state_.diagram[*axis].extent);
@@ -205,7 +261,7 @@ private:
     }
 
     const State& state_;
-    const std::string& region_;
+    std::set<std::string> others_;  ///< names of regions that are left alone
     const KernelSearch& search_;
     std::size_t top_;
     KernelCounts& counts_;
@@ -217,17 +273,6 @@ private:
 };
 
 }  // namespace
-
-KernelRequest kernels_for(const Machine& machine, const std::string& target) {
-    KernelRequest request;
-    const bool has_groups = machine.target == "sm_90a";
-    request.target = !target.empty() || machine.target.empty() ? target
-                     : has_groups                              ? "sm_90a"
-                                                               : "sm_80";
-    if (const std::optional<Bytes> capacity = machine.capacity(Level::Block))
-        request.limits.shared_memory = static_cast<std::int64_t>(capacity->value);
-    return request;
-}
 
 std::optional<State> after(State state, const std::vector<Command>& commands) {
     for (const Command& command : commands) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "derive/state.h"
-#include "perfmodel/kernel_work.h"
+#include "perfmodel/kernel_choice.h"
 #include "perfmodel/machine.h"
 #include "search/tilings.h"
 
@@ -23,9 +23,6 @@ struct KernelSearch {
     const Serves& serves;    ///< asked of the best alone; any region where it is not given
     std::size_t starts = 3;  ///< from so many of the best sizes are changed
 };
-/// Of the target that was asked for, else of the best that the machine runs; one without a name
-/// has none.
-[[nodiscard]] KernelRequest kernels_for(const Machine& machine, const std::string& target);
 
 /// Sizes of a group or a chunk worth trying beside one: half and twice, and a step down and up, of
 /// which some may be equal; none is larger than the axis.

@@ -12,9 +12,13 @@
 namespace napkin {
 namespace {
 
-/// Blocks where each axis that may be grouped is, as finely as can be.
+/// Blocks where each axis that may be grouped is, as finely as can be; any number where something
+/// is folded, since its parts may run side by side.
 std::int64_t most_blocks(const State& state, const Region& region) {
     constexpr double kEnough = 1e9;
+    if (std::any_of(region.statements.begin(), region.statements.end(),
+                    [&](StatementId id) { return !folded_axes(state.diagram[id]).empty(); }))
+        return static_cast<std::int64_t>(kEnough);
     std::set<AxisId> axes;
     for (const StatementId id : region.statements)
         for (const AxisId axis : axes_of(state.diagram, state.diagram[id])) axes.insert(axis);

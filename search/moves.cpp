@@ -38,10 +38,9 @@ public:
         fusions();
         for (const Region* about : regions_) {
             const Region& region = *about;
-            in_ = state_.relabelling.regions.size() == 1 ? "" : region_name(diagram_, region);
+            in_ = name_where_several(region);
             for (const AxisId axis : axes_in(region)) tilings(region, axis);
-            for (const Group& group : region.groups) resize("group", group);
-            for (const Stream& stream : region.streams) resize("stream", stream);
+            for (Resize& each : resizes(region)) add_helpful(std::move(each.move));
             inverses(region);
             recomputations(region);
             for (const StatementId id : region.statements) rewritings(diagram_[id]);
@@ -49,7 +48,26 @@ public:
         return std::move(families_);
     }
 
+    std::vector<MoveFamily> trades() {
+        for (const Region* region : regions_) {
+            in_ = name_where_several(*region);
+            const std::vector<Resize> all = resizes(*region);
+            for (const Resize& more : all)
+                for (const Resize& less : all) {
+                    const bool is_same = more.move.front() == less.move.front();
+                    if (!more.grows || less.grows || is_same) continue;
+                    Move both = less.move;
+                    both.insert(both.end(), more.move.begin(), more.move.end());
+                    add_helpful(std::move(both));
+                }
+        }
+        return std::move(families_);
+    }
+
 private:
+    [[nodiscard]] std::string name_where_several(const Region& region) const {
+        return state_.relabelling.regions.size() == 1 ? "" : region_name(diagram_, region);
+    }
     [[nodiscard]] std::set<AxisId> axes_in(const Region& region) const {
         std::set<AxisId> axes;
         for (const StatementId id : region.statements)
@@ -124,17 +142,30 @@ private:
         add(std::move(family));
     }
 
+    /// A group or a stream of another size.
+    struct Resize {
+        Move move;
+        bool grows = false;
+    };
+    [[nodiscard]] std::vector<Resize> resizes(const Region& region) const {
+        std::vector<Resize> all;
+        for (const Group& group : region.groups) resize("group", group, all);
+        for (const Stream& stream : region.streams) resize("stream", stream, all);
+        return all;
+    }
+
     /// The next powers of two.
     template <class Tiling>
-    void resize(const std::string& rule, const Tiling& tiling) {
+    void resize(const std::string& rule, const Tiling& tiling, std::vector<Resize>& all) const {
         std::int64_t below = 1;
         while (2 * below < tiling.size) below *= 2;
         std::int64_t above = below;
         while (above <= tiling.size) above *= 2;
         for (const std::int64_t size : {below, above}) {
             if (size == tiling.size || size >= diagram_[tiling.axis].extent) continue;
-            add_helpful({undone(rule, tiling.axis, tiling.level),
-                         sized(rule, tiling.axis, size, tiling.level)});
+            all.push_back({{undone(rule, tiling.axis, tiling.level),
+                            sized(rule, tiling.axis, size, tiling.level)},
+                           size > tiling.size});
         }
     }
 
@@ -227,6 +258,10 @@ private:
 
 std::vector<MoveFamily> moves_from(const State& state, const std::vector<std::size_t>& regions) {
     return MoveFinder(state, regions).run();
+}
+
+std::vector<MoveFamily> trades_from(const State& state, const std::vector<std::size_t>& regions) {
+    return MoveFinder(state, regions).trades();
 }
 
 std::string print(const Move& move) {

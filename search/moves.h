@@ -26,6 +26,10 @@ struct MoveFamily {
 [[nodiscard]] std::vector<MoveFamily> moves_from(const State& state,
                                                  const std::vector<std::size_t>& regions);
 
+/// A larger size of one group or stream of these regions against a smaller one of another.
+[[nodiscard]] std::vector<MoveFamily> trades_from(const State& state,
+                                                  const std::vector<std::size_t>& regions);
+
 /// `ungroup q; group q by 64 at l1`, as it is typed.
 [[nodiscard]] std::string print(const Move& move);
 

@@ -5,25 +5,12 @@
 #include <set>
 
 #include "derive/tile_program.h"
-#include "perfmodel/kernel_work.h"
+#include "perfmodel/kernel_choice.h"
 #include "search/kernels.h"
 #include "search/moves.h"
 
 namespace napkin {
 namespace {
-
-/// The work of a region's kernel with the choices that are wanted of it.
-std::optional<NotApplicable> add_wanted_work(const RegionProgram& region, KernelRequest request,
-                                             RegionCost& cost) {
-    add_work(region, request, cost);
-    const bool asked = request.schedule != schedule::RegionSchedule();
-    if (!asked || !cost.work || cost.work->tensor_core) return std::nullopt;
-    request.limits.warp_groups = request.target == "sm_90a";
-    const auto made = tensor_work(region, cost, request);
-    if (const auto* refusal = std::get_if<schedule::Refusal>(&made))
-        return NotApplicable{refusal->reason, refusal->help};
-    return std::nullopt;
-}
 
 /// A processor whose threads each have more registers, as many of them as there are now.
 Machine more_registers(Machine machine, const KernelWork& work, std::int64_t resident,
@@ -111,17 +98,16 @@ std::variant<Prediction, NotApplicable> predict(const State& state, const Setup&
     };
     const Result<TileProgram> program = expand(state, OpaqueBoxes::Keep);
     if (!program) return in_words(program.error());
-    const auto requests = schedule::requests_of(state, setup.schedules);
-    if (!requests) return in_words(requests.error());
+    const Result<WantedKernels> wanted =
+        WantedKernels::of(state, kernels_for(setup.machine, setup.target), setup.schedules);
+    if (!wanted) return in_words(wanted.error());
     Prediction prediction;
     std::vector<RegionCost> regions;
     for (const RegionProgram& region : program->regions) {
         Result<RegionCost> cost = quick_cost_of(region);
         if (!cost) return in_words(cost.error());
-        KernelRequest request = kernels_for(setup.machine, setup.target);
-        if (const auto wanted = requests->find(region.name); wanted != requests->end())
-            request.schedule = wanted->second.schedule;
-        if (auto refusal = add_wanted_work(region, request, *cost)) return *refusal;
+        add_work(region, (*wanted)(region.name), *cost);
+        if (cost->refused) return NotApplicable{cost->refused->reason, cost->refused->help};
         for (Excess& excess : excesses_of(*cost, setup.machine))
             prediction.excesses.push_back(std::move(excess));
         if (cost->work)

@@ -11,6 +11,7 @@
 #include "search/kernels.h"
 #include "search/least_time.h"
 #include "search/partition.h"
+#include "search/starts.h"
 #include "search/tilings.h"
 
 namespace napkin {
@@ -25,6 +26,8 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 /// Tilings of a region whose kernels are looked at, and how many of them are kept.
 constexpr std::size_t kMostTilings = 100;
 constexpr std::size_t kMostKept = 20;
+/// Likewise of those with streams in parts.
+constexpr std::size_t kMostSplits = 24;
 
 Command fuse(std::vector<std::string> names) {
     Command command;
@@ -63,9 +66,12 @@ struct Choice {
 
 class WholeSearch {
 public:
-    WholeSearch(const State& plain, const Machine& machine, const SearchOptions& options)
+    /// From a state in which nothing is tiled, for what is faster than a rival.
+    WholeSearch(const State& plain, const Machine& machine, const SearchOptions& options,
+                Seconds rival)
         : plain_(plain),
           options_(options),
+          rival_(rival),
           kernels_{machine, kernels_for(machine, options.target), options.serves},
           graph_(box_graph(plain)) {
         for (const Region& region : plain.relabelling.regions)
@@ -171,9 +177,14 @@ private:
 
     void make_kernels(Kind& kind) {
         if (kind.tilings->empty()) return;
+        const State state = *fused(sets_[kind.set]);
+        const std::string name = name_of(sets_[kind.set]);
+        TilingCounts splits;
+        for (Tiling& split : best_splits(state, name, kernels_.machine, kMostSplits, splits))
+            kind.tilings->push_back(std::move(split));
+        result_.evaluated += splits.evaluated;
         KernelCounts counts;
-        *kind.tilings = best_kernels(*fused(sets_[kind.set]), name_of(sets_[kind.set]),
-                                     *kind.tilings, kernels_, kMostKept, counts);
+        *kind.tilings = best_kernels(state, name, *kind.tilings, kernels_, kMostKept, counts);
         result_.kernels += counts.evaluated;
         result_.not_served += counts.not_served;
         for (Fault& fault : counts.faults) {
@@ -191,13 +202,17 @@ private:
         }
     }
 
-    /// Tiles what stands in the fastest partition until all of it is tiled.
+    /// Tiles what stands in the fastest partition until all of it is tiled, or it is no faster than
+    /// the rival.
     bool tile_partitions() {
         while (true) {
             std::vector<double> times;
             for (const Member& member : members_) times.push_back(kinds_[member.kind].seconds());
             const std::optional<std::vector<std::size_t>> path = cuts_->shortest(times);
             if (!path) return true;
+            double total = 0;
+            for (const std::size_t set : *path) total += times[set];
+            if (total >= rival_.value) return true;
             const auto open = std::find_if(path->begin(), path->end(), [&](std::size_t set) {
                 return !kinds_[members_[set].kind].tilings;
             });
@@ -225,6 +240,7 @@ private:
         const Member& member = members_[set];
         const Kind& kind = kinds_[member.kind];
         std::vector<Command> commands = tilings_of(set)[tiling].commands;
+        bool is_split = false;
         for (Command& command : commands) {
             const auto axis = find_axis(plain_.diagram, command.names.front());
             const auto place = std::find(kind.axes.begin(), kind.axes.end(), axis);
@@ -232,7 +248,8 @@ private:
             command.names = {
                 plain_.diagram[member.axes[static_cast<std::size_t>(place - kind.axes.begin())]]
                     .name};
-            command.in = partition_.size() == 1 ? "" : name_of(sets_[set]);
+            command.in = partition_.size() == 1 && !is_split ? "" : name_of(sets_[set]);
+            is_split = is_split || command.rule == "split-stream";
         }
         return commands;
     }
@@ -292,6 +309,7 @@ private:
 
     const State& plain_;
     const SearchOptions& options_;
+    Seconds rival_;
     KernelSearch kernels_;
     BoxGraph graph_;
     std::vector<std::string> names_;  ///< of the boxes
@@ -308,6 +326,29 @@ std::string interval_text(const TimeEstimate& time) {
     const std::string low = text_of(time.low);
     const std::string high = text_of(time.high);
     return low == high ? low : low + " to " + high;
+}
+
+/// Adds what was found from another start.
+void add(SearchResult found, const std::vector<Command>& before, SearchResult& all) {
+    for (Candidate& candidate : found.ranked) {
+        candidate.commands.insert(candidate.commands.begin(), before.begin(), before.end());
+        all.ranked.push_back(std::move(candidate));
+    }
+    std::stable_sort(
+        all.ranked.begin(), all.ranked.end(),
+        [](const Candidate& a, const Candidate& b) { return a.time.middle() < b.time.middle(); });
+    for (Fault& fault : found.faults) {
+        fault.commands.insert(fault.commands.begin(), before.begin(), before.end());
+        all.faults.push_back(std::move(fault));
+    }
+    all.regions += found.regions;
+    all.searched += found.searched;
+    all.tiled += found.tiled;
+    all.most_boxes = std::max(all.most_boxes, found.most_boxes);
+    all.evaluated += found.evaluated;
+    all.too_large += found.too_large;
+    all.kernels += found.kernels;
+    all.not_served += found.not_served;
 }
 
 /// Why there is no result.
@@ -336,10 +377,16 @@ Diagnostic nothing_found(const SearchResult& result, const std::string& diagram,
 
 Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
                             const SearchOptions& options) {
-    const State plain = initial_state(diagram);
-    if (plain.relabelling.regions.empty())
-        return plain_error("E0931", "the diagram computes nothing");
-    SearchResult result = WholeSearch(plain, machine, options).run();
+    SearchResult result;
+    Seconds best{kNever};
+    for (const Start& start : starts_of(diagram)) {
+        if (start.state.relabelling.regions.empty())
+            return plain_error("E0931", "the diagram computes nothing");
+        add(WholeSearch(start.state, machine, options, best).run(), start.commands, result);
+        if (!result.ranked.empty()) best = result.ranked.front().time.middle();
+        if (result.searched < result.regions) break;
+    }
+    result.ranked.resize(std::min(result.ranked.size(), options.top));
     if (result.ranked.empty()) return nothing_found(result, diagram.name, machine);
     return result;
 }

@@ -9,7 +9,8 @@
 // A region's legal moves are found by asking the rules, so nothing here knows which axes may be
 // grouped or streamed. It is expanded once for each choice of streamed axis; group and chunk sizes
 // are then numbers in a prepared cost (perfmodel/prepared_cost.h). Candidates that exceed the
-// machine's capacity are dropped, the rest ranked by what a good schedule would take. Kernels of
+// machine's capacity are dropped, the rest ranked by what a good schedule would take; where they
+// leave processors idle, so are those whose streams run in parts (`split-stream`). Kernels of
 // the best are scheduled for the machine's target and costed as they would be printed, and sizes
 // are changed from there one at a time (kernels.h). The winners are derived again, command by
 // command, and costed from their own tile programs.

@@ -83,6 +83,9 @@ bool helps(const Quick& next, const Quick& now) {
 constexpr std::size_t kMostRegions = 6;
 constexpr std::size_t kMostAhead = 3;
 
+/// So much faster is a move that is worth taking.
+constexpr double kNoticed = 1.005;
+
 /// Variants of a family that are looked at where it is not known what follows.
 constexpr std::size_t kMostVariants = 5;
 
@@ -394,9 +397,17 @@ Result<Suggestions> suggest(const State& state, const Machine& machine, std::siz
     Suggestions suggestions;
     suggestions.target = scout.target();
     std::vector<Proposal> candidates;
-    for (const MoveFamily& family : families(state, regions, foresight))
-        if (auto best = best_of(family, state, *now, foresight, scout, suggestions.refused))
-            candidates.push_back(std::move(*best));
+    const auto look_at = [&](const std::vector<MoveFamily>& all) {
+        for (const MoveFamily& family : all)
+            if (auto best = best_of(family, state, *now, foresight, scout, suggestions.refused))
+                candidates.push_back(std::move(*best));
+    };
+    look_at(families(state, regions, foresight));
+    // Where no size of one tile is better, room for one may be had from another.
+    if (now->fits && std::none_of(candidates.begin(), candidates.end(), [](const Proposal& each) {
+            return each.prospect.gain > kNoticed;
+        }))
+        look_at(trades_from(state, regions));
     std::stable_sort(candidates.begin(), candidates.end(), leads_further);
     suggestions.unshown = candidates.size() - std::min(candidates.size(), top);
     candidates.resize(candidates.size() - suggestions.unshown);

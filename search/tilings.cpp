@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "derive/tile_program.h"
+#include "diagrams/rounding.h"
 #include "perfmodel/block_time.h"
 #include "perfmodel/prepared_cost.h"
+#include "search/kernels.h"
 #include "search/tiling_space.h"
 
 namespace napkin {
@@ -57,6 +59,7 @@ void thin(std::vector<SizeChoice>& choices) {
 
 /// Sizes of one space that fit.
 struct Found {
+    std::int64_t part = 0;  ///< of the stream's axis, where it runs in parts
     Seconds time;
     double moved = 0;      ///< bytes
     double held_bits = 0;  ///< by a block
@@ -70,6 +73,15 @@ struct Found {
     }
 };
 
+/// As if each block's loop were that many blocks, which all save what one did.
+KernelWork in_parts(KernelWork work, std::int64_t parts) {
+    const auto count = static_cast<double>(parts);
+    work.blocks *= parts;
+    work.saved *= count;
+    for (LoopWork& loop : work.loops) loop.chunk = 1 / count * std::move(loop.chunk);
+    return work;
+}
+
 class RegionSearch {
 public:
     RegionSearch(const State& state, std::string region, const Machine& machine,
@@ -77,13 +89,23 @@ public:
         : plain_(state),
           region_(std::move(region)),
           clock_(machine),
+          processors_(machine.processors()),
           capacity_(machine.capacity(Level::Block)),
           counts_(counts) {}
 
     std::vector<Tiling> run(std::size_t top);
+    std::vector<Tiling> run_in_parts(std::size_t top);
 
 private:
+    [[nodiscard]] std::string in() const {
+        return plain_.relabelling.regions.size() == 1 ? "" : region_;
+    }
+    [[nodiscard]] Command split(AxisId axis, std::int64_t part) const;
+    void add_rows(std::vector<Command>& commands) const;
+    [[nodiscard]] std::vector<Tiling> best(std::size_t top);
     void with_stream(std::optional<AxisId> streamed);
+    void with_parts(AxisId streamed);
+    void evaluate_parts(const TilingSpace& space);
     void evaluate(const TilingSpace& space);
     /// Nothing where the tiling does not fit.
     std::optional<Found> evaluate_one(PreparedCost& cost, const std::vector<std::size_t>& picks);
@@ -91,6 +113,7 @@ private:
     const State& plain_;
     std::string region_;
     BlockClock clock_;
+    std::int64_t processors_;
     std::optional<Bytes> capacity_;
     TilingCounts& counts_;
     std::vector<std::vector<SizeChoice>> spaces_;
@@ -137,19 +160,105 @@ std::optional<Found> RegionSearch::evaluate_one(PreparedCost& cost,
     const KernelWork work = cost.work(picks);
     if (std::isinf(work.loaded + work.saved)) return std::nullopt;
     ++counts_.evaluated;
-    return Found{clock_.middle_of(work), work.loaded + work.saved, held, spaces_.size(), picks};
+    return Found{0, clock_.middle_of(work), work.loaded + work.saved, held, spaces_.size(), picks};
+}
+
+Command RegionSearch::split(AxisId axis, std::int64_t part) const {
+    Command command;
+    command.rule = "split-stream";
+    command.names = {plain_.diagram[axis].name};
+    command.size = part;
+    command.in = in();
+    return command;
+}
+
+void RegionSearch::with_parts(AxisId streamed) {
+    std::optional<TilingSpace> space =
+        tiling_space(plain_, region_, streamed, group_sizes, stream_sizes);
+    if (!space || space->choices.empty()) return;
+    thin(space->choices);
+    const std::vector<std::size_t> first(space->choices.size(), 0);
+    std::vector<Command> commands = commands_of(plain_.diagram, in(), space->choices, first);
+    commands.push_back(split(streamed, ceil_quotient(plain_.diagram[streamed].extent, 2)));
+    if (!after(plain_, commands)) return;
+    evaluate_parts(*space);
+    spaces_.push_back(std::move(space->choices));
+}
+
+/// As many parts as leave each a chunk, while processors have few blocks.
+void RegionSearch::evaluate_parts(const TilingSpace& space) {
+    constexpr std::int64_t kEnough = 16;  // blocks of a processor
+    const std::vector<SizeChoice>& choices = space.choices;
+    const std::int64_t extent = plain_.diagram[choices.front().axis].extent;
+    PreparedCost cost(space.program, space.lists());
+    std::vector<std::size_t> picks(choices.size(), 0);
+    for (std::size_t at = 0; at < picks.size();) {
+        const double held = cost.held_bits(picks);
+        const KernelWork work = cost.work(picks);
+        const std::int64_t chunk = choices.front().sizes[picks.front()];
+        const bool fits = held / 8 <= (capacity_ ? capacity_->value : held);
+        for (std::int64_t parts = 2;
+             fits && work.blocks * parts <= kEnough * processors_ && extent / parts >= chunk;
+             parts *= 2) {
+            ++counts_.evaluated;
+            const std::int64_t part = ceil_quotient(ceil_quotient(extent, parts), chunk) * chunk;
+            found_.push_back({part, clock_.middle_of(in_parts(work, parts)),
+                              work.loaded + work.saved, held, spaces_.size(), picks});
+        }
+        for (at = 0; at < picks.size() && ++picks[at] == choices[at].sizes.size(); ++at)
+            picks[at] = 0;
+    }
+}
+
+/// A row of the results a block in the kernel that puts parts together, whatever groups it has of
+/// the kernel that it was split from. Their last axis is adjacent in memory and stays whole.
+void RegionSearch::add_rows(std::vector<Command>& commands) const {
+    const std::optional<State> split = after(plain_, commands);
+    if (!split) return;
+    const Region& region = region_named(*split, region_);
+    const std::vector<ArrayId> saved = saves_of(split->diagram, region);
+    const std::vector<AxisId>& axes = split->diagram[saved.front()].axes;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const Axis& axis = split->diagram[axes[i]];
+        if (axis.woven) continue;
+        Command command;
+        command.names = {axis.name};
+        command.in = region_;
+        command.at = "l1";
+        command.rule = "ungroup";
+        if (std::any_of(region.groups.begin(), region.groups.end(),
+                        [&](const Group& group) { return group.axis == axes[i]; }))
+            commands.push_back(command);
+        command.rule = "group";
+        command.size = 1;
+        if (i + 1 < axes.size()) commands.push_back(command);
+    }
 }
 
 std::vector<Tiling> RegionSearch::run(std::size_t top) {
     with_stream(std::nullopt);
     for (const AxisId axis : axes_of(plain_, region_named(plain_, region_))) with_stream(axis);
+    return best(top);
+}
+
+std::vector<Tiling> RegionSearch::run_in_parts(std::size_t top) {
+    for (const AxisId axis : axes_of(plain_, region_named(plain_, region_))) with_parts(axis);
+    std::vector<Tiling> all = best(top);
+    for (Tiling& tiling : all) add_rows(tiling.commands);
+    return all;
+}
+
+std::vector<Tiling> RegionSearch::best(std::size_t top) {
     std::stable_sort(found_.begin(), found_.end());
-    const std::string in = plain_.relabelling.regions.size() == 1 ? "" : region_;
     std::vector<Tiling> best;
-    for (std::size_t k = 0; k < std::min(top, found_.size()); ++k)
-        best.push_back({commands_of(plain_.diagram, in, spaces_[found_[k].space], found_[k].picks),
-                        found_[k].time, static_cast<std::int64_t>(8 * found_[k].moved),
-                        static_cast<std::int64_t>(found_[k].held_bits)});
+    for (std::size_t k = 0; k < std::min(top, found_.size()); ++k) {
+        const Found& found = found_[k];
+        const std::vector<SizeChoice>& choices = spaces_[found.space];
+        best.push_back({commands_of(plain_.diagram, in(), choices, found.picks), found.time,
+                        static_cast<std::int64_t>(8 * found.moved),
+                        static_cast<std::int64_t>(found.held_bits)});
+        if (found.part > 0) best.back().commands.push_back(split(choices.front().axis, found.part));
+    }
     return best;
 }
 
@@ -158,6 +267,11 @@ std::vector<Tiling> RegionSearch::run(std::size_t top) {
 std::vector<Tiling> best_tilings(const State& state, const std::string& region,
                                  const Machine& machine, std::size_t top, TilingCounts& counts) {
     return RegionSearch(state, region, machine, counts).run(top);
+}
+
+std::vector<Tiling> best_splits(const State& state, const std::string& region,
+                                const Machine& machine, std::size_t top, TilingCounts& counts) {
+    return RegionSearch(state, region, machine, counts).run_in_parts(top);
 }
 
 }  // namespace napkin

@@ -27,5 +27,11 @@ struct TilingCounts {
 [[nodiscard]] std::vector<Tiling> best_tilings(const State& state, const std::string& region,
                                                const Machine& machine, std::size_t top,
                                                TilingCounts& counts);
+/// The same with the stream in parts that run side by side (`split-stream`), where there are fewer
+/// blocks than would keep the machine busy; ranked without what puts the parts together, of
+/// which a block takes a row.
+[[nodiscard]] std::vector<Tiling> best_splits(const State& state, const std::string& region,
+                                              const Machine& machine, std::size_t top,
+                                              TilingCounts& counts);
 
 }  // namespace napkin

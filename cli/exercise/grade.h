@@ -37,7 +37,8 @@ private:
         : plain_(plain),
           machine_(machine),
           question_(std::move(question)),
-          before_(std::move(before)) {}
+          before_(std::move(before)),
+          cost_(machine) {}
     [[nodiscard]] Grade judge(const State& state);
 
     Diagram plain_;

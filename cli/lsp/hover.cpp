@@ -26,9 +26,10 @@ Result<Machine> default_machine() {
 /// H, M and time after a step, and how far from the bound.
 std::string figures_after(const Diagram& plain, const State* before, const State& now) {
     const Result<Machine> machine = default_machine();
-    cli::CostOfSteps cost_of;
+    if (!machine) return "";
+    cli::CostOfSteps cost_of(*machine);
     const Result<Cost> cost = cost_of(now);
-    if (!machine || !cost) return "";
+    if (!cost) return "";
     std::optional<cli::Figures> earlier;
     if (before != nullptr)
         if (const Result<Cost> known = cost_of(*before))
@@ -50,8 +51,7 @@ std::string role_text(ArrayRole role) {
 
 /// What the kernel that computes it moves, where each statement is one.
 std::string kernel_text(const Diagram& diagram, const Array& array) {
-    cli::CostOfSteps cost_of;
-    const Result<Cost> cost = cost_of(initial_state(diagram));
+    const Result<Cost> cost = cli::cost_of_state(initial_state(diagram));
     if (!cost) return "";
     const auto region =
         std::find_if(cost->regions.begin(), cost->regions.end(),

@@ -25,10 +25,11 @@ struct Variant {
     Cost cost;
 };
 
-Result<Variant> costed(Diagram plain, const std::vector<Command>& commands) {
+Result<Variant> costed(Diagram plain, const std::vector<Command>& commands,
+                       const Machine& machine) {
     Result<State> state = replay(plain, commands);
     if (!state) return state.error();
-    Result<Cost> cost = cost_of_state(*state);
+    Result<Cost> cost = cost_of_state(*state, &machine);
     if (!cost) return cost.error();
     return Variant{std::move(plain), std::move(*state), std::move(*cost)};
 }
@@ -195,7 +196,7 @@ private:
                 settings[axis.name] = static_cast<double>(value);
                 Result<Checked> checked = check_text(context_, loaded_.text, settings);
                 if (!checked) return checked.error();
-                return costed(std::move(checked->diagram), commands_of(last_.state));
+                return costed(std::move(checked->diagram), commands_of(last_.state), machine_);
             },
             true);
     }
@@ -221,7 +222,7 @@ private:
             [&](std::int64_t value) {
                 std::vector<Command> other = commands;
                 other[k].size = value;
-                return costed(loaded_.plain, other);
+                return costed(loaded_.plain, other, machine_);
             },
             false);
     }

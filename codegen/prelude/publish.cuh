@@ -96,8 +96,36 @@ NK_DEVICE Values<kCount> values_at(Global<const T> array, i64 at, int valid) {
     }
     return values;
 }
-/// The same of 4-bit integers, two a byte; `at` counts integers. Vectors of kVector of them stand
-/// at multiples of their size.
+/// Eight integers of 4 bits in a word, the lowest first, as values from `first` on: as fractions of
+/// numbers whose last bit is worth one.
+template <int kCount>
+NK_DEVICE void widen_nibbles(Values<kCount>& values, int first, u32 word) {
+#pragma unroll
+    for (int k = 0; k < 8; ++k)
+        values[first + k] = float_of((word >> 4 * k & 15u) ^ 0x4b000008u) - 8388616.0f;
+}
+
+/// kCount integers of 4 bits of a row of a tile of pairs, from `column` on, a multiple of eight.
+template <int kCount, template <class, int, int> class Tiles, class T, int kRows, int kPairs>
+NK_DEVICE Values<kCount> nibbles_of(Tiles<T, kRows, kPairs> tile, int row, int column) {
+    static_assert(kCount % 8 == 0);
+    Values<kCount> values;
+#pragma unroll
+    for (int j = 0; j < kCount; j += 8) {
+        u32 word[1];
+        read_words(word, tile.data, tile.place(row, (column + j) / 2));
+        widen_nibbles(values, j, word[0]);
+    }
+    return values;
+}
+/// One of them.
+template <template <class, int, int> class Tiles, class T, int kRows, int kPairs>
+NK_DEVICE int nibble_of(Tiles<T, kRows, kPairs> tile, int row, int column) {
+    return signed_nibble(u8(i8(tile(row, column / 2))), column);
+}
+
+/// As values_at, of 4-bit integers, two a byte; `at` counts integers. Vectors of kVector of them
+/// stand at multiples of their size.
 template <int kCount, int kVector>
 NK_DEVICE Values<kCount> nibbles_at(Global<const u8> array, i64 at, int valid) {
     Values<kCount> values;
@@ -107,9 +135,7 @@ NK_DEVICE Values<kCount> nibbles_at(Global<const u8> array, i64 at, int valid) {
             for (int j = 0; j < kCount; j += 8) {
                 u32 word[1];
                 read_vector(word, array, (at + j) / 2, true);
-#pragma unroll
-                for (int k = 0; k < 8; ++k)
-                    values[j + k] = float(int(word[0] << (28 - 4 * k)) >> 28);
+                widen_nibbles(values, j, word[0]);
             }
             return values;
         }

@@ -24,8 +24,8 @@ struct alignas(64) EncodedMap {
 struct MappedArray {
     struct Dimension {
         std::int64_t extent = 1;
-        std::int64_t stride = 1;  ///< elements
-        std::int64_t box = 1;     ///< elements
+        std::int64_t stride = 1;  ///< elements of the array
+        std::int64_t box = 1;     ///< elements of the map
     };
     DeviceAddress address = 0;
     ElementType type = ElementType::BF16;

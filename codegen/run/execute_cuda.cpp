@@ -121,8 +121,9 @@ MappedArray CudaRun::map_of(const KernelParameter& parameter) {
     const std::vector<std::int64_t> strides = strides_of(array, extents);
     for (std::size_t i = 0; i < parameter.map.dimensions.size(); ++i) {
         const std::uint32_t dimension = parameter.map.dimensions[i];
-        mapped.dimensions.push_back(
-            {extents[array.axes[dimension].index()], strides[dimension], parameter.map.box[i]});
+        const std::int64_t extent = extents[array.axes[dimension].index()];
+        mapped.dimensions.push_back({i == 0 ? map_elements(parameter.type, extent) : extent,
+                                     strides[dimension], parameter.map.box[i]});
     }
     return mapped;
 }

@@ -33,8 +33,10 @@ nk::emulator::TensorMap map_for(const KernelParameter& parameter, Buffer& buffer
     map.swizzle = static_cast<int>(parameter.map.swizzle);
     for (std::size_t d = 0; d < parameter.map.dimensions.size(); ++d) {
         const std::uint32_t dimension = parameter.map.dimensions[d];
-        map.extents[d] = buffer.extents[dimension];
-        map.strides[d] = buffer.strides[dimension] * map.element_bytes;
+        const std::int64_t extent = buffer.extents[dimension];
+        const std::int64_t stride = buffer.strides[dimension];
+        map.extents[d] = d == 0 ? map_elements(buffer.type, extent) : extent;
+        map.strides[d] = (d == 0 ? stride : map_elements(buffer.type, stride)) * map.element_bytes;
         map.box[d] = static_cast<int>(parameter.map.box[d]);
     }
     return map;

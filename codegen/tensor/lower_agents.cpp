@@ -65,6 +65,11 @@ void for_filled(const schedule::Program& program, const schedule::Body& body,
     }
 }
 
+/// Where a box begins: inside its array, whose sizes 32 bits hold.
+kernel::Expression coordinate(const IndexForm& index) {
+    return is_wide(index) ? call("int", {expression_of(index)}) : expression_of(index);
+}
+
 /// Whether an operation stands in the body itself.
 bool stands_in(const schedule::Body& body, OpId id) {
     return std::any_of(body.begin(), body.end(), [&](const Item& item) {
@@ -294,7 +299,8 @@ kernel::Statement TensorLowering::bulk_copy(const schedule::Op& op, const Load& 
                                        kernel::Expression(place_of(load, op.box->dimensions))})}};
     std::vector<kernel::Expression> at;
     const std::vector<IndexForm> origin = source_of(load).origin;
-    for (const std::uint32_t d : op.box->dimensions) at.push_back(expression_of(origin[d]));
+    for (const std::uint32_t d : op.box->dimensions) at.push_back(coordinate(origin[d]));
+    if (device_type(load.array) == ElementType::I4) at.front() = at.front() / 2;
     const char* copy = tile.home == schedule::Home::Matrix ? "load_panels" : "load_vector";
     return {Run{call(copy, {matrix(load.target), variable(known->second), braces(at),
                             variable(ring_names_[ring.index()]), content_of(ring, 0)})}};
@@ -305,17 +311,15 @@ std::int64_t TensorLowering::bytes_of(VariableId variable) const {
     const schedule::Tile& tile = plan_.tiles.at(variable);
     const std::int64_t elements = tile.home == schedule::Home::Matrix
                                       ? tile.rows * tile.columns
-                                      : columns_of(*tile.column).padded;
-    return elements * kernel::element_bytes(tile.type);
+                                      : schedule::vector_extent(plan_, *tile.column);
+    return map_elements(tile.type, elements) * kernel::element_bytes(tile.type);
 }
 
 /// A function of the column where a panel begins that says where its box does.
 kernel::Lambda TensorLowering::place_of(const Load& load,
-                                        const std::vector<std::uint32_t>& dimensions) const {
+                                        const std::vector<std::uint32_t>& dimensions) {
     const AxisId columns = axis_along(load.target, plan_.tiles.at(load.target).column_dimension);
-    ExpressionScope scope;
-    scope.sizes = &sizes_;
-    scope.arrays = &region_.arrays;
+    const ExpressionScope scope = scope_of_places(load.gather);
     ElementScope element;
     for (const auto& [axis, range] : ranges_) {
         const bool varies = schedule::tile_axis_of(plan_.tile_axes, axis) == columns;
@@ -323,7 +327,7 @@ kernel::Lambda TensorLowering::place_of(const Load& load,
     }
     std::vector<kernel::Expression> at;
     for (const std::uint32_t d : dimensions)
-        at.push_back(expression_of(ExpressionPrinter(scope).index(load.gather[d], element)));
+        at.push_back(coordinate(ExpressionPrinter(scope).index(load.gather[d], element)));
     Body body = define_parts(columns);
     body.push_back({kernel::Return{call("place_at", std::move(at))}});
     return {{{"int", axis_names_[columns.index()].local}}, std::move(body)};

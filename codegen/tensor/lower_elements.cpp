@@ -215,7 +215,7 @@ kernel::Expression TensorLowering::row_test() const {
 }
 
 kernel::Expression TensorLowering::column_test(AxisId axis) const {
-    return is_part(axis) ? test_of(axis) : is_inside(axis, columns_of(axis).padded);
+    return is_part(axis) ? test_of(axis) : is_inside(axis, schedule::vector_extent(plan_, axis));
 }
 
 kernel::Expression TensorLowering::test_in_chunk(AxisId axis) const {
@@ -271,6 +271,9 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
             const std::vector<kernel::Expression> place = {local(tile.row_dimension),
                                                            local(tile.column_dimension)};
             const bool pairs = tile.type == ElementType::BF16 || tile.type == ElementType::F16;
+            if (tile.type == ElementType::I4)
+                return integer_code(call("nibble_of", {matrix(id), place[0], place[1]}),
+                                    range_of(tile.type));
             Code code = pairs ? real_code(call("element_of", {matrix(id), place[0], place[1]}))
                               : loaded(element(matrix(id), place), tile.type);
             code.finite = finite;
@@ -330,16 +333,7 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
 std::vector<IndexForm> TensorLowering::gathered(const Load& load, ArrayId target,
                                                 const std::vector<IndexForm>& at,
                                                 std::optional<std::size_t> inside) {
-    ExpressionScope scope;
-    scope.sizes = &sizes_;
-    scope.arrays = &region_.arrays;
-    for (const Expression& index : load.gather) {
-        note_parameters(index, scope);
-        for (const ArrayId array : arrays_read(index))
-            for (const auto& [variable, other] : loads_)
-                if (region_.variables[variable.index()].array == array)
-                    add_element(scope, variable);
-    }
+    const ExpressionScope scope = scope_of_places(load.gather);
     ElementScope element;
     const std::vector<AxisId>& axes = region_.arrays[target.index()].axes;
     for (std::size_t d = 0; d < axes.size(); ++d) {

@@ -77,9 +77,7 @@ std::pair<int, kernel::Expression> TensorLowering::piece_of(const Gathered& gath
     const int width = vector_elements(
         gathered.array, straight ? std::gcd(divisor_of(range.start), held) : std::int64_t{1});
 
-    ExpressionScope scope;
-    scope.sizes = &sizes_;
-    scope.arrays = &region_.arrays;
+    const ExpressionScope scope = scope_of_places(index);
     ElementScope element;
     for (const auto& [axis, own] : ranges_) {
         const AxisId tile = schedule::tile_axis_of(plan_.tile_axes, axis);

@@ -12,6 +12,7 @@
 
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/tensor/vectors.h"
+#include "diagrams/integer_range.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin::lowering {
@@ -58,7 +59,8 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
     if (tile.home == Home::Matrix) {
         const Shared& shared = shared_.at(id);
         const auto local = [&](std::size_t d) { return at[d] - shared.origin[d]; };
-        value = call({"values_of", {vectors.count}},
+        const char* read = tile.type == ElementType::I4 ? "nibbles_of" : "values_of";
+        value = call({read, {vectors.count}},
                      {matrix(id), expression_of(local(tile.row_dimension)),
                       expression_of(local(tile.column_dimension) - vectors.local + vectors.first)});
     } else {
@@ -87,6 +89,72 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
     vectors.before.push_back(define("auto", name, std::move(value)));
     vectors.known.push_back({id, at, variable(name)});
     return vectors.known.back().name;
+}
+
+bool TensorLowering::keeps_vectors(const Expression& index, const Vectors& vectors,
+                                   AxisId dimension) const {
+    constexpr std::int64_t kMostTried = 4096;
+    const Axis& axis = region_.axes[vectors.columns.index()];
+    const IndexForm& size = sizes_[dimension.index()];
+    if (run_time_[vectors.columns.index()] || axis.extent > kMostTried || !size.is_constant() ||
+        size.constant % vectors.count != 0)
+        return false;
+    const auto place = [&](std::int64_t column) {
+        return value_range(index, [&](const Expression& leaf) -> std::optional<Interval> {
+            if (is_axis(leaf, vectors.columns)) return Interval{column, column};
+            const SizeOf* of = std::get_if<SizeOf>(&leaf.node);
+            if (of == nullptr || run_time_[of->axis.index()]) return std::nullopt;
+            return Interval{region_.axes[of->axis.index()].extent,
+                            region_.axes[of->axis.index()].extent};
+        });
+    };
+    std::int64_t first = 0;
+    for (std::int64_t column = 0; column < axis.extent; ++column) {
+        const std::optional<Interval> at = place(column);
+        if (!at || !at->is_one()) return false;
+        if (column % vectors.count == 0) first = at->low;
+        if (first % vectors.count != 0 || at->low != first + column % vectors.count) return false;
+    }
+    return true;
+}
+
+/// Reads in vectors what is read elsewhere than along the columns, such as the other half of a row:
+/// `K[x, (d + 64) % 128]`. `first` is the place of a vector's first element.
+void TensorLowering::read_turned(Vectors& vectors, VariableId id, const Expression& value,
+                                 const ElementScope& first, ExpressionScope& scope) {
+    const schedule::Tile& tile = plan_.tiles.at(id);
+    const auto load = loads_.find(id);
+    if (tile.home != Home::Device || load == loads_.end() || !load->second->gather.empty() ||
+        !is_floating(device_type(load->second->array)) ||
+        divisor_of(ranges_.at(vectors.columns).start) % vectors.count != 0)
+        return;
+    const ArrayId array = region_.variables[id.index()].array;
+    const std::vector<AxisId>& dimensions = region_.arrays[load->second->array.index()].axes;
+    if (dimensions.empty()) return;
+    const std::size_t last = last_dimension(region_.arrays[load->second->array.index()]);
+    walk(value, [&](const Expression& node) {
+        const Read* read = std::get_if<Read>(&node.node);
+        if (read == nullptr || read->array != array || is_axis(read->index[last], vectors.columns))
+            return;
+        std::vector<IndexForm> at;
+        for (std::size_t d = 0; d < read->index.size(); ++d) {
+            if (d == last ? !keeps_vectors(read->index[d], vectors, dimensions[d])
+                          : along(read->index[d]).contains(vectors.columns))
+                return;
+            at.push_back(ExpressionPrinter(scope).index(read->index[d], first));
+        }
+        // What a condition keeps from being read is a vector of the array, and not used.
+        const IndexForm end = sizes_[dimensions[last].index()] - vectors.count;
+        if (range_of(at[last]).low < 0) at[last] = maximum(at[last], 0);
+        const std::string turned =
+            names_.fresh(axis_names_[vectors.columns.index()].local + "_turned");
+        const IndexForm from = minimum(at[last], end);
+        vectors.before.push_back(define("int", turned, expression_of(from)));
+        multiples_[turned] = vectors.count;
+        at[last] = index_atom(turned, range_of(from)) + vectors.local - vectors.first;
+        Code code = real_code(subscript(vector_of(vectors, id, at), variable("j")), true);
+        scope.named.emplace_back(node, code);
+    });
 }
 
 /// Makes the scope read a variable in vectors, where its elements along the columns are neighbours.
@@ -130,6 +198,8 @@ void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expr
             conditional = conditional || arrays_read(node).contains(array);
         const Read* read = std::get_if<Read>(&node.node);
         if (read == nullptr || read->array != array) return;
+        for (const auto& [known, name] : scope.named)
+            if (known == node) return;
         for (std::size_t d = 0; d < read->index.size(); ++d)
             straight =
                 straight && (d == along ? is_axis(read->index[d], vectors.columns)
@@ -159,7 +229,6 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     multiples_[first] = vectors.count;
     const Expression whole = prepared(value, {true, panel.columns});
     ExpressionScope scope = scope_for(compute);
-    for (const VariableId read : compute.reads) read_in_vectors(vectors, read, whole, scope);
     ElementScope element = element_of({});
     element.index[panel.rows] = ranges_.at(panel.rows).start + local_index(panel.rows);
     element.index[panel.columns] = ranges_.at(panel.columns).start + vectors.local;
@@ -170,6 +239,10 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     // What all elements of the vector have in common.
     ElementScope common = element;
     common.index[panel.columns] = ranges_.at(panel.columns).start + vectors.first;
+    for (const VariableId read : compute.reads) {
+        read_turned(vectors, read, whole, common, scope);
+        read_in_vectors(vectors, read, whole, scope);
+    }
     Body shared_values;
     common.temporaries = &shared_values;
     common.next_temporary = &temporaries_;

@@ -128,9 +128,10 @@ void TensorLowering::name_buffers() {
     };
     for (const auto& [variable, buffer] : schedule_.buffer_of) {
         const schedule::Tile& tile = plan_.tiles.at(variable);
-        if (tile.home == Home::Matrix) matrix(buffer, tile.type, tile.rows, tile.columns);
+        if (tile.home == Home::Matrix)
+            matrix(buffer, tile.type, tile.rows, map_elements(tile.type, tile.columns));
         if (tile.home != Home::Shared) continue;
-        const std::int64_t elements = columns_of(*tile.column).padded;
+        const std::int64_t elements = schedule::vector_extent(plan_, *tile.column);
         vector(buffer, elements,
                fmt::format("{} of {}", elements, region_.axes[tile.column->index()].name));
         tiles[buffer.index()].type = tile.type;

@@ -29,7 +29,7 @@ std::int64_t lanes_for(std::int64_t elements) {
 void TensorLowering::lower_shared_vector(const Compute& compute, Body& body) {
     const AxisId axis = *plan_.tiles.at(compute.targets.front()).column;
     const std::string& index = axis_names_[axis.index()].local;
-    const std::int64_t columns = columns_of(axis).padded;
+    const std::int64_t columns = schedule::vector_extent(plan_, axis);
     ExpressionScope scope = scope_for(compute);
     Body each = define_parts(axis);
     Code value;
@@ -161,7 +161,7 @@ bool TensorLowering::fold_in_vectors(const Compute& compute, const Fold& fold, A
     kernel::For rows;
     rows.name = axis_names_[axis.index()].local;
     rows.begin = kernel::thread_index() / lanes;
-    rows.end = columns_of(axis).padded;
+    rows.end = schedule::vector_extent(plan_, axis);
     rows.step = variable("kThreads") / lanes;
     rows.body = std::move(row);
     body.push_back({std::move(rows)});

@@ -21,11 +21,23 @@ bool TensorLowering::Source::repeats() const {
     return std::any_of(left.begin(), left.end(), [](const auto& rest) { return rest.has_value(); });
 }
 
-/// The indices in its array of an element of a view.
-std::vector<IndexForm> TensorLowering::indices_in_view(const Load& load, ElementScope element) {
+ExpressionScope TensorLowering::scope_of_places(const std::vector<Expression>& places) {
     ExpressionScope scope;
     scope.sizes = &sizes_;
     scope.arrays = &region_.arrays;
+    for (const Expression& index : places) {
+        note_parameters(index, scope);
+        for (const ArrayId array : arrays_read(index))
+            for (const auto& [variable, other] : loads_)
+                if (region_.variables[variable.index()].array == array)
+                    add_element(scope, variable);
+    }
+    return scope;
+}
+
+/// The indices in its array of an element of a view.
+std::vector<IndexForm> TensorLowering::indices_in_view(const Load& load, ElementScope element) {
+    const ExpressionScope scope = scope_of_places(load.gather);
     for (const schedule::TileAxis& tile : plan_.tile_axes)
         if (element.index.contains(tile.axis))
             for (const schedule::TilePart& part : tile.parts)

@@ -111,7 +111,7 @@ private:
     [[nodiscard]] kernel::Statement bulk_copy(const schedule::Op& op, const Load& load,
                                               schedule::RingId ring);
     [[nodiscard]] kernel::Lambda place_of(const Load& load,
-                                          const std::vector<std::uint32_t>& dimensions) const;
+                                          const std::vector<std::uint32_t>& dimensions);
     /// How manieth content of a ring a chunk's is.
     [[nodiscard]] kernel::Expression content_of(schedule::RingId ring, std::int64_t lead) const;
     void use_rings(const schedule::Op& op);
@@ -190,6 +190,8 @@ private:
         [[nodiscard]] bool repeats() const;
     };
     [[nodiscard]] Source source_of(const Load& load);
+    /// What indices of an array may name: sizes, parameters, and data that no tile copies.
+    [[nodiscard]] ExpressionScope scope_of_places(const std::vector<Expression>& places);
     [[nodiscard]] std::vector<IndexForm> indices_in_view(const Load& load, ElementScope element);
     /// The same, kept inside the array.
     [[nodiscard]] std::vector<IndexForm> inside_view(
@@ -391,6 +393,11 @@ private:
     struct Vectors;
     void read_in_vectors(Vectors& vectors, VariableId variable, const Expression& value,
                          ExpressionScope& scope);
+    void read_turned(Vectors& vectors, VariableId variable, const Expression& value,
+                     const ElementScope& first, ExpressionScope& scope);
+    /// Whether neighbours along an axis are read at neighbours, in the same vectors.
+    [[nodiscard]] bool keeps_vectors(const Expression& index, const Vectors& vectors,
+                                     AxisId dimension) const;
     [[nodiscard]] kernel::Expression vector_of(Vectors& vectors, VariableId variable,
                                                const std::vector<IndexForm>& at);
 

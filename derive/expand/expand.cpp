@@ -11,10 +11,15 @@
 //                       loop over chunks { chunk loads; inner levels' body }
 //                       tail loads; inner levels' tail; saves }
 //
-// so a level below a stream appears once a phase, and what it keeps between phases (states,
+// where a chunk that streams further axes has the same phases, before the inner levels' body:
+//
+//     inner levels' initial state of it; loop over its chunks { loads; body }; tail
+//
+// So a level below a stream appears once a phase, and what it keeps between phases (states,
 // resident operands) persists. Every operation runs at the innermost level; loads and saves pass
 // through each level on the way.
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -23,6 +28,7 @@
 #include "derive/expand/phases.h"
 #include "derive/expand/tile_variable.h"
 #include "derive/tile_program.h"
+#include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin {
@@ -30,6 +36,11 @@ namespace napkin {
 namespace {
 
 using Body = std::vector<TileStatement>;
+
+void append(Body& body, Body part) {
+    body.insert(body.end(), std::make_move_iterator(part.begin()),
+                std::make_move_iterator(part.end()));
+}
 
 class Expander {
 public:
@@ -47,13 +58,15 @@ private:
 
     Body level_part(std::size_t k, Phase phase);
     Body inside_groups(std::size_t k, Phase phase);
-    Body chunks(std::size_t k);
+    Body chunks(std::size_t k, std::size_t depth);
+    Body in_loops(std::size_t k, Phase phase, const std::vector<Stream>& loops,
+                  const std::function<Body()>& make);
     [[nodiscard]] static std::vector<Expression> masks_of_loop(const std::vector<Expression>& all,
                                                                const std::vector<Stream>& loops,
                                                                std::size_t i);
     Body operations(Phase phase);
-    void add_loads(Body& body, std::size_t k, Phase phase,
-                   std::optional<std::size_t> loop = std::nullopt);
+    void add_loads(Body& body, std::size_t k, Phase phase, const std::vector<Stream>& loops = {},
+                   std::size_t loop = 0);
     void add_load(Body& body, const View& view, std::size_t k);
     void add_saves(Body& body, std::size_t k, Phase phase);
     void add_compute(Body& body, const Statement& statement);
@@ -85,7 +98,7 @@ Result<RegionProgram> Expander::run() {
     saves_ = saves_of(diagram_, region_);
     for (ArrayId array : saves_) out_.stored[array] = storage_type(diagram_, relabelling_, array);
     visible_ = chunk_masks(diagram_, region_, saves_);
-    out_.body = level_part(0, Phase::All);
+    out_.body = level_part(0, kAll);
     return std::move(out_);
 }
 
@@ -125,44 +138,57 @@ Body Expander::level_part(std::size_t k, Phase phase) {
 
 Body Expander::inside_groups(std::size_t k, Phase phase) {
     Body body;
-    const auto append = [&](Body part) {
-        body.insert(body.end(), std::make_move_iterator(part.begin()),
-                    std::make_move_iterator(part.end()));
-    };
-    if (phase == Phase::All && !streams_at(k).empty()) {
-        add_loads(body, k, Phase::Initial);
-        append(level_part(k + 1, Phase::Initial));
-        append(chunks(k));
-        add_loads(body, k, Phase::Tail);
-        append(level_part(k + 1, Phase::Tail));
-        add_saves(body, k, Phase::Tail);
+    if (phase == kAll && !streams_at(k).empty()) {
+        add_loads(body, k, initial_at(0));
+        append(body, level_part(k + 1, initial_at(0)));
+        append(body, chunks(k, 0));
+        add_loads(body, k, tail_at(0));
+        append(body, level_part(k + 1, tail_at(0)));
+        add_saves(body, k, tail_at(0));
         return body;
     }
-    if (phase == Phase::Body) return chunks(k);
+    if (phase.kind == Phase::Kind::Body && phase.depth == 0) return chunks(k, 0);
     add_loads(body, k, phase);
-    append(level_part(k + 1, phase));
+    append(body, level_part(k + 1, phase));
     add_saves(body, k, phase);
     return body;
 }
 
-/// The body inside the loops of level k; a load stands in the outermost loop that it varies in.
-Body Expander::chunks(std::size_t k) {
-    const std::vector<Stream> loops = streams_at(k);
+/// The loops of level k around a body, and in a chunk those that it streams inside.
+Body Expander::chunks(std::size_t k, std::size_t depth) {
+    std::vector<Stream> loops = streams_at(k);
+    std::erase_if(
+        loops, [&](const Stream& each) { return !contains(phases_.streamed()[depth], each.axis); });
+    return in_loops(k, body_at(depth), loops, [&] {
+        Body body;
+        const std::size_t inside = depth + 1;
+        if (!loops.empty() && inside < phases_.streamed().size()) {
+            append(body, level_part(k + 1, initial_at(inside)));
+            append(body, chunks(k, inside));
+            append(body, level_part(k + 1, tail_at(inside)));
+        }
+        append(body, level_part(k + 1, body_at(depth)));
+        add_saves(body, k, body_at(depth));
+        return body;
+    });
+}
+
+/// A body in these loops; a load stands in the outermost loop that it varies in.
+Body Expander::in_loops(std::size_t k, Phase phase, const std::vector<Stream>& loops,
+                        const std::function<Body()>& make) {
     // From the outside in, so that variables come in the order in which they are filled.
     std::vector<Body> loads(std::max<std::size_t>(loops.size(), 1));
-    for (std::size_t i = 0; i < loads.size(); ++i) add_loads(loads[i], k, Phase::Body, i);
-    Body body;
-    for (TileStatement& statement : level_part(k + 1, Phase::Body))
-        body.push_back(std::move(statement));
-    add_saves(body, k, Phase::Body);
+    for (std::size_t i = 0; i < loads.size(); ++i) add_loads(loads[i], k, phase, loops, i);
+    const ChunkMasks masks = phase == body_at(0) ? visible_ : ChunkMasks{};
+    Body body = make();
     for (std::size_t i = loads.size(); i-- > 0;) {
-        body.insert(body.begin(), std::make_move_iterator(loads[i].begin()),
-                    std::make_move_iterator(loads[i].end()));
+        append(loads[i], std::move(body));
+        body = std::move(loads[i]);
         if (loops.empty()) break;
         Body loop;
         loop.push_back({Loop{loops[i].axis, loops[i].size, loops[i].level,
-                             masks_of_loop(visible_.index, loops, i), std::move(body),
-                             masks_of_loop(visible_.data, loops, i)},
+                             masks_of_loop(masks.index, loops, i), std::move(body),
+                             masks_of_loop(masks.data, loops, i)},
                         {}});
         body = std::move(loop);
     }
@@ -189,12 +215,12 @@ Body Expander::operations(Phase phase) {
     return body;
 }
 
-/// Loads of one phase; where `loop` is given, only those that stand in that loop of the level.
-void Expander::add_loads(Body& body, std::size_t k, Phase phase, std::optional<std::size_t> loop) {
-    for (const View& view : phases_.views().views()) {
-        const bool here = !loop || Phases::loop_of(view, streams_at(k)) == *loop;
-        if (here && phases_.loaded_in(view, phase)) add_load(body, view, k);
-    }
+/// Loads of one phase; those that stand in that one of its loops.
+void Expander::add_loads(Body& body, std::size_t k, Phase phase, const std::vector<Stream>& loops,
+                         std::size_t loop) {
+    for (const View& view : phases_.views().views())
+        if (Phases::loop_of(view, loops) == loop && phases_.loaded_in(view, phase))
+            add_load(body, view, k);
 }
 
 void Expander::add_load(Body& body, const View& view, std::size_t k) {

@@ -1,6 +1,7 @@
 #include "derive/expand/phases.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "derive/derive_accumulator.h"
@@ -22,19 +23,20 @@ bool Phases::depends_on_stream(const Statement& statement,
 Result<bool> Phases::collect(OpaqueBoxes opaque) {
     std::set<ArrayId> defined;
     std::set<ArrayId> dependent;
+    const bool streams = !region_.streams.empty();
     for (StatementId id : region_.statements) {
         const Statement& statement = diagram_[id];
         const Opaque* box = std::get_if<Opaque>(&statement.body);
         if (box != nullptr && opaque == OpaqueBoxes::Refuse)
             return messages::opaque_box(statement.span, box->name);
         for (ArrayId target : statement.targets) defined.insert(target);
-        if (!region_.streams.empty() && depends_on_stream(statement, dependent)) {
+        if (streams && depends_on_stream(statement, dependent)) {
             for (ArrayId target : statement.targets) dependent.insert(target);
         } else {
-            before_.push_back(statement);
+            statements_[streams ? initial_at(0) : kAll].push_back(statement);
         }
     }
-    if (!region_.streams.empty())
+    if (streams)
         if (const Result<bool> streamed = collect_accumulator(defined); !streamed) return streamed;
     views_.set_defined(std::move(defined));
     rewrite_reads();
@@ -43,7 +45,7 @@ Result<bool> Phases::collect(OpaqueBoxes opaque) {
 
 Result<bool> Phases::collect_accumulator(std::set<ArrayId>& defined) {
     auto derived =
-        derive_accumulator(diagram_, region_, streamed_axes(region_), relabelling_.wire_types);
+        derive_streams(diagram_, region_, streamed_axes(region_), relabelling_.wire_types);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&derived))
         return messages::step_refused(diagram_[region_.statements.front()].span, "stream",
                                       refusal->reason, refusal->help);
@@ -51,41 +53,65 @@ Result<bool> Phases::collect_accumulator(std::set<ArrayId>& defined) {
     for (std::size_t i = 0; i < accumulator.arrays.size(); ++i)
         defined.insert(ArrayId{static_cast<std::uint32_t>(diagram_.arrays.size() + i)});
     out_.arrays.insert(out_.arrays.end(), accumulator.arrays.begin(), accumulator.arrays.end());
-    before_.insert(before_.end(), accumulator.initial.begin(), accumulator.initial.end());
-    body_ = accumulator.body;
-    tail_ = accumulator.tail;
+    collect_phases(accumulator);
     out_.accumulator = std::move(accumulator);
     return true;
 }
 
+void Phases::collect_phases(const Accumulator& accumulator) {
+    const std::size_t depth = streamed_.size();
+    streamed_.push_back(accumulator.axes);
+    std::vector<Statement>& before = statements_[initial_at(depth)];
+    before.insert(before.end(), accumulator.initial.begin(), accumulator.initial.end());
+    statements_[body_at(depth)] = accumulator.body;
+    statements_[tail_at(depth)] = accumulator.tail;
+    for (const Accumulator& inside : accumulator.inside) collect_phases(inside);
+}
+
+/// As they are run: what is streamed inside a chunk comes before the rest of its body.
+std::vector<Phase> Phases::in_order() const {
+    if (streamed_.empty()) return {kAll};
+    std::vector<Phase> phases;
+    for (std::size_t depth = 0; depth < streamed_.size(); ++depth)
+        phases.push_back(initial_at(depth));
+    for (std::size_t depth = streamed_.size(); depth-- > 0;) {
+        phases.push_back(body_at(depth));
+        phases.push_back(tail_at(depth));
+    }
+    return phases;
+}
+
 void Phases::rewrite_reads() {
-    for (std::vector<Statement>* phase : {&before_, &body_, &tail_})
-        for (Statement& statement : *phase) {
+    for (const Phase phase : in_order())
+        for (Statement& statement : statements_[phase]) {
             statement = views_.rewrite_reads(std::move(statement));
-            if (phase != &tail_)
+            if (phase != tail_at(0))
                 for (ArrayId input : inputs_of(statement)) read_early_.insert(input);
-            if (phase == &body_)
+            if (phase == body_at(0) || phase.depth > 0)
                 chunked_.insert(statement.targets.begin(), statement.targets.end());
         }
     const std::size_t read = views_.views().size();
-    if (out_.accumulator)
-        for (Gauge& gauge : out_.accumulator->gauges) {
-            gauge.value = views_.rewrite_expression(std::move(gauge.value));
-            if (gauge.weight) gauge.weight = views_.rewrite_expression(std::move(*gauge.weight));
-        }
+    if (out_.accumulator) rewrite_gauges(*out_.accumulator);
     invariant(views_.views().size() == read, "a gauge reads what no statement does");
     // What a gather is indexed by is read when the gather is; outer gathers come after inner ones.
     for (std::size_t i = views_.views().size(); i-- > 0;)
         if (const View& view = views_.views()[i]; is_read_early(view))
             for (const Expression& index : view.gather) read_early_.merge(arrays_read(index));
-    for (const Statement& statement : before_)
+    for (const Statement& statement : statements_[initial_at(0)])
         for (ArrayId target : statement.targets) chunked_.erase(target);  // a state is no chunk
 }
 
+void Phases::rewrite_gauges(Accumulator& accumulator) {
+    for (Gauge& gauge : accumulator.gauges) {
+        gauge.value = views_.rewrite_expression(std::move(gauge.value));
+        if (gauge.weight) gauge.weight = views_.rewrite_expression(std::move(*gauge.weight));
+    }
+    for (Accumulator& inside : accumulator.inside) rewrite_gauges(inside);
+}
+
 const std::vector<Statement>& Phases::statements(Phase phase) const {
-    invariant(phase != Phase::All || body_.empty(), "a streamed region has a level that streams");
-    if (phase == Phase::Body) return body_;
-    return phase == Phase::Tail ? tail_ : before_;
+    invariant(phase != kAll || streamed_.empty(), "a streamed region has a level that streams");
+    return statements_.at(phase);
 }
 
 bool Phases::is_read_early(const View& view) const {
@@ -95,6 +121,15 @@ bool Phases::is_read_early(const View& view) const {
 bool Phases::is_chunked(const View& view) const {
     return std::any_of(region_.streams.begin(), region_.streams.end(),
                        [&](const Stream& stream) { return view.axes.count(stream.axis) != 0; });
+}
+
+/// How deep the loops lie that the view varies in.
+std::size_t Phases::depth_of(const View& view) const {
+    std::size_t deepest = 0;
+    for (std::size_t depth = 0; depth < streamed_.size(); ++depth)
+        for (const AxisId axis : streamed_[depth])
+            if (view.axes.count(axis) != 0) deepest = depth;
+    return deepest;
 }
 
 std::size_t Phases::loop_of(const View& view, const std::vector<Stream>& loops) {
@@ -114,19 +149,18 @@ bool Phases::is_late(const View& view) const {
 
 bool Phases::loaded_in(const View& view, Phase phase) const {
     if (is_late(view)) return false;
-    switch (phase) {
-    case Phase::All: return true;
-    case Phase::Initial: return !is_chunked(view) && is_read_early(view);
-    case Phase::Body: return is_chunked(view);
-    case Phase::Tail: return !is_chunked(view) && !is_read_early(view);
+    switch (phase.kind) {
+    case Phase::Kind::All: return true;
+    case Phase::Kind::Initial: return phase.depth == 0 && !is_chunked(view) && is_read_early(view);
+    case Phase::Kind::Body: return is_chunked(view) && depth_of(view) == phase.depth;
+    case Phase::Kind::Tail: return phase.depth == 0 && !is_chunked(view) && !is_read_early(view);
     }
     return false;
 }
 
 bool Phases::saved_in(ArrayId array, Phase phase) const {
-    if (phase == Phase::All) return true;
-    if (phase == Phase::Initial) return false;
-    return (chunked_.count(array) != 0) == (phase == Phase::Body);
+    if (phase == kAll) return true;
+    return phase == (chunked_.count(array) != 0 ? body_at(0) : tail_at(0));
 }
 
 bool Phases::outlives_phase(ArrayId array) const {
@@ -137,10 +171,16 @@ bool Phases::outlives_phase(ArrayId array) const {
         const std::vector<ArrayId> inputs = inputs_of(s);
         return std::find(inputs.begin(), inputs.end(), array) != inputs.end();
     };
-    if (body_.empty() && tail_.empty()) return false;
-    if (std::any_of(before_.begin(), before_.end(), defines)) return true;
-    return std::any_of(body_.begin(), body_.end(), defines) &&
-           std::any_of(tail_.begin(), tail_.end(), reads);
+    if (streamed_.empty()) return false;
+    std::optional<Phase> written;
+    for (const Phase phase : in_order()) {
+        const std::vector<Statement>& all = statements(phase);
+        if (written && std::any_of(all.begin(), all.end(), reads)) return true;
+        if (!std::any_of(all.begin(), all.end(), defines)) continue;
+        if (phase.kind == Phase::Kind::Initial) return true;
+        written = phase;
+    }
+    return false;
 }
 
 }  // namespace napkin

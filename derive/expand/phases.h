@@ -1,7 +1,10 @@
 // What each phase of a region runs, loads and saves. A region without a stream has one phase; a
-// streamed one computes its initial state, folds chunk by chunk, and reads the result out.
+// streamed one computes its initial state, folds chunk by chunk, and reads the result out. Where
+// further axes are streamed inside a chunk, that has these phases too, before its body.
 #pragma once
 
+#include <compare>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -10,7 +13,22 @@
 
 namespace napkin {
 
-enum class Phase { All, Initial, Body, Tail };
+struct Phase {
+    enum class Kind { All, Initial, Body, Tail };
+    Kind kind = Kind::All;
+    std::size_t depth = 0;  ///< of the streams: 1 for those inside a chunk of the first
+    auto operator<=>(const Phase&) const = default;
+};
+inline constexpr Phase kAll{Phase::Kind::All, 0};
+inline constexpr Phase initial_at(std::size_t depth) {
+    return {Phase::Kind::Initial, depth};
+}
+inline constexpr Phase body_at(std::size_t depth) {
+    return {Phase::Kind::Body, depth};
+}
+inline constexpr Phase tail_at(std::size_t depth) {
+    return {Phase::Kind::Tail, depth};
+}
 
 /// The statements of one region by phase, their reads of loaded arrays rewritten to views.
 class Phases {
@@ -28,6 +46,8 @@ public:
 
     [[nodiscard]] const ViewTable& views() const { return views_; }
     [[nodiscard]] const std::vector<Statement>& statements(Phase phase) const;
+    /// The axes that are streamed together, those inside their chunks, and so on.
+    [[nodiscard]] const std::vector<std::vector<AxisId>>& streamed() const { return streamed_; }
     /// Whether the view varies along a streamed axis.
     [[nodiscard]] bool is_chunked(const View& view) const;
     /// The innermost of these streams whose axis the view varies along, from 0.
@@ -45,17 +65,20 @@ private:
     [[nodiscard]] bool depends_on_stream(const Statement& statement,
                                          const std::set<ArrayId>& dependent) const;
     [[nodiscard]] Result<bool> collect_accumulator(std::set<ArrayId>& defined);
+    void collect_phases(const Accumulator& accumulator);
+    [[nodiscard]] std::vector<Phase> in_order() const;
     void rewrite_reads();
+    void rewrite_gauges(Accumulator& accumulator);
+    [[nodiscard]] std::size_t depth_of(const View& view) const;
 
     const Diagram& diagram_;
     const Relabelling& relabelling_;
     const Region& region_;
     RegionProgram& out_;
     ViewTable views_;
-    std::vector<Statement> before_;  // initial state included
-    std::vector<Statement> body_;
-    std::vector<Statement> tail_;
-    std::set<ArrayId> chunked_;     // arrays defined in the body
+    std::map<Phase, std::vector<Statement>> statements_;
+    std::vector<std::vector<AxisId>> streamed_;
+    std::set<ArrayId> chunked_;     // arrays defined in the body, or inside of it
     std::set<ArrayId> read_early_;  // views read before the tail
 };
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "diagrams/check/bounds.h"
-#include "diagrams/overloaded.h"
 #include "diagrams/result.h"
+#include "diagrams/rewrite_statement.h"
 
 namespace napkin {
 
@@ -26,21 +26,9 @@ const View* ViewTable::find(ArrayId view) const {
 }
 
 Statement ViewTable::rewrite_reads(Statement statement) {
-    const auto each = [&](std::vector<Expression>& expressions) {
-        for (Expression& expression : expressions)
-            expression = rewrite_expression(std::move(expression));
-    };
-    std::visit(
-        overloaded{
-            [&](Map& map) { map.value = rewrite_expression(std::move(map.value)); },
-            [&](Fold& fold) {
-                each(fold.values);
-                each(fold.seed);
-            },
-            [&](Select& select) { select.value = rewrite_expression(std::move(select.value)); },
-            [&](Opaque& opaque) { each(opaque.reads); },
-        },
-        statement.body);
+    for_each_expression(statement, [&](Expression& expression) {
+        expression = rewrite_expression(std::move(expression));
+    });
     return statement;
 }
 

@@ -14,9 +14,8 @@ namespace {
 
 constexpr int kElements = 8;
 constexpr std::uint64_t kTrials = 4;
-constexpr int kDeepestSums = 2;   ///< in terms of sums
-constexpr int kDeepestMaps = 16;  ///< in terms of maps
-constexpr double kClose = 1e-9;   ///< relative to the terms of a sum
+constexpr int kDeepestSums = 2;  ///< in terms of sums
+constexpr double kClose = 1e-9;  ///< relative to the terms of a sum
 
 const Expression* fold_value(const Fold& fold) {
     return fold.values.size() == 1 ? &fold.values.front() : nullptr;
@@ -97,12 +96,11 @@ private:
         const Map* map = definition != sums_.definitions_.end()
                              ? std::get_if<Map>(&sums_.statements_[definition->second]->body)
                              : nullptr;
-        if (map != nullptr && maps_within_ < kDeepestMaps) {
-            ++maps_within_;
-            const double found =
-                value(map->value, {definition->second, place.before, place.element});
-            --maps_within_;
-            return found;
+        if (map != nullptr) {
+            const std::tuple key{array, place.before, place.element, sums_within_};
+            if (const auto known = maps_.find(key); known != maps_.end()) return known->second;
+            return maps_[key] =
+                       value(map->value, {definition->second, place.before, place.element});
         }
         return sums_.varies_by_chunk(expression) ? std::nan("") : drawn(expression, place);
     }
@@ -137,7 +135,8 @@ private:
     std::vector<Drawn> drawn_;
     std::map<std::pair<ArrayId, bool>, double> moving_;
     int sums_within_ = 0;
-    int maps_within_ = 0;
+    /// Elements, before or after a chunk, within so many sums.
+    std::map<std::tuple<ArrayId, bool, int, int>, double> maps_;
 };
 
 RunningSums::RunningSums(const RegionProgram& region)
@@ -210,20 +209,23 @@ bool RunningSums::begins_with_nothing(ArrayId target) const {
 }
 
 /// Whether it depends on what changes from chunk to chunk by more than the elements.
-bool RunningSums::varies_by_chunk(const Expression& expression, int depth) const {
+bool RunningSums::varies_by_chunk(const Expression& expression) const {
     return any_part(expression, [&](const Expression& part) {
-        const Read* read = std::get_if<Read>(&part.node);
-        const auto definition =
-            read != nullptr ? definitions_.find(read->array) : definitions_.end();
-        if (definition == definitions_.end()) return false;
-        if (depth == kDeepestMaps || states_.contains(read->array) || is_state(read->array))
-            return true;
-        const std::vector<const Expression*> parts =
-            expressions_of(*statements_[definition->second]);
-        return std::any_of(parts.begin(), parts.end(), [&](const Expression* each) {
-            return varies_by_chunk(*each, depth + 1);
-        });
+        const std::optional<ArrayId> array = array_read(part);
+        return array && varies_by_chunk(*array);
     });
+}
+
+bool RunningSums::varies_by_chunk(ArrayId array) const {
+    const auto definition = definitions_.find(array);
+    if (definition == definitions_.end()) return false;
+    const auto [known, fresh] =
+        varies_.try_emplace(array, states_.contains(array) || is_state(array));
+    if (!fresh || known->second) return known->second;
+    const std::vector<const Expression*> parts = expressions_of(*statements_[definition->second]);
+    return varies_[array] = std::any_of(parts.begin(), parts.end(), [&](const Expression* each) {
+               return varies_by_chunk(*each);
+           });
 }
 
 bool RunningSums::moves_as_its_terms(ArrayId target, std::uint64_t seed) const {

@@ -38,12 +38,14 @@ private:
     std::map<ArrayId, ArrayId> copied_;           ///< from states to what they are set to last
     std::map<ArrayId, ArrayId> states_;           ///< the other way round
     std::set<ArrayId> sums_;
+    mutable std::map<ArrayId, bool> varies_;  ///< by chunk, as far as it was asked
 
     void collect(const std::vector<TileStatement>& body);
     [[nodiscard]] bool is_state(ArrayId array) const;
     [[nodiscard]] const Fold* seeded_sum(ArrayId array) const;
     [[nodiscard]] bool begins_with_nothing(ArrayId target) const;
-    [[nodiscard]] bool varies_by_chunk(const Expression& expression, int depth = 0) const;
+    [[nodiscard]] bool varies_by_chunk(const Expression& expression) const;
+    [[nodiscard]] bool varies_by_chunk(ArrayId array) const;
     [[nodiscard]] bool moves_as_its_terms(ArrayId target, std::uint64_t seed) const;
     friend class Draw;
 };

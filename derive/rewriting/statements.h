@@ -2,40 +2,10 @@
 #pragma once
 
 #include <map>
-#include <utility>
-#include <vector>
 
-#include "diagrams/diagram.h"
-#include "diagrams/overloaded.h"
+#include "diagrams/rewrite_statement.h"
 
 namespace napkin::rules {
-
-/// Calls `change` on every expression of a statement (values, seeds, reads).
-template <class Change>
-void for_each_expression(Statement& statement, const Change& change) {
-    const auto each = [&](std::vector<Expression>& list) {
-        for (Expression& expression : list) change(expression);
-    };
-    std::visit(overloaded{
-                   [&](Map& map) { change(map.value); },
-                   [&](Fold& fold) {
-                       each(fold.values);
-                       each(fold.seed);
-                   },
-                   [&](Select& select) { change(select.value); },
-                   [&](Opaque& opaque) { each(opaque.reads); },
-               },
-               statement.body);
-}
-
-/// The statement with `replace` applied to every node of its expressions, leaves first.
-template <class Replacer>
-[[nodiscard]] Statement rewrite_statement(Statement statement, const Replacer& replace) {
-    for_each_expression(statement, [&](Expression& expression) {
-        expression = rewrite(std::move(expression), replace);
-    });
-    return statement;
-}
 
 /// The statement reading other arrays in place of some.
 [[nodiscard]] Statement with_arrays(Statement statement, const std::map<ArrayId, ArrayId>& twins);

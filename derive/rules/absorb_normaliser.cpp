@@ -10,9 +10,9 @@
 #include <algorithm>
 
 #include "derive/rewriting/products.h"
-#include "derive/rewriting/signs.h"
 #include "derive/rewriting/unify.h"
 #include "derive/rules/draft.h"
+#include "diagrams/facts.h"
 
 namespace napkin::rules {
 
@@ -122,7 +122,7 @@ Outcome absorb_normaliser(const State& state, const Command& command) {
         return NotApplicable{"`" + name + "` is no quotient of an exponential",
                              "it takes what a softmax is: `exp(s - m) / l`"};
     const std::string divisor = print(state.diagram, quotient->below);
-    if (!is_sum_of_exponentials(state.diagram, quotient->below))
+    if (!DiagramFacts(state.diagram).of(quotient->below).positive())
         return NotApplicable{
             "`" + divisor + "` is no sum of exponentials, so its logarithm may not exist",
             "a normaliser is `sum(x) exp(...)`"};

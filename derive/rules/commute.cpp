@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include "derive/rewriting/products.h"
-#include "derive/rewriting/signs.h"
 #include "derive/rewriting/unify.h"
 #include "derive/rules/draft.h"
 #include "diagrams/contains.h"
@@ -176,9 +175,8 @@ private:
     /// A factor beside the inner sum that may be infinite.
     std::optional<NotApplicable> infinite_factor(const Fold& fold) const {
         if (fold.monoid != kSum) return std::nullopt;
-        Infinities infinities(diagram_);
         for (const Factor& factor : product_of(fold.values.front()).factors)
-            if (std::optional<NotApplicable> refusal = infinities.refusal(factor.base))
+            if (std::optional<NotApplicable> refusal = why_infinite(diagram_, factor.base))
                 return refusal;
         return std::nullopt;
     }

@@ -15,10 +15,10 @@
 #include <algorithm>
 
 #include "derive/rewriting/products.h"
-#include "derive/rewriting/signs.h"
 #include "derive/rewriting/simplify.h"
 #include "derive/rewriting/unify.h"
 #include "derive/rules/draft.h"
+#include "diagrams/facts.h"
 
 namespace napkin::rules {
 
@@ -33,23 +33,6 @@ struct Term {
 const Apply* call_of(const Expression& expression, Function function) {
     const Apply* call = std::get_if<Apply>(&expression.node);
     return call != nullptr && call->function == function ? call : nullptr;
-}
-
-/// A divisor that is never 0, so that a quotient is a product.
-bool never_zero(const Diagram& diagram, const Expression& expression) {
-    if (const double* value = literal(expression)) return *value != 0;
-    if (std::holds_alternative<SizeOf>(expression.node)) return true;
-    const Apply* call = std::get_if<Apply>(&expression.node);
-    if (call == nullptr) return false;
-    switch (call->function) {
-    case Function::Exp: return true;
-    case Function::Multiply:
-    case Function::Sqrt:
-    case Function::Rsqrt:
-        return std::all_of(call->arguments.begin(), call->arguments.end(),
-                           [&](const Expression& part) { return never_zero(diagram, part); });
-    default: return false;
-    }
 }
 
 /// Operands of nested calls of one function: max(a, max(b, c)).
@@ -93,8 +76,7 @@ public:
           command_(command),
           target_(target),
           source_(source),
-          draft_(state),
-          infinities_(diagram_) {}
+          draft_(state) {}
 
     Outcome run() {
         const Statement& statement = diagram_[source_];
@@ -112,7 +94,7 @@ public:
 
 private:
     NotApplicable nothing(const std::string& why) const {
-        return infinite_.value_or(NotApplicable{"`" + diagram_[target_].name + "` " + why, ""});
+        return kept_.value_or(NotApplicable{"`" + diagram_[target_].name + "` " + why, ""});
     }
     /// The sum that an expression is when products are multiplied out; one that may be infinite
     /// stays a term.
@@ -143,7 +125,7 @@ private:
         }
         case Function::Multiply: return products_of(expression, args);
         case Function::Divide: {
-            if (!never_zero(diagram_, args[1])) return {{1, expression}};
+            if (!DiagramFacts(diagram_).of(args[1]).never_zero()) return {{1, expression}};
             std::vector<Term> terms = opened(args[0]);
             for (Term& term : terms)
                 term.value = napkin::apply(Function::Divide, {std::move(term.value), args[1]});
@@ -199,9 +181,19 @@ private:
         return {whole};
     }
     bool is_finite(const Expression& value) {
-        std::optional<NotApplicable> refusal = infinities_.refusal(value);
-        if (refusal && !infinite_) infinite_ = std::move(refusal);
+        std::optional<NotApplicable> refusal = why_infinite(diagram_, value);
+        if (refusal && !kept_) kept_ = std::move(refusal);
         return !refusal;
+    }
+    /// Whether a quotient of a fold by it is a fold of quotients.
+    bool is_never_zero(const Expression& divisor) {
+        const bool never = DiagramFacts(diagram_).of(divisor).never_zero();
+        if (!never && !kept_)
+            kept_ =
+                NotApplicable{"`" + print(diagram_, divisor) +
+                                  "` may be 0, and a sum by it is then not the sum of quotients",
+                              ""};
+        return never;
     }
     Outcome of_map(const Map& map) {
         const std::vector<Term> terms = terms_of(map.value);
@@ -261,8 +253,8 @@ private:
     Product taken_out(const Product& product, const Fold& fold) {
         Product outside;
         for (const Factor& factor : product.factors)
-            if (!varies(factor.base, fold) &&
-                (factor.power > 0 || never_zero(diagram_, factor.base)) && is_finite(factor.base))
+            if (!varies(factor.base, fold) && (factor.power > 0 || is_never_zero(factor.base)) &&
+                is_finite(factor.base))
                 multiply(outside, factor.base, factor.power);
         return outside;
     }
@@ -295,8 +287,7 @@ private:
     ArrayId target_;
     StatementId source_;
     Draft draft_;
-    Infinities infinities_;
-    std::optional<NotApplicable> infinite_;  ///< the first value that stays because it may be so
+    std::optional<NotApplicable> kept_;  ///< the first value that stays, and why
     std::size_t made_ = 0;
 };
 

@@ -14,7 +14,6 @@
 #include <algorithm>
 
 #include "derive/rewriting/products.h"
-#include "derive/rewriting/signs.h"
 #include "derive/rewriting/unify.h"
 #include "derive/rules/draft.h"
 #include "diagrams/contains.h"
@@ -296,9 +295,9 @@ Outcome Reassociation::run() {
     product_ = product_of(fold->values.front());
     std::vector<std::size_t> group;
     if (std::optional<NotApplicable> refusal = bring_together(group)) return *refusal;
-    Infinities infinities(draft_.diagram);
     for (const Factor& factor : product_.factors)
-        if (std::optional<NotApplicable> refusal = infinities.refusal(factor.base)) return *refusal;
+        if (std::optional<NotApplicable> refusal = why_infinite(draft_.diagram, factor.base))
+            return *refusal;
     const std::vector<AxisId> first = summed_first(group);
     if (first.empty())
         return NotApplicable{"no axis is summed that only " + list_names(command_.names) + " have",

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "diagrams/contains.h"
+#include "diagrams/facts.h"
 
 namespace napkin::rules {
 
@@ -140,6 +141,14 @@ std::optional<NotApplicable> why_not_grouped(const Diagram& diagram, const Regio
                                  "keep `" + diagram[array].name + "` in a region of its own"};
     }
     return std::nullopt;
+}
+
+std::optional<NotApplicable> why_infinite(const Diagram& diagram, const Expression& factor) {
+    if (!DiagramFacts(diagram).of(factor).may_be_infinite()) return std::nullopt;
+    return NotApplicable{"`" + print(diagram, factor) +
+                             "` may be infinite, and a product of it with a sum is then not the "
+                             "sum of its products",
+                         "write the finite value that it should have where it is infinite"};
 }
 
 }  // namespace napkin::rules

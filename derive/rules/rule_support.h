@@ -62,6 +62,10 @@ struct SideConditions {
 /// The accumulator of a region's streams, where they can stand.
 [[nodiscard]] std::variant<Accumulator, NotApplicable> accumulator_of(const State& state,
                                                                       const Region& region);
+/// The refusal to move a factor into or out of a sum where it may be infinite: 0 * inf is 0 and
+/// -inf absorbs, so that c * (a + b) is not c * a + c * b there.
+[[nodiscard]] std::optional<NotApplicable> why_infinite(const Diagram& diagram,
+                                                        const Expression& factor);
 /// Cancellation that no safe form was found for: it takes `as written` to have it.
 [[nodiscard]] std::optional<NotApplicable> why_unsafe(const Accumulator& accumulator);
 

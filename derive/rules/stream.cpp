@@ -3,7 +3,9 @@
 //   x ──[ F folds x ]── y     ==>     s_x ──[ body, state ]──╮ ... tail ── y
 //
 // Several axes may be streamed in one region: the loops nest in the order of the commands, and what
-// folds one of the axes folds them all.
+// folds one of the axes folds them all. Or else the last ones are streamed inside a chunk of the
+// others, which has an accumulator of its own for what it folds over them (a product of matrices
+// whose depth is streamed under a softmax of its columns); all of them at one level then.
 //
 // Side conditions: (i) the axis comes from a load; (ii) every statement of the region maps over it
 // or folds it; (iii) the folds have an accumulator, which derive_accumulator finds or refuses with
@@ -64,6 +66,13 @@ std::optional<NotApplicable> why_not_fed(const Diagram& diagram, const Region& r
     return std::nullopt;
 }
 
+/// What an accumulator does, and what those inside of its chunks do.
+void collect(const Accumulator& accumulator, std::vector<const Statement*>& statements) {
+    for (const auto* phase : {&accumulator.initial, &accumulator.body, &accumulator.tail})
+        for (const Statement& statement : *phase) statements.push_back(&statement);
+    for (const Accumulator& inside : accumulator.inside) collect(inside, statements);
+}
+
 /// Indices into the chunk at hand: of its largest elements.
 std::set<ArrayId> chunk_indices(const Accumulator& accumulator) {
     std::set<ArrayId> indices;
@@ -71,6 +80,7 @@ std::set<ArrayId> chunk_indices(const Accumulator& accumulator) {
         if (const Select* select = std::get_if<Select>(&statement.body);
             select != nullptr && contains(accumulator.axes, select->over))
             indices.insert(statement.targets[1]);
+    for (const Accumulator& inside : accumulator.inside) indices.merge(chunk_indices(inside));
     return indices;
 }
 
@@ -86,19 +96,48 @@ std::optional<NotApplicable> why_not_chunked(const Diagram& diagram, const Regio
     for (const StatementId id : region.statements)
         computed.insert(diagram[id].targets.begin(), diagram[id].targets.end());
     std::vector<const Statement*> statements;
-    for (const auto* phase : {&accumulator.initial, &accumulator.body, &accumulator.tail})
-        for (const Statement& statement : *phase) {
-            computed.insert(statement.targets.begin(), statement.targets.end());
-            statements.push_back(&statement);
-        }
+    collect(accumulator, statements);
+    for (const Statement* statement : statements)
+        computed.insert(statement->targets.begin(), statement->targets.end());
     const std::set<ArrayId> found_in_chunk = chunk_indices(accumulator);
     for (const ReadElsewhere& read :
-         reads_elsewhere(statements, computed, array, accumulator.axes)) {
+         reads_elsewhere(statements, computed, array, streamed_axes(region))) {
         const Read* index = std::get_if<Read>(&read.index.node);
         if (index == nullptr || !found_in_chunk.contains(index->array))
             return refused_elsewhere(array(read.array), diagram[read.axis], "chunk");
     }
     return std::nullopt;
+}
+
+/// Axes that are streamed inside of each other's chunks stand at one level.
+std::optional<NotApplicable> why_not_at_one_level(const Diagram& diagram, const Region& region) {
+    for (const Stream& stream : region.streams)
+        if (stream.level != region.streams.front().level)
+            return NotApplicable{"`" + diagram[stream.axis].name + "` is streamed at " +
+                                     std::string(name_of(stream.level)) + ", and chunks of `" +
+                                     diagram[region.streams.front().axis].name + "` at " +
+                                     std::string(name_of(region.streams.front().level)) +
+                                     " hold others that are folded apart",
+                                 "stream them at one level"};
+    return std::nullopt;
+}
+
+/// The refusal of a stream; where it could stand around those that are there, with how.
+NotApplicable with_order(State state, std::size_t region, const NotApplicable& refused) {
+    std::vector<Stream>& streams = state.relabelling.regions[region].streams;
+    const std::vector<Stream> before(streams.begin(), streams.end() - 1);
+    std::rotate(streams.begin(), streams.end() - 1, streams.end());
+    if (before.empty() || !std::holds_alternative<Accumulator>(
+                              accumulator_of(state, state.relabelling.regions[region])))
+        return refused;
+    std::string first;
+    std::string then = "`stream " + state.diagram[streams.front().axis].name + "`";
+    for (const Stream& stream : before) {
+        const std::string& name = state.diagram[stream.axis].name;
+        first += (first.empty() ? "`unstream " : ", `unstream ") + name + "`";
+        then += ", `stream " + name + "`";
+    }
+    return {refused.reason, first + " first, then " + then + ": its chunks lie around theirs"};
 }
 
 /// A quotient whose divisor `absorb-normaliser` makes a box of its own: the way out of a region
@@ -145,8 +184,7 @@ std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, cons
             return *refusal;
     if (std::optional<NotApplicable> refusal = why_not_in_order(state.diagram, region))
         return *refusal;
-    auto accumulator =
-        derive_accumulator(state.diagram, region, axes, state.relabelling.wire_types);
+    auto accumulator = derive_streams(state.diagram, region, axes, state.relabelling.wire_types);
     const bool elsewhere = !reads_elsewhere(state.diagram, region, axes).empty();
     if (std::holds_alternative<NotApplicable>(accumulator) && !elsewhere)
         for (const AxisId axis : axes)  // an axis in two roles is the plainer reason
@@ -156,6 +194,10 @@ std::variant<Accumulator, NotApplicable> accumulator_of(const State& state, cons
     if (const Accumulator* found = std::get_if<Accumulator>(&accumulator))
         if (std::optional<NotApplicable> refusal = why_not_chunked(state.diagram, region, *found))
             accumulator = std::move(*refusal);
+    if (const Accumulator* found = std::get_if<Accumulator>(&accumulator);
+        found != nullptr && !found->inside.empty())
+        if (std::optional<NotApplicable> refusal = why_not_at_one_level(state.diagram, region))
+            return *refusal;
     if (NotApplicable* refused = std::get_if<NotApplicable>(&accumulator))
         return with_unfusing(state, region, axes,
                              with_absorbing(state, region, std::move(*refused)),
@@ -203,7 +245,8 @@ Outcome stream(const State& state, const Command& command) {
     });
     streams.insert(place, {site.axis, *command.size, site.level});
     const auto accumulator = accumulator_of(next, next.relabelling.regions[site.region]);
-    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator)) return *refusal;
+    if (const NotApplicable* refusal = std::get_if<NotApplicable>(&accumulator))
+        return with_order(std::move(next), site.region, *refusal);
     const Accumulator& found_accumulator = std::get<Accumulator>(accumulator);
     if (std::optional<NotApplicable> refusal = why_unsafe(found_accumulator);
         refusal && !as_written)

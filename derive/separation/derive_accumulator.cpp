@@ -131,8 +131,8 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
         return NotApplicable{"no statement of the region uses `" + cascade.axis_names() + "`",
                              "stream an axis that the region maps or folds"};
 
-    NormalForm normal(cascade.algebra(), cascade.signs());
-    NormalForm relative(cascade.algebra(), cascade.signs());
+    NormalForm normal(cascade.algebra(), cascade.facts());
+    NormalForm relative(cascade.algebra(), cascade.facts());
     Plan plan(cascade, normal, relative);
     if (const std::optional<Obstacle> obstacle = plan.prepare()) return refusal(cascade, *obstacle);
     plan.store(stored);
@@ -145,7 +145,7 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
                 cascade.axis_names() + "`, so chunks of the others would save it again",
             "keep `" + diagram[*output].name + "` in a region of its own"};
 
-    NormalForm tail(cascade.algebra(), cascade.signs());
+    NormalForm tail(cascade.algebra(), cascade.facts());
     std::set<TermId> differences;
     for (const separation::Invariance& each : plan.invariances())
         differences.insert(each.difference);

@@ -41,7 +41,9 @@ Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope&
     if (operation != context_.operations.end()) {
         const std::optional<Scope> inside = enter(call, operation->second, span, scope);
         if (!inside) return std::nullopt;
-        return value(operation->second.definition->value, *inside);
+        const Maybe made = value(operation->second.definition->value, *inside);
+        if (made && operation->second.library && !scope.place) spell(call, *inside, *made);
+        return made;
     }
     if (name == "topk") {
         context_.report(messages::whole_side_only(span, name));
@@ -55,6 +57,16 @@ Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope&
     }
     if (name == "size") return size_call(call, span, scope);
     return function_call(call, span, scope);
+}
+
+/// Keeps what a call of the library became, so that it can be shown as it was written.
+void Resolver::spell(const syntax::Call& call, const Scope& inside, const Expression& value) {
+    if (!std::holds_alternative<Apply>(value.node)) return;
+    NamedCall spelled{call.function.text, {}, value};
+    for (const syntax::Name& parameter :
+         context_.operations.at(spelled.name).definition->parameters)
+        spelled.arguments.push_back(inside.values.at(parameter.text));
+    context_.diagram.spellings.calls.push_back(std::move(spelled));
 }
 
 Resolver::Maybe Resolver::function_call(const syntax::Call& call, Span span, const Scope& scope) {

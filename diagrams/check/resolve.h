@@ -76,6 +76,7 @@ private:
     Maybe let_value(const syntax::LetLine& let, const std::vector<syntax::Expression>& index,
                     Span span, const Scope& scope);
     Maybe size_call(const syntax::Call& call, Span span, const Scope& scope);
+    void spell(const syntax::Call& call, const Scope& inside, const Expression& value);
     Maybe function_call(const syntax::Call& call, Span span, const Scope& scope);
     std::optional<std::vector<Expression>> arguments(const std::vector<syntax::Expression>& list,
                                                      const Scope& scope);

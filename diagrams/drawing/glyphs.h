@@ -8,13 +8,12 @@
 
 namespace napkin::drawing {
 
-/// A statement that only joins wires: a product of arrays, summed over some axes.
+/// A unit that only joins wires: a product of arrays, summed over some axes.
 struct Contraction {
     std::vector<UnitInput> inputs;  ///< one a factor, in order; an array may come twice
     std::vector<AxisId> folded;
 };
-[[nodiscard]] std::optional<Contraction> as_contraction(const Diagram& diagram,
-                                                        const Statement& statement);
+[[nodiscard]] std::optional<Contraction> as_contraction(const Diagram& diagram, const Unit& unit);
 
 /// What is written in a unit's box, line by line: the operation's name, a formula, or where that is
 /// too long a fold's sign or the name of what comes out.

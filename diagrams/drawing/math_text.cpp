@@ -76,10 +76,9 @@ void append_script(MathText& label, std::string_view text, Script script) {
     if (!level.empty()) append(label, level, Face::Roman, script, false);
 }
 
-/// Functions stand upright.
+/// Functions of formulas stand upright.
 bool is_function(std::string_view word) {
-    constexpr std::array<std::string_view, 11> kFunctions = {
-        "ceil", "floor", "min", "max", "sum", "exp", "log", "sqrt", "rsqrt", "tanh", "scan"};
+    constexpr std::array<std::string_view, 5> kFunctions = {"ceil", "floor", "min", "max", "sum"};
     return std::find(kFunctions.begin(), kFunctions.end(), word) != kFunctions.end();
 }
 
@@ -147,7 +146,11 @@ MathText parse_math(std::string_view text, bool overbar) {
     MathText label;
     for (std::size_t i = 0; i < text.size();) {
         const char c = text[i];
-        if ((c == '_' || c == '^') && i + 1 < text.size()) {
+        const std::size_t quoted = c == '"' ? text.find('"', i + 1) : std::string_view::npos;
+        if (quoted != std::string_view::npos) {
+            append(label, text.substr(i + 1, quoted - i - 1), Face::Roman, Script::Base, overbar);
+            i = quoted + 1;
+        } else if ((c == '_' || c == '^') && i + 1 < text.size()) {
             const std::size_t length = script_end(text.substr(i + 1));
             append_script(label, text.substr(i + 1, length),
                           c == '_' ? Script::Below : Script::Above);

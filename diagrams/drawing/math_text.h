@@ -28,7 +28,8 @@ struct MathText {
 };
 
 /// Reads the notation above: letters are italic, digits and signs upright, `_` lowers and `^`
-/// raises the name, number or parenthesised group that follows; `l1` there becomes the level sign.
+/// raises the name, number or parenthesised group that follows; `l1` there becomes the level sign;
+/// what is quoted stands upright as it is.
 [[nodiscard]] MathText parse_math(std::string_view text, bool overbar = false);
 /// Text as it stands, in one face.
 [[nodiscard]] MathText plain_text(std::string_view text, Face face = Face::Roman);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "diagrams/drawing/draw_rows.h"
 #include "diagrams/drawing/painter.h"
 #include "diagrams/statement_text.h"
 
@@ -13,6 +15,7 @@ constexpr double kRegionBelow = 7;
 constexpr double kBorderTitleSize = 11;
 constexpr double kTitleHeight = 16;
 constexpr double kTagGap = 7;
+constexpr double kTableTitles = 10 * kTerminalCell;  // in a terminal, left of the wires
 
 std::string level_sign(Level level) {
     switch (level) {
@@ -106,29 +109,74 @@ void SystemPainter::paint_glyph(std::size_t s) {
     if (bounds.top < bounds.bottom) add_handle(unit, bounds);
 }
 
-/// Each title once a row, on top of a border or under it, of one piece with it, where it covers
+namespace {
+
+/// Lines are asked piece by piece: the box of a whole one is large.
+bool covers(const Box2& box, const Operation& operation) {
+    const Line* line = std::get_if<Line>(&operation.shape);
+    if (line == nullptr) return overlap(bounds_of(operation), box);
+    const std::size_t step = line->smooth ? 3 : 1;
+    for (std::size_t i = 0; i + step < line->points.size(); i += step) {
+        const auto first = line->points.begin() + static_cast<std::ptrdiff_t>(i);
+        const Line piece{{first, first + static_cast<std::ptrdiff_t>(step) + 1}, false, {}, {}};
+        if (overlap(bounds_of(Operation{piece, {}}), box)) return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+/// Whether a rectangle covers nothing of the row.
+bool SystemPainter::is_free(const Box2& box) const {
+    for (const Canvas* layer : {&regions_, &lines_, &wires_, &glyphs_, &texts_})
+        for (const Operation& other : layer->operations)
+            if (covers(box, other)) return false;
+    return true;
+}
+
+/// Where the title of some of these borders goes: on top of one or under it, of one piece with it,
+/// at the edges of the row where that is possible; else high enough above the first to cover
 /// nothing.
+SystemPainter::TitlePlace SystemPainter::place_title(const std::vector<const Border*>& borders,
+                                                     double width) const {
+    // In a terminal a border's lower line has a row of its own, and columns are dear.
+    const bool page = options_.medium == Medium::Page;
+    const double below = page ? 0 : kTerminalStep;
+    const double rightmost =
+        page ? 1e9 : bounds_of(wires_).left + options_.max_width - kTableTitles;
+    for (const bool at_edge : {true, false})
+        for (const Border* border : borders)
+            for (const bool above : {true, false}) {
+                if (at_edge && !(above ? border->topmost : border->lowest)) continue;
+                const double top =
+                    above ? border->box.top - kTitleHeight : border->box.bottom + below;
+                for (const double left : {border->box.left, border->box.right - width}) {
+                    const Box2 box{left, top, left + width, top + kTitleHeight};
+                    if (box.right <= rightmost && is_free(box)) return {border, box};
+                }
+            }
+    const Box2& border = borders.front()->box;
+    const double left = std::min(border.left, rightmost - width);
+    Box2 box{left, border.top - 2 * kTitleHeight, left + width, border.top - kTitleHeight};
+    for (; !is_free(box); box.top -= kTitleHeight, box.bottom -= kTitleHeight) continue;
+    return {borders.front(), box};
+}
+
+/// Each title once a row; where it stands apart from its border a line leads there.
 void SystemPainter::paint_titles() {
-    std::vector<std::string> shown;
-    for (const Border& border : borders_) {
-        const std::string text = to_unicode(border.title);
-        if (std::find(shown.begin(), shown.end(), text) != shown.end()) continue;
-        const double width = label_width(border.title, kBorderTitleSize, options_.medium) + 8;
-        for (const bool above : {true, false}) {
-            if (above ? !border.topmost : !border.lowest) continue;
-            const double bottom = above ? border.box.top : border.box.bottom + kTitleHeight;
-            const Box2 box{border.box.left, bottom - kTitleHeight, border.box.left + width, bottom};
-            bool free = true;
-            for (const Canvas* layer : {&regions_, &wires_, &glyphs_, &texts_})
-                for (const Operation& other : layer->operations)
-                    free = free && (!overlap(bounds_of(other), box));
-            if (!free) continue;
-            shown.push_back(text);
-            regions_.rectangle(box, border.fill, {kBlack, 0.7, Dash::Dotted}, Part::Region);
-            texts_.text(border.title, {(box.left + box.right) / 2, bottom - 4.5}, Anchor::Middle,
-                        kBorderTitleSize);
-            break;
-        }
+    std::map<std::string, std::vector<const Border*>> titled;
+    for (const Border& border : borders_) titled[to_unicode(border.title)].push_back(&border);
+    const Stroke stroke{kBlack, 0.7, Dash::Dotted};
+    for (const auto& [text, borders] : titled) {
+        const MathText& title = borders.front()->title;
+        const double width = label_width(title, kBorderTitleSize, options_.medium) + 8;
+        const auto [border, box] = place_title(borders, width);
+        regions_.rectangle(box, border->fill, stroke, Part::Region);
+        texts_.text(title, {(box.left + box.right) / 2, box.bottom - 4.5}, Anchor::Middle,
+                    kBorderTitleSize);
+        for (const double x : {border->box.left, border->box.right})
+            if (box.bottom < border->box.top)
+                regions_.line({x, box.bottom}, {x, border->box.top}, stroke, Part::Region);
     }
 }
 

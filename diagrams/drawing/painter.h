@@ -45,6 +45,20 @@ private:
     void paint_triangle(std::size_t s);
     void paint_box(std::size_t s);
     void paint_regions(std::size_t s);
+    [[nodiscard]] bool is_free(const Box2& box) const;
+    struct Border {
+        Box2 box;
+        MathText title;
+        Color fill = kWhite;
+        bool topmost = false;
+        bool lowest = false;
+    };
+    struct TitlePlace {
+        const Border* border = nullptr;
+        Box2 box;
+    };
+    [[nodiscard]] TitlePlace place_title(const std::vector<const Border*>& borders,
+                                         double width) const;
     void paint_titles();
     void paint_labels(std::size_t s);
     void paint_names(std::size_t s);
@@ -61,13 +75,6 @@ private:
     Canvas texts_;
     double top_ = 0;  ///< of all wires in the row
     double bottom_ = 0;
-    struct Border {
-        Box2 box;
-        MathText title;
-        Color fill = kWhite;
-        bool topmost = false;
-        bool lowest = false;
-    };
     std::vector<Border> borders_;
 };
 

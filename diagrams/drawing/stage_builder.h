@@ -67,6 +67,7 @@ private:
     void bring_in_loads(std::size_t region);
     void load(std::size_t region, Level level, Level outer);
     void save(std::size_t region, Level level, Level outer);
+    [[nodiscard]] bool is_labelled_at_end(const Key& wire) const;
     void name_outputs();
     Stage& data_stage(StageKind kind, Labelling labelling);
     void label_tracks(Stage& stage, Slot& slot, Labelling labelling);

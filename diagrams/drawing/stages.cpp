@@ -93,7 +93,8 @@ void StageBuilder::bring_in_loads(std::size_t region) {
     for (ArrayId array : loads)
         if (const std::size_t at = find_live(array, false); at < live_.size()) after = at + 1;
     for (ArrayId array : loads) {
-        if (!kernel_ && diagram_[array].role != ArrayRole::Input) continue;
+        const ArrayRole role = diagram_[array].role;
+        if (role == ArrayRole::Parameter || (!kernel_ && role != ArrayRole::Input)) continue;
         if (!entered_.insert(array).second) continue;
         Slot slot = make_slot(array);
         slot.fresh = true;
@@ -277,13 +278,29 @@ void StageBuilder::save(std::size_t region, Level level, Level outer) {
         }
 }
 
+/// Whether the wire bears its name where it ends: here or at the save just before.
+bool StageBuilder::is_labelled_at_end(const Key& wire) const {
+    const std::size_t before = list_.stages.size() < 2 ? 0 : list_.stages.size() - 2;
+    return std::any_of(list_.stages.begin() + static_cast<std::ptrdiff_t>(before),
+                       list_.stages.end(), [&](const Stage& stage) {
+                           return std::any_of(
+                               stage.tracks.begin(), stage.tracks.end(), [&](const Track& track) {
+                                   return track.key == wire && !track.label.runs.empty();
+                               });
+                       });
+}
+
 void StageBuilder::name_outputs() {
     Stage& stage = list_.stages.back();
-    std::size_t track = 0;
+    std::size_t first = 0;
     for (const Slot& slot : live_) {
+        const std::size_t end = first + slot.wires.size();
+        for (std::size_t t = first; t < end; ++t)
+            if (!is_labelled_at_end(stage.tracks[t].key))
+                stage.tracks[t].label = stage.tracks[t].name;
         if (!slot.common && options_.names)
-            stage.names.push_back({track, track + slot.wires.size() - 1, slot.array, false});
-        track += slot.wires.size();
+            stage.names.push_back({first, end - 1, slot.array, false});
+        first = end;
     }
 }
 

@@ -145,8 +145,7 @@ void choose_glyph(const Diagram& diagram, Unit& unit) {
     }
     const bool free = box.glyph.empty() || box.glyph == "cup";
     if (std::optional<Contraction> contraction;
-        free && unit.statements.size() == 1 &&
-        (contraction = as_contraction(diagram, diagram[unit.statements[0]]))) {
+        free && unit.outputs.size() == 1 && (contraction = as_contraction(diagram, unit))) {
         unit.glyph = GlyphKind::Contraction;
         unit.marked = contraction->folded;
         unit.inputs = contraction->inputs;

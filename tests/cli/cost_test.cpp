@@ -1,8 +1,12 @@
-// What `cost --target` says of kernels is what `emit` prints of them.
+// What `cost` says of kernels is what `emit` prints of them.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "tests/cli/transcript.h"
 #include "tests/golden.h"
@@ -25,17 +29,24 @@ std::filesystem::path diagram_of(const std::filesystem::path& derivation) {
     return path();
 }
 
+/// The files of every derivation of the examples, as arguments.
+std::vector<std::string> derivations() {
+    std::vector<std::string> all;
+    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_EXAMPLES_DIR))
+        if (entry.path().extension() == ".drv")
+            all.push_back(" '" + diagram_of(entry.path()).string() + "' --drv '" +
+                          entry.path().string() + "'");
+    std::sort(all.begin(), all.end());
+    return all;
+}
+
 }  // namespace
 
 TEST_CASE("cost --target says what emit prints") {
     int kernels = 0;
     int refused = 0;
-    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_EXAMPLES_DIR)) {
-        const std::filesystem::path drv = entry.path();
-        if (drv.extension() != ".drv") continue;
-        const std::filesystem::path ncd = diagram_of(drv);
-        const std::string rest = " '" + ncd.string() + "' --drv '" + drv.string() +
-                                 "' --target sm_80 --json 2> /dev/null";
+    for (const std::string& files : derivations()) {
+        const std::string rest = files + " --target sm_80 --json 2> /dev/null";
         INFO(rest);
         const nlohmann::json cost = output_of("napkin cost" + rest);
         const nlohmann::json emitted = output_of("napkin emit --as schedule" + rest);
@@ -54,6 +65,30 @@ TEST_CASE("cost --target says what emit prints") {
     }
     CHECK_GT(kernels, 15);
     CHECK_GT(refused, 0);
+}
+
+TEST_CASE("times are of the kernels that emit makes where no target is asked for") {
+    std::map<std::string, int> kernels;
+    for (const std::string& files : derivations())
+        for (const auto& [machine, arch] :
+             {std::pair{"H200", "sm_90"}, std::pair{"A100", "sm_80"}}) {
+            const nlohmann::json cost =
+                output_of("napkin cost" + files + " --json 2> /dev/null --machine " + machine);
+            const nlohmann::json emitted = output_of("napkin emit --as cuda --unproved" + files +
+                                                     " --json 2> /dev/null --arch " + arch);
+            INFO(files, " on ", machine);
+            if (emitted.is_discarded()) continue;
+            REQUIRE_EQ(cost["regions"].size(), emitted["kernels"].size());
+            for (std::size_t i = 0; i < emitted["kernels"].size(); ++i) {
+                const nlohmann::json& told = cost["regions"][i];
+                CHECK_EQ(told["name"], emitted["kernels"][i]["region"]);
+                CHECK_EQ(told["target"], emitted["kernels"][i]["target"]);
+                ++kernels[told["target"].dump()];
+            }
+        }
+    CHECK_GT(kernels["\"sm_90a\""], 5);
+    CHECK_GT(kernels["\"sm_80\""], 20);
+    CHECK_GT(kernels["\"simt\""], 5);
 }
 
 }  // namespace napkin::test

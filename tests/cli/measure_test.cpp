@@ -6,8 +6,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
 
 #include "codegen/run/compile.h"
@@ -55,6 +58,21 @@ void run_sql(const std::filesystem::path& path, const std::string& text) {
     REQUIRE_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
     CHECK_EQ(sqlite3_exec(database, text.c_str(), nullptr, nullptr, nullptr), SQLITE_OK);
     sqlite3_close(database);
+}
+
+/// Rows that a file holds; none while it cannot be read.
+int measurements_in(const std::filesystem::path& path) {
+    sqlite3* database = nullptr;
+    sqlite3_stmt* count = nullptr;
+    int rows = 0;
+    if (sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr) == SQLITE_OK &&
+        sqlite3_prepare_v2(database, "SELECT count(*) FROM measurement", -1, &count, nullptr) ==
+            SQLITE_OK &&
+        sqlite3_step(count) == SQLITE_ROW)
+        rows = sqlite3_column_int(count, 0);
+    sqlite3_finalize(count);
+    sqlite3_close(database);
+    return rows;
 }
 
 /// In a folder of these tests.
@@ -293,14 +311,39 @@ TEST_CASE("search --measure stops in order, and goes on") {
              std::string::npos);
     CHECK_NE(failed.find("[exit 4]"), std::string::npos);
     run_sql(folder() + "/stopped.sqlite", "DELETE FROM measurement");
-    // One launch of a hundred milliseconds after another: some seconds for a candidate.
-    const std::string stopped =
-        run("FAKE_CUDA_PAUSE=100 " + kOnFake + "timeout --preserve-status -s INT 5 " + search +
-            "; echo code $?");
-    // Where that comes before the first is timed, nothing is kept yet.
-    CHECK_NE(stopped.find("code 130"), std::string::npos);
     const std::string rest = run(kOnFake + search);
     CHECK_NE(rest.find("# zeroes: 3 candidates timed"), std::string::npos);
+}
+
+TEST_CASE(
+    "search --measure that is interrupted ends the candidate at hand, keeps it, and goes on") {
+    if (!compiles_here()) return;
+    const std::filesystem::path times = folder() + "/interrupted.sqlite";
+    const std::string search =
+        "napkin search zeroes.ncd --machine H200 --measure 3 --measurements ./interrupted.sqlite";
+    // One launch of fifty milliseconds after another: seconds for a candidate.
+    std::future<std::string> running = std::async(std::launch::async, [&] {
+        return run(kZeroes + ("FAKE_CUDA_PAUSE=50 " + kOnFake) + search +
+                   " & echo $! > searching; wait $!");
+    });
+    const auto is_running = [&] {
+        return running.wait_for(std::chrono::milliseconds(5)) != std::future_status::ready;
+    };
+    while (is_running() && measurements_in(times) == 0) continue;
+    REQUIRE_EQ(measurements_in(times), 1);
+    const pid_t process = std::stoi(read_text(folder() + "/searching"));
+    CHECK_EQ(::kill(process, SIGINT), 0);
+    const std::string stopped = running.get();
+    CHECK_NE(stopped.find("stopped: 2 of 3 candidates are timed, and kept in ./interrupted.sqlite"),
+             std::string::npos);
+    CHECK_NE(stopped.find("[exit 130]"), std::string::npos);
+    CHECK_EQ(measurements_in(times), 2);
+    // What is kept is not timed again.
+    run_sql(times, "UPDATE measurement SET median = 2.34e-6");
+    const std::string rest = run(kOnFake + search);
+    CHECK_NE(rest.find("# zeroes: 3 candidates timed"), std::string::npos);
+    CHECK_NE(rest.find("#   2  2.34 us"), std::string::npos);
+    CHECK_NE(rest.find("#   3  15.6 us"), std::string::npos);
 }
 
 TEST_CASE("calibrate writes the file of the machine that is here") {

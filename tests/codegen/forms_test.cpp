@@ -50,17 +50,22 @@ std::string with_short_inputs(std::string text) {
     return text;
 }
 
-std::vector<Subject> subjects(const std::string& target) {
-    const bool tensor = target != "simt";
-    const std::int64_t chunk = tensor ? 16 : 5;
+/// All forms in chunks of so many and blocks of so many rows.
+std::vector<Subject> forms_in(bool tensor, std::int64_t chunk, std::int64_t rows) {
     std::vector<Subject> list;
     for (const Form& form : all_forms()) {
         const Diagram diagram = load(tensor ? with_short_inputs(form.text) : form.text);
         const auto derived = state_of(diagram, commands_of(form, chunk));
         INFO(form.name, ": ", std::holds_alternative<State>(derived) ? "" : std::get<1>(derived));
         REQUIRE(std::holds_alternative<State>(derived));
-        list.push_back({form.name, diagram, in_blocks(std::get<State>(derived), tensor ? 16 : 3)});
+        list.push_back({form.name, diagram, in_blocks(std::get<State>(derived), rows)});
     }
+    return list;
+}
+
+std::vector<Subject> subjects(const std::string& target) {
+    const bool tensor = target != "simt";
+    std::vector<Subject> list = tensor ? forms_in(true, 16, 16) : forms_in(false, 5, 3);
     for (ExampleDerivation& example : example_derivations()) {
         for (Command& step : example.commands)
             if (step.size) step.size = std::max<std::int64_t>(tensor ? 16 : 1, *step.size / 16);
@@ -118,6 +123,20 @@ TEST_CASE("forms: what sm_80 takes is right, and what it does not take is refuse
     }
     check_runs(lowered);
     check_golden("codegen/forms_sm_80.txt", refusals);
+}
+
+TEST_CASE("forms: what sm_80 takes is right where a chunk is one element, or less than a tile") {
+    EmitOptions options;
+    options.target = "sm_80";
+    std::vector<Lowered> lowered;
+    for (const auto& [chunk, rows] : {std::pair{1, 16}, {5, 3}})
+        for (Subject& subject : forms_in(true, chunk, rows)) {
+            Result<EmittedProgram> program =
+                emit(subject.state, program_of(subject.state), options);
+            if (program) lowered.push_back({std::move(subject), std::move(program).value()});
+        }
+    REQUIRE_GT(lowered.size(), 100);
+    check_runs(lowered);
 }
 
 }  // namespace napkin::test

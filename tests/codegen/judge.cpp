@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <list>
+#include <memory>
 #include <set>
 #include <span>
 
@@ -24,6 +26,43 @@ struct Run {
     bool check_order = true;
 };
 
+bool alike(const Precision& a, const Precision& b) {
+    return a.arithmetic == b.arithmetic && a.stored == b.stored && a.operands == b.operands &&
+           a.truncates == b.truncates && a.narrow == b.narrow;
+}
+
+/// The reference is a large part of a verdict, and faults planted in one kernel are judged by the
+/// same one: the last few are kept.
+class References {
+public:
+    Reference& of(const Diagram& plain, const Diagram& executed, const Tensors& given,
+                  const Precision& precision) {
+        const auto known = std::find_if(kept_.begin(), kept_.end(), [&](const Kept& kept) {
+            return kept.plain == plain && kept.executed == executed && kept.given == given &&
+                   alike(kept.precision, precision);
+        });
+        if (known != kept_.end()) return *known->reference;
+        if (kept_.size() == kMost) kept_.pop_front();
+        Kept& fresh = kept_.emplace_back(Kept{plain, executed, given, precision, nullptr});
+        fresh.reference =
+            plain == executed
+                ? std::make_unique<Reference>(fresh.plain, fresh.given, precision)
+                : std::make_unique<Reference>(fresh.plain, fresh.given, fresh.executed, precision);
+        return *fresh.reference;
+    }
+
+private:
+    static constexpr std::size_t kMost = 16;
+    struct Kept {
+        Diagram plain;
+        Diagram executed;
+        Tensors given;
+        Precision precision;
+        std::unique_ptr<Reference> reference;
+    };
+    std::list<Kept> kept_;
+};
+
 /// Outputs that are yet to be judged.
 struct Unjudged {
     std::vector<ArrayId> mostly;
@@ -40,8 +79,8 @@ std::string wrong_with_inputs(const Run& run, const Tensors& given, Unjudged& un
     how.emulator_cache = emulator_folder();
     how.check_order = run.check_order;
     const Precision precision = precision_of(run.state, run.program);
-    Reference reference = run.plain == diagram ? Reference(run.plain, given, precision)
-                                               : Reference(run.plain, given, diagram, precision);
+    static References references;
+    Reference& reference = references.of(run.plain, diagram, given, precision);
     const Result<Execution> execution = run.where == RunOn::Gpu
                                             ? execute_cuda(diagram, run.program, inputs, how)
                                             : execute_emulated(diagram, run.program, inputs, how);

@@ -26,7 +26,7 @@ struct Printed {
     Result<EmittedProgram> program;
 };
 
-std::vector<Printed> printed_programs() {
+std::vector<Printed> print_programs() {
     const Result<EmitOptions> options = emit_options_for("sm_80", kMachine);
     REQUIRE(options.has_value());
     std::vector<Printed> list;
@@ -39,6 +39,12 @@ std::vector<Printed> printed_programs() {
     };
     print_all("examples", test::all_examples());
     print_all("bench", test::all_benchmarks());
+    return list;
+}
+
+/// Printed once for all that is asked of them.
+const std::vector<Printed>& printed_programs() {
+    static const std::vector<Printed> list = print_programs();
     return list;
 }
 

@@ -125,6 +125,22 @@ std::vector<TensorWorkload> workloads() {
                     "sum(r, s, k) X[y + r, x + s, k] * W[r, s, k, c]\n weave b = 2 over X }",
                     {},
                     "group y by 1\ngroup x by 64\nstream r by 1\nstream s by 1\nstream k by 16"});
+    list.push_back({"the expert that an index names",
+                    "diagram experts { axis b = 3, t = 70, e = 4, k = 72, n = 40\n input X[b, t, "
+                    "k], W[e, n, k] : bf16\n input which[b] : i32\n output Y[b, t, n] : bf16 = "
+                    "sum(k) X[b, t, k] * W[which[b], n, k] }",
+                    {},
+                    "group b by 1\ngroup t by 64\ngroup n by 32\nstream k by 32"});
+    for (const char* pages : {"1", "2"})
+        list.push_back(
+            {fmt::format("attention, {} pages at a time that an index names", pages),
+             "diagram paged { axis q = 70, p = 5, i = 32, d = 64, pages = 7\n input Q[q, "
+             "d], K[pages, i, d], V[pages, i, d] : bf16\n input page[p] : i32\n"
+             "S[q, p, i] = sum(d) Q[q, d] * K[page[p], i, d] * rsqrt(size(d))\n"
+             "P[q, p, i] = softmax[p, i](S[q, p, i])\n output O[q, d] : bf16 = sum(p, i) "
+             "P[q, p, i] * V[page[p], i, d]\n weave b = 2 over Q, page }",
+             {},
+             fmt::format("fuse all\ngroup q by 64\nstream p by {}", pages)});
     list.push_back(product("m, k", "n, k", "bf16",
                            "group m by 64\ngroup n by 64\nstream k by 16\nsplit-stream k by 32"));
     for (const char* left : {"m, k", "k, m"})
@@ -182,6 +198,25 @@ std::vector<TensorWorkload> workloads() {
                                     type),
                         {},
                         "group m by 128\ngroup n by 64\nstream k by 32"});
+    // 4 bits: scales of a chunk or inside it, along either axis, rows that bulk copies do not take.
+    for (const auto& [weight, chunk, groups] :
+         {std::tuple("n, g, k", 64, 3), {"g, k, n", 64, 3}, {"n, g, k", 24, 4}})
+        list.push_back(
+            {fmt::format("weights of 4 bits, {}, groups of {}", weight, chunk),
+             fmt::format("diagram mm {{ axis m = 24, n = 96, g = {}, k = {}\n input A[m, "
+                         "g, k] : bf16, B[{}] : i4, s[n, g] : bf16\n output C[m, n] : bf16 = "
+                         "sum(g, k) A[m, g, k] * B[{}] * s[n, g] }}",
+                         groups, chunk, weight, weight),
+             {},
+             "group n by 64\nstream g by 1"});
+    for (const char* tiles : {"group n by 64\nstream k by 64", "group m by 64\nstream k by 64"})
+        list.push_back(
+            {fmt::format("weights of 4 bits, a scale of every 32, {}", tiles),
+             "diagram mm { axis m = 70, n = 72, k = 160\n axis g = k // 32\n input A[m, k] "
+             ": bf16, B[n, k] : i4, s[n, g] : bf16\n output C[m, n] : bf16 = sum(k) A[m, "
+             "k] * (B[n, k] * s[n, k // 32]) }",
+             {},
+             tiles});
     const std::string tiles = "fuse all\ngroup q by 64\nstream x by 64";
     const std::string causal = "if x <= q + size(x) - size(q) then S[q, x] else -inf";
     list.push_back(attention("attention", "S[q, x]", "", {}, tiles));
@@ -500,12 +535,73 @@ TEST_CASE("sm_90a: what columns read chunk by chunk comes in bulk where it can")
     }
 }
 
+TEST_CASE("sm_90a: integers of 4 and 8 bits come in bulk where their rows are whole panels") {
+    for (const auto& [type, depth, bulk] :
+         {std::tuple("i4", 64, true), {"i8", 64, true}, {"i4", 96, false}, {"i8", 24, false}}) {
+        INFO(type, depth);
+        const State state = test::state_of(
+            {"",
+             fmt::format(
+                 "diagram mm {{ axis m = 64, n = 64, k = {}\n input A[m, k] : bf16, B[n, k] : {}\n"
+                 " output C[m, n] : bf16 = sum(k) A[m, k] * B[n, k] }}",
+                 4 * depth, type),
+             {},
+             fmt::format("group n by 64\nstream k by {}", depth)});
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        REQUIRE(program);
+        const std::string& source = program->kernels.front().source;
+        CHECK_EQ(source.find("load_panels(B_tile(") != std::string::npos, bulk);
+    }
+}
+
+TEST_CASE("sm_90a: the other half of a row is read in vectors, the other of a pair is not") {
+    for (const auto& [partner, vectors] :
+         {std::pair("(d + 32) % 64", true), {"63 - d", false}, {"(d + 4) % 64", false}}) {
+        INFO(partner);
+        TensorWorkload workload = attention(
+            "turned", "S[q, x]",
+            fmt::format(" input W[x, d] : bf16\n R[x, d] = K[x, d] * W[x, d] + K[x, {}]\n",
+                        partner),
+            {}, "fuse all\ngroup q by 64\nstream x by 32");
+        workload.diagram.replace(workload.diagram.find("* K[x, d] *"), 11, "* R[x, d] *");
+        const State state = test::state_of(workload);
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        REQUIRE(program);
+        const std::string& source = program->kernels.front().source;
+        CHECK_EQ(source.find("d_turned") != std::string::npos, vectors);
+        CHECK_EQ(source.find("= to_f32(K[") != std::string::npos ||
+                     source.find("to_f32(K[t") != std::string::npos,
+                 !vectors);
+    }
+}
+
+TEST_CASE("sm_90a: what an index names comes in bulk where a block holds one index") {
+    std::size_t found = 0;
+    for (const TensorWorkload& workload : workloads()) {
+        const bool expert = workload.name == "the expert that an index names";
+        if (!expert && workload.name != "attention, 1 pages at a time that an index names")
+            continue;
+        const State state = test::state_of(workload);
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        REQUIRE(program);
+        const std::string& source = program->kernels.front().source;
+        for (const char* tile : {expert ? "X" : "K", expert ? "W" : "V"})
+            found += source.find(fmt::format("load_panels({}_", tile)) != std::string::npos;
+    }
+    CHECK_EQ(found, 4);
+}
+
 TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measured") {
     if (!test::provided("nvrtc", nvrtc_status().missing)) return;
     const std::filesystem::path folder = NAPKIN_BENCHMARKS_DIR;
     const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
-    for (const auto& [diagram, derivation] :
-         {std::pair("matmul", "matmul"),
+    struct Measured {
+        const char* diagram;
+        const char* derivation;
+        Sizes sizes = {};
+    };
+    for (const auto& [diagram, derivation, sizes] :
+         {Measured{"matmul", "matmul"},
           {"matmul", "matmul_split_k"},
           {"matmul_e4m3", "matmul_e4m3"},
           {"attention", "attention"},
@@ -515,15 +611,29 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
           {"matmul_epilogue", "matmul_epilogue"},
           {"rmsnorm_linear", "rmsnorm_linear"},
           {"mla_decoding", "mla_decoding"},
-          {"mla_decoding", "mla_decoding_wide"},
+          {"mla_decoding", "mla_decoding_wide", {{"q", 128}}},
+          {"attention", "attention_heads_d80", {{"d", 80}}},
+          {"attention", "attention_heads_d96", {{"d", 96}}},
+          {"attention", "attention_heads_d192", {{"d", 192}}},
+          {"attention", "attention_heads_d256", {{"d", 256}}},
+          {"attention_linear", "attention_linear"},
+          {"attention_rope", "attention_rope"},
+          {"matmul_chain", "matmul_chain"},
+          {"matmul_experts", "matmul_experts"},
+          {"matmul_f16", "matmul"},
+          {"attention_f16", "attention"},
+          {"matmul_dynamic", "matmul"},
+          {"attention_dynamic", "attention"},
+          {"matmul_int4", "matmul_int4"},
+          {"matmul_int4", "matmul_int4_split"},
+          {"matmul_int4", "matmul_int4", {{"m", 64}}},
+          {"convolution_padded", "convolution_padded"},
           {"attention_backward", "attention_backward"},
           {"attention_backward_causal", "attention_backward_causal"}}) {
-        INFO(derivation);
+        INFO(std::string(derivation));
         const std::string file = std::string(diagram) + ".ncd";
         const std::filesystem::path path =
             std::filesystem::exists(folder / file) ? folder / file : examples / file;
-        const Sizes sizes =
-            derivation == std::string("mla_decoding_wide") ? Sizes{{"q", 128}} : Sizes{};
         const std::string text =
             test::read_text(folder / "sm_90a" / (std::string(derivation) + ".drv"));
         const State state = test::derive(test::load(test::read_text(path), sizes), text);
@@ -534,7 +644,8 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
             programs = {with_tiles(state, false), persistent(state)};
         for (const Result<EmittedProgram>& program : programs) {
             REQUIRE(program);
-            CHECK_EQ(program->kernels.front().target, "sm_90a");
+            CHECK(std::any_of(program->kernels.begin(), program->kernels.end(),
+                              [](const EmittedKernel& each) { return each.target == "sm_90a"; }));
             CompileOptions how;
             how.architecture = "sm_90";
             for (const EmittedKernel& kernel : program->kernels) {

@@ -246,7 +246,9 @@ TEST_CASE("axes that are streamed together are folded together") {
          "together"},
         {"fuse P, O, W\nstream u by 2 in W\nstream v by 2 in W",
          "`W` is saved here and does not have all of `u, v`, so chunks of the others would save it "
-         "again; keep `W` in a region of its own"},
+         "again; and inside a chunk of `u`: `P_max_new` runs along `v` and is kept beyond a chunk "
+         "of "
+         "`u`; keep `W` in a region of its own"},
     };
     for (const auto& [text, reason] : table) {
         const std::string got = refusal(diagram, text);

@@ -285,6 +285,8 @@ constexpr const char* kMasked = R"(diagram masked {
   output U[i] = sum(k) T[i, k] * m[i] * C[i, k]
   output V[i] = sum(k) m[i] * C[i, k] * sum(j) B[j, k]
   output P[i, k] = exp(m[i]) / l[i] * (C[i, k] - s[k])
+  output E[i] = sum(k) C[i, k] / exp(m[i])
+  output G[i] = sum(k) C[i, k] * exp(if i > 0 then B[i, 0] else inf)
 })";
 
 TEST_CASE("factors that may be infinite stay in their products") {
@@ -292,6 +294,8 @@ TEST_CASE("factors that may be infinite stay in their products") {
                              {"distribute R", "`r[i]` may be infinite"},
                              {"distribute L", "may be infinite"},
                              {"distribute Z", "`m[i]` may be infinite"},
+                             {"distribute E", "`exp(m[i])` may be 0"},
+                             {"distribute G", "may be infinite"},
                              {"distribute N", "`m[i] - m[i]` may be infinite"},
                              {"reassociate B, C as W in U", "`m[i]` may be infinite"},
                              {"commute j, k in V", "`m[i]` may be infinite"}});

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -54,11 +55,29 @@ inline std::size_t lines_going_back(const drawing::Canvas& canvas) {
     return found;
 }
 
+/// Each column of a load or a save says somewhere in its row what it is: as many kinds of columns,
+/// so many titles.
+inline void check_titles(const drawing::Canvas& canvas) {
+    for (const std::string kind : {"load", "save"}) {
+        std::set<std::string> levels;
+        for (const drawing::Element& element : canvas.elements)
+            if (element.kind == kind) levels.insert(element.meaning.level);
+        std::set<std::string> titles;
+        for (const drawing::Operation& operation : canvas.operations)
+            if (const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape))
+                if (const std::string words = to_unicode(text->text);
+                    words.rfind(kind == "load" ? "Load to " : "Save to ", 0) == 0)
+                    titles.insert(words);
+        CHECK_EQ(titles.size(), levels.size());
+    }
+}
+
 /// No two labels overlap, none stands on a glyph, no line doubles back, nothing lies outside.
 inline void check_picture(const drawing::Canvas& canvas) {
     for (const std::string& pair : overlapping_labels(canvas)) FAIL_CHECK(pair);
     for (const std::string& label : labels_on_glyphs(canvas)) FAIL_CHECK(label);
     CHECK_EQ(lines_going_back(canvas), 0);
+    check_titles(canvas);
     const drawing::Box2 box = bounds_of(canvas);
     CHECK_GE(box.left, 0);
     CHECK_GE(box.top, 0);
@@ -66,10 +85,25 @@ inline void check_picture(const drawing::Canvas& canvas) {
     CHECK_LE(box.bottom, canvas.height);
 }
 
-/// The stages' wires: from top to bottom, those of one array in its own order.
+/// Wires that do not bear their name where they end, or one stage before.
+inline std::size_t nameless_ends(const std::vector<drawing::Stage>& stages) {
+    std::size_t found = 0;
+    const std::size_t last = stages.size() - 1;
+    for (const drawing::Track& wire : stages[last].tracks) {
+        bool named = wire.name.runs.empty();
+        for (std::size_t s = last - std::min<std::size_t>(last, 1); s <= last; ++s)
+            for (const drawing::Track& track : stages[s].tracks)
+                named = named || (track.key == wire.key && !track.label.runs.empty());
+        found += named ? 0 : 1;
+    }
+    return found;
+}
+
+/// The stages' wires: from top to bottom, those of one array in its own order, named to the end.
 inline void check_order(const Diagram& diagram, const Relabelling& relabelling,
                         const drawing::DrawOptions& options) {
     drawing::StageList list = drawing::build_stages(diagram, relabelling, options);
+    CHECK_EQ(nameless_ends(list.stages), 0);
     place_vertically(list);
     for (const drawing::Stage& stage : list.stages) {
         for (std::size_t i = 1; i < stage.tracks.size(); ++i)

@@ -8,7 +8,7 @@
 
 #include "derive/tile_program.h"
 #include "diagrams/check.h"
-#include "perfmodel/kernel_work.h"
+#include "perfmodel/kernel_choice.h"
 #include "schedule/requests.h"
 
 namespace napkin::test {

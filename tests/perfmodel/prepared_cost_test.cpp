@@ -6,7 +6,7 @@
 #include <random>
 
 #include "perfmodel/kernel_work.h"
-#include "perfmodel/resize.h"
+#include "perfmodel/tile_count.h"
 #include "tests/perfmodel/derive_support.h"
 #include "tests/support/random_derivation.h"
 #include "tests/support/random_diagram.h"
@@ -43,6 +43,31 @@ std::vector<SizeList> lists_for(const State& state, const Region& region) {
         if (stream.level == Level::Block)
             lists.push_back({stream_size(stream.axis, Level::Block), sizes(stream.axis)});
     return lists;
+}
+
+void resize(std::vector<TileStatement>& body, const SymbolValues& sizes) {
+    for (TileStatement& statement : body) {
+        if (Parallel* parallel = std::get_if<Parallel>(&statement.node)) {
+            const auto size = sizes.find(group_size(parallel->axis, parallel->level));
+            if (size != sizes.end()) parallel->size = size->second;
+            resize(parallel->body, sizes);
+        } else if (Loop* loop = std::get_if<Loop>(&statement.node)) {
+            const auto size = sizes.find(stream_size(loop->axis, loop->level));
+            if (size != sizes.end()) loop->size = size->second;
+            resize(loop->body, sizes);
+        }
+    }
+}
+
+/// The program with other sizes. Capacities follow from their formulas; one that is a number (of an
+/// affine index) stays as it was, as in prepared costs.
+RegionProgram resized(RegionProgram region, const SymbolValues& sizes) {
+    resize(region.body, sizes);
+    const SymbolValues all = sizes_of(region);
+    for (Variable& variable : region.variables)
+        for (std::size_t k = 0; k < variable.capacity.size(); ++k)
+            variable.capacity_extent[k] = evaluate_integer(variable.capacity[k], all);
+    return region;
 }
 
 /// How many candidates were compared.

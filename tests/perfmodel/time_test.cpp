@@ -8,7 +8,7 @@
 
 #include "perfmodel/block_pattern.h"
 #include "perfmodel/bound.h"
-#include "perfmodel/kernel_work.h"
+#include "perfmodel/kernel_choice.h"
 #include "perfmodel/mask_report.h"
 #include "tests/perfmodel/derive_support.h"
 

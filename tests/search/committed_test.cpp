@@ -14,48 +14,78 @@ namespace {
 const std::filesystem::path kExamples = NAPKIN_EXAMPLES_DIR;
 const std::filesystem::path kWorkloads = NAPKIN_BENCHMARKS_DIR;
 
-struct Committed {
-    std::filesystem::path derivation;
-    const char* diagram = nullptr;  ///< where its name is another
-};
-
-void compare(const Committed& row, bool is_found) {
-    INFO(row.derivation.string());
-    std::filesystem::path diagram = row.derivation;
-    diagram.replace_extension(".ncd");
-    if (row.diagram != nullptr) diagram = row.diagram;
-    if (!std::filesystem::exists(diagram)) diagram = kExamples / diagram.filename();
-    const Machine h200 = test::machine("H200");
-    const std::string text = test::read_text(diagram);
-    const Seconds kept = test::kernels_time(text, test::read_text(row.derivation), h200);
-    const Result<SearchResult> result = search(test::derived(text).diagram, h200, {.top = 1});
-    REQUIRE(result.has_value());
-    CHECK_EQ(result->ranked.front().time.middle() <= 1.000001 * kept, is_found);
+/// The diagram of a derivation that is kept: beside it, of the workloads or of the examples.
+std::filesystem::path diagram_of(const std::filesystem::path& derivation, const std::string& name) {
+    for (const auto& folder : {derivation.parent_path(), kWorkloads, kExamples})
+        if (std::filesystem::exists(folder / (name + ".ncd"))) return folder / (name + ".ncd");
+    throw InternalError("there is no diagram " + name);
 }
 
-// Left out, since one search takes many seconds: of examples attention_backward, attention_gqa,
-// attention_neighbourhood, convolution, cross_entropy_gradient, fp8_matmul, swiglu (found faster
-// when last run by hand), of workloads attention_gqa, swiglu (likewise); and since one takes more
-// than fifty: attention_documents and attention_softcap of both, attention_gradient,
-// layernorm_linear.
+/// How many times longer what search finds takes than a derivation that is kept; the diagram has
+/// its name where no other is given.
+double over_kept(const std::filesystem::path& derivation, const std::string& diagram = "") {
+    const std::string name = diagram.empty() ? derivation.stem().string() : diagram;
+    const Machine h200 = test::machine("H200");
+    const std::string text = test::read_text(diagram_of(derivation, name));
+    const Seconds kept = test::kernels_time(text, test::read_text(derivation), h200);
+    const Result<SearchResult> result = search(test::derived(text).diagram, h200, {.top = 1});
+    REQUIRE(result.has_value());
+    return result->ranked.front().time.middle().value / kept.value;
+}
+
+void check_found(const std::filesystem::path& derivation, const std::string& diagram = "") {
+    INFO(derivation.string());
+    CHECK_LE(over_kept(derivation, diagram), 1.000001);
+}
+
+// Left out, since one search takes many seconds, and found at least as fast when last run by hand:
+// of examples attention_backward, attention_documents, attention_gqa, attention_gradient,
+// attention_neighbourhood, of workloads attention_causal, attention_gqa, of those for sm_90a
+// attention_alibi, attention_backward, attention_causal, attention_gqa, attention_linear,
+// attention_rope, attention_softcap, attention_window, swiglu. Not known, since one takes minutes:
+// layernorm_linear, attention_documents for sm_90a.
 TEST_CASE("search is never slower by the model than a derivation that is kept") {
     for (const char* name :
          {"attention", "attention_alibi", "attention_window", "embedding", "gated_scan", "matmul",
           "matmul_epilogue", "prefix_sum", "rmsnorm_linear", "topk_routing"})
-        compare({kExamples / (std::string(name) + ".drv")}, true);
-    for (const char* name : {"attention_unfused", "matmul_split_k"})
-        compare({kExamples / (std::string(name) + ".drv"),
-                 name == std::string("matmul_split_k") ? "matmul.ncd" : "attention.ncd"},
-                true);
+        check_found(kExamples / (std::string(name) + ".drv"));
+    check_found(kExamples / "attention_unfused.drv", "attention");
+    check_found(kExamples / "matmul_split_k.drv", "matmul");
+    check_found(kExamples / "attention_decoding_parts.drv", "attention_decoding");
     for (const char* name :
          {"attention", "attention_causal", "attention_window", "convolution_valid", "layernorm",
           "matmul", "matmul_epilogue", "outer", "rmsnorm", "softmax"})
-        compare({kWorkloads / (std::string(name) + ".drv")}, true);
+        check_found(kWorkloads / (std::string(name) + ".drv"));
 }
 
+TEST_CASE("search is never slower by the model than a derivation that is kept for warp groups") {
+    const std::filesystem::path kept = kWorkloads / "sm_90a";
+    for (const char* name : {"attention", "convolution_valid", "matmul", "matmul_chain",
+                             "matmul_e4m3", "matmul_epilogue", "matmul_experts", "rmsnorm_linear"})
+        check_found(kept / (std::string(name) + ".drv"));
+    for (const char* name : {"decoding_split_256", "decoding_split_2048", "decoding_split_4096"})
+        check_found(kept / (std::string(name) + ".drv"), "decoding");
+    check_found(kept / "matmul_split_k.drv", "matmul");
+    check_found(kept / "mla_decoding_wide.drv", "mla_decoding");
+}
+
+TEST_CASE("search is never slower by the model than a published algorithm") {
+    const std::filesystem::path published = kExamples / "published";
+    check_found(published / "attention_decoding_flash.drv", "attention_decoding");
+    check_found(published / "attention_flash_1.drv", "attention");
+    check_found(published / "attention_flash_2.drv", "attention");
+    check_found(published / "layernorm_two_pass.drv", "layernorm");
+    check_found(published / "matmul_split_k.drv", "matmul");
+    check_found(published / "softmax_online.drv", "softmax");
+}
+
+// Likewise 1.41 times of attention_backward_causal, whose scores are computed again (`recompute`),
+// and 1.43 times of convolution_padded.
 TEST_CASE("what search does not find yet, by name") {
-    // It splits no streams into parts that kernels of their own put together.
-    compare({kExamples / "attention_decoding_parts.drv", "attention_decoding.ncd"}, false);
+    // It asks for no schedule: warps that share rows otherwise.
+    const double over = over_kept(kWorkloads / "sm_90a/mla_decoding.drv");
+    CHECK_GT(over, 1.000001);
+    CHECK_LT(over, 1.01);
 }
 
 }  // namespace

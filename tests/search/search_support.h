@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "perfmodel/kernel_work.h"
+#include "perfmodel/kernel_choice.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/time.h"
 #include "search/kernels.h"
@@ -20,14 +20,16 @@ inline Machine machine(const std::string& text) {
     return *result;
 }
 
-/// The time of a derivation's kernels for the machine's target.
+/// The time of a derivation's kernels on a machine, with the schedules that it asks for.
 inline Seconds kernels_time(const std::string& diagram, const std::string& steps,
                             const Machine& on) {
     const State state = derived(diagram, steps);
     Cost cost = test::cost(state);
     const TileProgram program = expanded(state);
+    const Result<WantedKernels> wanted = WantedKernels::of(state, kernels_for(on));
+    REQUIRE(wanted.has_value());
     for (std::size_t r = 0; r < cost.regions.size(); ++r)
-        add_work(program.regions[r], kernels_for(on, ""), cost.regions[r]);
+        add_work(program.regions[r], (*wanted)(program.regions[r].name), cost.regions[r]);
     return time_of(cost, on).middle();
 }
 

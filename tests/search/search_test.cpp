@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "search/starts.h"
 #include "tests/search/search_support.h"
 
 namespace napkin {
@@ -130,6 +131,35 @@ TEST_CASE("candidates are timed as the kernels that the machine's target makes o
         CHECK_LE(best.time.middle(), kernels_time(known.diagram, known.steps, on));
         CHECK_EQ(best.time.middle(), kernels_time(known.diagram, print(best, on).c_str(), on));
     }
+}
+
+TEST_CASE("a sum that lacks the rows is computed once, where that is faster") {
+    const Machine on = machine("H200");
+    const char* const shifted =
+        "diagram shifted {\n axis n = 4096, d = 4096, c = 4096\n"
+        " input X[n, d], shift[d], W[c, d] : bf16\n"
+        " output Y[n, c] : bf16 = sum(d) (X[n, d] + shift[d]) * W[c, d]\n}\n";
+    const SearchResult result = found(shifted, on);
+    const Candidate& best = result.ranked.front();
+    REQUIRE_FALSE(best.commands.empty());
+    CHECK_EQ(best.commands.front().rule, "distribute");
+    CHECK_LT(best.time.middle(),
+             kernels_time(shifted, "group n by 192\ngroup c by 176\nstream d by 144\n", on));
+    // No other start is worth a search where no such sum comes out.
+    CHECK_EQ(starts_of(test::derived(kAttention).diagram).size(), 1);
+    CHECK_EQ(starts_of(test::derived(shifted).diagram).size(), 2);
+}
+
+TEST_CASE("streams run in parts where blocks are few") {
+    const Machine on = machine("H200");
+    const char* const few =
+        "diagram few {\n axis a = 64, b = 65536, c = 128\n input A[a, b], B[b, c] : bf16\n"
+        " output C[a, c] : bf16 = sum(b) A[a, b] * B[b, c]\n}\n";
+    const Candidate best = found(few, on).ranked.front();
+    CHECK(std::any_of(best.commands.begin(), best.commands.end(),
+                      [](const Command& each) { return each.rule == "split-stream"; }));
+    CHECK_LT(3 * best.time.middle().value,
+             kernels_time(few, "group a by 64\ngroup c by 128\nstream b by 128\n", on).value);
 }
 
 TEST_CASE("sizes are changed one at a time from a rough tiling, past the sizes that it came from") {

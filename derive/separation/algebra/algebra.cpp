@@ -176,13 +176,15 @@ PolynomialId Algebra::scale(PolynomialId a, double factor) {
 }
 
 PolynomialId Algebra::multiply(PolynomialId a, PolynomialId b) {
-    PolynomialId result = kZero;
+    std::map<Monomial, double> sum;
     const Polynomial left = (*this)[a];
     const Polynomial right = (*this)[b];
     for (const auto& [first, c] : left.terms)
         for (const auto& [second, d] : right.terms)
-            result = add(result, scaled(multiply(first, second), c, d));
-    return result;
+            for (const auto& [mono, coefficient] :
+                 Polynomial((*this)[scaled(multiply(first, second), c, d)]).terms)
+                add(sum, mono, coefficient);
+    return make(Polynomial{{sum.begin(), sum.end()}});
 }
 
 Monomial Algebra::multiply(const Monomial& a, const Monomial& b) {

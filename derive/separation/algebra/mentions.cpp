@@ -1,7 +1,7 @@
 #include "derive/separation/algebra/mentions.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace napkin::separation {
 namespace {
@@ -38,18 +38,31 @@ private:
     std::set<TermId> seen_;
 };
 
-/// How many arrays are read at indices from one another.
-int depth_of_reads(const Algebra& algebra, TermId id) {
+/// How many arrays are read at indices from one another; `known` has those asked for before.
+int depth_of_reads(const Algebra& algebra, TermId id, std::map<TermId, int>& known) {
+    if (const auto found = known.find(id); found != known.end()) return found->second;
     const Term& term = algebra[id];
     int deepest = 0;
-    for (const TermId part : term.parts) deepest = std::max(deepest, depth_of_reads(algebra, part));
+    const auto look = [&](TermId part) {
+        deepest = std::max(deepest, depth_of_reads(algebra, part, known));
+    };
+    for (const TermId part : term.parts) look(part);
     if (term.kind == Kind::Sum)
         for (const auto& [mono, coefficient] : algebra[PolynomialId{term.ref}].terms)
-            for (const auto& [factor, power] : mono.powers)
-                deepest = std::max(deepest, depth_of_reads(algebra, factor));
+            for (const auto& [factor, power] : mono.powers) look(factor);
     const bool reads =
         term.kind == Kind::Read || term.kind == Kind::Fold || term.kind == Kind::State;
-    return deepest + (reads ? 1 : 0);
+    return known[id] = deepest + (reads ? 1 : 0);
+}
+
+template <class Where>
+std::set<std::uint32_t> all_folds(const Algebra& algebra, Where where) {
+    std::set<std::uint32_t> folds;
+    (void)mentions(algebra, where, [&](TermId id) {
+        if (algebra[id].kind == Kind::Fold) folds.insert(algebra[id].ref);
+        return false;
+    });
+    return folds;
 }
 
 template <class Where>
@@ -61,6 +74,11 @@ bool find(const Algebra& algebra, const Where& where, TermId wanted, Within with
 }  // namespace
 
 bool mentions(const Algebra& algebra, PolynomialId where, const std::function<bool(TermId)>& wanted,
+              Within within) {
+    return Finder(algebra, wanted, within).in(where);
+}
+
+bool mentions(const Algebra& algebra, TermId where, const std::function<bool(TermId)>& wanted,
               Within within) {
     return Finder(algebra, wanted, within).in(where);
 }
@@ -77,9 +95,18 @@ bool mentions(const Algebra& algebra, const Monomial& where, TermId wanted, With
     return find(algebra, where, wanted, within);
 }
 
+std::set<std::uint32_t> folds_in(const Algebra& algebra, TermId value) {
+    return all_folds(algebra, value);
+}
+
+std::set<std::uint32_t> folds_in(const Algebra& algebra, PolynomialId value) {
+    return all_folds(algebra, value);
+}
+
 std::vector<TermId> in_order_of_reads(const Algebra& algebra, std::vector<TermId> conditions) {
+    std::map<TermId, int> known;
     std::stable_sort(conditions.begin(), conditions.end(), [&](TermId a, TermId b) {
-        return depth_of_reads(algebra, a) < depth_of_reads(algebra, b);
+        return depth_of_reads(algebra, a, known) < depth_of_reads(algebra, b, known);
     });
     return conditions;
 }

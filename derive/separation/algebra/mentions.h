@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 
 #include "derive/separation/algebra/algebra.h"
 
@@ -13,7 +14,11 @@ enum class Within {
                      ///< construction
 };
 
+/// Terms are shared: each is looked at once, however often it is a part.
 [[nodiscard]] bool mentions(const Algebra& algebra, PolynomialId where,
+                            const std::function<bool(TermId)>& wanted,
+                            Within within = Within::Everything);
+[[nodiscard]] bool mentions(const Algebra& algebra, TermId where,
                             const std::function<bool(TermId)>& wanted,
                             Within within = Within::Everything);
 [[nodiscard]] bool mentions(const Algebra& algebra, TermId where, TermId wanted,
@@ -22,6 +27,10 @@ enum class Within {
                             Within within = Within::Everything);
 [[nodiscard]] bool mentions(const Algebra& algebra, const Monomial& where, TermId wanted,
                             Within within = Within::Everything);
+
+/// The folds that a value is made of.
+[[nodiscard]] std::set<std::uint32_t> folds_in(const Algebra& algebra, TermId value);
+[[nodiscard]] std::set<std::uint32_t> folds_in(const Algebra& algebra, PolynomialId value);
 
 /// Conditions in an order in which each may guard what those after it read: first those that read
 /// no array, last those that read at indices from data.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -71,7 +72,18 @@ class Sampler {
 public:
     explicit Sampler(const Algebra& algebra) : algebra_(algebra) {}
 
+    /// Terms are shared: each is sampled once a point.
     Sample at(TermId id, int x, int r) {
+        const std::tuple key{id, x, r};
+        if (const auto found = known_.find(key); found != known_.end()) return found->second;
+        return known_[key] = computed(id, x, r);
+    }
+
+private:
+    const Algebra& algebra_;
+    std::map<std::tuple<TermId, int, int>, Sample> known_;
+
+    Sample computed(TermId id, int x, int r) {
         const Class& of = algebra_.class_of(id);
         const Term& term = algebra_[id];
         if (term.kind == Kind::Number) return of_number(term.number);
@@ -85,9 +97,6 @@ public:
         if (term.kind != Kind::Apply) return unknown(id.value, parts);
         return call(term, parts);
     }
-
-private:
-    const Algebra& algebra_;
 
     Sample leaf(TermId id, int point) const {
         const std::uint64_t draw = mix(mix(id.value, 3), static_cast<std::uint64_t>(point));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/judge/rank.h"
 #include "derive/separation/write/formula_text.h"
 #include "diagrams/infinity.h"
@@ -313,16 +314,15 @@ NotApplicable output_refusal(Cascade& cascade, ArrayId array) {
     const std::string axis = cascade.axis_names();
     std::set<std::string> folds;
     Algebra& algebra = cascade.algebra();
-    const std::function<void(TermId)> visit = [&](TermId id) {
+    (void)mentions(algebra, *cascade.unrounded(array), [&](TermId id) {
         const Term term = algebra[id];
         if (term.kind == Kind::Fold) {
             const FoldOver& fold = cascade.folds()[term.ref];
             folds.insert("`" + (fold.target ? diagram[*fold.target].name : "a fold") + "`");
         }
         if (term.kind == Kind::Late) folds.insert("`" + diagram[ArrayId{term.ref}].name + "`");
-        for (const TermId part : term.parts) visit(part);
-    };
-    visit(*cascade.unrounded(array));
+        return false;
+    });
     std::string list;
     for (const std::string& fold : folds) list += (list.empty() ? "" : ", ") + fold;
     return with_ways_out(cascade,

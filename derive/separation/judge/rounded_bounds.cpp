@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "derive/separation/judge/numeric_example.h"
-#include "derive/separation/judge/saved_bounds.h"
-#include "derive/separation/write/builder.h"
+#include "derive/separation/judge/judge.h"
 
 namespace napkin::separation {
 namespace {
@@ -25,40 +23,38 @@ std::optional<int> moved_by(ElementType type, double by) {
     return std::nullopt;
 }
 
-}  // namespace
-
 /// The type that an array from another region is read in.
-ElementType Builder::type_read(ArrayId array) const {
-    const auto& all = cascade_.statements();
+ElementType type_read(const Judged& of, ArrayId array) {
+    const auto& all = of.cascade.statements();
     const bool here = std::any_of(all.begin(), all.end(), [&](const RegionStatement& each) {
-        const std::vector<ArrayId>& targets = diagram_[each.statement].targets;
+        const std::vector<ArrayId>& targets = of.diagram[each.statement].targets;
         return std::find(targets.begin(), targets.end(), array) != targets.end();
     });
-    if (here) return diagram_[array].rounds ? diagram_[array].type : ElementType::F32;
+    if (here) return of.diagram[array].rounds ? of.diagram[array].type : ElementType::F32;
     Relabelling relabelling;
-    relabelling.wire_types = stored_types_;
-    return storage_type(diagram_, relabelling, array);
+    relabelling.wire_types = of.stored;
+    return storage_type(of.diagram, relabelling, array);
 }
 
-/// The short types of the bound itself, or of what the region reads and the bound was computed of
-/// before it was rounded.
-std::optional<Builder::RoundedBound> Builder::rounded_bound(PolynomialId exponent, ArrayId saved) {
-    if (const ElementType type = type_read(saved); is_short(type))
+}  // namespace
+
+std::optional<RoundedBound> rounded_bound(const Judged& of, PolynomialId exponent, ArrayId saved) {
+    if (const ElementType type = type_read(of, saved); is_short(type))
         return RoundedBound{saved, type, true};
-    for (const auto& [mono, coefficient] : Polynomial(algebra_[exponent]).terms)
+    for (const auto& [mono, coefficient] : Polynomial(of.algebra[exponent]).terms)
         for (const auto& [factor, power] : mono.powers) {
-            const Term& term = algebra_[factor];
+            const Term& term = of.algebra[factor];
             if (term.kind != Kind::Read || ArrayId{term.ref} == saved) continue;
             const ArrayId array{term.ref};
-            if (!producer(diagram_, array) || diagram_[array].rounds) continue;
-            if (const ElementType type = type_read(array); is_short(type))
+            if (!producer(of.diagram, array) || of.diagram[array].rounds) continue;
+            if (const ElementType type = type_read(of, array); is_short(type))
                 return RoundedBound{array, type, false};
         }
     return std::nullopt;
 }
 
-void Builder::describe_rounded(Obligation& made, const RoundedBound& bound) {
-    const std::string name = "`" + diagram_[bound.array].name + "`";
+void describe_rounded(const Diagram& diagram, Obligation& made, const RoundedBound& bound) {
+    const std::string name = "`" + diagram[bound.array].name + "`";
     const std::string type(napkin::name_of(bound.type));
     made.met = false;
     made.text += ", but " + name + " is saved in " + type;
@@ -75,15 +71,9 @@ void Builder::describe_rounded(Obligation& made, const RoundedBound& bound) {
                        (by > 0 ? ", and the exponential may be infinite in float32"
                                : ", and every exponential may be 0 in float32");
     }
-    made.safer = diagram_[bound.array].rounds
+    made.safer = diagram[bound.array].rounds
                      ? "give " + name + " the type f32"
-                     : "`retype " + diagram_[bound.array].name + " to f32`, or give it that type";
-}
-
-/// Whether an exponent is kept at or below zero by what an earlier region saved.
-bool Builder::is_bounded_by_saved(PolynomialId exponent) {
-    const std::optional<ArrayId> saved = bounding_array(cascade_, exponent);
-    return saved && !rounded_bound(exponent, *saved);
+                     : "`retype " + diagram[bound.array].name + " to f32`, or give it that type";
 }
 
 }  // namespace napkin::separation

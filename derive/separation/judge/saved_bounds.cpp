@@ -129,7 +129,7 @@ void lower_bounds(const Diagram& diagram, ArrayId array, const Visit& visit) {
         const std::optional<TermId> value = cascade.unrounded(array);
         if (cascade.obstacle() || !value) continue;
         Algebra& algebra = cascade.algebra();
-        NormalForm normal(algebra, cascade.signs());
+        NormalForm normal(algebra, cascade.facts());
         const Form form = normal.of(*value);
         if (!form) continue;
         for (const auto& [mono, coefficient] : Polynomial(algebra[*form]).terms) {
@@ -196,7 +196,7 @@ bool is_saved_sum_from_maximum(const Diagram& diagram, ArrayId array) {
     const Region region = ancestors(diagram, array);
     Cascade cascade(diagram, region, fold->over);
     Algebra& algebra = cascade.algebra();
-    NormalForm normal(algebra, cascade.signs());
+    NormalForm normal(algebra, cascade.facts());
     for (const FoldOver& sum : cascade.folds()) {
         if (sum.target != array) continue;
         const Form body = normal.of(sum.body);
@@ -238,7 +238,7 @@ std::optional<ArrayId> bounding_array(Cascade& cascade, PolynomialId exponent) {
             for (std::size_t i = 0; i < axes.size(); ++i) index[axes[i]] = saved.parts[i];
             const PolynomialId least = Translation(diagram, there, algebra, index)(bound);
             const std::optional<double> upper =
-                cascade.signs().upper(algebra.add(here, algebra.scale(least, coefficient)));
+                cascade.facts().upper(algebra.add(here, algebra.scale(least, coefficient)));
             found |= upper && *upper <= 0;
         });
         if (found) return ArrayId{saved.ref};

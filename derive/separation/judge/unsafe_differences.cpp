@@ -92,7 +92,7 @@ struct Found {
 };
 
 std::vector<Found> differences(Cascade& cascade) {
-    NormalForm normal(cascade.algebra(), cascade.signs());
+    NormalForm normal(cascade.algebra(), cascade.facts());
     const std::deque<FoldOver> folds(cascade.folds().begin(), cascade.folds().end());
     std::vector<PolynomialId> forms;
     std::set<std::uint32_t> unknown;

@@ -6,18 +6,25 @@
 
 #include "derive/separation/algebra/mentions.h"
 #include "derive/separation/judge/refusal.h"
+#include "diagrams/contains.h"
 
 namespace napkin::separation {
 namespace {
 
 /// Folds that a term depends on, those inside of their bodies too.
-void folds_of(Cascade& cascade, TermId id, std::set<std::uint32_t>& folds) {
-    const Term term = cascade.algebra()[id];
-    if (term.kind == Kind::Fold && folds.insert(term.ref).second)
-        folds_of(cascade, cascade.folds()[term.ref].body, folds);
-    const TermId behind = cascade.behind_rounding(id);
-    if (behind != id) folds_of(cascade, behind, folds);
-    for (const TermId part : term.parts) folds_of(cascade, part, folds);
+std::set<std::uint32_t> folds_of(Cascade& cascade, TermId term) {
+    std::set<std::uint32_t> folds;
+    std::vector<TermId> values{term};
+    for (std::size_t i = 0; i < values.size(); ++i)
+        (void)mentions(cascade.algebra(), values[i], [&](TermId id) {
+            const Term& each = cascade.algebra()[id];
+            if (each.kind == Kind::Fold && folds.insert(each.ref).second)
+                values.push_back(cascade.folds()[each.ref].body);
+            const TermId behind = cascade.behind_rounding(id);
+            if (behind != id && !contains(values, behind)) values.push_back(behind);
+            return false;
+        });
+    return folds;
 }
 
 /// The box of the first statement that the term is a part of.
@@ -37,10 +44,8 @@ std::optional<BoxId> box_with(Cascade& cascade, TermId term) {
 std::vector<std::string> reductions_inside(Cascade& cascade, TermId term) {
     const Diagram& diagram = cascade.diagram();
     const std::optional<BoxId> box = box_with(cascade, term);
-    std::set<std::uint32_t> folds;
-    folds_of(cascade, term, folds);
     std::vector<std::string> inside;
-    for (const std::uint32_t each : folds) {
+    for (const std::uint32_t each : folds_of(cascade, term)) {
         const std::optional<StatementId> statement = cascade.folds()[each].statement;
         if (!statement || !box || diagram[*statement].box != *box) continue;
         const Array& target = diagram[diagram[*statement].targets.front()];

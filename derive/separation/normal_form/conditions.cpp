@@ -29,6 +29,9 @@ TermId NormalForm::assuming(TermId id, TermId condition, bool holds) {
     const Term known = algebra_[condition];
     const bool call = known.kind == Kind::Apply;
     if (call && known.function == Function::Not) return assuming(id, known.parts.front(), !holds);
+    const auto seen = assumed_.find({id, condition, holds});
+    if (seen != assumed_.end()) return seen->second;
+    const TermId whole = id;
     Term term = algebra_[id];
     if (term.kind == Kind::Apply && term.function == Function::Select &&
         term.parts.front() == condition)
@@ -40,7 +43,7 @@ TermId NormalForm::assuming(TermId id, TermId condition, bool holds) {
     if (call && known.function == (holds ? Function::And : Function::Or))
         for (const TermId part : known.parts)  // all of them hold, or none does
             id = assuming(id, part, holds);
-    return id;
+    return assumed_[{whole, condition, holds}] = id;
 }
 
 /// (if c then u else 0) * v as if c then u * v else 0, so that v is only looked at where c holds.
@@ -86,7 +89,7 @@ std::optional<std::vector<TermId>> NormalForm::where_positive(TermId condition) 
     const bool positive =
         coefficient > 0 && mono.exponent != kZero && mono.guards.empty() &&
         std::all_of(mono.powers.begin(), mono.powers.end(), [&](const auto& factor) {
-            return factor.second < 0 && signs_.nonnegative(factor.first);
+            return factor.second < 0 && facts_.nonnegative(factor.first);
         });
     if (!positive) return std::nullopt;
     return in_order_of_reads(algebra_, conditions_of(algebra_, mono));

@@ -64,11 +64,11 @@ Form NormalForm::logarithm(PolynomialId argument, TermId term) {
     }
     PolynomialId result = algebra_.add(mono.exponent, opaque_log(coefficient));
     for (const auto& [factor, exponent] : mono.powers) {
-        const bool positive = pure(argument) || signs_.nonnegative(factor);
+        const bool positive = pure(argument) || facts_.nonnegative(factor);
         const TermId base = positive && std::fmod(exponent, 2) != 0
                                 ? factor
                                 : algebra_.apply(Function::Abs, {factor});
-        const TermId safe = signs_.nonnegative(factor) ? factor : base;
+        const TermId safe = facts_.nonnegative(factor) ? factor : base;
         result = algebra_.add(
             result, algebra_.scale(algebra_.atom(algebra_.apply(Function::Log, {safe})), exponent));
     }
@@ -76,7 +76,7 @@ Form NormalForm::logarithm(PolynomialId argument, TermId term) {
 }
 
 Form NormalForm::absolute(PolynomialId argument, TermId term) {
-    if (signs_.nonnegative(argument)) return argument;
+    if (facts_.nonnegative(argument)) return argument;
     PolynomialId sum = argument;
     if (algebra_[sum].terms.size() > 1 && !pure(sum)) sum = collect(sum);
     if (algebra_[sum].terms.size() != 1) {
@@ -87,7 +87,7 @@ Form NormalForm::absolute(PolynomialId argument, TermId term) {
     Monomial result{.exponent = mono.exponent, .guards = mono.guards};
     if (!mono.deferred.empty()) return refuse(Why::Function, term, argument);
     for (const auto& [factor, exponent] : mono.powers) {
-        const bool positive = std::fmod(exponent, 2) == 0 || signs_.nonnegative(factor);
+        const bool positive = std::fmod(exponent, 2) == 0 || facts_.nonnegative(factor);
         const TermId base = positive ? factor : algebra_.apply(Function::Abs, {factor});
         result = algebra_.multiply(result, Monomial{.powers = {{base, exponent}}});
     }
@@ -96,7 +96,7 @@ Form NormalForm::absolute(PolynomialId argument, TermId term) {
 
 /// max(u*w, 0) with the signs taken apart.
 Form NormalForm::positive_part(PolynomialId a, TermId term) {
-    if (signs_.nonnegative(a)) return a;
+    if (facts_.nonnegative(a)) return a;
     const PolynomialId one = collect(a);
     if (algebra_[one].terms.size() != 1) return refuse(Why::Function, term, a);
     const auto [mono, coefficient] = algebra_[one].terms.front();
@@ -107,8 +107,8 @@ Form NormalForm::positive_part(PolynomialId a, TermId term) {
     const PolynomialId outside = algebra_.monomial(Monomial{.exponent = mono.exponent});
     const auto side = [&](const Monomial& part, double sign) {
         const PolynomialId value = algebra_.monomial(part, sign);
-        if (signs_.nonnegative(value)) return value;
-        if (signs_.nonnegative(algebra_.scale(value, -1))) return kZero;
+        if (facts_.nonnegative(value)) return value;
+        if (facts_.nonnegative(algebra_.scale(value, -1))) return kZero;
         return algebra_.atom(
             algebra_.apply(Function::Max, {algebra_.term_of(value), algebra_.number(0)}));
     };
@@ -157,7 +157,7 @@ Form NormalForm::maximum(PolynomialId a, PolynomialId b, TermId term) {
         const auto [y, d] = algebra_[right].terms.front();
         const Split first = split(algebra_, x, {});
         const Split second = split(algebra_, y, {});
-        if (first.rest == second.rest && signs_.nonnegative(first.rest)) {
+        if (first.rest == second.rest && facts_.nonnegative(first.rest)) {
             const TermId u = algebra_.term_of(algebra_.monomial(first.streamed, c));
             const TermId v = algebra_.term_of(algebra_.monomial(second.streamed, d));
             return algebra_.multiply(algebra_.monomial(first.rest),

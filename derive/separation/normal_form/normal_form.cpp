@@ -69,7 +69,10 @@ Form NormalForm::of(TermId term) {
     const std::tuple key{term, opened_ > 0, in_exponent_ > 0,
                          keeps_relative() ? guards_ : std::vector<TermId>{}};
     const auto found = forms_.find(key);
-    const Form form = found != forms_.end() ? found->second : compute(term);
+    const bool refused = found == forms_.end() && forms_.size() >= kMostForms;
+    const Form form = found != forms_.end() ? found->second
+                      : refused             ? refuse(Why::Growth, term)
+                                            : compute(term);
     forms_.emplace(key, form);
     opened_ -= opens ? 1 : 0;
     return form;
@@ -158,6 +161,8 @@ Form NormalForm::of(PolynomialId polynomial) {
 /// f(if c then a else b) as if c then f(a) else f(b), also from within further functions and what
 /// they add and multiply; a mask stays, since functions of it have their own rules.
 TermId NormalForm::lifted(TermId id, bool inside) {
+    const auto [known, fresh] = lifted_.try_emplace({id, inside}, id);
+    if (!fresh) return known->second;
     const Term term = algebra_[id];
     const bool lifts = term.kind == Kind::Apply &&
                        (is_unary_function(term.function) || term.function == Function::Negate ||
@@ -177,8 +182,9 @@ TermId NormalForm::lifted(TermId id, bool inside) {
         Term otherwise = term;
         then.parts[i] = argument.parts[1];
         otherwise.parts[i] = argument.parts[2];
-        return algebra_.apply(Function::Select, {argument.parts[0], algebra_.make(std::move(then)),
-                                                 algebra_.make(std::move(otherwise))});
+        return lifted_[{id, inside}] = algebra_.apply(
+                   Function::Select, {argument.parts[0], algebra_.make(std::move(then)),
+                                      algebra_.make(std::move(otherwise))});
     }
     return id;
 }
@@ -228,10 +234,10 @@ Form NormalForm::call(TermId id, const Term& term) {
     case Function::Log: return logarithm(parts[0], id);
     case Function::Abs:
         // Signs show better before multiplying out than after.
-        if (signs_.nonnegative(term.parts[0])) return parts[0];
+        if (facts_.nonnegative(term.parts[0])) return parts[0];
         return absolute(parts[0], id);
     case Function::Max:
-        if (mixed && parts[1] == kZero && signs_.nonnegative(term.parts[0])) return parts[0];
+        if (mixed && parts[1] == kZero && facts_.nonnegative(term.parts[0])) return parts[0];
         if (mixed) return maximum(parts[0], parts[1], id);
         break;
     case Function::Min:

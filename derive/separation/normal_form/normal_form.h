@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "derive/separation/algebra/algebra.h"
-#include "derive/separation/algebra/signs.h"
+#include "derive/separation/algebra/facts.h"
 
 namespace napkin::separation {
 
@@ -51,10 +51,12 @@ using Form = std::optional<PolynomialId>;
 
 /// A sum of more products than this is refused.
 inline constexpr std::size_t kMostMonomials = 64;
+/// What has more forms, under conditions of its branches, is refused.
+inline constexpr std::size_t kMostForms = 20000;
 
 class NormalForm {
 public:
-    NormalForm(Algebra& algebra, const Signs& signs) : algebra_(algebra), signs_(signs) {}
+    NormalForm(Algebra& algebra, const TermFacts& facts) : algebra_(algebra), facts_(facts) {}
 
     /// In a tail, a fold stands for its value in terms of states.
     void resolve_folds(std::function<Form(TermId)> value) { fold_value_ = std::move(value); }
@@ -98,12 +100,12 @@ public:
     [[nodiscard]] Form power(PolynomialId base, double exponent, TermId term);
     [[nodiscard]] Form exponential(PolynomialId exponent, TermId term);
     /// What is known of values of a tail.
-    struct Facts {
+    struct Known {
         std::function<bool(TermId small, TermId large)> at_most;
         std::function<bool(TermId)> at_least_one;
         std::function<std::optional<TermId>(TermId)> unrounded;  ///< of a value that was rounded
     };
-    void know(Facts facts) { facts_ = std::move(facts); }
+    void know(Known known) { known_ = std::move(known); }
     /// Sums of exponentials of a tail that are formed relative to the largest exponent, by that
     /// exponent.
     [[nodiscard]] const std::map<TermId, PolynomialId>& scaled_sums() const { return scaled_; }
@@ -114,7 +116,7 @@ public:
 
 private:
     Algebra& algebra_;
-    const Signs& signs_;
+    const TermFacts& facts_;
     std::function<Form(TermId)> fold_value_;
     RelativeTo relative_to_;
     std::function<bool(TermId)> is_gauge_;
@@ -122,11 +124,14 @@ private:
     bool keeps_inner_ = false;
     int in_exponent_ = 0;
     int opened_ = 0;  ///< differences that are being multiplied out
-    Facts facts_;
+    Known known_;
     std::map<TermId, PolynomialId> scaled_;
     std::vector<TermId> guards_;  ///< conditions of the branches that are being brought to form
     /// Multiplied out or not, under guards.
     std::map<std::tuple<TermId, bool, bool, std::vector<TermId>>, Form> forms_;
+    std::map<std::tuple<TermId, TermId, bool>, TermId>
+        assumed_;  ///< terms where conditions are known
+    std::map<std::pair<TermId, bool>, TermId> lifted_;
     std::optional<Obstacle> obstacle_;
 
     Form refuse(Why why, TermId term, std::optional<PolynomialId> culprit = std::nullopt);

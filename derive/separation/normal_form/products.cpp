@@ -191,7 +191,7 @@ Form NormalForm::fractional_power(PolynomialId base, double exponent, TermId ter
     Monomial result{.exponent = algebra_.scale(mono.exponent, exponent), .guards = mono.guards};
     for (const auto& [factor, old] : mono.powers) {
         TermId positive = factor;
-        if (!signs_.nonnegative(factor)) {
+        if (!facts_.nonnegative(factor)) {
             if (std::fmod(old, 2) != 0) {
                 if (pure(base)) return algebra_.atom(algebra_.term_of(base), exponent);
                 return refuse(Why::Sign, term, base);

@@ -53,7 +53,7 @@ bool NormalForm::has_exponentials(PolynomialId polynomial) const {
 
 /// Whether the exponent is bounded from above: a maximum that is subtracted bounds what it is of.
 bool NormalForm::never_large(PolynomialId exponent, int depth) {
-    const std::optional<double> upper = signs_.upper(exponent);
+    const std::optional<double> upper = facts_.upper(exponent);
     if (upper && *upper <= kSmallExponent) return true;
     if (depth == 0) return false;
     for (const auto& [mono, coefficient] : Polynomial(algebra_[exponent]).terms) {
@@ -66,12 +66,12 @@ bool NormalForm::never_large(PolynomialId exponent, int depth) {
         for (const auto& [other, factor] : Polynomial(algebra_[rest]).terms) {
             const bool pair = factor == -coefficient && other.exponent == kZero &&
                               other.powers.size() == 1 && other.powers[0].second == 1;
-            if (pair && facts_.at_most && facts_.at_most(other.powers[0].first, large) &&
+            if (pair && known_.at_most && known_.at_most(other.powers[0].first, large) &&
                 never_large(algebra_.subtract(rest, algebra_.monomial(other, factor)), depth - 1))
                 return true;
         }
-        if (facts_.unrounded)
-            if (const std::optional<TermId> value = facts_.unrounded(large)) {
+        if (known_.unrounded)
+            if (const std::optional<TermId> value = known_.unrounded(large)) {
                 const Form form = of(*value);
                 const bool bounded =
                     form &&
@@ -80,7 +80,7 @@ bool NormalForm::never_large(PolynomialId exponent, int depth) {
             }
         Term term = algebra_[large];
         const bool log = term.kind == Kind::Apply && term.function == Function::Log;
-        if (log && facts_.at_least_one && facts_.at_least_one(term.parts.front()) &&
+        if (log && known_.at_least_one && known_.at_least_one(term.parts.front()) &&
             never_large(rest, depth - 1))
             return true;
         if (term.kind == Kind::Apply && term.function == Function::Guard)

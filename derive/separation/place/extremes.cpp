@@ -98,7 +98,7 @@ TermId Plan::extreme_term(TermId body, MonoidId monoid, std::uint32_t fold) {
             }
             const bool scales =
                 function == Function::Multiply || (function == Function::Divide && part == 0);
-            if (scales && cascade_.signs().nonnegative(parts[1 - part])) {
+            if (scales && cascade_.facts().nonnegative(parts[1 - part])) {
                 parts[part] = inside(part);
                 return algebra_.apply(function, std::move(parts));
             }
@@ -212,7 +212,7 @@ Form Plan::scaled_extreme(std::uint32_t fold, const Monomial& mono, double coeff
     for (const AxisId axis : entry.over)
         if (algebra_.class_of(parts.rest).axes.contains(axis)) return refuse(Why::Maximum, fold);
     const MonoidId other_way = entry.monoid == kMax ? kMin : kMax;
-    const bool known = cascade_.signs().nonnegative(parts.rest);
+    const bool known = cascade_.facts().nonnegative(parts.rest);
     if (bare && known) {  // max exp(a) = exp(max a)
         const MonoidId monoid = coefficient > 0 ? entry.monoid : other_way;
         const PolynomialId inside = state(monoid, parts.streamed.exponent, kZero);

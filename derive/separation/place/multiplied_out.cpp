@@ -24,34 +24,33 @@ void Plan::note_multiplied_out(std::uint32_t fold, PolynomialId form, bool relat
         if (plain) multiplied_out_.push_back({fold, *plain, value, relative});
 }
 
-/// Differences among the factors of a product whose terms are multiplied out with nothing taken
-/// off: where two of them are small, their product is the difference of large ones.
+/// The first two differences among the factors of a product whose terms are multiplied out with
+/// nothing taken off: where both are small, their product is the difference of large ones.
 std::vector<TermId> Plan::bare_differences(TermId id) {
+    const auto [known, fresh] = bare_differences_.try_emplace(id);
+    if (!fresh) return known->second;
     const Term term = algebra_[id];
+    const bool call = term.kind == Kind::Apply;
     std::vector<TermId> found;
     const auto take = [&](TermId part) {
-        for (const TermId each : bare_differences(part)) found.push_back(each);
+        for (const TermId each : bare_differences(part))
+            if (found.size() < 2) found.push_back(each);
     };
-    if (term.kind == Kind::Apply) {
-        const bool scales = term.function == Function::Divide || term.function == Function::Negate;
-        if (scales) return bare_differences(term.parts.front());
-        if (term.function == Function::Multiply) {
-            for (const TermId part : term.parts) take(part);
-            return found;
-        }
-        const Term exponent = algebra_[term.parts.back()];
-        if (term.function == Function::Power && exponent.kind == Kind::Number) {
-            for (int i = 0; i < exponent.number && i < 2; ++i) take(term.parts.front());
-            return found;
-        }
-        if (term.function == Function::Select) {
-            take(term.parts[1]);
-            if (found.size() < 2) found = bare_differences(term.parts[2]);
-            return found;
-        }
+    if (call && (term.function == Function::Divide || term.function == Function::Negate)) {
+        take(term.parts.front());
+    } else if (call && term.function == Function::Multiply) {
+        for (const TermId part : term.parts) take(part);
+    } else if (call && term.function == Function::Power &&
+               algebra_[term.parts.back()].kind == Kind::Number) {
+        for (int i = 0; i < algebra_[term.parts.back()].number && i < 2; ++i)
+            take(term.parts.front());
+    } else if (call && term.function == Function::Select) {
+        take(term.parts[1]);
+        if (found.size() < 2) found = bare_differences(term.parts[2]);
+    } else if (is_bare_difference(id)) {
+        found.push_back(id);
     }
-    if (is_bare_difference(id)) found.push_back(id);
-    return found;
+    return bare_differences_[id] = found;
 }
 
 /// Whether terms of a difference of streamed and folded values are multiplied out with nothing

@@ -25,7 +25,9 @@ Plan::Plan(Cascade& cascade, NormalForm& normal, NormalForm& relative)
         return relative_to_gauges(streamed, folded, guards, multiplied);
     });
     cascade.know_states([this](std::uint32_t state) {
-        return Cascade::Summand{algebra_.term_of(states_[state].form), states_[state].axes};
+        const StateVariable& one = states_[state];
+        return Cascade::Summand{algebra_.term_of(one.form), one.picks ? kMax : one.monoid,
+                                one.axes};
     });
 }
 
@@ -134,7 +136,7 @@ bool Plan::is_at_most(TermId small, TermId large) {
         low.picks ? low.component == 0 && !low.carried : low.monoid == kMax || low.monoid == kMin;
     if (!extreme || high.monoid != kMax || high.picks || high.over != low.over) return false;
     const std::optional<double> upper =
-        cascade_.signs().upper(algebra_.subtract(low.form, high.form));
+        cascade_.facts().upper(algebra_.subtract(low.form, high.form));
     return high.form == low.form || (upper && *upper <= 0);
 }
 
@@ -273,21 +275,6 @@ Form Plan::term_of_sum(std::uint32_t fold, const Monomial& mono, double coeffici
     Term inner{.kind = Kind::Inner, .ref = kSum.value, .parts = {algebra_.term_of(value)}};
     inner.bound = in_tail;
     return algebra_.atom(algebra_.make(std::move(inner)));
-}
-
-std::set<std::uint32_t> Plan::folds_in(PolynomialId polynomial) const {
-    std::set<std::uint32_t> result;
-    const std::function<void(TermId)> visit = [&](TermId id) {
-        const Term& term = algebra_[id];
-        if (term.kind == Kind::Fold) result.insert(term.ref);
-        for (const TermId part : term.parts) visit(part);
-        if (term.kind == Kind::Sum) result.merge(folds_in(PolynomialId{term.ref}));
-    };
-    for (const auto& [mono, coefficient] : algebra_[polynomial].terms) {
-        for (const auto& [term, power] : mono.powers) visit(term);
-        if (mono.exponent != kZero) result.merge(folds_in(mono.exponent));
-    }
-    return result;
 }
 
 }  // namespace napkin::separation

@@ -135,8 +135,6 @@ public:
     [[nodiscard]] bool never_positive(PolynomialId exponent) { return prove(exponent).has_value(); }
     /// Whether a state is a sum of exponentials of which the largest is exp(0).
     [[nodiscard]] bool is_at_least_one(TermId state) const;
-    /// Folds that a running gauge mentions.
-    [[nodiscard]] std::set<std::uint32_t> folds_in(PolynomialId polynomial) const;
 
 private:
     Cascade& cascade_;
@@ -159,6 +157,7 @@ private:
     std::vector<ArrayId> wires_;                  ///< stored in a type of their own
     std::vector<ArrayId> late_;                   ///< of those, known after the last chunk
     std::vector<StoredPart> stored_;              ///< every streamed part of every such wire
+    std::map<TermId, std::vector<TermId>> bare_differences_;
     std::optional<Obstacle> obstacle_;
 
     [[nodiscard]] std::vector<TermId> bare_differences(TermId id);

@@ -55,7 +55,7 @@ Form Plan::pick(std::uint32_t fold) {
         Monomial scale = parts.rest;
         scale.exponent = kZero;
         const bool known =
-            mono.deferred.empty() && coefficient > 0 && cascade_.signs().nonnegative(scale);
+            mono.deferred.empty() && coefficient > 0 && cascade_.facts().nonnegative(scale);
         const bool bare = parts.streamed.powers.empty() && parts.streamed.guards.empty();
         if (!known || (parts.streamed.exponent != kZero && !bare))
             return refuse(Why::Select, first);

@@ -28,7 +28,8 @@ Cascade::Cascade(const Diagram& diagram, const Region& region, const std::vector
       region_(region),
       axes_(axes),
       algebra_(axes),
-      signs_(algebra_, [this](const Term& term) { return body_of(term); }) {
+      outside_(diagram),
+      facts_(algebra_, [this](const Term& term) { return facts_of(term); }) {
     algebra_.know_vanishing([this](const Term& term) -> std::optional<std::set<TermId>> {
         const std::optional<TermId> body = body_of(term);
         if (!body || !algebra_.class_of(*body).exponential) return std::nullopt;
@@ -90,18 +91,37 @@ bool Cascade::is_saved(ArrayId array) const {
     return napkin::is_saved(diagram_, region_, array);
 }
 
+/// What a fold sums or is the largest, smallest or product of.
 std::optional<TermId> Cascade::body_of(const Term& term) const {
-    if (term.kind == Kind::Fold) {
-        const FoldOver& fold = folds_[term.ref];
-        if (fold.picks) return std::nullopt;
-        return fold.body;
+    const auto body = [](MonoidId monoid, TermId each) {
+        return monoid.value <= kMin.value ? std::optional(each) : std::nullopt;
+    };
+    if (term.kind == Kind::Fold && !folds_[term.ref].picks)
+        return body(folds_[term.ref].monoid, folds_[term.ref].body);
+    if (term.kind == Kind::State && of_state_) {
+        const Summand state = of_state_(term.ref);
+        return body(state.monoid, state.body);
     }
-    if (term.kind == Kind::State && of_state_) return of_state_(term.ref).body;
     if (term.kind == Kind::Read || term.kind == Kind::Late) {
         const auto known = summands_.find(ArrayId{term.ref});
         if (known != summands_.end()) return known->second;
     }
     return std::nullopt;
+}
+
+/// Of an array, a fold or a state.
+Facts Cascade::facts_of(const Term& term) const {
+    if (term.kind == Kind::State && of_state_) {
+        const Summand state = of_state_(term.ref);
+        Facts facts = facts_of_fold(state.monoid, facts_.of(state.body));
+        facts.low = facts.nonnegative() ? 0 : -kInfinity;  // it may be kept relative to a gauge
+        facts.high = facts.high <= 0 ? 0 : kInfinity;
+        return facts;
+    }
+    if (term.kind == Kind::Fold && !folds_[term.ref].picks)
+        return facts_of_fold(folds_[term.ref].monoid, facts_.of(folds_[term.ref].body));
+    const bool is_array = term.kind == Kind::Read || term.kind == Kind::Late;
+    return is_array ? outside_.of(ArrayId{term.ref}) : Facts{};
 }
 
 /// Whether a fold or state is read at its own axes.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "derive/separation/algebra/algebra.h"
-#include "derive/separation/algebra/signs.h"
+#include "derive/separation/algebra/facts.h"
 #include "derive/separation/normal_form/normal_form.h"
 #include "diagrams/relabelling.h"
 
@@ -63,10 +63,11 @@ public:
     /// `u, v`.
     [[nodiscard]] std::string axis_names() const;
     Algebra& algebra() { return algebra_; }
-    [[nodiscard]] const Signs& signs() const { return signs_; }
+    [[nodiscard]] const TermFacts& facts() const { return facts_; }
     /// What a state accumulates, and the axes that it has.
     struct Summand {
         TermId body;
+        MonoidId monoid;
         std::vector<AxisId> axes;
     };
     /// For tests of sign, and of what vanishes, in tails.
@@ -108,7 +109,8 @@ private:
     const Region& region_;
     std::vector<AxisId> axes_;
     Algebra algebra_;
-    Signs signs_;
+    DiagramFacts outside_;
+    TermFacts facts_;
     std::vector<RegionStatement> statements_;
     std::vector<FoldOver> folds_;
     std::map<ArrayId, TermId> definitions_;
@@ -151,13 +153,11 @@ private:
     void define_late(ArrayId target, TermId value);
     void refuse(Why why, TermId term);
     [[nodiscard]] const Fold* running_fold(ArrayId array) const;
-    [[nodiscard]] const Fold* running_divisor(TermId term, MonoidId of, bool below,
-                                              bool in_exponent) const;
     void mark_divisors();
     [[nodiscard]] bool has_number(TermId id) const;
     void mark_divided();
-    [[nodiscard]] std::set<std::uint32_t> folds_of(TermId term) const;
     [[nodiscard]] std::optional<TermId> body_of(const Term& term) const;
+    [[nodiscard]] Facts facts_of(const Term& term) const;
 };
 
 }  // namespace napkin::separation

@@ -2,6 +2,7 @@
 #include <functional>
 #include <tuple>
 
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/read/cascade.h"
 
 namespace napkin::separation {
@@ -56,32 +57,18 @@ bool Cascade::has_number(TermId id) const {
            (has_number(term.parts[0]) || has_number(term.parts[1]));
 }
 
-/// Folds that a value mentions.
-std::set<std::uint32_t> Cascade::folds_of(TermId id) const {
-    std::set<std::uint32_t> found;
-    std::set<TermId> seen;
-    const std::function<void(TermId)> visit = [&](TermId each) {
-        if (!seen.insert(each).second) return;
-        const Term& term = algebra_[each];
-        if (term.kind == Kind::Fold) found.insert(term.ref);
-        for (const TermId part : term.parts) visit(part);
-    };
-    visit(id);
-    return found;
-}
-
 /// Folds that share an expression with a divisor, or have one in their own: what is left of an
 /// exponential that a divisor is relative to has to meet one of theirs.
 void Cascade::mark_divided() {
     const auto mark = [&](TermId value, std::set<std::uint32_t> above) {
-        for (const std::uint32_t divisor : folds_of(value)) {
+        for (const std::uint32_t divisor : folds_in(algebra_, value)) {
             if (!folds_[divisor].divides) continue;
             for (const std::uint32_t fold : above)
                 if (fold != divisor) folds_[fold].divided_by.insert(divisor);
         }
     };
-    for (const auto& [array, term] : definitions_) mark(term, folds_of(term));
-    for (const auto& [array, term] : unrounded_) mark(term, folds_of(term));
+    for (const auto& [array, term] : definitions_) mark(term, folds_in(algebra_, term));
+    for (const auto& [array, term] : unrounded_) mark(term, folds_in(algebra_, term));
     for (std::uint32_t i = 0; i < folds_.size(); ++i) mark(folds_[i].body, {i});
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/read/cascade.h"
 #include "diagrams/overloaded.h"
 
@@ -200,9 +201,10 @@ std::optional<TermId> Cascade::carry_elements(TermId id) {
 /// axis found: of `if x == I then F[x] else 0`, F[I].
 std::optional<TermId> Cascade::at_selected(TermId summand, AxisId over) {
     std::optional<TermId> index;
+    std::set<TermId> seen;
     const std::function<TermId(TermId)> unconditional = [&](TermId id) {
         Term term = algebra_[id];
-        if (term.kind != Kind::Apply || index) return id;
+        if (term.kind != Kind::Apply || index || !seen.insert(id).second) return id;
         if (term.function == Function::Select && algebra_.is_number(term.parts[2], 0)) {
             const Term& test = algebra_[term.parts[0]];
             if (test.kind != Kind::Apply || test.function != Function::Equal) return id;
@@ -227,17 +229,17 @@ std::optional<TermId> Cascade::at_selected(TermId summand, AxisId over) {
 /// Whether the term reads an array of the region along the streamed axis at another index than the
 /// chunk's own.
 bool Cascade::reads_other_chunk(TermId id) const {
-    const Term& term = algebra_[id];
-    if (term.kind == Kind::Read && definitions_.contains(ArrayId{term.ref})) {
+    return mentions(algebra_, id, [&](TermId part) {
+        const Term& term = algebra_[part];
+        if (term.kind != Kind::Read || !definitions_.contains(ArrayId{term.ref})) return false;
         const std::vector<AxisId>& axes = diagram_[ArrayId{term.ref}].axes;
         for (std::size_t i = 0; i < axes.size(); ++i) {
             const Term& index = algebra_[term.parts[i]];
             if (is_streamed(axes[i]) && (index.kind != Kind::Axis || AxisId{index.ref} != axes[i]))
                 return true;
         }
-    }
-    return std::any_of(term.parts.begin(), term.parts.end(),
-                       [&](TermId part) { return reads_other_chunk(part); });
+        return false;
+    });
 }
 
 /// F[a] for an index a that is known beforehand is a fold: sum(x) if x == a then F[x] else 0.
@@ -264,43 +266,58 @@ const Fold* Cascade::running_fold(ArrayId array) const {
     return fold != nullptr && fold->every_prefix ? fold : nullptr;
 }
 
-/// A streamed running product that the value divides by, or a running sum that it subtracts in an
-/// exponent: what is 0 once stays 0, and everything after it is lost.
-const Fold* Cascade::running_divisor(TermId id, MonoidId of) const {
-    return running_divisor(id, of, false, false);
-}
+namespace {
 
-const Fold* Cascade::running_divisor(TermId id, MonoidId of, bool below, bool in_exponent) const {
-    const Term& term = algebra_[id];
-    if (term.kind == Kind::Read) {
-        const Fold* fold = running_fold(ArrayId{term.ref});
-        const bool divides = below && fold != nullptr && fold->monoid == of &&
-                             of == (in_exponent ? kSum : kProduct) &&
-                             algebra_.class_of(id).streamed;
-        return divides ? fold : nullptr;
-    }
-    if (term.kind != Kind::Apply) return nullptr;
-    const auto part = [&](std::size_t i, bool flips) {
-        return running_divisor(term.parts[i], of, below != flips, in_exponent);
-    };
-    const auto either = [](const Fold* one, const Fold* other) {
-        return one != nullptr ? one : other;
-    };
-    switch (term.function) {
-    case Function::Exp: return running_divisor(term.parts[0], of, below, true);
-    case Function::Negate: return part(0, in_exponent);
-    case Function::Rsqrt: return part(0, true);
-    case Function::Subtract: return either(part(0, false), part(1, in_exponent));
-    case Function::Divide: return either(part(0, false), part(1, true));
+/// Where a value stands in another.
+struct Place {
+    bool below = false;  ///< it is divided by, or subtracted in an exponent
+    bool in_exponent = false;
+    auto operator<=>(const Place&) const = default;
+};
+
+/// Where a part of a call stands.
+Place place_of(const Algebra& algebra, const Term& call, std::size_t part, Place whole) {
+    bool flips = false;
+    switch (call.function) {
+    case Function::Exp: return {whole.below, true};
+    case Function::Negate: flips = whole.in_exponent; break;
+    case Function::Subtract: flips = part == 1 && whole.in_exponent; break;
+    case Function::Rsqrt: flips = true; break;
+    case Function::Divide: flips = part == 1; break;
     case Function::Power: {
-        const Term& power = algebra_[term.parts[1]];
-        return part(0, power.kind == Kind::Number && power.number < 0);
+        const Term& power = algebra[call.parts[1]];
+        flips = power.kind == Kind::Number && power.number < 0;
+        break;
     }
     default: break;
     }
-    for (std::size_t i = 0; i < term.parts.size(); ++i)
-        if (const Fold* fold = part(i, false)) return fold;
-    return nullptr;
+    return {whole.below != flips, whole.in_exponent};
+}
+
+}  // namespace
+
+/// A streamed running product that the value divides by, or a running sum that it subtracts in an
+/// exponent: what is 0 once stays 0, and everything after it is lost.
+const Fold* Cascade::running_divisor(TermId value, MonoidId of) const {
+    std::set<std::pair<TermId, Place>> seen;
+    const std::function<const Fold*(TermId, Place)> look = [&](TermId id,
+                                                               Place place) -> const Fold* {
+        const Term& term = algebra_[id];
+        if (!seen.emplace(id, place).second) return nullptr;
+        if (term.kind == Kind::Read) {
+            const Fold* fold = running_fold(ArrayId{term.ref});
+            const bool divides = place.below && fold != nullptr && fold->monoid == of &&
+                                 of == (place.in_exponent ? kSum : kProduct) &&
+                                 algebra_.class_of(id).streamed;
+            return divides ? fold : nullptr;
+        }
+        if (term.kind != Kind::Apply) return nullptr;
+        for (std::size_t i = 0; i < term.parts.size(); ++i)
+            if (const Fold* fold = look(term.parts[i], place_of(algebra_, term, i, place)))
+                return fold;
+        return nullptr;
+    };
+    return look(value, {});
 }
 
 }  // namespace napkin::separation

@@ -13,12 +13,6 @@ namespace {
 constexpr double kHighestPower = 8;
 
 /// Folds that a term mentions, those inside of their bodies left out.
-void folds_of(const Algebra& algebra, TermId id, std::set<std::uint32_t>& folds) {
-    const Term& term = algebra[id];
-    if (term.kind == Kind::Fold) folds.insert(term.ref);
-    for (const TermId part : term.parts) folds_of(algebra, part, folds);
-}
-
 /// What stands beside `if c then X else 0`, where that is the value, in a product with X under c.
 std::optional<Monomial> beside_guarded(const Algebra& algebra, const Monomial& whole,
                                        TermId value) {
@@ -77,8 +71,7 @@ private:
         const bool both = std::all_of(term.parts.begin(), term.parts.end(),
                                       [&](TermId part) { return algebra_.class_of(part).folded; });
         if (!both) return;  // a side that stays where it is takes nothing off the other
-        std::set<std::uint32_t> folds;
-        folds_of(algebra_, id, folds);
+        const std::set<std::uint32_t> folds = folds_in(algebra_, id);
         for (const TermId value : summed_values(folds)) test(id, value, folds);
     }
 
@@ -93,7 +86,7 @@ private:
                         [&](const auto& term) { return algebra_.class_of(term.first).mixed(); }))
             return;
         std::set<std::uint32_t> folds{fold};
-        folds_of(algebra_, folds_[fold].body, folds);
+        folds.merge(folds_in(algebra_, folds_[fold].body));
         const TermId sum = algebra_.reference(Kind::Fold, fold, folds_[fold].axes);
         for (const TermId value : summed_values({fold})) test(sum, value, folds);
     }
@@ -145,7 +138,7 @@ private:
         for (const AxisId axis : own)
             (kept.contains(axis) ? candidate.axes : candidate.over).push_back(axis);
         const TermId gauge = algebra_.reference(Kind::Mean, UINT32_MAX, candidate.axes);
-        NormalForm moved(algebra_, cascade_.signs());
+        NormalForm moved(algebra_, cascade_.facts());
         moved.resolve_folds([&](TermId id) { return moved_fold(moved, id, value, gauge); });
         moved.multiply_out([&](TermId id) { return algebra_[id].kind == Kind::Mean; });
         const auto depends = [&](TermId id) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/place/plan.h"
 
 namespace napkin::separation {
@@ -79,7 +80,7 @@ std::optional<std::size_t> Plan::large_factor(const Monomial& product) const {
         const auto& [factor, power] = product.powers[i];
         const Class& of = algebra_.class_of(factor);
         const bool constant = !of.folded && !of.streamed &&
-                              cascade_.signs().nonnegative(Monomial{.powers = {{factor, power}}});
+                              cascade_.facts().nonnegative(Monomial{.powers = {{factor, power}}});
         if (constant && product.powers.size() > 1) continue;
         if (large || power != 1) return std::nullopt;
         large = i;
@@ -104,7 +105,7 @@ PolynomialId Plan::without_masks_of(PolynomialId bound, PolynomialId exponent) {
 }
 
 std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId original, int depth) {
-    const std::optional<double> upper = cascade_.signs().upper(exponent);
+    const std::optional<double> upper = cascade_.facts().upper(exponent);
     if (upper && *upper <= 0)
         return Proof{.consumed = kZero, .attained = algebra_.as_constant(exponent) != nullptr};
     if (depth == 0) return std::nullopt;
@@ -141,7 +142,7 @@ std::optional<Plan::Proof> Plan::prove(PolynomialId exponent, PolynomialId origi
 
 /// An exponential of this can neither overflow nor underflow, summed over `over`.
 bool Plan::is_tame(PolynomialId exponent, const std::vector<AxisId>& over) const {
-    const std::optional<double> upper = cascade_.signs().upper(exponent);
+    const std::optional<double> upper = cascade_.facts().upper(exponent);
     if (!upper) return false;
     double count = 0;
     for (const AxisId axis : over)
@@ -232,7 +233,7 @@ bool Plan::holds_own_maxima(PolynomialId exponent, PolynomialId subtracted) {
     std::set<Monomial> left;
     for (const auto& [mono, coefficient] : visible.terms) left.insert(mono);
     int maxima = 0;
-    for (const std::uint32_t fold : folds_in(subtracted)) {
+    for (const std::uint32_t fold : folds_in(algebra_, subtracted)) {
         const std::optional<PolynomialId> bound = bound_of(fold);
         if (!bound) continue;
         const Polynomial values = algebra_[without_masks(*bound)];

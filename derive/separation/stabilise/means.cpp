@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/place/plan.h"
 #include "derive/separation/stabilise/invariance.h"
 #include "diagrams/contains.h"
@@ -101,7 +102,8 @@ PolynomialId Plan::relative_to_gauges(PolynomialId streamed, PolynomialId folded
     if (!multiplied && !is_gauge_of_part(folded)) return streamed;
     std::set<AxisId> own = algebra_.class_of(streamed).axes;
     const std::set<AxisId>& others = algebra_.class_of(folded).axes;
-    MeanGauge wanted{.value = {}, .axes = {}, .over = {}, .guards = {}, .near = folds_in(folded)};
+    MeanGauge wanted{
+        .value = {}, .axes = {}, .over = {}, .guards = {}, .near = folds_in(algebra_, folded)};
     for (const TermId guard : guards) {
         const Class& of = algebra_.class_of(guard);
         if (of.folded) continue;
@@ -115,7 +117,7 @@ PolynomialId Plan::relative_to_gauges(PolynomialId streamed, PolynomialId folded
         (kept ? wanted.axes : wanted.over).push_back(axis);
     }
     const RelativeSum made = relative_to_mean(streamed, std::move(wanted));
-    for (const std::uint32_t fold : folds_in(folded)) relative_.emplace(fold, made.mean);
+    for (const std::uint32_t fold : folds_in(algebra_, folded)) relative_.emplace(fold, made.mean);
     return algebra_.add(made.rest, made.gauge);
 }
 

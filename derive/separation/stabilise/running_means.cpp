@@ -46,7 +46,7 @@ Monomial Plan::positive(const Monomial& weight) {
     for (const auto& factor : weight.powers) {
         auto [base, power] = factor;
         const bool even = std::fmod(power, 2) == 0;
-        if (!even && !cascade_.signs().nonnegative(base))
+        if (!even && !cascade_.facts().nonnegative(base))
             base = algebra_.make(
                 Term{.kind = Kind::Apply, .function = Function::Abs, .parts = {base}});
         result = algebra_.multiply(result, Monomial{.powers = {{base, power}}});

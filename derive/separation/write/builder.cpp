@@ -14,7 +14,10 @@ Builder::Builder(Cascade& cascade, Plan& plan, NormalForm& normal, NormalForm& t
       tail_(tail),
       algebra_(cascade.algebra()),
       diagram_(cascade.diagram()),
-      stored_types_(stored) {
+      judged_{cascade, plan, normal, tail, stored},
+      tail_judge_(judged_, [this](PolynomialId form) {
+          return "`" + text_of(expression(form, Where::Tail)) + "`";
+      }) {
     result_.axes = cascade.axes();
     for (const Array& each : diagram_.arrays) names_.insert(each.name);
     register_forms();
@@ -263,13 +266,12 @@ Accumulator Builder::finish() {
     });
     for (const std::uint32_t state : order) build_state(state);
     drop_unused_tail();
-    oblige_differences();
-    oblige_small_factors();
-    oblige_exponents_apart();
-    oblige_scales();
-    oblige_running();
-    oblige_rounded_divisors();
-    oblige_tail();
+    judge_differences(judged_, judgements_);
+    judge_scales(judged_, judgements_);
+    judge_running_sums(judged_, judgements_);
+    judge_rounded_divisors(judged_, judgements_);
+    tail_judge_.judge(judgements_);
+    result_.obligations = judgements_.all();
     std::vector<Statement> mapped = chunk_statements();
     result_.body = std::move(mapped);
     for (Statement& each : body_) result_.body.push_back(std::move(each));

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "derive/accumulator.h"
+#include "derive/separation/judge/judge.h"
 #include "derive/separation/place/plan.h"
 
 namespace napkin::separation {
@@ -68,7 +69,9 @@ private:
     NormalForm& tail_;
     Algebra& algebra_;
     const Diagram& diagram_;
-    const std::map<ArrayId, ElementType>& stored_types_;
+    Judged judged_;
+    Judgements judgements_;
+    TailJudge tail_judge_;
     Accumulator result_;
     std::optional<Diagram> scope_;  ///< the diagram with this accumulator's arrays, for text
     std::set<std::string> names_;
@@ -88,16 +91,15 @@ private:
     std::map<PolynomialId, ArrayId> chunk_forms_;
     std::map<PolynomialId, ArrayId> tail_forms_;
     std::set<ArrayId> tail_done_;
-    std::set<TermId> scaled_used_;           ///< gauges of sums that a result is made of
-    std::set<PolynomialId> tail_exponents_;  ///< exponents in results that nothing bounds
-    std::set<ArrayId> excluded_;             ///< being defined: not to be read
-    std::uint32_t serving_ = 0;              ///< the fold whose helpers are being written
+    std::set<ArrayId> excluded_;  ///< being defined: not to be read
+    std::uint32_t serving_ = 0;   ///< the fold whose helpers are being written
 
     // builder.cpp: arrays and the order of things
     ArrayId make_array(const std::string& name, std::vector<AxisId> axes, ElementType type);
     [[nodiscard]] std::string base_name(std::uint32_t fold) const;
     [[nodiscard]] const Diagram& scope();
     [[nodiscard]] std::string text_of(const Expression& written);
+    [[nodiscard]] std::string quoted(ArrayId id) const { return "`" + array(id).name + "`"; }
     [[nodiscard]] BoxId box_of(std::uint32_t fold) const;
     [[nodiscard]] Span span_of(std::uint32_t fold) const;
     [[nodiscard]] Statement statement(ArrayId target, Expression value) const;
@@ -127,7 +129,6 @@ private:
     [[nodiscard]] std::optional<ArrayId> hoisted(TermId id) const;
     ArrayId hoist(TermId id, const char* suffix, std::variant<Map, Fold> body, Where where);
     Expression product(const Monomial& monomial, double coefficient, Where where);
-    [[nodiscard]] bool reads_elsewhere(TermId term) const;
     [[nodiscard]] bool reads_elsewhere(const Monomial& monomial) const;
     [[nodiscard]] std::vector<TermId> guards_of(const Monomial& monomial) const;
     std::vector<Factor> factors_of(Monomial monomial, Where where);
@@ -143,7 +144,6 @@ private:
 
     // states.cpp, means.cpp, exponents.cpp, selections.cpp: states
     void mark_gauges();
-    void find_means(TermId term);
     void find_means(PolynomialId polynomial);
     void build_held_mean(std::uint32_t mean);
     void build_running_mean(std::uint32_t mean);
@@ -182,64 +182,6 @@ private:
     void initialise(ArrayId target, Expression value);
     void keep_state(std::uint32_t state);
 
-    // judge/hazards.cpp, judge/differences.cpp: what finite arithmetic could spoil
-    void oblige(Obligation obligation);
-    [[nodiscard]] std::string name_of_term(TermId term);
-    [[nodiscard]] std::string gauges_of(std::uint32_t fold);
-    void oblige_differences();
-    void oblige_small_factors();
-    void oblige_exponents_apart();
-    void oblige_operand(PolynomialId gauge, bool same);
-    [[nodiscard]] std::set<std::uint32_t> gauge_states(PolynomialId gauge);
-    /// What makes a sum vanish.
-    struct Vanishing {
-        std::string exponent;
-        std::string at;
-        std::string safer;
-    };
-    [[nodiscard]] std::optional<Vanishing> vanishing(PolynomialId form);
-    [[nodiscard]] std::optional<Vanishing> vanishing(TermId factor, double power);
-    [[nodiscard]] std::vector<TermId> scaled_by(TermId term);
-    /// A value, and what it is divided by.
-    struct Scale {
-        TermId value;
-        TermId scale;
-    };
-    [[nodiscard]] std::optional<Scale> lost_scale(const Monomial& product);
-    void oblige_scales();
-    void oblige_rounded_divisors();
-    [[nodiscard]] bool is_at_least_one(TermId factor);
-    void oblige_divisor(std::uint32_t state);
-    void exponents_in(TermId id, std::set<PolynomialId>& exponents);
-    void exponents_in(PolynomialId form, std::set<PolynomialId>& exponents);
-    void oblige_exponent(PolynomialId exponent, const std::string& safer = "");
-    void oblige_exponents(std::uint32_t state);
-    void oblige_running();
-    [[nodiscard]] static std::string largest_term_text(const std::string& name);
-
-    // judge/tail.cpp: the same after the last chunk
-    void note_tail(PolynomialId form);
-    void note_tail(TermId id);
-    [[nodiscard]] std::string tail_text(PolynomialId form);
-    [[nodiscard]] bool may_vanish(TermId factor);
-    [[nodiscard]] std::optional<TermId> vanishing_factor(const Polynomial& sum,
-                                                         PolynomialId exponent);
-    void oblige_vanishing(PolynomialId sum);
-    void withdraw_largest_terms(PolynomialId sum);
-    void oblige_tail();
-
-    // judge/rounded_bounds.cpp: bounds that earlier regions saved
-    /// An array that a bound depends on, saved in a short type.
-    struct RoundedBound {
-        ArrayId array;
-        ElementType type;
-        bool is_bound = true;  ///< it is what is subtracted
-    };
-    [[nodiscard]] ElementType type_read(ArrayId array) const;
-    [[nodiscard]] std::optional<RoundedBound> rounded_bound(PolynomialId exponent, ArrayId saved);
-    void describe_rounded(Obligation& made, const RoundedBound& bound);
-    [[nodiscard]] bool is_bounded_by_saved(PolynomialId exponent);
-
     // stored.cpp
     ArrayId stored_part(const StateVariable& state);
     [[nodiscard]] static Monomial beside_stored(const StateVariable& state, const Monomial& whole);
@@ -259,9 +201,6 @@ private:
                       const std::function<Expression(const Expression&)>& written);
     [[nodiscard]] Statement rewritten(const Statement& source);
 };
-
-/// An obligation that is met.
-[[nodiscard]] Obligation about(Hazard hazard, std::string text = "");
 
 /// The identity of a monoid's component, as an expression.
 [[nodiscard]] Expression identity_of(const Diagram& diagram, MonoidId monoid,

@@ -102,6 +102,24 @@ AccumulatorText text_of(const Diagram& diagram, const Accumulator& accumulator) 
                                 separation::value_text(scope, statement, i));
         return lines;
     };
+    std::vector<std::string> inside;
+    const auto add = [&](const Accumulator& within, const std::string& around,
+                         const auto& self) -> void {
+        for (const Accumulator& each : within.inside) {
+            std::string over = around + (around.empty() ? "over " : ", ");
+            for (const AxisId axis : each.axes)
+                over += (axis == each.axes.front() ? "" : ", ") + diagram[axis].name;
+            const auto add_lines = [&](const std::vector<Statement>& phase, const std::string& of) {
+                for (const std::string& line : lines_of(phase))
+                    inside.push_back(of.empty() ? line : of + ": " + line);
+            };
+            add_lines(each.initial, around);
+            self(each, over, self);
+            add_lines(each.body, over);
+            add_lines(each.tail, around);
+        }
+    };
+    add(accumulator, "", add);
     const StateText texts(scope, accumulator);
     std::vector<std::string> reasons;
     for (const AccumulatorState& state : accumulator.states)
@@ -113,13 +131,11 @@ AccumulatorText text_of(const Diagram& diagram, const Accumulator& accumulator) 
     provided.insert(provided.end(), accumulator.conditions.begin(), accumulator.conditions.end());
     AccumulatorText text;
     for (const AxisId axis : accumulator.axes) text.axes.push_back(diagram[axis].name);
-    text.sections = {{"initial", lines_of(accumulator.initial)},
-                     {"body", lines_of(accumulator.body)},
-                     {"repair", repairs_of(scope, accumulator)},
-                     {"tail", lines_of(accumulator.tail)},
-                     {"states", std::move(reasons)},
-                     {"provided", std::move(provided)},
-                     {"unsafe", std::move(unsafe)}};
+    text.sections = {
+        {"initial", lines_of(accumulator.initial)}, {"inside", std::move(inside)},
+        {"body", lines_of(accumulator.body)},       {"repair", repairs_of(scope, accumulator)},
+        {"tail", lines_of(accumulator.tail)},       {"states", std::move(reasons)},
+        {"provided", std::move(provided)},          {"unsafe", std::move(unsafe)}};
     std::erase_if(text.sections, [](const auto& section) { return section.lines.empty(); });
     return text;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/write/builder.h"
 #include "diagrams/contains.h"
 #include "diagrams/infinity.h"
@@ -85,7 +86,7 @@ Expression Builder::relative(PolynomialId varying, PolynomialId gauge) {
     };
     for (const auto& [maximum, factor] : maxima_in(gauge)) {
         const PolynomialId m = algebra_.atom(maximum);
-        for (const std::uint32_t fold : plan_.folds_in(m)) {
+        for (const std::uint32_t fold : folds_in(algebra_, m)) {
             const PolynomialId values = algebra_.multiply(plan_.form(fold), factor);
             if (!contains_all(values)) continue;
             rest = algebra_.subtract(rest, values);
@@ -107,7 +108,10 @@ Expression Builder::relative(PolynomialId varying, PolynomialId gauge) {
         else
             plain = algebra_.add(plain, algebra_.monomial(mono, coefficient));
     }
-    oblige_operand(gauge, whole.has_value());
+    std::set<std::uint32_t> states;
+    for (const std::uint32_t fold : folds_in(algebra_, gauge))
+        states.insert(plan_.gauge_state(fold));
+    judgements_.add(same_operand(quoted(state_arrays_.at(*states.begin())), whole.has_value()));
     if (!whole) whole = expression(std::exchange(plain, kZero), Where::Chunk);
     if (others != kZero)
         whole =
@@ -129,10 +133,7 @@ ArrayId Builder::weight(PolynomialId varying, PolynomialId gauge) {
     const std::set<AxisId>& of_gauge = algebra_.class_of(gauge).axes;
     axes.insert(of_gauge.begin(), of_gauge.end());
     const std::string exponent = text_of(std::get<Apply>(value.node).arguments.front());
-    Obligation bounded;
-    bounded.hazard = Hazard::Overflow;
-    bounded.text = "the exponent `" + exponent + "` is at most 0";
-    oblige(std::move(bounded));
+    judgements_.add(about(Hazard::Overflow, "the exponent `" + exponent + "` is at most 0"));
     const ArrayId made = helper("_weight", axes, std::move(value));
     weights_.emplace(key, made);
     return made;

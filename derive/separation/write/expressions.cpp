@@ -274,26 +274,20 @@ Expression Builder::product(const Monomial& monomial, double coefficient, Where 
 
 /// Whether an element is read at a computed index or along an axis of another size, so that it may
 /// lie outside of the array.
-bool Builder::reads_elsewhere(TermId id) const {
-    const Term& term = algebra_[id];
-    for (std::size_t i = 0; term.kind == Kind::Read && i < term.parts.size(); ++i) {
-        const Term& at = algebra_[term.parts[i]];
-        const AxisId own = diagram_[ArrayId{term.ref}].axes[i];
-        if (at.kind != Kind::Axis || diagram_[AxisId{at.ref}].size != diagram_[own].size)
-            return true;
-    }
-    if (term.kind == Kind::Sum) {
-        const auto& terms = algebra_[PolynomialId{term.ref}].terms;
-        return std::any_of(terms.begin(), terms.end(),
-                           [&](const auto& each) { return reads_elsewhere(each.first); });
-    }
-    return std::any_of(term.parts.begin(), term.parts.end(),
-                       [&](TermId part) { return reads_elsewhere(part); });
-}
-
 bool Builder::reads_elsewhere(const Monomial& monomial) const {
-    return std::any_of(monomial.powers.begin(), monomial.powers.end(),
-                       [&](const auto& each) { return reads_elsewhere(each.first); });
+    const auto elsewhere = [&](TermId id) {
+        const Term& term = algebra_[id];
+        for (std::size_t i = 0; term.kind == Kind::Read && i < term.parts.size(); ++i) {
+            const Term& at = algebra_[term.parts[i]];
+            const AxisId own = diagram_[ArrayId{term.ref}].axes[i];
+            if (at.kind != Kind::Axis || diagram_[AxisId{at.ref}].size != diagram_[own].size)
+                return true;
+        }
+        return false;
+    };
+    return std::any_of(monomial.powers.begin(), monomial.powers.end(), [&](const auto& factor) {
+        return mentions(algebra_, factor.first, elsewhere);
+    });
 }
 
 /// Conditions under which the product is formed. Those that became masks of its exponent make it 0,

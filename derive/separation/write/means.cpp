@@ -1,22 +1,16 @@
 // Means in the body: constant ones from the first chunk that has an element, moving ones between
 // gauges and the states that are relative to them.
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/write/builder.h"
 #include "diagrams/infinity.h"
 
 namespace napkin::separation {
 
-void Builder::find_means(TermId id) {
-    const Term term = algebra_[id];
-    if (term.kind == Kind::Mean) (void)mean_array(term.ref);
-    if (term.kind == Kind::Sum) find_means(PolynomialId{term.ref});
-    for (const TermId part : term.parts) find_means(part);
-}
-
 void Builder::find_means(PolynomialId polynomial) {
-    for (const auto& [mono, coefficient] : Polynomial(algebra_[polynomial]).terms) {
-        for (const auto& [term, power] : mono.powers) find_means(term);
-        if (mono.exponent != kZero) find_means(mono.exponent);
-    }
+    (void)mentions(algebra_, polynomial, [&](TermId id) {
+        if (algebra_[id].kind == Kind::Mean) (void)mean_array(algebra_[id].ref);
+        return false;
+    });
 }
 
 /// The mean of the first chunk that has an element, infinite until then.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <utility>
 
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/write/builder.h"
 #include "diagrams/infinity.h"
 
@@ -17,7 +18,7 @@ Expression identity_of(const Diagram& diagram, MonoidId monoid, std::uint32_t co
 
 void Builder::mark_gauges() {
     for (std::size_t i = 0; i < plan_.states().size(); ++i) {
-        for (const std::uint32_t fold : plan_.folds_in(plan_.states()[i].gauge))
+        for (const std::uint32_t fold : folds_in(algebra_, plan_.states()[i].gauge))
             (void)plan_.gauge_state(fold);
         for (const auto& [gauge, power] : plan_.states()[i].shifts)
             if (algebra_[gauge].kind == Kind::Fold) (void)plan_.gauge_state(algebra_[gauge].ref);
@@ -320,8 +321,8 @@ void Builder::keep_state(std::uint32_t state) {
         kept.action.shifts.push_back({gauge_array(gauge), power});
     for (const StateVariable::Lower& lower : variable.lower)
         kept.action.lower.push_back({state_array(lower.state), lower.ways, lower.steps});
-    oblige_divisor(state);
-    oblige_exponents(state);
+    judge_divisor(judged_, state, quoted(kept.state), judgements_);
+    judge_exponents(judged_, state, judgements_);
     result_.states.push_back(std::move(kept));
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "derive/separation/algebra/mentions.h"
 #include "derive/separation/write/builder.h"
 #include "diagrams/contains.h"
 
@@ -23,37 +24,23 @@ double common_magnitude(const Polynomial& sum) {
 
 /// Whether every fold in the term is a state as it stands, so that the user's own form is safe.
 bool Builder::plain(TermId id) {
-    const Term term = algebra_[id];
-    if (term.kind == Kind::Fold) {
-        const Form value = tail_.of(id);
+    return !mentions(algebra_, id, [&](TermId part) {
+        if (algebra_[part].kind != Kind::Fold) return false;
+        const Form value = tail_.of(part);
         invariant(value.has_value(), "a fold that was planned has no value");
-        return algebra_[algebra_.term_of(*value)].kind == Kind::State;
-    }
-    return std::all_of(term.parts.begin(), term.parts.end(),
-                       [&](TermId part) { return plain(part); });
+        return algebra_[algebra_.term_of(*value)].kind != Kind::State;
+    });
 }
 
 /// Whether a sum of exponentials in it is formed relative to the largest exponent.
 bool Builder::is_scaled(PolynomialId form) {
-    const std::function<bool(TermId)> scaled = [&](TermId id) {
-        const Term& term = algebra_[id];
-        if (tail_.scaled_sums().contains(id)) return true;
-        if (term.kind == Kind::Sum) return is_scaled(PolynomialId{term.ref});
-        return std::any_of(term.parts.begin(), term.parts.end(), scaled);
-    };
-    const auto& terms = algebra_[form].terms;
-    return std::any_of(terms.begin(), terms.end(), [&](const auto& term) {
-        const Monomial& mono = term.first;
-        return (mono.exponent != kZero && is_scaled(mono.exponent)) ||
-               std::any_of(mono.powers.begin(), mono.powers.end(),
-                           [&](const auto& factor) { return scaled(factor.first); });
-    });
+    return mentions(algebra_, form, [&](TermId id) { return tail_.scaled_sums().contains(id); });
 }
 
 Expression Builder::tail_value(TermId term) {
     const Form form = tail_.of(term);
     if (!form || (plain(term) && !is_scaled(*form))) return expression(term, Where::Tail);
-    note_tail(*form);
+    tail_judge_.note(*form);
     return expression(*form, Where::Tail);
 }
 
@@ -159,7 +146,7 @@ PolynomialId Builder::scaled_difference(PolynomialId sum) {
 
 /// The value of a fold over states; a sum over other axes that was put off becomes a fold again.
 Statement Builder::fold_result(ArrayId target, PolynomialId form) {
-    note_tail(form);
+    tail_judge_.note(form);
     const Term sum = algebra_[algebra_.term_of(form)];
     if (sum.kind != Kind::Inner) return statement(target, expression(form, Where::Tail));
     Fold fold;

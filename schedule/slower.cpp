@@ -1,31 +1,24 @@
-#include "codegen/slower.h"
+#include "schedule/slower.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace napkin {
+namespace napkin::schedule {
 namespace {
-
-using schedule::Body;
-using schedule::BufferId;
-using schedule::ChunkLoop;
-using schedule::Item;
-using schedule::Op;
-using schedule::OpId;
 
 bool contains(const std::vector<BufferId>& buffers, BufferId buffer) {
     return std::find(buffers.begin(), buffers.end(), buffer) != buffers.end();
 }
 
-bool is_operand(const schedule::Program& program, BufferId buffer) {
+bool is_operand(const Program& program, BufferId buffer) {
     return std::any_of(program.ops.begin(), program.ops.end(), [&](const Op& op) {
         return op.kind == Op::Kind::Multiply && contains(op.reads, buffer);
     });
 }
 
 /// What is slow about bringing an operand of a product.
-std::optional<std::string> slowness(const schedule::Program& program, const Op& op) {
+std::optional<std::string> slowness(const Program& program, const Op& op) {
     if (op.writes.empty() || !is_operand(program, op.writes.front())) return std::nullopt;
     if (program.apart(op.id) && !op.box)
         return fmt::format("its warp groups wait for threads that copy, since {}", op.unboxed);
@@ -35,8 +28,7 @@ std::optional<std::string> slowness(const schedule::Program& program, const Op& 
     return std::nullopt;
 }
 
-std::optional<std::string> slowness_in(const schedule::Program& program, const Body& body,
-                                       bool in_loop) {
+std::optional<std::string> slowness_in(const Program& program, const Body& body, bool in_loop) {
     for (const Item& item : body) {
         std::optional<std::string> found;
         if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node))
@@ -50,8 +42,8 @@ std::optional<std::string> slowness_in(const schedule::Program& program, const B
 
 }  // namespace
 
-std::optional<std::string> why_slower(const schedule::Program& program) {
+std::optional<std::string> why_slower(const Program& program) {
     return slowness_in(program, program.body, false);
 }
 
-}  // namespace napkin
+}  // namespace napkin::schedule

@@ -1,0 +1,19 @@
+// Where a search may begin: the diagram as it is given, and as laws of rings rewrite it.
+#pragma once
+
+#include <vector>
+
+#include "derive/state.h"
+
+namespace napkin {
+
+struct Start {
+    std::vector<Command> commands;  ///< from the plain diagram
+    State state;                    ///< in which nothing is fused or tiled
+};
+/// The plain diagram first. In others one product with a sum
+/// is multiplied out (`distribute`), where that leaves a sum over the same axes which lacks an axis
+/// of the result, so that it need be computed once: of a norm's bias and a linear layer's weights.
+[[nodiscard]] std::vector<Start> starts_of(const Diagram& diagram);
+
+}  // namespace napkin

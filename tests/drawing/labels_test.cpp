@@ -1,0 +1,52 @@
+// What is written in boxes: calls as they were written, formulas in lines, masks by their names.
+#include <doctest/doctest.h>
+
+#include "derive/state.h"
+#include "diagrams/check.h"
+#include "diagrams/drawing/units.h"
+
+namespace napkin::test {
+
+namespace {
+
+/// The lines in the box of `output Y[n, c] = <value>`, parted by ` | `; empty where it has no box.
+std::string box_of(const std::string& value, const std::string& weave = "") {
+    SourceMap sources;
+    const Result<Checked> checked =
+        load_diagram(sources, "box.ncd",
+                     "diagram box {\n  axis n = 8, c = 4\n"
+                     "  input A[n, c], B[n, c], C[n, c] : f32\n  output Y[n, c] : f32 = " +
+                         value + "\n" + weave + "}\n");
+    REQUIRE(checked.has_value());
+    const State state = initial_state(checked->diagram);
+    const std::vector<drawing::Unit> units = drawing::units_of(state.diagram, state.relabelling);
+    std::string text;
+    for (const drawing::MathText& line : units.back().label)
+        text += (text.empty() ? "" : " | ") + to_unicode(line);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("boxes show calls of the library as they were written") {
+    CHECK_EQ(box_of("silu(A[n, c]) * B[n, c]"), "silu(A)·B");
+    CHECK_EQ(box_of("gelu(A[n, c] + B[n, c]) + C[n, c]"), "gelu(A+B)+C");
+    CHECK_EQ(box_of("1 - softcap(A[n, c], 30)"), "1−softcap(A,30)");
+    CHECK_EQ(box_of("logsumexp[c](A[n, c]) - B[n, c]"), "logsumexp(A)−B");
+    // Weaves give what is folded on the way more axes.
+    CHECK_EQ(box_of("logsumexp[c](A[n, c]) - B[n, c]", "  weave h = 2\n"), "logsumexp(A)−B");
+    CHECK_EQ(box_of("if causal[n, c]() then A[n, c] else -inf"), "causal | mask");
+}
+
+TEST_CASE("what only resembles a call is the formula that it is") {
+    CHECK_EQ(box_of("silu(A[n, c]) * A[n, c] / (1 + exp(-B[n, c]))"), "silu(A)·A | /(1+exp(−B))");
+    CHECK_EQ(box_of("A[n, c] / (1 + exp(-B[n, c]))"), "A/(1+exp(−B))");
+}
+
+TEST_CASE("formulas in boxes break in no subscript, and name what indices hide") {
+    CHECK_EQ(box_of("max(n, c) A[n, c] * B[n, c] * C[n, c] - C[n, c] * A[n, c]"),
+             "max_n,c(A·B·C) | −C·A");
+    CHECK_EQ(box_of("B[n, c] + (if n < c then A[n, c] else 0)"), "B+mask(A)");
+}
+
+}  // namespace napkin::test
