@@ -42,13 +42,20 @@ void add_targets(std::set<ArrayId>& arrays, const Statement& statement) {
     arrays.insert(statement.targets.begin(), statement.targets.end());
 }
 
-/// The region's statements as its accumulator runs them: a diagram of one chunk.
-Diagram chunk_of(const Diagram& diagram, const Accumulator& accumulator) {
+/// The region's statements as its accumulator runs them: a diagram of one chunk, with what other
+/// regions read of it.
+Diagram chunk_of(const Diagram& diagram, const Region& region, const Accumulator& accumulator) {
     Diagram chunk = diagram;
     chunk.arrays.insert(chunk.arrays.end(), accumulator.arrays.begin(), accumulator.arrays.end());
     chunk.statements = accumulator.body;
     chunk.statements.insert(chunk.statements.end(), accumulator.tail.begin(),
                             accumulator.tail.end());
+    std::set<ArrayId> made;
+    for (const StatementId id : region.statements) add_targets(made, diagram[id]);
+    for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
+        if (!contains(region.statements, StatementId{i}) &&
+            reads_any(diagram.statements[i], made))
+            chunk.statements.push_back(diagram.statements[i]);
     return chunk;
 }
 
@@ -187,7 +194,7 @@ void move_all(std::vector<Item>& from, std::vector<Item>& to) {
 std::variant<Accumulator, NotApplicable> nested(const Diagram& diagram, const Region& region,
                                                 Accumulator outer, const std::vector<AxisId>& inner,
                                                 const std::map<ArrayId, ElementType>& stored) {
-    const Diagram chunk = chunk_of(diagram, outer);
+    const Diagram chunk = chunk_of(diagram, region, outer);
     Parts parts = parts_of(chunk, outer.body, inner);
     if (std::optional<NotApplicable> refused =
             why_not_apart(diagram, region, chunk, outer, parts, inner))

@@ -64,6 +64,17 @@ TEST_CASE("nested: below other groups, unstreamed, and with other sizes it compu
     }
 }
 
+TEST_CASE("nested: what only another region reads of an inner fold is kept") {
+    const Diagram diagram = load(
+        "diagram parts {\n"
+        "  axis n = 4, e = 8\n"
+        "  input G[n, e] : f16\n"
+        "  output best[n] = argmax(e) G[n, e]\n"
+        "}\n");
+    check_against_reference(derive(
+        diagram, "stream n by 1\nsplit-stream e by 4\nstream e_in by 2 in best_at_part"));
+}
+
 TEST_CASE("nested: what does not lie inside a chunk is refused, with the way out") {
     struct Case {
         std::string diagram;
