@@ -83,6 +83,34 @@ std::vector<std::pair<TracedValue, TracedValue>> ProvenanceDomain::select(
 
 namespace {
 
+/// The real numbers in double, noticing where rounding swallows most of a summand: what is compared
+/// after that shows nothing of real arithmetic.
+class WatchedReals : public RealDomain {
+public:
+    [[nodiscard]] double apply(Function function, std::span<const double> arguments) {
+        if (function == Function::Add || function == Function::Subtract) {
+            const double left = std::abs(arguments[0]);
+            const double right = std::abs(arguments[1]);
+            const double least = std::min(left, right);
+            swallowed_ |= least != 0 && std::isfinite(left + right) &&
+                          least < kSwallowed * std::max(left, right);
+        }
+        return RealDomain::apply(function, arguments);
+    }
+    template <class Rule>
+    void absorb(MonoidId monoid, std::span<const double> identity, std::vector<double>& state,
+                std::span<const double> element, const Rule& rule) {
+        if (monoid != kSum) return RealDomain::absorb(monoid, identity, state, element, rule);
+        const double both[] = {state[0], element[0]};
+        state[0] = apply(Function::Add, both);
+    }
+    [[nodiscard]] bool swallowed() const { return swallowed_; }
+
+private:
+    static constexpr double kSwallowed = 1e-13;  // leaves ten bits of it
+    bool swallowed_ = false;
+};
+
 /// Inputs with a set each, and what their elements are called.
 class NamedInputs {
 public:
@@ -185,8 +213,8 @@ public:
     [[nodiscard]] bool depends(const std::string& output, std::size_t at,
                                const std::vector<std::size_t>& inputs) const {
         const ArrayId array = *find_array(plain_, output);
-        return changes(inputs, [&](RealDomain& reals, Grids<double> grids) {
-            return PlainEvaluator<RealDomain>(reals, plain_, std::move(grids))
+        return changes(inputs, [&](WatchedReals& reals, Grids<double> grids) {
+            return PlainEvaluator<WatchedReals>(reals, plain_, std::move(grids))
                 .run()
                 .at(array)
                 .values[at];
@@ -197,7 +225,7 @@ public:
     [[nodiscard]] bool program_depends(const std::string& output, std::size_t at,
                                        const std::vector<std::size_t>& inputs) const {
         const ArrayId array = *find_array(derived_, output);
-        return changes(inputs, [&](RealDomain& reals, const Grids<double>& grids) {
+        return changes(inputs, [&](WatchedReals& reals, const Grids<double>& grids) {
             return run_program(reals, derived_, program_, renamed_grids(derived_, plain_, grids))
                 .device.values.at(array)
                 .values[at];
@@ -212,8 +240,8 @@ private:
         tried_ += steps_;
         if (tried_ > kMostTried)
             throw TooMuchWork("operations to try out what outputs depend on", kMostTried);
-        RealDomain reals;
-        const double before = value_at(reals, names_.values());
+        WatchedReals usual;
+        const double before = value_at(usual, names_.values());
         for (const double change : {3.0, -3.0, 100.0, -100.0, 0.5, -0.5}) {
             Grids<double> grids = names_.values();
             double factor = 1;  // another for each: what adds up to nothing would hide
@@ -221,8 +249,10 @@ private:
                 factor = factor < 2 ? factor + 0.37 : 1;
                 names_.element(grids, input) += change * factor;
             }
+            WatchedReals reals;
             const double after = value_at(reals, std::move(grids));
-            const bool same = std::abs(after - before) <= kSame * (1 + std::abs(before)) ||
+            const bool same = (reals.swallowed() && !usual.swallowed()) ||
+                              std::abs(after - before) <= kSame * (1 + std::abs(before)) ||
                               after == before || (std::isnan(after) && std::isnan(before));
             if (!same) return true;
         }

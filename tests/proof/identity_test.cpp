@@ -168,6 +168,20 @@ TEST_CASE("provenance: what is read and does not matter is no leak") {
     CHECK(proof.ok());
 }
 
+TEST_CASE(
+    "provenance: a summand that rounding swallows when other values are tried is not missed") {
+    // What all elements have in common chooses nothing; it is a product of nine sums.
+    const proof::ProgramProof proof = prove_at(R"(diagram shifted {
+  axis x = 9, d = 2
+  input A[d, x]
+  T = prod(x) sum(d) A[d, x]
+  output C = argmax(d) (sqrt(1 + T ^ 2) + 0.37 * d)
+})",
+                                               "fuse all\nstream d by 6");
+    INFO(describe(proof));
+    CHECK(proof.ok());
+}
+
 TEST_CASE("roots: congruence with a bound, products of roots without") {
     const std::string head =
         "diagram roots {\n  axis q = 4, x = 9, d = 3\n  input S[q, x], V[x, d]\n";
