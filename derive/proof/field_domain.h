@@ -43,6 +43,9 @@ struct FieldSettings {
     /// Otherwise exponents are their values in Z_q, and roots are those among squares, where they
     /// are multiplicative: more identities come out, with no bound.
     bool strict = true;
+    /// In an exponent, elements that depend on exponentials are the sums and products that they are
+    /// written as, not each an unknown of its own: what streams a sum of `E * B` with E outside.
+    bool factored = false;
     bool operator==(const FieldSettings&) const = default;
 };
 
@@ -66,6 +69,7 @@ struct FieldUses {
     bool roots = false;
     bool flattened = false;  ///< a logarithm was used of which congruence alone is known
     bool nested = false;     ///< likewise an exponent that depends on an exponential
+    bool elements = false;   ///< an element that depends on an exponential was written
     /// The chance that two arguments of one random function are equal by accident, times q.
     double collisions = 0;
 };

@@ -96,8 +96,9 @@ FieldValue FieldDomain::written(const Array& array, ElementType /*tile*/, const 
     if (!element.finite() || !element.ring.exponential) return element;
     element = recognised(element);
     if (element.constant) return element;
-    // A logarithm is an exponent as it stands; other elements are taken whole.
-    if (!element.logarithmic) {
+    // A logarithm is an exponent as it stands; other elements are taken whole, or as written.
+    uses_.elements = true;
+    if (!element.logarithmic && !settings_.factored) {
         element.ring.q = InQ();
         element.ring.form = {};
         element.ring.known = InP();

@@ -19,9 +19,16 @@ constexpr int kTrialsWhereCompared = 16;
 
 // In the order of trying. Cells have no bound however exponents are kept.
 constexpr std::array kSettings = {
-    FieldSettings{Choices::Gauges, true},      FieldSettings{Choices::Gauges, false},
-    FieldSettings{Choices::FreeMonoids, true}, FieldSettings{Choices::FreeMonoids, false},
-    FieldSettings{Choices::Cells, false},
+    FieldSettings{Choices::Gauges, true, false},
+    FieldSettings{Choices::Gauges, true, true},
+    FieldSettings{Choices::Gauges, false, false},
+    FieldSettings{Choices::Gauges, false, true},
+    FieldSettings{Choices::FreeMonoids, true, false},
+    FieldSettings{Choices::FreeMonoids, true, true},
+    FieldSettings{Choices::FreeMonoids, false, false},
+    FieldSettings{Choices::FreeMonoids, false, true},
+    FieldSettings{Choices::Cells, false, false},
+    FieldSettings{Choices::Cells, false, true},
 };
 
 /// What was taken for unknown though it has an algebra: identities of it do not come out.
@@ -75,6 +82,7 @@ private:
     /// Whether these settings can tell more than those before.
     [[nodiscard]] bool worthwhile(const FieldSettings& settings) const {
         if (!met_) return true;
+        if (settings.factored && !met_->elements) return false;
         const bool chooses = met_->choices || met_->compares;
         if (settings.choices == Choices::Gauges)
             return met_->exponentials || met_->roots || chooses;
@@ -154,6 +162,7 @@ private:
         met_->compares = met_->compares || trial.uses.compares;
         met_->exponentials = met_->exponentials || trial.uses.exponentials;
         met_->roots = met_->roots || trial.uses.roots;
+        met_->elements = met_->elements || trial.uses.elements;
     }
 
     const Diagram& plain_;
@@ -176,7 +185,8 @@ std::string print(const FieldSettings& settings) {
     const char* choices = settings.choices == Choices::Gauges        ? "gauges"
                           : settings.choices == Choices::FreeMonoids ? "free monoids"
                                                                      : "cells";
-    return std::string(choices) + (settings.strict ? ", atoms" : ", residues");
+    return std::string(choices) + (settings.strict ? ", atoms" : ", residues") +
+           (settings.factored ? ", factored" : "");
 }
 
 }  // namespace napkin::proof

@@ -67,6 +67,23 @@ stream y by 3 in Z
     CHECK(identity_of(proof, "Z").degree.has_value());
 }
 
+TEST_CASE("an exponential that leaves a streamed sum stays a factor in the exponent") {
+    for (const char* outer : {"exp", "sigmoid", "tanh"})
+        for (const char* inner : {"exp", "sigmoid", "tanh"}) {
+            const std::string diagram = std::string("diagram gated {\n") +
+                                        "  axis q = 4, x = 2, d = 3\n"
+                                        "  input A[x], B[d, q]\n"
+                                        "  E[x] = " +
+                                        inner + "(A[x])\n" + "  T[x, d] = sum(q) E[x] * B[d, q]\n" +
+                                        "  output N[x, d] = " + outer + "(T[x, d])\n}\n";
+            const proof::ProgramProof proof = prove_at(diagram, "fuse all\nstream q by 2");
+            INFO(diagram, describe(proof));
+            CHECK(proof.ok());
+            CHECK(identity_of(proof, "N").settings.factored);
+            CHECK(identity_of(proof, "N").degree.has_value());
+        }
+}
+
 TEST_CASE("top-k and argmax") {
     const std::string diagram = R"(diagram routing {
   axis n = 3, e = 11, k = 3, d = 4

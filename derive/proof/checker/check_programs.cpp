@@ -17,7 +17,10 @@ namespace {
 FieldSettings settings_named(const std::string& reading) {
     for (const Choices choices : {Choices::Gauges, Choices::FreeMonoids, Choices::Cells})
         for (const bool strict : {true, false})
-            if (print(FieldSettings{choices, strict}) == reading) return {choices, strict};
+            for (const bool factored : {false, true})
+                if (const FieldSettings settings{choices, strict, factored};
+                    print(settings) == reading)
+                    return settings;
     throw MalformedCertificate("no reading `" + reading + "`");
 }
 
