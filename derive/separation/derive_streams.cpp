@@ -158,14 +158,14 @@ std::optional<ArrayId> copied_by(const Diagram& chunk, const Statement& statemen
     return element->array;
 }
 
-/// A state that becomes an array as it is, is that array, where all of them do.
+/// A state that becomes one array as it is, is that array, where all of them do.
 void unite_copies(const Diagram& chunk, Accumulator& inner) {
     std::map<ArrayId, ArrayId> united;
     for (const Statement& statement : inner.tail) {
         const std::optional<ArrayId> state = copied_by(chunk, statement);
         const Array& target = chunk[statement.targets.front()];
         if (!state || state->index() < chunk.arrays.size() || target.rounds) return;
-        united[*state] = statement.targets.front();
+        if (!united.emplace(*state, statement.targets.front()).second) return;
     }
     if (united.size() != inner.arrays.size() || !inner.gauges.empty()) return;
     inner.tail.clear();

@@ -75,6 +75,19 @@ TEST_CASE("nested: what only another region reads of an inner fold is kept") {
         diagram, "stream n by 1\nsplit-stream e by 4\nstream e_in by 2 in best_at_part"));
 }
 
+TEST_CASE("nested: one inner fold may be two arrays") {
+    const Diagram diagram = load(
+        "diagram chain {\n"
+        "  axis i = 2, j = 6, k = 5, l = 3\n"
+        "  input A[i, j], B[j, k], C[k, l], D[i, k]\n"
+        "  T[i, k] = sum(j) A[i, j] * B[j, k]\n"
+        "  output Y[i, l] = sum(k) T[i, k] * C[k, l]\n"
+        "  output Z[i] = sum(k) T[i, k] * D[i, k]\n"
+        "}\n");
+    check_against_reference(
+        derive(diagram, "recompute T in Y\nfuse all\nstream k by 2\nstream j by 4"));
+}
+
 TEST_CASE("nested: what does not lie inside a chunk is refused, with the way out") {
     struct Case {
         std::string diagram;
