@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "diagrams/index/mask.h"
 #include "schedule/fit_copies.h"
 #include "schedule/form.h"
 
@@ -46,7 +47,8 @@ public:
           region_(region),
           plan_(plan),
           limits_(limits),
-          leaves_(leaves_of(region)) {}
+          leaves_(leaves_of(region)),
+          loops_(loops_of(region)) {}
 
     Program run() {
         program_.agents = {{Agent::Job::Compute, plan_.warps_down * plan_.warps_across},
@@ -59,7 +61,10 @@ private:
     void visit(const Body& body) {
         std::vector<std::pair<Ring, std::vector<std::size_t>>> rings;
         for (const Item& item : body) {
-            if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) visit(loop->body);
+            if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&item.node)) {
+                visit(loop->body);
+                if (is_searched(*loops_[loop->source]) && copies(loop->body)) add_list(*loop);
+            }
             const OpId* id = std::get_if<OpId>(&item.node);
             if (id == nullptr || program_[*id].completion != Completion::CopyGroup) continue;
             Op& op = program_[*id];
@@ -85,6 +90,24 @@ private:
         }
     }
 
+    /// Whether no closed form says which chunks a loop visits, and no data.
+    [[nodiscard]] bool is_searched(const Loop& loop) const {
+        if (loop.visible.empty() || !loop.data_masks.empty()) return false;
+        const index::Mask mask(region_.axes, loop.visible);
+        return !mask.where_met().empty() && !mask.chunks_met(loop.axis, loop.size, true);
+    }
+    [[nodiscard]] bool copies(const Body& body) const {
+        return std::any_of(body.begin(), body.end(), [&](const Item& item) {
+            const OpId* id = std::get_if<OpId>(&item.node);
+            return id != nullptr && program_.apart(*id);
+        });
+    }
+    void add_list(const ChunkLoop& loop) {
+        const std::string name = region_.axes[loop.axis.index()].name + "_list";
+        program_.lists[loop.source] = BufferId{static_cast<std::uint32_t>(program_.buffers.size())};
+        program_.buffers.push_back({name, Buffer::Place::Shared, kListBytes, 1, 0, true});
+    }
+
     void fit(Op& op) const {
         const Load& load = std::get<Load>(leaves_[op.leaf.index()]->node);
         std::variant<Box, std::string> found = box_of(region_, plan_, limits_, load);
@@ -99,6 +122,7 @@ private:
     const Plan& plan_;
     const Limits& limits_;
     std::vector<const TileStatement*> leaves_;
+    std::vector<const Loop*> loops_;
 };
 
 /// What uses a product's operands uses them until it is through.

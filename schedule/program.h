@@ -230,6 +230,9 @@ struct Program {
     /// Marks of a loop's chunks, where data decides which are visited, by the loop's source: a byte
     /// a chunk, as far as they go.
     std::map<std::uint32_t, BufferId> marks;
+    /// By a loop's source: where the agent that copies lists its chunks for the others, which so
+    /// look for none themselves.
+    std::map<std::uint32_t, BufferId> lists;
     /// Through which warps combine values, where a fold does.
     std::optional<BufferId> scratch;
     std::int64_t shared_bytes = 0;
@@ -245,6 +248,11 @@ struct Program {
     }
     bool operator==(const Program&) const = default;
 };
+
+/// Chunks that a list holds at once, and what it takes of shared memory: two barriers and a number
+/// for each. A chunk is listed as 4 bytes, behind all of a tile one that says so.
+inline constexpr std::int64_t kListed = 8;
+inline constexpr std::int64_t kListBytes = kListed * (16 + 4);
 
 /// What operations and buffers are called, by their ids: `publish S_left`, `K`; of several with one
 /// name that loops work with, the second has `-2` behind it.

@@ -1,5 +1,6 @@
 // Runs both agents of a program against each other: each goes on until it has to wait for the
-// other. Contents of a ring are counted as they are filled.
+// other. Contents of a ring are counted as they are filled; a list of chunks is one whose contents
+// are the chunks of a loop and its end, which the others take a turn before.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,13 +30,16 @@ public:
         : program_(program), trips_of_tiles_(std::move(trips)), faults_(faults) {
         for (std::size_t r = 0; r < program.rings.size(); ++r)
             for (const BufferId buffer : program.rings[r].buffers) ring_of_[buffer] = r;
-        filled_.assign(program.rings.size(), 0);
+        for (const auto& [loop, buffer] : program.lists)
+            list_of_.emplace(loop, program.rings.size() + list_of_.size());
+        filled_.assign(program.rings.size() + list_of_.size(), 0);
         awaited_ = released_ = total_ = filled_;
     }
 
     void run() {
         for (const bool apart : {true, false}) {
             base_.clear();
+            listed_.clear();
             const auto tiles = static_cast<std::int64_t>(trips_of_tiles_.size());
             for (std::int64_t tile = 0; tile < tiles; ++tile) {
                 trips_ = trips_of_tiles_[static_cast<std::size_t>(tile)];
@@ -58,6 +62,7 @@ public:
 
 private:
     [[nodiscard]] std::int64_t stages_of(std::size_t ring) const {
+        if (ring >= program_.rings.size()) return kListed;
         return program_[program_.rings[ring].buffers.front()].stages;
     }
 
@@ -99,11 +104,26 @@ private:
         for (const Item& item : loop.body)
             if (const OpId* id = std::get_if<OpId>(&item.node))
                 if (!program_.apart(*id)) most = std::max(most, program_[*id].lead);
-        for (std::int64_t turn = -most; turn < trips_; ++turn) {
+        // A chunk is listed before it is filled, and taken a turn before anything is done to it.
+        if (!apart) list_chunk(loop, apart);
+        for (std::int64_t turn = apart ? 0 : -most; turn < trips_; ++turn) {
+            if (apart) list_chunk(loop, apart);
             turns_[&loop.body] = turn;
             visit(loop.body, turn, trips_, apart);
+            if (!apart && turn + most < trips_) list_chunk(loop, apart);
         }
+        if (apart) list_chunk(loop, apart);
         base_[&loop.body] += trips_;
+    }
+
+    /// One agent lists the next chunk of a loop, or its end; the others take it.
+    void list_chunk(const ChunkLoop& loop, bool apart) {
+        const auto list = list_of_.find(loop.source);
+        if (list == list_of_.end()) return;
+        const std::int64_t content = listed_[loop.source]++;
+        if (apart) return load_.push_back({Act::Kind::Fill, list->second, content, nullptr, {}});
+        for (const Act::Kind kind : {Act::Kind::Await, Act::Kind::Release})
+            compute_.push_back({kind, list->second, content, nullptr, {}});
     }
 
     /// The content of a ring is that of the body which fills it.
@@ -171,6 +191,8 @@ private:
     std::int64_t trips_ = 0;
     std::set<std::string>& faults_;
     std::map<BufferId, std::size_t> ring_of_;
+    std::map<std::uint32_t, std::size_t> list_of_;  // by loop: behind the rings
+    std::map<std::uint32_t, std::int64_t> listed_;
     std::map<const Body*, std::int64_t> base_;
     std::map<const Body*, std::int64_t> turns_;
     std::vector<Act> load_;

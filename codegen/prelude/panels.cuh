@@ -94,6 +94,34 @@ NK_DEVICE Ring<kStages> shared_ring(unsigned char* memory, int offset, const cha
     return {shared_tile<u64>(memory, offset, 2 * kStages, name)};
 }
 
+/// Where one thread lists chunks for the computing warps, and whether all of their tests are known
+/// to hold: as a ring of numbers.
+template <int kStages>
+struct ChunkList {
+    Ring<kStages> ring;
+    Shared<int> chunks;
+
+    NK_DEVICE void start(int users) const { ring.start(1, users); }
+    NK_DEVICE void put(int n, int chunk, bool whole) const {
+        ring.wait_free(n);
+        chunks[n % kStages] = whole ? chunk : ~chunk;
+        arrive(ring.barriers, ring.slot(n));
+    }
+    /// By a warp, which says in `whole` whether there is nothing to test.
+    NK_DEVICE int take(int n, bool& whole) const {
+        ring.wait_filled(n);
+        const int listed = chunks[n % kStages];
+        ring.release(n);
+        whole = listed >= 0;
+        return whole ? listed : ~listed;
+    }
+};
+template <int kStages>
+NK_DEVICE ChunkList<kStages> shared_list(unsigned char* memory, int offset, const char* name) {
+    return {shared_ring<kStages>(memory, offset, name),
+            shared_tile<int>(memory, offset + 16 * kStages, kStages, name)};
+}
+
 /// Starts the bulk copies of a tile, a panel each, from `at` of the array on, the contiguous
 /// dimension first: a part of content n of a ring.
 template <int kRank, class T, int kRows, int kColumns, int kStages>

@@ -94,6 +94,11 @@ bool TensorLowering::is_ring(schedule::BufferId buffer) const {
                        [&](const schedule::Ring& ring) { return ring.barriers == buffer; });
 }
 
+bool TensorLowering::is_list(schedule::BufferId buffer) const {
+    return std::any_of(schedule_.lists.begin(), schedule_.lists.end(),
+                       [&](const auto& list) { return list.second == buffer; });
+}
+
 /// Whether the block computes what is there, chunk after chunk in places of their own.
 bool TensorLowering::is_published(schedule::BufferId buffer) const {
     return schedule_[buffer].stages > 1 &&
@@ -126,6 +131,15 @@ void TensorLowering::declare_rings(Body& body) {
         start.push_back({Run{
             invoke(kernel::member(variable(name), "start"), {ring.bulk ? 1 : kGroup, warps})}});
     }
+    for (const auto& [loop, buffer] : schedule_.lists) {
+        const std::string name = names_.fresh(Names::identifier(schedule_[buffer].name));
+        lists_[loop].first = name;
+        body.push_back(define("auto", name,
+                              call({"shared_list", {schedule::kListed}},
+                                   {variable("memory"), schedule_[buffer].offset,
+                                    kernel::Expression(kernel::Quoted{name})})));
+        start.push_back({Run{invoke(kernel::member(variable(name), "start"), {warps})}});
+    }
     start.push_back({Run{call("fence_barriers")}});
     append(body, only_if(equal(thread_index(), 0), std::move(start)));
     body.push_back({kernel::Barrier{}});
@@ -146,6 +160,10 @@ Body TensorLowering::agent_of(bool apart) {
             counts_[loop] = names_.fresh("chunk_of_" + axis);
             body.push_back(kernel::declare("int", counts_[loop], 0));
         }
+    for (auto& [loop, list] : lists_) {
+        list.second = names_.fresh(list.first + "ed");
+        body.push_back(kernel::declare("int", list.second, 0));
+    }
     const schedule::Body items = items_of(schedule_, schedule_.body, apart);
     const auto lower_items = [&](Body& inside) {
         apart ? lower_fills(items, inside) : lower(items, inside);
@@ -265,10 +283,23 @@ void TensorLowering::lower_fill_loop(const schedule::ChunkLoop& loop, Body& body
     turns.step = loop.size;
     if (!code.next.empty()) turns.next = code.after(code.start);
     enter_chunk(code, turns.body);
+    const auto list = lists_.find(loop.source);
+    const auto put = [&](kernel::Expression chunk, kernel::Expression whole, Body& where) {
+        append(where, only_if(equal(thread_index(), variable("kThreads")),
+                              {put_listed(loop, std::move(chunk), std::move(whole))}));
+        where.push_back(kernel::add_to(variable(list->second.second), 1));
+    };
+    if (list != lists_.end()) {
+        const std::vector<ExpressionScope::Known> outer_known = known_;
+        kernel::Expression whole = untested(code.statement, turns.body);
+        known_ = outer_known;
+        put(variable(code.start), std::move(whole), turns.body);
+    }
     lower_fills(loop.body, turns.body);
     if (const auto count = counts_.find(loop.source); count != counts_.end())
         turns.body.push_back(kernel::add_to(variable(count->second), 1));
     body.push_back({std::move(turns)});
+    if (list != lists_.end()) put(code.end, true, body);
     ranges_[loop.axis] = code.outer;
 }
 

@@ -36,6 +36,7 @@ bool has_inner_loop(const Loop& loop) {
 }  // namespace
 
 kernel::Expression TensorLowering::ChunkLoop::after(const std::string& from) const {
+    if (!listed_whole.empty()) return invoke(variable(next), {});
     return next.empty() ? variable(from) + loop.size : invoke(variable(next), {variable(from)});
 }
 
@@ -268,7 +269,9 @@ void TensorLowering::declare_chunk(ChunkLoop& code, Body& body) {
     const kernel::Expression outer_tested = tested_;
     const kernel::Expression without_tests = untested(code.statement, whole);
     const bool two_versions = !is(without_tests, true) && !is(without_tests, false);
-    if (two_versions) {
+    if (two_versions && !code.listed_whole.empty()) {
+        code.is_whole = code.listed_whole;
+    } else if (two_versions) {
         code.is_whole = names_.fresh("whole_" + code.axis);
         whole.push_back({kernel::Return{without_tests}});
         body.push_back(
@@ -317,8 +320,9 @@ Body TensorLowering::chunk_call(const ChunkLoop& code, const Turn& turn) const {
         return {call_of(code, code.chunk, 0, turn, flags)};
     };
     if (code.is_whole.empty()) return run(std::nullopt);
-    return {{kernel::If{invoke(variable(code.is_whole), {variable(code.start)}), run(false),
-                        run(true)}}};
+    const kernel::Expression whole = variable(code.is_whole);
+    return {{kernel::If{code.listed_whole.empty() ? invoke(whole, {variable(code.start)}) : whole,
+                        run(false), run(true)}}};
 }
 
 Body TensorLowering::turn_of(const ChunkLoop& code, const Turn& turn) {

@@ -170,7 +170,8 @@ void TensorLowering::name_buffers() {
     for (std::size_t b = 0; b < tiles.size(); ++b) {
         const schedule::Buffer& buffer = schedule_.buffers[b];
         if (buffer.place != schedule::Buffer::Place::Shared) continue;
-        if (is_ring({static_cast<std::uint32_t>(b)})) continue;
+        if (is_ring({static_cast<std::uint32_t>(b)}) || is_list({static_cast<std::uint32_t>(b)}))
+            continue;
         kernel::Tile& tile = tiles[b];
         if (tile.matrix) tile.matrix->panels = in_panels({static_cast<std::uint32_t>(b)});
         tile.stage_bytes = buffer.bytes / tile.stages;

@@ -56,6 +56,8 @@ struct TensorLowering::Turns {
     std::string next{};   ///< the variable: where the next chunk starts
     std::string turn{};   ///< the function
     std::string whole{};  ///< tells chunks without tests, where there are both
+    /// Where chunks are listed: whether the chunk whose turn it is has tests.
+    std::string whole_now{};
     bool tests_now = false;
     bool tests_next = false;
 };
@@ -144,7 +146,9 @@ void TensorLowering::declare_turn(Turns& turns, Body& body) {
     const kernel::Expression outer_tested = tested_;
     const kernel::Expression without_tests = untested(code.statement, whole);
     const bool two_versions = !is(without_tests, true) && !is(without_tests, false);
-    if (two_versions) {
+    if (two_versions && !code.listed_whole.empty()) {
+        turns.whole = code.listed_whole;
+    } else if (two_versions) {
         turns.whole = names_.fresh("whole_" + code.axis);
         whole.push_back({kernel::Return{without_tests}});
         body.push_back(
@@ -232,9 +236,14 @@ void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
             return {{Run{invoke(variable(turns.turn), std::move(arguments))}}};
         };
         if (turns.whole.empty()) return call_with(std::nullopt);
+        const bool listed = !code.listed_whole.empty();
+        const auto is_whole = [&](const std::string& name, const kernel::Expression& chunk) {
+            return listed ? variable(name) : invoke(variable(name), {chunk});
+        };
         kernel::Expression whole = true;
-        if (now && turns.tests_now) whole = whole && invoke(variable(turns.whole), {start});
-        if (ahead && turns.tests_next) whole = whole && invoke(variable(turns.whole), {next});
+        if (now && turns.tests_now)
+            whole = whole && is_whole(listed ? turns.whole_now : turns.whole, start);
+        if (ahead && turns.tests_next) whole = whole && is_whole(turns.whole, next);
         if (is(whole, true)) return call_with(false);
         return {{kernel::If{whole, call_with(false), call_with(true)}}};
     };
@@ -245,6 +254,11 @@ void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
     };
     body.push_back(kernel::declare("int", turns.next, code.first));
     body.push_back(kernel::declare("int", code.start, next));
+    const bool keeps_whole = !code.listed_whole.empty() && turns.tests_now;
+    if (keeps_whole) {
+        turns.whole_now = names_.fresh(turns.whole + "_now");
+        body.push_back(kernel::declare("bool", turns.whole_now, variable(turns.whole)));
+    }
     Body first = counted(-1);
     append(first, run(false, true));
     append(first, counted(1));
@@ -252,6 +266,7 @@ void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
     Body turn = run(true, true);
     append(turn, counted(1));
     turn.push_back(assign(start, next));
+    if (keeps_whole) turn.push_back(assign(variable(turns.whole_now), variable(turns.whole)));
     turn.push_back(assign(next, code.after(turns.next)));
     append(first, only_if(next < code.end, {{kernel::Repeat{std::move(turn), next < code.end}}}));
     append(first, run(true, false));

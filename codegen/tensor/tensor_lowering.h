@@ -54,6 +54,8 @@ private:
         kernel::Expression end = 0;    ///< of the axis' range
         kernel::Expression first = 0;  ///< where the first visited chunk starts
         std::string next{};  ///< a function to the next visible chunk; empty without masks
+        /// Where `next` takes it from a list: the variable that says whether that is without tests.
+        std::string listed_whole{};
         /// A function that tells chunks without tests from others, where there are both.
         std::string is_whole{};
         std::string copies{};  ///< a function that starts a chunk's copies
@@ -98,6 +100,7 @@ private:
 
     // lower_agents.cpp
     [[nodiscard]] bool is_ring(schedule::BufferId buffer) const;
+    [[nodiscard]] bool is_list(schedule::BufferId buffer) const;
     [[nodiscard]] bool in_panels(schedule::BufferId buffer) const;
     [[nodiscard]] bool is_published(schedule::BufferId buffer) const;
     void lower_agents(Body& body);
@@ -172,6 +175,9 @@ private:
         const ChunkLoop& code, const ChunkProgression& chunks, Body& body);
     void find_nearest(ChunkLoop& code, const std::vector<ChunkProgression>& all, Body& body);
     void search_visible(ChunkLoop& code, Body& body);
+    void take_listed(ChunkLoop& code, Body& body);
+    [[nodiscard]] kernel::Statement put_listed(const schedule::ChunkLoop& loop,
+                                               kernel::Expression chunk, kernel::Expression whole);
     void find_by_index(ChunkLoop& code, Body& body);
     void find_by_data(ChunkLoop& code, Body& body);
     [[nodiscard]] std::optional<IntervalCode> element_ends(const Read& read, Body& body);
@@ -438,7 +444,9 @@ private:
     std::map<LeafId, std::vector<std::pair<Expression, std::string>>> pairs_;
     std::map<VariableId, std::string> maps_;       // parameters of bulk copies
     std::map<std::uint32_t, std::string> counts_;  // by loop
-    std::string turn_count_;                       // of the loop whose turns are made
+    /// By loop: the list of its chunks, and the variable that counts those before.
+    std::map<std::uint32_t, std::pair<std::string, std::string>> lists_;
+    std::string turn_count_;       // of the loop whose turns are made
     std::string tile_count_;       // of the tiles that the block has begun before this one
     bool apart_ = false;           // whether that agent is lowered now
     bool searches_ = false;        // whether lanes try chunks together

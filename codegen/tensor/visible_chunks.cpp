@@ -28,6 +28,7 @@ void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
         return;
     }
     code.first = expression_of(code.outer.start);
+    if (!apart_ && lists_.contains(code.loop.source)) return take_listed(code, body);
     find_by_index(code, body);
     if (!code.statement.data_masks.empty()) find_by_data(code, body);
 }
@@ -104,6 +105,31 @@ void TensorLowering::search_visible(ChunkLoop& code, Body& body) {
         code.next, kernel::Lambda{{{"int", code.start}}, std::move(search)}));
     searches_ = true;
     code.first = invoke(variable(code.next), {expression_of(code.outer.start - code.loop.size)});
+}
+
+/// The agent that copies has looked for the next chunk, and found out whether there is anything to
+/// test in it.
+void TensorLowering::take_listed(ChunkLoop& code, Body& body) {
+    const auto& [list, count] = lists_.at(code.loop.source);
+    code.next = names_.fresh("next_" + code.axis);
+    code.listed_whole = names_.fresh(code.axis + "_whole");
+    body.push_back(kernel::declare("bool", code.listed_whole, false));
+    const std::string taken = names_.fresh("taken");
+    Body take = {define("int", taken,
+                        invoke(member(variable(list), "take"),
+                               {variable(count), variable(code.listed_whole)})),
+                 kernel::add_to(variable(count), 1),
+                 {kernel::Return{variable(taken)}}};
+    body.push_back(kernel::define_function(code.next, kernel::Lambda{{}, std::move(take)}));
+    code.first = invoke(variable(code.next), {});
+}
+
+/// Lists a chunk for the warps that compute.
+kernel::Statement TensorLowering::put_listed(const schedule::ChunkLoop& loop,
+                                             kernel::Expression chunk, kernel::Expression whole) {
+    const auto& [list, count] = lists_.at(loop.source);
+    return {Run{invoke(member(variable(list), "put"),
+                       {variable(count), std::move(chunk), std::move(whole)})}};
 }
 
 /// The least and the greatest of the elements that a read means in the part that the block works
