@@ -102,4 +102,28 @@ TEST_CASE("sm_90a: faults planted where groups share columns are found") {
          {"another group's columns multiplied", "warp_e, true)", "0, true)"}});
 }
 
+TEST_CASE("sm_90a: faults planted where chunks are listed are found") {
+    const State state = test::derive(
+        test::load("diagram strided { axis q = 330, x = q, d = 16, h = 2\n"
+                   "input Q[q, h, d], K[x, h, d], V[x, h, d] : bf16\n"
+                   "S[q, x, h] = sum(d) Q[q, h, d] * K[x, h, d] * 0.25\n"
+                   "M[q, x, h] = if strided_heads[q, x, h](2, 2, 3, 0, 16, 0) then S[q, x, h] "
+                   "else -inf\n"
+                   "P[q, x, h] = softmax[x](M[q, x, h])\n"
+                   "output O[q, h, d] : bf16 = sum(x) P[q, x, h] * V[x, h, d] }"),
+        "fuse all\ngroup h by 1\ngroup q by 64\nstream x by 16");
+    const std::string put = "x_list.put(x_listed, x0,";
+    const std::string take = "x_list.take(x_listed_2, x_whole)";
+    const std::string listed = "x_list.chunks[x_listed_2 % 8]";
+    check_found(
+        "strided heads", state,
+        {{"a chunk listed in the place of the next", put, "x_list.put(x_listed + 1, x0,"},
+         {"a list without an end", "x_list.put(x_listed, 330, true);", ""},
+         {"taken before it is listed", take,
+          "[&] { const int n = " + listed + "; x_list.ring.wait_filled(x_listed_2); " +
+              "x_list.ring.release(x_listed_2); x_whole = n >= 0; return x_whole ? n : ~n; }()"},
+         {"nothing is ever tested", "if (x_whole) {\n                    turn_x",
+          "if (true) {\n                    turn_x"}});
+}
+
 }  // namespace napkin
