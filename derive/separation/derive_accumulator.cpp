@@ -77,12 +77,12 @@ Form resolve(Cascade& cascade, Plan& plan, NormalForm& tail, TermId id) {
     const Form value = plan.value(term.ref);
     if (!value) return std::nullopt;
     const std::vector<AxisId> axes = plan.folds()[term.ref].axes;
-    Algebra::Substitution substitution;
+    Algebra::Replacements replacements;
     for (std::size_t i = 0; i < axes.size(); ++i)
-        if (term.parts[i] != algebra.axis(axes[i])) substitution.replace[axes[i]] = term.parts[i];
-    const PolynomialId there =
-        substitution.replace.empty() ? *value : algebra.substitute(*value, substitution);
-    return tail.of(there);
+        if (term.parts[i] != algebra.axis(axes[i])) replacements[axes[i]] = term.parts[i];
+    if (replacements.empty()) return tail.of(*value);
+    const Form there = algebra.replaced(*value, replacements);
+    return there ? tail.of(*there) : tail.refuse(separation::Why::Capture, id);
 }
 
 /// Whether products in it have differences to a maximum, which cancels from the fold's value.
@@ -173,18 +173,22 @@ std::variant<Accumulator, NotApplicable> derive_accumulator(
 
     // Every fold has a value in states; what is used beyond the region is now written.
     Builder builder(cascade, plan, normal, tail, stored);
-    for (const RegionStatement& each : statements) {
-        if (each.part == Part::Before) continue;
-        for (const ArrayId target : diagram[each.statement].targets) {
-            if (!cascade.is_saved(target)) continue;
-            carries(cascade, target) ? builder.need_chunk(target) : builder.need_tail(target);
+    try {
+        for (const RegionStatement& each : statements) {
+            if (each.part == Part::Before) continue;
+            for (const ArrayId target : diagram[each.statement].targets) {
+                if (!cascade.is_saved(target)) continue;
+                carries(cascade, target) ? builder.need_chunk(target) : builder.need_tail(target);
+            }
         }
+        Accumulator result = builder.finish();
+        check_order(cascade, result);
+        for (Obligation& lost : separation::unsafe_differences(diagram, region, axes))
+            result.obligations.push_back(std::move(lost));
+        return result;
+    } catch (const separation::Unresolved&) {
+        return refusal(cascade, tail.obstacle());
     }
-    Accumulator result = builder.finish();
-    check_order(cascade, result);
-    for (Obligation& lost : separation::unsafe_differences(diagram, region, axes))
-        result.obligations.push_back(std::move(lost));
-    return result;
 }
 
 }  // namespace napkin

@@ -1,7 +1,8 @@
 #include "diagrams/evaluate/input_uses.h"
 
 #include <algorithm>
-#include <set>
+#include <cmath>
+#include <optional>
 
 namespace napkin {
 namespace {
@@ -13,6 +14,19 @@ bool is_ordering(Function function) {
            function == Function::Greater || function == Function::GreaterEqual;
 }
 
+std::optional<std::int64_t> whole_number(const Expression& expression) {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call != nullptr && call->function == Function::Negate) {
+        const std::optional<std::int64_t> value = whole_number(call->arguments[0]);
+        return value ? std::optional(-*value) : std::nullopt;
+    }
+    const double* value = literal(expression);
+    constexpr double kMost = 0x1p31;
+    if (value == nullptr || std::abs(*value) > kMost || *value != std::floor(*value))
+        return std::nullopt;
+    return static_cast<std::int64_t>(*value);
+}
+
 void note_comparison(const Diagram& diagram, const Apply& call, Uses& uses) {
     for (std::size_t side = 0; side < 2; ++side) {
         const Expression& other = call.arguments[1 - side];
@@ -22,6 +36,9 @@ void note_comparison(const Diagram& diagram, const Apply& call, Uses& uses) {
                 other_axes.insert(index->axis);
         });
         const bool reads_other = !arrays_read(other).empty();
+        if (const Read* element = std::get_if<Read>(&call.arguments[side].node))
+            if (const std::optional<std::int64_t> number = whole_number(other))
+                uses[element->array].numbers.insert(*number);
         for (const ArrayId array : arrays_read(call.arguments[side])) {
             InputUse& use = uses[array];
             use.ordered = use.ordered || is_ordering(call.function);

@@ -34,7 +34,14 @@ double random_integer(const Diagram& diagram, const Array& array, const InputUse
     if (array.indexes) return static_cast<double>(random.below(diagram[*array.indexes].extent));
     if (use.positions > 0)
         return static_cast<double>(random.below(use.positions + (use.ordered ? 1 : 0)));
-    return round_to(array.type, static_cast<double>(random.below(17) - 8));
+    std::int64_t value = random.below(17) - 8;
+    // Of what is compared with numbers, half is such a one or next to it: what a comparison lets
+    // through is seen, and what it does not.
+    if (!use.numbers.empty() && random.below(2) == 0) {
+        const auto which = random.below(static_cast<std::int64_t>(use.numbers.size()));
+        value = *std::next(use.numbers.begin(), which) + (use.ordered ? random.below(3) - 1 : 0);
+    }
+    return round_to(array.type, static_cast<double>(value));
 }
 
 Tensor random_tensor(const Diagram& diagram, ArrayId id, const InputUse& use, Random& random,

@@ -50,6 +50,21 @@ TEST_CASE("elsewhere: what a part of an axis would lack is refused, and unfuse i
         }
 }
 
+TEST_CASE("elsewhere: an index that a sum inside would capture is refused") {
+    const Diagram diagram = load(
+        "diagram captured {\n"
+        "  axis q = 2, x = 3, d = 2\n"
+        "  input A[x, d], B[d, q, x] : f32\n"
+        "  T[x, q] = (sum(d) abs(A[x, d]) * (sum(x) B[d, q, x])) / (0.5 + sum(d) abs(A[x, d]))\n"
+        "  U[q] = sigmoid(T[0, q])\n"
+        "  output Y[d] = U[min(d, size(q) - 1)]\n"
+        "}\n");
+    const std::string said = refusal(diagram, "fuse all\nstream x by 2");
+    INFO(said);
+    CHECK(said.find("one axis is used in two roles here; an alias (`axis e = d`) parts them") !=
+          std::string::npos);
+}
+
 TEST_CASE("elsewhere: a transposed read of scores") {
     for (const std::string product : {"S[j, i]", "S[i, j] * S[j, i]"}) {
         const Diagram diagram = load(with(kScores + "  output C[i] = sum(j) " + product + "\n"));

@@ -80,6 +80,21 @@ TEST_CASE("random inputs: every kind of integer is in its range and uses it") {
     CHECK(*std::min_element(positive.begin(), positive.end()) > 0);
 }
 
+TEST_CASE("random inputs: numbers that an element is compared with are met, and others") {
+    for (const std::int64_t number : {0, -3, 40}) {
+        Builder b;
+        const AxisId x = b.axis("x", 1000);
+        const ArrayId kept = b.input("kept", {x}, ElementType::I32);
+        b.define({b.array("out", {x}, ArrayRole::Output)},
+                 Map{apply(Function::Equal, {b.at(kept), napkin::integer(number)})});
+        const Tensor values = random_inputs(b.diagram, 7).at(kept);
+        const auto met =
+            std::count(values.values.begin(), values.values.end(), static_cast<double>(number));
+        CHECK(met > 400);
+        CHECK(met < 700);
+    }
+}
+
 TEST_CASE("random inputs: normal, scaled, rounded, the same every time") {
     Builder b;
     const ArrayId real = b.input("R", {b.axis("n", 100000)}, ElementType::F32);

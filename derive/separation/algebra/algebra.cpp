@@ -99,14 +99,16 @@ bool Algebra::is_number(TermId id, double value) const {
     return term.kind == Kind::Number && term.number == value;
 }
 
+bool Algebra::is_mask(const Monomial& mono) const {
+    return mono.exponent == kZero && mono.powers.size() == 1 && mono.guards.empty() &&
+           (*this)[mono.powers.front().first].kind == Kind::Mask;
+}
+
 PolynomialId Algebra::make(Polynomial polynomial) {
     drop_beside_logarithms(polynomial);
-    for (auto& [mono, coefficient] : polynomial.terms) {
-        const bool is_mask = coefficient > 0 && mono.exponent == kZero && mono.powers.size() == 1 &&
-                             mono.guards.empty() &&
-                             (*this)[mono.powers.front().first].kind == Kind::Mask;
-        if (is_mask) coefficient = 1;  // 0 and -inf do not change under a positive factor
-    }
+    for (auto& [mono, coefficient] : polynomial.terms)
+        if (coefficient > 0 && is_mask(mono))
+            coefficient = 1;  // 0 and -inf do not change under a positive factor
     const auto found = polynomial_ids_.find(polynomial);
     if (found != polynomial_ids_.end()) return found->second;
     const PolynomialId id{static_cast<std::uint32_t>(polynomials_.size())};
@@ -175,6 +177,21 @@ PolynomialId Algebra::scale(PolynomialId a, double factor) {
     return make(std::move(result));
 }
 
+PolynomialId Algebra::less(PolynomialId a, PolynomialId b) {
+    PolynomialId result = subtract(a, b);
+    const Polynomial minuend = (*this)[a];
+    const Polynomial subtrahend = (*this)[b];
+    for (const auto& [mono, coefficient] : subtrahend.terms) {
+        const auto& terms = minuend.terms;
+        const bool cancels = is_mask(mono) && coefficient > 0 &&
+                             std::any_of(terms.begin(), terms.end(), [&](const auto& other) {
+                                 return other.first == mono && other.second == coefficient;
+                             });
+        if (cancels) result = add(result, monomial(mono));
+    }
+    return result;
+}
+
 PolynomialId Algebra::multiply(PolynomialId a, PolynomialId b) {
     std::map<Monomial, double> sum;
     const Polynomial left = (*this)[a];
@@ -198,8 +215,9 @@ Monomial Algebra::multiply(const Monomial& a, const Monomial& b) {
         powers.erase(at);
         if (vanishes_ && vanishes_(Term((*this)[term]))) gone.push_back(term);
     }
+    // Of exp(a) / exp(b), where the second is one over an exponential.
     Monomial result{.powers = {powers.begin(), powers.end()},
-                    .exponent = add(a.exponent, b.exponent),
+                    .exponent = less(a.exponent, scale(b.exponent, -1)),
                     .guards = a.guards,
                     .deferred = a.deferred};
     for (const TermId guard : b.guards) insert_sorted(result.guards, guard);
@@ -246,6 +264,19 @@ const double* Algebra::as_constant(PolynomialId id) const {
     if (sum.terms.size() == 1 && sum.terms.front().first == Monomial{})
         return &sum.terms.front().second;
     return nullptr;
+}
+
+std::optional<TermId> Algebra::replaced(TermId term, const Replacements& replacements) {
+    Substitution substitution{replacements};
+    const TermId result = substitute(term, substitution);
+    return substitution.captured ? std::nullopt : std::optional(result);
+}
+
+std::optional<PolynomialId> Algebra::replaced(PolynomialId polynomial,
+                                              const Replacements& replacements) {
+    Substitution substitution{replacements};
+    const PolynomialId result = substitute(polynomial, substitution);
+    return substitution.captured ? std::nullopt : std::optional(result);
 }
 
 TermId Algebra::substitute(TermId id, Substitution& substitution) {

@@ -112,6 +112,8 @@ public:
     PolynomialId add(PolynomialId a, PolynomialId b);
     PolynomialId scale(PolynomialId a, double factor);
     PolynomialId subtract(PolynomialId a, PolynomialId b) { return add(a, scale(b, -1)); }
+    /// a - b as a value: where a mask makes both -inf, so is the difference.
+    PolynomialId less(PolynomialId a, PolynomialId b);
     /// Every pair of monomials; the caller decides whether multiplying out is wanted.
     PolynomialId multiply(PolynomialId a, PolynomialId b);
     Monomial multiply(const Monomial& a, const Monomial& b);
@@ -125,17 +127,21 @@ public:
     /// The value of a polynomial without atoms.
     [[nodiscard]] const double* as_constant(PolynomialId id) const;
 
-    /// The term with axes replaced, everywhere; nullptr-like (false) when an inner fold would
-    /// capture a replacement.
+    /// What axes are replaced by.
+    using Replacements = std::map<AxisId, TermId>;
+    /// With axes replaced, everywhere; nothing where an inner fold would capture a replacement.
+    [[nodiscard]] std::optional<TermId> replaced(TermId term, const Replacements& replacements);
+    [[nodiscard]] std::optional<PolynomialId> replaced(PolynomialId polynomial,
+                                                       const Replacements& replacements);
+
+private:
     struct Substitution {
-        std::map<AxisId, TermId> replace;
-        std::map<TermId, TermId> done;
+        const Replacements& replace;
+        std::map<TermId, TermId> done{};
         bool captured = false;
     };
     TermId substitute(TermId term, Substitution& substitution);
     PolynomialId substitute(PolynomialId polynomial, Substitution& substitution);
-
-private:
     std::vector<AxisId> streamed_;
     Vanishing vanishes_;
     std::deque<Term> terms_;
@@ -146,6 +152,8 @@ private:
     std::map<Polynomial, PolynomialId> polynomial_ids_;
 
     [[nodiscard]] Class classify(const Term& term) const;
+    /// Whether it is 0 or -inf, as a mask says.
+    [[nodiscard]] bool is_mask(const Monomial& mono) const;
     void add(std::map<Monomial, double>& sum, const Monomial& mono, double coefficient);
     [[nodiscard]] std::optional<TermId> guard_beyond(const Monomial& product,
                                                      const Monomial& other) const;

@@ -213,7 +213,7 @@ Form NormalForm::call(TermId id, const Term& term) {
     switch (term.function) {
     case Function::Negate: return algebra_.scale(parts[0], -1);
     case Function::Add: return algebra_.add(parts[0], parts[1]);
-    case Function::Subtract: return algebra_.subtract(parts[0], parts[1]);
+    case Function::Subtract: return algebra_.less(parts[0], parts[1]);
     case Function::Multiply: {
         const Form result = parts.empty() ? product_under_masks(term) : product(parts[0], parts[1]);
         if (result && algebra_[*result].terms.size() > kMostMonomials)

@@ -113,6 +113,8 @@ public:
     [[nodiscard]] bool is_bounded(PolynomialId exponent);
     /// Monomials of one class gathered into a factor each, a common factor taken out.
     [[nodiscard]] PolynomialId collect(PolynomialId polynomial);
+    /// No form, and the first reason for that is the obstacle.
+    Form refuse(Why why, TermId term, std::optional<PolynomialId> culprit = std::nullopt);
 
 private:
     Algebra& algebra_;
@@ -134,7 +136,6 @@ private:
     std::map<std::pair<TermId, bool>, TermId> lifted_;
     std::optional<Obstacle> obstacle_;
 
-    Form refuse(Why why, TermId term, std::optional<PolynomialId> culprit = std::nullopt);
     void name_side(PolynomialId part);
     Form compute(TermId term);
     Form sum_of_tail(PolynomialId sum);

@@ -50,36 +50,38 @@ TermId Cascade::lower_read(const Read& element) {
         return algebra_.make(
             Term{.kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)});
     }
-    Algebra::Substitution substitution;
+    Algebra::Replacements replacements;
     const std::vector<AxisId>& axes = diagram_[element.array].axes;
     std::optional<TermId> elsewhere;
     for (std::size_t i = 0; i < axes.size(); ++i) {
         const TermId own = algebra_.axis(axes[i]);
         if (index[i] == own) continue;
-        substitution.replace[axes[i]] = index[i];
+        replacements[axes[i]] = index[i];
         if (is_streamed(axes[i])) elsewhere = index[i];
     }
-    if (substitution.replace.empty()) return *known;
+    if (replacements.empty()) return *known;
     if (elsewhere) verbatim_ = false;
-    const TermId result = algebra_.substitute(*known, substitution);
-    if (substitution.captured) refuse(Why::Capture, *known);
-    if (!elsewhere || !reads_other_chunk(result)) return result;
+    const std::optional<TermId> result = algebra_.replaced(*known, replacements);
+    if (!result) {
+        refuse(Why::Capture, *known);
+        return *known;
+    }
+    if (!elsewhere || !reads_other_chunk(*result)) return *result;
     if (const std::optional<TermId> carried = carry(element, index)) return *carried;
-    if (const std::optional<TermId> carried = carry_elements(result)) return *carried;
+    if (const std::optional<TermId> carried = carry_elements(*result)) return *carried;
     // The element at a known index is picked from all chunks, for which no other index may vary.
-    const bool varies = std::any_of(
-        substitution.replace.begin(), substitution.replace.end(),
-        [&](const auto& replaced) { return algebra_.class_of(replaced.second).streamed; });
+    const bool varies =
+        std::any_of(replacements.begin(), replacements.end(),
+                    [&](const auto& each) { return algebra_.class_of(each.second).streamed; });
     if (varies || algebra_.class_of(*elsewhere).folded || axes_.size() > 1) {
         refuse(Why::Gather,
                algebra_.make(Term{
                    .kind = Kind::Read, .ref = element.array.value, .parts = std::move(index)}));
-        return result;
+        return *result;
     }
-    Algebra::Substitution others;
-    others.replace = substitution.replace;
-    others.replace.erase(axes_.front());
-    return gather(element.array, index, algebra_.substitute(*known, others));
+    // Fewer are captured than above.
+    replacements.erase(axes_.front());
+    return gather(element.array, index, *algebra_.replaced(*known, replacements));
 }
 
 /// The value where the array has an element at these indices, else 0: a fold is computed without
@@ -219,11 +221,8 @@ std::optional<TermId> Cascade::at_selected(TermId summand, AxisId over) {
     };
     const TermId value = unconditional(summand);
     if (!index) return std::nullopt;
-    Algebra::Substitution substitution;
-    substitution.replace[over] = *index;
-    const TermId there = algebra_.substitute(value, substitution);
-    if (substitution.captured) return std::nullopt;
-    return carry_elements(there);
+    const std::optional<TermId> there = algebra_.replaced(value, {{over, *index}});
+    return there ? carry_elements(*there) : std::nullopt;
 }
 
 /// Whether the term reads an array of the region along the streamed axis at another index than the

@@ -49,13 +49,11 @@ std::vector<PolynomialId> Plan::lower_bounds(TermId id) {
     if (term.kind == Kind::Fold) {
         const std::optional<PolynomialId> bound = bound_of(term.ref);
         if (!bound) return result;
-        Algebra::Substitution substitution;
+        Algebra::Replacements replacements;
         const std::vector<AxisId>& axes = folds_[term.ref].axes;
         for (std::size_t i = 0; i < axes.size(); ++i)
-            if (term.parts[i] != algebra_.axis(axes[i]))
-                substitution.replace[axes[i]] = term.parts[i];
-        const PolynomialId value = algebra_.substitute(*bound, substitution);
-        if (!substitution.captured) result.push_back(value);
+            if (term.parts[i] != algebra_.axis(axes[i])) replacements[axes[i]] = term.parts[i];
+        if (const Form value = algebra_.replaced(*bound, replacements)) result.push_back(*value);
     }
     if (const std::optional<TermId> below = cascade_.maximum_of(id))
         if (const Form form = normal_.of(*below)) result.push_back(*form);

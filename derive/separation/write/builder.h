@@ -26,6 +26,10 @@ enum class Where {
     Tail,    ///< after the last chunk
 };
 
+/// A fold has no value where the tail reads it, for a reason that the tail's normal form has.
+struct Unresolved {};
+
+/// Throws Unresolved.
 class Builder {
 public:
     /// `tail` is the normal form in which folds stand for their values in states.
@@ -41,6 +45,8 @@ public:
     [[nodiscard]] Accumulator finish();
 
 private:
+    /// The value of a fold in states.
+    [[nodiscard]] PolynomialId resolved(TermId fold);
     struct Factor {
         Expression value;
         Class of;

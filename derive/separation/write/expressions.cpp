@@ -95,9 +95,8 @@ Expression Builder::reference(const Term& term, TermId id, Where where) {
     }
     if (term.kind == Kind::Fold) {
         if (where == Where::Tail) {
-            const Form value = tail_.of(id);
-            invariant(value.has_value(), "a fold that was planned has no value");
-            return expression(*value, where);
+            const PolynomialId value = resolved(id);
+            return expression(value, where);
         }
         invariant(where != Where::Chunk, "a final value is read inside the loop");
         const std::uint32_t state = plan_.gauge_state(term.ref);

@@ -22,13 +22,18 @@ double common_magnitude(const Polynomial& sum) {
 
 }  // namespace
 
+PolynomialId Builder::resolved(TermId fold) {
+    const Form value = tail_.of(fold);
+    if (!value) throw Unresolved{};
+    return *value;
+}
+
 /// Whether every fold in the term is a state as it stands, so that the user's own form is safe.
 bool Builder::plain(TermId id) {
     return !mentions(algebra_, id, [&](TermId part) {
         if (algebra_[part].kind != Kind::Fold) return false;
-        const Form value = tail_.of(part);
-        invariant(value.has_value(), "a fold that was planned has no value");
-        return algebra_[algebra_.term_of(*value)].kind != Kind::State;
+        const PolynomialId value = resolved(part);
+        return algebra_[algebra_.term_of(value)].kind != Kind::State;
     });
 }
 
@@ -170,9 +175,8 @@ Statement Builder::tail_statement(ArrayId id) {
         if (each.part != Part::Fold && each.part != Part::Pick) return rewritten(source);
         const TermId own = *cascade_.unrounded(id);  // the fold itself
         serving_ = algebra_[own].ref;
-        const Form form = tail_.of(own);
-        invariant(form.has_value(), "a fold that was planned has no value");
-        return fold_result(id, *form);
+        const PolynomialId form = resolved(own);
+        return fold_result(id, form);
     }
     throw InternalError("an array of the tail has no statement");
 }
