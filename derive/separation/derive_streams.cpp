@@ -53,8 +53,7 @@ Diagram chunk_of(const Diagram& diagram, const Region& region, const Accumulator
     std::set<ArrayId> made;
     for (const StatementId id : region.statements) add_targets(made, diagram[id]);
     for (std::uint32_t i = 0; i < diagram.statements.size(); ++i)
-        if (!contains(region.statements, StatementId{i}) &&
-            reads_any(diagram.statements[i], made))
+        if (!contains(region.statements, StatementId{i}) && reads_any(diagram.statements[i], made))
             chunk.statements.push_back(diagram.statements[i]);
     return chunk;
 }

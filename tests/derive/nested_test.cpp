@@ -71,8 +71,8 @@ TEST_CASE("nested: what only another region reads of an inner fold is kept") {
         "  input G[n, e] : f16\n"
         "  output best[n] = argmax(e) G[n, e]\n"
         "}\n");
-    check_against_reference(derive(
-        diagram, "stream n by 1\nsplit-stream e by 4\nstream e_in by 2 in best_at_part"));
+    check_against_reference(
+        derive(diagram, "stream n by 1\nsplit-stream e by 4\nstream e_in by 2 in best_at_part"));
 }
 
 TEST_CASE("nested: one inner fold may be two arrays") {
