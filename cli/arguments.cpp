@@ -62,6 +62,9 @@ void add_outputs(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--theme", out.theme, "the colours, and how bold the lines are")
             ->capture_default_str()
             ->check(CLI::IsMember({"paper", "slides", "contrast", "dark"}));
+        app.add_option("--font", out.font, "whether an SVG carries the letters that it is set in")
+            ->capture_default_str()
+            ->check(CLI::IsMember({"embed", "none"}));
     }
     if (takes.quiz)
         app.add_option("--quiz", out.quiz, "questions, a file as docs/quiz.md describes it");

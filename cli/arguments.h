@@ -48,6 +48,7 @@ struct Arguments {
     bool tile = false;
     std::string region;  ///< `draw --region`; empty for all
     std::string theme = "paper";
+    std::string font = "embed";
     bool per_group = false;  ///< `draw --per-group`
     std::string quiz;        ///< `--quiz`, a file of questions
     bool sheet = false;      ///< `lecture --sheet`

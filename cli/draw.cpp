@@ -30,8 +30,9 @@ std::optional<Diagnostics> write_picture(const Arguments& arguments, const drawi
     const Result<Format> format = drawing::format_of(path);
     if (!format) return format.error();
     const auto theme = drawing::theme_named(arguments.theme);
-    invariant(theme.has_value(), "the arguments know the themes");
-    const Result<std::string> bytes = drawing::render_canvas(canvas, *format, *theme);
+    const auto font = drawing::font_named(arguments.font);
+    invariant(theme && font, "the arguments know themes and fonts");
+    const Result<std::string> bytes = drawing::render_canvas(canvas, *format, *theme, *font);
     if (!bytes) return bytes.error();
     if (const auto failure = write_data(path, *bytes)) return Diagnostics{{*failure}};
     return std::nullopt;

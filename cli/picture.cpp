@@ -292,12 +292,13 @@ Result<PictureOptions> picture_options(const Arguments& arguments, const State& 
 Result<std::string> picture_bytes(const Arguments& arguments, const State& state,
                                   const PictureOptions& options, drawing::Format format) {
     const auto theme = drawing::theme_named(arguments.theme);
-    invariant(theme.has_value(), "the arguments know the themes");
+    const auto font = drawing::font_named(arguments.font);
+    invariant(theme && font, "the arguments know themes and fonts");
     const Result<Cost> cost = cost_of_state(state, options.machine);
     if (!cost) return cost.error();
     const Result<drawing::Canvas> canvas = picture_of(state, *cost, options);
     if (!canvas) return canvas.error();
-    return drawing::render_canvas(*canvas, format, *theme);
+    return drawing::render_canvas(*canvas, format, *theme, *font);
 }
 
 double columns(int count) {

@@ -1,47 +1,31 @@
 #include <algorithm>
 #include <array>
+#include <optional>
 
+#include "diagrams/drawing/font/widths.h"
 #include "diagrams/drawing/math_text.h"
+#include "diagrams/result.h"
 
 namespace napkin::drawing {
 
 namespace {
 
-constexpr char32_t kFirst = 32;
-
 // clang-format off
-/// Advance widths of U+0020 to U+007E in thousandths of the size.
-constexpr std::array<int, 95> kRoman = {
-    250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500, 500,
-    500, 500, 500, 500, 500, 500, 278, 278, 564, 564, 564, 444, 921, 722, 667, 667, 722, 611, 556, 722,
-    722, 333, 389, 722, 611, 889, 722, 722, 556, 722, 667, 556, 611, 722, 722, 944, 722, 722, 611, 333,
-    278, 333, 469, 500, 333, 444, 500, 444, 500, 444, 333, 500, 500, 278, 278, 500, 278, 778, 500, 500,
-    500, 500, 333, 389, 278, 500, 500, 722, 500, 500, 444, 480, 200, 480, 541};
-constexpr std::array<int, 95> kItalic = {
-    250, 333, 420, 500, 500, 833, 778, 214, 333, 333, 500, 675, 250, 333, 250, 278, 500, 500, 500, 500,
-    500, 500, 500, 500, 500, 500, 333, 333, 675, 675, 675, 500, 920, 611, 611, 667, 722, 611, 611, 722,
-    722, 333, 444, 667, 556, 833, 667, 722, 611, 722, 611, 500, 556, 722, 611, 833, 611, 556, 556, 389,
-    278, 389, 422, 500, 333, 500, 500, 444, 500, 444, 278, 500, 500, 278, 278, 444, 278, 722, 500, 500,
-    500, 500, 389, 389, 278, 500, 444, 667, 444, 444, 389, 400, 275, 400, 541};
-/// A sign beyond ASCII that labels use: its width in either face and its name in TeX's mathematics.
+/// A sign beyond ASCII that labels use, and its name in TeX's mathematics.
 struct Sign {
     char32_t point;
-    int width;
     std::string_view tex;
 };
 constexpr std::array kSigns = {
-    Sign{U'ℓ', 479, "\\ell"},    Sign{U'·', 333, "\\cdot"},       Sign{U'−', 564, "-"},
-    Sign{U'≡', 564, "\\equiv"},  Sign{U'∴', 778, "\\therefore"},  Sign{U'≥', 549, "\\geq"},
-    Sign{U'≤', 549, "\\leq"},    Sign{U'×', 564, "\\times"},      Sign{U'Σ', 582, "\\Sigma"},
-    Sign{U'′', 219, "{}'"},       Sign{U'…', 1000, "\\dots"},      Sign{U'→', 1000, "\\to"},
-    Sign{U'←', 1000, "\\gets"},  Sign{U'√', 549, "\\surd"},       Sign{U'∞', 713, "\\infty"},
-    Sign{U'∏', 823, "\\prod"},   Sign{U'≠', 549, "\\neq"},        Sign{U'∈', 713, "\\in"},
-    Sign{U'α', 524, "\\alpha"},  Sign{U'β', 509, "\\beta"},       Sign{U'λ', 485, "\\lambda"},
-    Sign{U'■', 604, "\\blacksquare"},
+    Sign{U'ℓ', "\\ell"}, Sign{U'·', "\\cdot"}, Sign{U'−', "-"}, Sign{U'≡', "\\equiv"},
+    Sign{U'∴', "\\therefore"}, Sign{U'≥', "\\geq"}, Sign{U'≤', "\\leq"}, Sign{U'×', "\\times"},
+    Sign{U'Σ', "\\Sigma"}, Sign{U'′', "{}'"}, Sign{U'…', "\\dots"}, Sign{U'→', "\\to"},
+    Sign{U'←', "\\gets"}, Sign{U'√', "\\surd"}, Sign{U'∞', "\\infty"}, Sign{U'∏', "\\prod"},
+    Sign{U'≠', "\\neq"}, Sign{U'∈', "\\in"}, Sign{U'α', "\\alpha"}, Sign{U'β', "\\beta"},
+    Sign{U'λ', "\\lambda"}, Sign{U'■', "\\blacksquare"},
 };
 // clang-format on
 
-constexpr int kMonoWidth = 600;
 constexpr int kUnknownWidth = 800;
 
 const Sign* find_sign(char32_t point) {
@@ -50,13 +34,28 @@ const Sign* find_sign(char32_t point) {
     return found == kSigns.end() ? nullptr : found;
 }
 
+template <std::size_t N>
+std::optional<int> width_in(const std::array<Advance, N>& advances, char32_t point) {
+    const auto* found =
+        std::lower_bound(advances.begin(), advances.end(), point,
+                         [](const Advance& advance, char32_t p) { return advance.point < p; });
+    if (found == advances.end() || found->point != point) return std::nullopt;
+    return found->width;
+}
+
+std::optional<int> width_of(char32_t point, Face face) {
+    switch (face) {
+    case Face::Roman: return width_in(kRomanAdvances, point);
+    case Face::Italic: return width_in(kItalicAdvances, point);
+    case Face::Mono: return width_in(kMonoAdvances, point);
+    }
+    throw InternalError("unknown face");
+}
+
 int units_of(char32_t point, Face face) {
     if (point == U'\u0305') return 0;
-    if (face == Face::Mono) return kMonoWidth;
-    if (point >= kFirst && point < kFirst + kRoman.size())
-        return face == Face::Italic ? kItalic[point - kFirst] : kRoman[point - kFirst];
-    const Sign* sign = find_sign(point);
-    return sign != nullptr ? sign->width : kUnknownWidth;
+    const int unknown = face == Face::Mono ? kMonoAdvances.front().width : kUnknownWidth;
+    return width_of(point, face).value_or(unknown);
 }
 
 }  // namespace
@@ -65,6 +64,10 @@ int units_of(std::string_view text, Face face) {
     int total = 0;
     while (!text.empty()) total += units_of(next_code_point(text), face);
     return total;
+}
+
+bool has_letter(char32_t sign, Face face) {
+    return width_of(sign, face).has_value();
 }
 
 std::string_view tex_of(char32_t sign) {

@@ -27,6 +27,12 @@ Result<Format> format_of(std::string_view file_name) {
     return unknown_format(std::string(file_name));
 }
 
+std::optional<Font> font_named(std::string_view name) {
+    if (name == "embed") return Font::Embed;
+    if (name == "none") return Font::None;
+    return std::nullopt;
+}
+
 double units_in_point(Format format) {
     switch (format) {
     case Format::Svg:

@@ -47,8 +47,11 @@ struct PlacedRun {
 [[nodiscard]] std::vector<PlacedRun> place_runs(const MathText& text, double size);
 /// Width in points at `size` points.
 [[nodiscard]] double width_of(const MathText& text, double size);
-/// Width of plain text of one face in thousandths of its size.
+/// Width of plain text of one face in thousandths of its size, of the letters that an SVG carries.
 [[nodiscard]] int units_of(std::string_view text, Face face);
+
+/// Whether the letters that an SVG carries have a sign.
+[[nodiscard]] bool has_letter(char32_t sign, Face face);
 
 /// `g_q`, for terminals and tooltips; overbars are combining characters.
 [[nodiscard]] std::string to_unicode(const MathText& text);

@@ -1,6 +1,7 @@
 // From a canvas to a file's bytes. The same canvas always gives the same bytes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,12 +19,19 @@ enum class Format { Svg, Pdf, Png, Text, Tikz };
 /// TeX, columns of text.
 [[nodiscard]] double units_in_point(Format format);
 
+/// Whether an SVG carries the letters that its text is set in, some 15 kB a face, or leaves them to
+/// the reader's fonts.
+enum class Font { Embed, None };
+/// By name: `embed none`.
+[[nodiscard]] std::optional<Font> font_named(std::string_view name);
+
 /// The drawing as SVG in the theme's colours, which a page may override (`--napkin-block`).
-[[nodiscard]] std::string render_svg(const Canvas& canvas, Theme theme = Theme::Paper);
+[[nodiscard]] std::string render_svg(const Canvas& canvas, Theme theme = Theme::Paper,
+                                     Font font = Font::Embed);
 /// The drawing as an element of a page that has `svg_rules` among its styles: without a size, a
 /// page, ids or colours of its own, places in tenths of a point.
 [[nodiscard]] std::string render_svg_part(const Canvas& canvas);
-/// What such elements are painted by: a rule an ink, by variables.
+/// What such elements are set in and painted by: letters, and a rule an ink, by variables.
 [[nodiscard]] std::string svg_rules();
 /// The variables in a theme's colours: `--napkin-block:#b86800;...`.
 [[nodiscard]] std::string svg_variables(Theme theme);

@@ -1,12 +1,14 @@
 // The canvas as SVG: what was laid out, as it stands. Colours are CSS variables with the theme's as
 // their defaults (`--napkin-block`), shapes carry what they mean as data- attributes, and text is
-// set to the width that the layout counted, whatever font the reader has.
+// set in letters that the file carries, or to the width that the layout counted in those of the
+// reader.
 
 #include <fmt/format.h>
 
 #include <cmath>
 #include <set>
 
+#include "diagrams/drawing/font/letters.h"
 #include "diagrams/drawing/render.h"
 #include "diagrams/overloaded.h"
 
@@ -64,13 +66,24 @@ std::string_view name_of(Part part) {
 }
 
 constexpr std::string_view kTextRules =
-    "text{font-family:\"Times New Roman\",Times,\"Liberation Serif\",serif}"
-    ".i{font-style:italic}.m{font-family:\"Courier New\",Courier,monospace}"
+    "text{font-family:Napkin,\"Times New Roman\",Times,\"Liberation Serif\",serif}"
+    ".i{font-style:italic}.m{font-family:\"Napkin Mono\",\"Courier New\",Courier,monospace}"
     ".wire{stroke-linecap:round}.handle rect{fill:none;pointer-events:all}";
+
+/// The letters of a face, for the families that the rules name first.
+std::string font_face(Face face) {
+    const bool mono = face == Face::Mono;
+    const bool italic = face == Face::Italic;
+    return fmt::format("@font-face{{font-family:{};{}src:url(data:font/woff2;base64,{})}}",
+                       mono ? "\"Napkin Mono\"" : "Napkin", italic ? "font-style:italic;" : "",
+                       mono     ? mono_letters()
+                       : italic ? italic_letters()
+                                : roman_letters());
+}
 
 class SvgWriter {
 public:
-    explicit SvgWriter(Theme theme) : theme_(theme) {}
+    SvgWriter(Theme theme, Font font) : theme_(theme), font_(font) {}
     /// Of a page that paints inks by its own rules.
     SvgWriter() : digits_(1), is_part_(true) {}
 
@@ -142,6 +155,7 @@ private:
         };
         const double x = start.x + place.x + width(all.substr(0, lead));
         const double y = start.y - place.rise;
+        faces_.insert(run.face);
         out_ += fmt::format("<tspan class=\"{}\" x=\"{}\" y=\"{}\" font-size=\"{}\"",
                             face(run.face), length(x), length(y), number(place.size));
         if (columns_in(kept) > 1) out_ += fmt::format(" textLength=\"{}\"", length(width(kept)));
@@ -202,15 +216,20 @@ private:
     }
 
     Theme theme_ = Theme::Paper;
+    Font font_ = Font::None;
     int digits_ = 2;
     bool is_part_ = false;
     std::string out_;
     std::set<Color> strokes_;
     std::set<Color> fills_;
+    std::set<Face> faces_;
 };
 
 std::string SvgWriter::style() const {
-    std::string text(kTextRules);
+    std::string text;
+    if (font_ == Font::Embed)
+        for (const Face face : faces_) text += font_face(face) + "\n";
+    text += kTextRules;
     const auto rule = [&](char kind, const char* property, Color color) {
         text += fmt::format(".{}-{}{{{}:var(--napkin-{},{})}}", kind, ink_name(color), property,
                             ink_name(color), hex(color));
@@ -222,8 +241,8 @@ std::string SvgWriter::style() const {
 
 }  // namespace
 
-std::string render_svg(const Canvas& canvas, Theme theme) {
-    SvgWriter writer(theme);
+std::string render_svg(const Canvas& canvas, Theme theme, Font font) {
+    SvgWriter writer(theme, font);
     for (const Operation& operation : canvas.operations) writer.write(operation);
     for (const Element& element : canvas.elements) writer.write(element);
     std::string text = fmt::format(
@@ -252,7 +271,8 @@ std::string render_svg_part(const Canvas& canvas) {
 }
 
 std::string svg_rules() {
-    std::string text(kTextRules);
+    std::string text = font_face(Face::Roman) + font_face(Face::Italic);
+    text += kTextRules;
     text += "path,polygon,circle{fill:none;stroke-width:" + number(kWireWidth) + "}";
     for (const Color color : all_inks())
         text += fmt::format(".s-{0}{{stroke:var(--napkin-{0})}}.f-{0}{{fill:var(--napkin-{0})}}",

@@ -64,9 +64,9 @@ Result<std::string> render_graphviz(const Canvas& canvas, Format format) {
 
 }  // namespace
 
-Result<std::string> render_canvas(const Canvas& canvas, Format format, Theme theme) {
+Result<std::string> render_canvas(const Canvas& canvas, Format format, Theme theme, Font font) {
     switch (format) {
-    case Format::Svg: return render_svg(canvas, theme);
+    case Format::Svg: return render_svg(canvas, theme, font);
     case Format::Pdf:
     case Format::Png: return render_graphviz(themed(canvas, theme), format);
     case Format::Text: return render_text(canvas);

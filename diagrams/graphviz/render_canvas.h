@@ -8,8 +8,9 @@
 namespace napkin::drawing {
 
 /// The file's contents. A diagnostic where Graphviz lacks the plugin for the format, or this
-/// machine the fonts.
+/// machine the fonts. `font` is asked of SVG alone: other formats hold letters of this machine's.
 [[nodiscard]] Result<std::string> render_canvas(const Canvas& canvas, Format format,
-                                                Theme theme = Theme::Paper);
+                                                Theme theme = Theme::Paper,
+                                                Font font = Font::Embed);
 
 }  // namespace napkin::drawing

@@ -48,7 +48,8 @@ TEST_CASE("every figure keeps labels apart, stays on its canvas and keeps wires 
 TEST_CASE("figures: golden SVG and terminal text") {
     for (const auto& [name, make] : figures()) {
         Figure figure = make();
-        check_golden("drawing/" + name + ".svg", drawing::render_svg(draw(figure)));
+        check_golden("drawing/" + name + ".svg",
+                     drawing::render_svg(draw(figure), drawing::Theme::Paper, drawing::Font::None));
         figure.options.medium = Medium::Terminal;
         check_golden("drawing/" + name + ".txt", render_text(draw(figure)));
     }
@@ -64,7 +65,8 @@ TEST_CASE("hierarchies, the equivalence and listings: golden SVG") {
     for (const auto& [name, canvas] : pictures) {
         INFO("figure ", name);
         check_picture(canvas);
-        check_golden("drawing/" + name + ".svg", drawing::render_svg(canvas));
+        check_golden("drawing/" + name + ".svg",
+                     drawing::render_svg(canvas, drawing::Theme::Paper, drawing::Font::None));
     }
     check_golden("drawing/listing.txt", drawing::listing_text({attention_listing()}, 80));
 }

@@ -72,10 +72,25 @@ inline void check_titles(const drawing::Canvas& canvas) {
     }
 }
 
-/// No two labels overlap, none stands on a glyph, no line doubles back, nothing lies outside.
+/// Signs of labels that the embedded letters lack, which a reader sees in some other type.
+inline std::vector<std::string> signs_without_letters(const drawing::Canvas& canvas) {
+    std::vector<std::string> found;
+    for (const drawing::Operation& operation : canvas.operations)
+        if (const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape))
+            for (const drawing::Run& run : text->text.runs)
+                for (std::string_view rest = run.text; !rest.empty();)
+                    if (!drawing::has_letter(drawing::next_code_point(rest), run.face))
+                        found.push_back(run.text +
+                                        " is of signs that scripts/make-font leaves out");
+    return found;
+}
+
+/// No two labels overlap, none stands on a glyph, all are of embedded letters, no line doubles
+/// back, nothing lies outside.
 inline void check_picture(const drawing::Canvas& canvas) {
     for (const std::string& pair : overlapping_labels(canvas)) FAIL_CHECK(pair);
     for (const std::string& label : labels_on_glyphs(canvas)) FAIL_CHECK(label);
+    for (const std::string& label : signs_without_letters(canvas)) FAIL_CHECK(label);
     CHECK_EQ(lines_going_back(canvas), 0);
     check_titles(canvas);
     const drawing::Box2 box = bounds_of(canvas);

@@ -106,6 +106,33 @@ TEST_CASE("a theme's colours reach every format") {
     CHECK_GT(count(render_tikz(themed(canvas, drawing::Theme::Dark)), "cFFB454"), 1);
 }
 
+TEST_CASE("an SVG carries the letters of the faces that it uses, each once, or none") {
+    const Canvas canvas = picture();
+    const std::string svg = render_svg(canvas);
+    CHECK_EQ(count(svg, "@font-face"), 2);
+    CHECK_EQ(
+        count(svg,
+              "@font-face{font-family:Napkin;font-style:italic;src:url(data:font/woff2;base64,"),
+        1);
+    CHECK_EQ(count(svg, "@font-face{font-family:\"Napkin Mono\""), 0);
+    const std::string bare = render_svg(canvas, drawing::Theme::Paper, drawing::Font::None);
+    CHECK_EQ(count(bare, "@font-face"), 0);
+    CHECK_EQ(svg.substr(svg.find("</style>")), bare.substr(bare.find("</style>")));
+    CHECK_LT(svg.size(), bare.size() + 31000);
+    CHECK_EQ(count(drawing::svg_rules(), "@font-face"), 2);  // once for all parts of a page
+    CHECK_EQ(count(drawing::render_svg_part(canvas), "@font-face"), 0);
+    CHECK_FALSE(drawing::font_named("embedded"));
+}
+
+TEST_CASE("widths are those of the letters, whose shapes follow their face") {
+    using drawing::Face;
+    CHECK_EQ(drawing::units_of("ab", Face::Roman), 444 + 500);
+    CHECK_EQ(drawing::units_of("ℓ", Face::Italic), 437);
+    CHECK_EQ(drawing::units_of("∴", Face::Roman), 524);  // of the mathematical font
+    CHECK_EQ(drawing::units_of("l·", Face::Mono), 1200);
+    CHECK_FALSE(drawing::has_letter(U'字', Face::Roman));
+}
+
 TEST_CASE("formats by file name") {
     CHECK(*drawing::format_of("a.b.svg") == Format::Svg);
     CHECK(*drawing::format_of("x.tex") == Format::Tikz);
