@@ -46,6 +46,8 @@ struct Program {
     std::int64_t shared_bytes = 0;
     int threads = 256;      ///< that compute: kThreads
     int other_threads = 0;  ///< behind them
+    /// Whether there are fewer blocks than processors, so that each may take all registers of one.
+    bool few_blocks = false;
     Body body;
     bool operator==(const Program&) const = default;
 };

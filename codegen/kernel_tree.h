@@ -205,6 +205,7 @@ struct For {
     Expression step = 1;
     std::optional<Expression> next = std::nullopt;
     bool unroll = false;
+    std::int64_t unroll_by = 0;  ///< so many turns together; 0: as the compiler likes
     std::string remark;
     Body body;
     bool operator==(const For&) const = default;

@@ -173,6 +173,7 @@ private:
     }
     void loop(const For& s) {
         if (s.unroll) writer_.directive("#pragma unroll");
+        if (s.unroll_by > 0) writer_.directive(fmt::format("#pragma unroll {}", s.unroll_by));
         const Integer* step = integer_in(s.step);
         const std::string advance = s.next ? fmt::format("{} = {}", s.name, print(*s.next))
                                     : step != nullptr && step->value == 1
@@ -208,9 +209,9 @@ void print_signature(SourceWriter& writer, const Program& program) {
     std::vector<std::string> parameters;
     for (const KernelParameter& parameter : program.parameters)
         parameters.push_back(parameter_text(parameter));
-    const std::string bounds = program.other_threads == 0
-                                   ? "kThreads"
-                                   : fmt::format("kThreads + {}, 1", program.other_threads);
+    std::string bounds = "kThreads";
+    if (program.other_threads > 0) bounds += fmt::format(" + {}", program.other_threads);
+    if (program.other_threads > 0 || program.few_blocks) bounds += ", 1";
     const std::string head =
         fmt::format("extern \"C\" __global__ void __launch_bounds__({})", bounds);
     std::string whole = head + " " + program.name + "(";

@@ -243,6 +243,16 @@ RegionFrame::Grid RegionFrame::find_grid() {
     return grid;
 }
 
+bool RegionFrame::has_few_blocks() {
+    constexpr std::int64_t kFew = 40;
+    std::int64_t blocks = 1;
+    for (const IndexForm& count : find_grid().counts) {
+        if (!count.is_constant() || count.constant > kFew) return false;
+        blocks *= count.constant;
+    }
+    return blocks <= kFew;
+}
+
 kernel::For RegionFrame::loop_over_tiles() {
     const auto place = [](const char* what) {
         return kernel::call("int", {member(kernel::variable(what), "x")});

@@ -49,6 +49,8 @@ protected:
     [[nodiscard]] std::string next_name(const std::string& reserved);
     /// Of a block's tile: its number is the block's, or `tile_`, where blocks take several.
     [[nodiscard]] const std::vector<TileStatement>& lower_grid(Body& body);
+    /// Whether at every size there are fewer blocks than any device of today has processors.
+    [[nodiscard]] bool has_few_blocks();
     /// How many tiles there are, and for each block one after another those that are its own.
     [[nodiscard]] kernel::For loop_over_tiles();
     /// A variable that is an index along the axis, or counts up to `most` from 0.

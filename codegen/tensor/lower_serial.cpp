@@ -14,9 +14,14 @@ using schedule::Home;
 
 }  // namespace
 
+/// Where blocks are few, nothing but other turns hides the latency of what a turn reads.
 Body TensorLowering::loops_along(const std::vector<AxisId>& axes, Body inner) const {
+    constexpr std::int64_t kAtOnce = 8;
+    bool innermost = true;
     const auto around = [&](AxisId axis) {
         For loop;
+        if (innermost && program_.few_blocks) loop.unroll_by = kAtOnce;
+        innermost = false;
         loop.name = axis_names_[axis.index()].local;
         loop.end = expression_of(ranges_.at(axis).count);
         loop.body = std::move(inner);

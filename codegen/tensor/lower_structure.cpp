@@ -39,6 +39,7 @@ LoweredRegion TensorLowering::run() {
     order_ = plan_.order;
     Body body;
     if (!schedule_.persistent) static_cast<void>(lower_grid(body));
+    program_.few_blocks = has_few_blocks();
     declare_warps(body);
     if (schedule_.rings.empty())
         lower(schedule_.body, body);

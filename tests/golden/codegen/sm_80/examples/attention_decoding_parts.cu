@@ -266,7 +266,7 @@ namespace nk {
 
 constexpr int kThreads = 128;
 
-extern "C" __global__ void __launch_bounds__(kThreads)
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
     attention_decoding_O(Global<const float> P_max_part, Global<const float> O_sum_part,
                          Global<const float> P_sum_part, Global<bf16> O,
                          i64 P_max_part_stride_x_part, i64 P_max_part_stride_b,
@@ -337,6 +337,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         for (int j = 0; j < 4; ++j) {
             acc[j] = 0.0f;
         }
+#pragma unroll 8
         for (int ix_part = 0; ix_part < 64; ++ix_part) {
             const i64 t0 = ix_part * P_max_part_stride_x_part + b0 * P_max_part_stride_b +
                            h0 * P_max_part_stride_h + iq;
