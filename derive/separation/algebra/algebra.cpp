@@ -177,17 +177,16 @@ PolynomialId Algebra::scale(PolynomialId a, double factor) {
     return make(std::move(result));
 }
 
-PolynomialId Algebra::less(PolynomialId a, PolynomialId b) {
-    PolynomialId result = subtract(a, b);
-    const Polynomial minuend = (*this)[a];
-    const Polynomial subtrahend = (*this)[b];
-    for (const auto& [mono, coefficient] : subtrahend.terms) {
-        const auto& terms = minuend.terms;
-        const bool cancels = is_mask(mono) && coefficient > 0 &&
-                             std::any_of(terms.begin(), terms.end(), [&](const auto& other) {
-                                 return other.first == mono && other.second == coefficient;
-                             });
-        if (cancels) result = add(result, monomial(mono));
+PolynomialId Algebra::plus(PolynomialId a, PolynomialId b) {
+    PolynomialId result = add(a, b);
+    const Polynomial left = (*this)[a];
+    const Polynomial right = (*this)[b];
+    for (const auto& [mono, coefficient] : right.terms) {
+        const auto cancels = [&, &mono = mono, by = -coefficient](const auto& other) {
+            return other.first == mono && other.second == by;
+        };
+        if (is_mask(mono) && std::any_of(left.terms.begin(), left.terms.end(), cancels))
+            result = add(result, monomial(mono));
     }
     return result;
 }
@@ -217,7 +216,7 @@ Monomial Algebra::multiply(const Monomial& a, const Monomial& b) {
     }
     // Of exp(a) / exp(b), where the second is one over an exponential.
     Monomial result{.powers = {powers.begin(), powers.end()},
-                    .exponent = less(a.exponent, scale(b.exponent, -1)),
+                    .exponent = plus(a.exponent, b.exponent),
                     .guards = a.guards,
                     .deferred = a.deferred};
     for (const TermId guard : b.guards) insert_sorted(result.guards, guard);

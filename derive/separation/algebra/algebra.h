@@ -112,8 +112,9 @@ public:
     PolynomialId add(PolynomialId a, PolynomialId b);
     PolynomialId scale(PolynomialId a, double factor);
     PolynomialId subtract(PolynomialId a, PolynomialId b) { return add(a, scale(b, -1)); }
-    /// a - b as a value: where a mask makes both -inf, so is the difference.
-    PolynomialId less(PolynomialId a, PolynomialId b);
+    /// a + b as a value: where a mask makes one infinite, so it does the sum, whatever the other
+    /// is.
+    PolynomialId plus(PolynomialId a, PolynomialId b);
     /// Every pair of monomials; the caller decides whether multiplying out is wanted.
     PolynomialId multiply(PolynomialId a, PolynomialId b);
     Monomial multiply(const Monomial& a, const Monomial& b);

@@ -153,7 +153,7 @@ Form NormalForm::of(PolynomialId polynomial) {
         }
         if (rest != Monomial{})
             product_so_far = algebra_.multiply(product_so_far, algebra_.monomial(rest));
-        result = algebra_.add(result, product_so_far);
+        result = algebra_.plus(result, product_so_far);
     }
     return result;
 }
@@ -212,8 +212,8 @@ Form NormalForm::call(TermId id, const Term& term) {
     }
     switch (term.function) {
     case Function::Negate: return algebra_.scale(parts[0], -1);
-    case Function::Add: return algebra_.add(parts[0], parts[1]);
-    case Function::Subtract: return algebra_.less(parts[0], parts[1]);
+    case Function::Add: return algebra_.plus(parts[0], parts[1]);
+    case Function::Subtract: return algebra_.plus(parts[0], algebra_.scale(parts[1], -1));
     case Function::Multiply: {
         const Form result = parts.empty() ? product_under_masks(term) : product(parts[0], parts[1]);
         if (result && algebra_[*result].terms.size() > kMostMonomials)
