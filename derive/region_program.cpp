@@ -1,6 +1,13 @@
 #include "derive/region_program.h"
 
+#include <algorithm>
+
 namespace napkin {
+
+bool varies_along(const Loop& loop) {
+    return std::any_of(loop.visible.begin(), loop.visible.end(),
+                       [&](const Expression& mask) { return axes_used(mask).contains(loop.axis); });
+}
 
 VariableId variable_of(const RegionProgram& region, ArrayId array, Level level) {
     for (std::uint32_t i = 0; i < region.variables.size(); ++i)

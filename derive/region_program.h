@@ -65,6 +65,8 @@ struct Loop {
     std::vector<Expression> data_masks;
     bool operator==(const Loop&) const = default;
 };
+/// Whether a mask tells chunks of the loop apart.
+[[nodiscard]] bool varies_along(const Loop& loop);
 /// Copies the footprint of `target` from the same array at an outer level (device memory when
 /// `source` is empty).
 struct Load {

@@ -92,7 +92,7 @@ private:
 
     /// Whether no closed form says which chunks a loop visits, and no data.
     [[nodiscard]] bool is_searched(const Loop& loop) const {
-        if (loop.visible.empty() || !loop.data_masks.empty()) return false;
+        if (!varies_along(loop) || !loop.data_masks.empty()) return false;
         const index::Mask mask(region_.axes, loop.visible);
         return !mask.where_met().empty() && !mask.chunks_met(loop.axis, loop.size, true);
     }
@@ -154,7 +154,9 @@ std::optional<Use> use_of(const Program& program, const Body& body, BufferId buf
         const End end = end_of(program, body, i);
         if (!use) use = Use{i, lead, end.at, end.lead};
         if (lead > use->first_lead) use->first = i, use->first_lead = lead;
-        if (end.lead <= use->last_lead) use->last = end.at, use->last_lead = end.lead;
+        // A product is through later than what reads its operand behind it.
+        const bool later = end.lead == use->last_lead && end.at > use->last;
+        if (end.lead < use->last_lead || later) use->last = end.at, use->last_lead = end.lead;
     }
     return use;
 }

@@ -77,6 +77,8 @@ void share_columns(const RegionProgram& region, Plan& plan) {
     for_computes(region, [&](LeafId leaf, const Compute& compute) {
         const Fold* fold = std::get_if<Fold>(&compute.statement.body);
         if (fold == nullptr || plan.products.contains(leaf)) return;
+        // Of a result that is none of rows, threads fold elements of their own.
+        if (plan.tiles.at(compute.targets.front()).home == Home::Shared) return;
         const std::set<AxisId> along = axes_along(plan.tile_axes, fold->values.front());
         for (const AxisId axis : fold->over)
             if (plan.split.contains(axis) && along.contains(axis)) plan.shared_folds.insert(leaf);

@@ -35,6 +35,16 @@ void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
 
 void TensorLowering::find_by_index(ChunkLoop& code, Body& body) {
     if (code.statement.visible.empty()) return;
+    if (!varies_along(code.statement)) {
+        // All chunks or none.
+        const kernel::Expression test =
+            IntervalPrinter(axes_, ranges_, sizes_).may_hold(code.statement.visible, names_, body);
+        if (is(test, true)) return;
+        const std::string end = names_.fresh("end_" + code.axis);
+        body.push_back(define("int", end, choose(test, code.end, code.first)));
+        code.end = variable(end);
+        return;
+    }
     const std::optional<std::vector<ChunkProgression>> chunks =
         IntervalPrinter(axes_, ranges_, sizes_)
             .chunks(code.statement.visible, code.loop.axis, code.loop.size, names_, body);
