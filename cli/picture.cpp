@@ -6,6 +6,8 @@
 #include "cli/console.h"
 #include "cli/messages.h"
 #include "cli/numbers.h"
+#include "derive/tile_program.h"
+#include "diagrams/contains.h"
 #include "diagrams/factor.h"
 #include "diagrams/graphviz/overview.h"
 #include "perfmodel/kernel_choice.h"
@@ -227,6 +229,28 @@ std::vector<MathText> per_group(const State& state, const RegionCost& region) {
                                 print(all, region.names, region.order))};
 }
 
+/// `each s_v takes every s_d`: which chunks pass inside each chunk of other axes, outermost first.
+std::vector<MathText> nested_streams(const State& state, std::size_t r, const SymbolNames& names) {
+    const Region& region = state.relabelling.regions[r];
+    if (region.streams.size() < 2) return {};
+    const Result<RegionProgram> program = expand(state, region, OpaqueBoxes::Keep);
+    if (!program || !program->accumulator) return {};
+    const auto chunks = [&](const Accumulator& accumulator) {
+        MathText text;
+        for (const Stream& stream : region.streams)
+            if (contains(accumulator.axes, stream.axis))
+                text = text + drawing::plain_text(text.runs.empty() ? "" : ", ") +
+                       drawing::parse_math(names(stream_size(stream.axis, stream.level)));
+        return text;
+    };
+    std::vector<MathText> lines;
+    const Accumulator* outer = &*program->accumulator;
+    for (; !outer->inside.empty(); outer = &outer->inside.front())
+        lines.push_back(drawing::plain_text("each ") + chunks(*outer) +
+                        drawing::plain_text(" takes every ") + chunks(outer->inside.front()));
+    return lines;
+}
+
 drawing::DrawOptions options_of(const State& state, const Cost& cost,
                                 const PictureOptions& wanted) {
     drawing::DrawOptions options;
@@ -235,6 +259,10 @@ drawing::DrawOptions options_of(const State& state, const Cost& cost,
     options.medium = wanted.medium;
     options.kernel = wanted.kernel;
     if (wanted.max_width) options.max_width = *wanted.max_width;
+    for (std::size_t r = 0; r < cost.regions.size(); ++r)
+        if (!wanted.kernel || r == *wanted.kernel)
+            for (MathText& line : nested_streams(state, r, cost.regions[r].names))
+                options.remarks.push_back(std::move(line));
     if (wanted.machine != nullptr)
         for (const RegionCost& region : cost.regions)
             for (const Excess& excess : excesses_of(region, *wanted.machine))

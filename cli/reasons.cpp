@@ -4,6 +4,8 @@
 #include <set>
 
 #include "derive/roles.h"
+#include "derive/tile_program.h"
+#include "diagrams/contains.h"
 #include "perfmodel/explain.h"
 
 namespace napkin::cli {
@@ -53,6 +55,21 @@ const Region* same_region(const State& state, const Region& region) {
     return nullptr;
 }
 
+/// The axes of which every chunk takes all chunks of a streamed axis, outermost first.
+std::vector<AxisId> streamed_around(const State& state, const Region& region, AxisId axis) {
+    std::vector<AxisId> around;
+    if (region.streams.size() < 2) return around;
+    const Result<RegionProgram> program = expand(state, region, OpaqueBoxes::Keep);
+    if (!program || !program->accumulator) return around;
+    const Accumulator* at = &*program->accumulator;
+    while (!contains(at->axes, axis)) {
+        if (at->inside.empty()) return {};
+        around.insert(around.end(), at->axes.begin(), at->axes.end());
+        at = &at->inside.front();
+    }
+    return around;
+}
+
 std::string stream_reason(const State& state, const Region& region, const Stream& stream) {
     const Diagram& diagram = state.diagram;
     std::set<ArrayId> loaded;
@@ -60,9 +77,14 @@ std::string stream_reason(const State& state, const Region& region, const Stream
         loaded.insert(role.loaded.begin(), role.loaded.end());
     std::vector<std::string> carried;
     for (const ArrayId array : loaded) carried.push_back(name_of(diagram, array));
+    std::vector<std::string> around;
+    for (const AxisId axis : streamed_around(state, region, stream.axis))
+        around.push_back(diagram[axis].name);
     return listed_plain(carried) + (carried.size() == 1 ? " arrives" : " arrive") +
            " in chunks of " + std::to_string(stream.size) + " along " + diagram[stream.axis].name +
-           ": only one chunk is held at a time, and as much is loaded as before";
+           ": only one chunk is held at a time, and " +
+           (around.empty() ? "as much is loaded as before"
+                           : "each chunk of " + listed_plain(around) + " takes all of them");
 }
 
 std::set<std::string> explanations(const State& state, const Cost& cost) {

@@ -75,12 +75,12 @@ std::string power_text(const std::string& name, Rational exponent) {
     return name + "^(" + text_of(exponent) + ")";
 }
 
-/// Factors one after another; in the paper's manner single letters touch and longer names are set
-/// apart by a centred dot.
+/// Factors one after another; in the paper's manner single letters and short numbers touch, and
+/// what is longer is set apart by a centred dot: `3136k` reads like an amount of some unit.
 std::string product(const std::string& number,
                     const std::vector<std::pair<std::string, Rational>>& factors, Manner manner) {
     std::string text = number;
-    bool touches = true;
+    bool touches = number.size() < 3;
     for (const auto& [name, exponent] : factors) {
         const std::string part = power_text(name, exponent);
         const bool is_letter = part.size() == 1;

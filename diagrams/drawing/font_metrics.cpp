@@ -66,6 +66,13 @@ int units_of(std::string_view text, Face face) {
     return total;
 }
 
+int overhang_of(std::string_view text, Face face) {
+    if (face != Face::Italic) return 0;
+    char32_t last = 0;
+    while (!text.empty()) last = next_code_point(text);
+    return width_in(kItalicOverhangs, last).value_or(0);
+}
+
 bool has_letter(char32_t sign, Face face) {
     return width_of(sign, face).has_value();
 }

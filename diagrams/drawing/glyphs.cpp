@@ -245,8 +245,9 @@ public:
         const std::string text = write(value);
         const bool wraps = binding(value) < 2 || (fold->monoid != kSum && binding(value) < 3);
         const std::string sign = sign_of(diagram_, fold->monoid);
+        const bool upright_next = !wraps && !text.empty() && text[0] == '"';
         return (columns_in(sign) > 1 ? upright(sign) : sign) + "_{" + joined(diagram_, fold->over) +
-               "}" + (wraps ? "(" + text + ")" : text);
+               "}" + (upright_next ? upright(" ") : "") + (wraps ? "(" + text + ")" : text);
     }
 
 private:
@@ -323,8 +324,11 @@ std::size_t best_break(const std::string& text) {
     return best;
 }
 
+/// Without blanks, which are narrow.
 std::size_t shown_length(const std::string& text) {
-    return columns_in(to_unicode(parse_math(text)));
+    const std::string shown = to_unicode(parse_math(text));
+    return columns_in(shown) -
+           static_cast<std::size_t>(std::count(shown.begin(), shown.end(), ' '));
 }
 
 void break_formula(const std::string& text, std::vector<std::string>& lines) {

@@ -189,6 +189,7 @@ std::vector<PlacedRun> place_runs(const MathText& text, double size) {
     double x = 0;
     double stack = 0;  // where a superscript after a subscript begins: above it, not after it
     Script before = Script::Base;
+    double lean = 0;  // of the run before, from which an upright sign keeps clear
     for (const Run& run : text.runs) {
         PlacedRun place;
         place.size = run.script == Script::Base ? size : size * kScriptSize;
@@ -199,6 +200,8 @@ std::vector<PlacedRun> place_runs(const MathText& text, double size) {
         if (run.script == Script::Below && before == Script::Base) stack = x;
         const bool above_below = run.script == Script::Above && before == Script::Below;
         place.x = above_below ? stack : x;
+        if (run.face != Face::Italic && run.script != Script::Below) place.x += lean;
+        lean = overhang_of(run.text, run.face) * place.size / 1000;
         const double end = place.x + place.width;
         x = end > x ? end : x;
         before = run.script;

@@ -50,6 +50,8 @@ struct PlacedRun {
 /// Width of plain text of one face in thousandths of its size, of the letters that an SVG carries.
 [[nodiscard]] int units_of(std::string_view text, Face face);
 
+/// How far the last sign leans out of that width, where it does so by far, as an italic f.
+[[nodiscard]] int overhang_of(std::string_view text, Face face);
 /// Whether the letters that an SVG carries have a sign.
 [[nodiscard]] bool has_letter(char32_t sign, Face face);
 

@@ -46,6 +46,7 @@ TEST_CASE("what only resembles a call is the formula that it is") {
 TEST_CASE("formulas in boxes break in no subscript, and name what indices hide") {
     CHECK_EQ(box_of("max(n, c) A[n, c] * B[n, c] * C[n, c] - C[n, c] * A[n, c]"),
              "max_n,c(A·B·C) | −C·A");
+    CHECK_EQ(box_of("sum(c) exp(A[n, c]) + B[n, c]"), "Σ_c exp(A)+B");
     CHECK_EQ(box_of("B[n, c] + (if n < c then A[n, c] else 0)"), "B+mask(A)");
 }
 

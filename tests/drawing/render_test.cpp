@@ -131,6 +131,15 @@ TEST_CASE("widths are those of the letters, whose shapes follow their face") {
     CHECK_EQ(drawing::units_of("∴", Face::Roman), 524);  // of the mathematical font
     CHECK_EQ(drawing::units_of("l·", Face::Mono), 1200);
     CHECK_FALSE(drawing::has_letter(U'字', Face::Roman));
+    // An upright sign after a letter that leans out keeps clear of it.
+    const auto gap = [](const char* formula) {
+        const std::vector<drawing::PlacedRun> runs =
+            drawing::place_runs(drawing::parse_math(formula), 10);
+        return runs[1].x - runs[0].x - runs[0].width;
+    };
+    CHECK_EQ(gap("a/g"), 0);
+    CHECK_EQ(gap("f/g"), doctest::Approx(0.01 * drawing::overhang_of("f", Face::Italic)));
+    CHECK_GT(drawing::overhang_of("f", Face::Italic), 100);
 }
 
 TEST_CASE("formats by file name") {

@@ -34,6 +34,8 @@ TEST_CASE("sums print as products where they are some") {
              Case{"(b + x)(y + k)(c + r + 1)", "(b + x)(y + k)(1 + c + r)"},
              Case{"b + x", "b + x"},
              Case{"3b x", "3bx"},
+             Case{"12b x", "12bx"},
+             Case{"3136k", "3136·k"},
              Case{"b - b", "0"},
          }) {
         CAPTURE(c.sum);

@@ -54,6 +54,11 @@ inline constexpr std::array<Advance, 140> kItalicAdvances = {{
     {0x2227, 660}, {0x2228, 660}, {0x2229, 660}, {0x222A, 660}, {0x2234, 524}, {0x2248, 675}, {0x2260, 675},
     {0x2261, 660}, {0x2264, 675}, {0x2265, 675}, {0x2295, 796}, {0x2297, 796}, {0x25A0, 660}, {0x25A1, 660},
 }};
+/// How far letters lean out of their advance, of those that do so by far.
+inline constexpr std::array<Advance, 14> kItalicOverhangs = {{
+    {0x004E, 60}, {0x0054, 77}, {0x0056, 77}, {0x0057, 73}, {0x0059, 77}, {0x0066, 146}, {0x03A3, 89}, {0x03B2, 61},
+    {0x03B3, 75}, {0x03B4, 68}, {0x03B8, 70}, {0x03C3, 81}, {0x03C4, 60}, {0x2113, 97},
+}};
 inline constexpr std::array<Advance, 126> kMonoAdvances = {{
     {0x0020, 600}, {0x0021, 600}, {0x0022, 600}, {0x0023, 600}, {0x0024, 600}, {0x0025, 600}, {0x0026, 600},
     {0x0027, 600}, {0x0028, 600}, {0x0029, 600}, {0x002A, 600}, {0x002B, 600}, {0x002C, 600}, {0x002D, 600},
