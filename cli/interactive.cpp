@@ -106,7 +106,7 @@ const std::array<PromptCommand, Session::kCommands> Session::kTexts = {{
     {"draw", "draw FILE", "draw the diagram as it stands: svg, pdf, png, txt or tex"},
     {"emit", "emit [tile|schedule|cuda|...] [FILE]", "print or write the program, as ptx and cubin too"},
     {"run", "run [NAME=VALUE...] [cpu|emulator|cuda]", "execute it and compare with the reference"},
-    {"help", "help [COMMAND]", "this list, or what a command does and when it applies"},
+    {"help", "help [WORD]", "this list, or what a command does and when it applies, or a word means"},
     {"quit", "quit", "leave"},
     {"exit", "exit", "leave"},
 }};

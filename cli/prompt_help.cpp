@@ -1,6 +1,7 @@
 #include "cli/prompt_help.h"
 
 #include <algorithm>
+#include <array>
 
 #include "cli/numbers.h"
 #include "cli/prompt_arguments.h"
@@ -9,6 +10,22 @@
 
 namespace napkin::cli {
 namespace {
+
+/// A word of what is printed at the prompt, in one line.
+struct Term {
+    std::string_view word;
+    std::string_view meaning;
+};
+constexpr std::array kTerms = {
+    Term{"H", "what moves between device memory and blocks, over all blocks together"},
+    Term{"M", "what one block holds at the fullest point, as the paper counts it"},
+    Term{"A", "what a program allocates in one block, accumulators and all: a little more than M"},
+    Term{"binds", "what is named is busy longest, and the time is what it needs at least"},
+    Term{"gauge",
+         "a running maximum or mean that states are kept relative to; they follow when it "
+         "changes"},
+    Term{"guard", "guard(x) is x, and 0 where x is infinite: nothing seen yet leaves no NaN"},
+};
 
 const PromptCommand* find_command(std::string_view word, PromptCommands commands) {
     const auto found = std::find_if(commands.begin(), commands.end(),
@@ -76,7 +93,9 @@ std::string help_text(PromptCommands commands) {
         if (subcommand_at_prompt(subcommand.name) != nullptr)
             text += "    " + padded(std::string(subcommand.name), kWidth) +
                     std::string(subcommand.description) + "\n";
-    return text;
+    text += "  words\n   ";
+    for (const Term& term : kTerms) text += " " + std::string(term.word);
+    return text + "\n";
 }
 
 std::string help_on(const std::string& word, PromptCommands commands) {
@@ -93,6 +112,8 @@ std::string help_on(const std::string& word, PromptCommands commands) {
     if (const Subcommand* subcommand = subcommand_at_prompt(word))
         return "  " + word + ": " + std::string(subcommand->description) + "\n  `" + word +
                " --help` lists its options\n";
+    for (const Term& term : kTerms)
+        if (term.word == word) return "  " + word + ": " + std::string(term.meaning) + "\n";
     return unknown_text(word, commands);
 }
 

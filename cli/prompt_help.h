@@ -21,7 +21,7 @@ using PromptCommands = std::span<const PromptCommand>;
 
 /// Everything that can be typed.
 [[nodiscard]] std::string help_text(PromptCommands commands);
-/// A rule's usage, law, condition and an example, or what a command does.
+/// A rule's usage, law, condition and an example, what a command does, or what a word means.
 [[nodiscard]] std::string help_on(const std::string& word, PromptCommands commands);
 /// That a word is no command, and which was probably meant.
 [[nodiscard]] std::string unknown_text(const std::string& word, PromptCommands commands);
