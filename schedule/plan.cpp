@@ -244,6 +244,8 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
     std::set<AxisId> columns;
     for (const auto& [leaf, product] : plan_.products) columns.insert(product.column);
     plan_.order = tile_order(region_, plan_.row, columns);
+    if (std::optional<Refusal> refusal = choose_band(region_, wanted_.band, plan_.order))
+        return refuse(*std::move(refusal), {});
     if (std::optional<Refusal> refusal = arrange(region_, limits_, wanted_, plan_))
         refuse(*std::move(refusal), shrinking());
     if (refused_) return;

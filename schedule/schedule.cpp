@@ -137,6 +137,7 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
     choices.warps_across = plan.warps_across;
     if (limits.warp_groups && plan.warps_across > 1) choices.repeated = plan.repeated;
     if (limits.warp_groups) choices.persistent = plan.persistent;
+    choices.band = wanted.band;
     const ProgramNames names = names_of(program);
     for_rotated(program.body, [&](const ChunkLoop& loop) {
         std::int64_t place = 0;
@@ -248,7 +249,7 @@ std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, cons
 /// Which choice takes the memory that there is not: one without which the rest fits.
 std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
-    for (const char* field : {"stages", "leads", "order", "fetched", "persistent", "staged",
+    for (const char* field : {"stages", "leads", "order", "fetched", "persistent", "band", "staged",
                               "repeated", "warps", "warps_down", "warps_across"}) {
         const RegionSchedule rest = without(wanted, field);
         if (rest == wanted || !fits(schedule_once(region, rest, limits), limits)) continue;

@@ -145,4 +145,24 @@ TileOrder tile_order(const RegionProgram& region, std::optional<AxisId> rows,
     return order;
 }
 
+std::optional<Refusal> choose_band(const RegionProgram& region, std::optional<std::int64_t> wanted,
+                                   TileOrder& order) {
+    if (!wanted) return std::nullopt;
+    const auto refused = [](const char* reason) {
+        return Refusal{reason, "leave it out, and the planner chooses", SettingName{"band", ""}};
+    };
+    std::vector<const Parallel*> groups;
+    std::vector<const Loop*> loops;
+    collect(region.body, groups, loops);
+    std::vector<std::size_t> several;
+    for (std::size_t i = 0; i < groups.size(); ++i)
+        if (region.axes[groups[i]->axis.index()].dynamic || count_of(region, *groups[i]) > 1)
+            several.push_back(i);
+    if (several.size() < 2 || several.back() != several[several.size() - 2] + 1)
+        return refused("there are no two groups next to each other of several tiles each");
+    if (order.graded) return refused("tiles go by how many chunks they visit");
+    order.band = *wanted > 1 ? *wanted : 0;
+    return std::nullopt;
+}
+
 }  // namespace napkin::schedule

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "derive/tile_program.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin::schedule {
 
@@ -28,5 +29,10 @@ struct TileOrder {
 /// products' columns.
 [[nodiscard]] TileOrder tile_order(const RegionProgram& region, std::optional<AxisId> rows,
                                    const std::set<AxisId>& columns);
+
+/// Bands of so many tiles, where they are asked for.
+[[nodiscard]] std::optional<Refusal> choose_band(const RegionProgram& region,
+                                                 std::optional<std::int64_t> wanted,
+                                                 TileOrder& order);
 
 }  // namespace napkin::schedule

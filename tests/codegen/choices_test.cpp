@@ -192,6 +192,36 @@ TEST_CASE("choices: lines of a derivation are a file's tables, and the last word
              kernel("", "[O]\nwarps = 8\nstaged.O = false"));
 }
 
+TEST_CASE("choices: tiles in bands of any height are all computed") {
+    for (const char* target : {"sm_80", "sm_90a"})
+        for (const int band : {1, 3, 16}) {
+            INFO(std::string(target), ", band ", band);
+            const State state =
+                test::derive(test::load("diagram mm { axis a = 450, b = 32, c = 330\n"
+                                        "input A[a, b], B[b, c] : bf16\n"
+                                        "output C[a, c] : bf16 = sum(b) A[a, b] * B[b, c] }"),
+                             "group a by 64\ngroup c by 64\nstream b by 16\nschedule band = " +
+                                 std::to_string(band) + " in C");
+            EmitOptions options;
+            options.target = target;
+            const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+            REQUIRE(program);
+            CHECK_EQ(test::wrong_with(state, *program, 1), "");
+            const bool banded =
+                program->kernels.front().source.find("band_height") != std::string::npos;
+            CHECK_EQ(banded, band > 1);
+        }
+    const State rows =
+        test::derive(test::load("diagram rows { axis n = 64, d = 32\n input X[n, d] : bf16\n"
+                                "output Y[n, d] : bf16 = softmax[d](X[n, d]) }"),
+                     "group n by 4\nschedule band = 2 in Y");
+    EmitOptions options;
+    options.target = "sm_80";
+    const Result<EmittedProgram> refused = emit(rows, test::program_of(rows), options);
+    REQUIRE(!refused);
+    CHECK(refused.error().list.front().message.find("no two groups") != std::string::npos);
+}
+
 TEST_CASE("choices: what cannot be kept is refused") {
     struct Case {
         std::string example;
@@ -240,6 +270,7 @@ TEST_CASE("choices: what cannot be kept is refused") {
          "sm_90a"},
         {"attention", "[O]\nwarps_across = 1\nrepeated = true",
          "`warps_across`: there is one warp group across, which repeats nothing", "", "sm_90a"},
+        {"attention_window", "[O]\nband = 8", "`band`: tiles go by how many chunks they visit", ""},
         {"attention", "[O]\nstages = 2", "target `simt` has no choice `stages`", "", "simt"},
     };
     for (const Case& each : cases) {
