@@ -276,9 +276,12 @@ private:
             Machine other = machine_;
             other.figures[key].value = value;
             other.figures[key].per_clock = false;
+            // Less room may ask for another kernel.
+            const Result<Cost> cost = cost_of_state(last_.state, &other);
+            if (!cost) continue;
             slider["values"].push_back(value);
             slider["bounds"].push_back(bound_of_variant(loaded_.plain, last_.state, other));
-            slider["times"].push_back(time_of_variant(last_.cost, other));
+            slider["times"].push_back(time_of_variant(*cost, other));
         }
         sliders_.push_back(std::move(slider));
     }
