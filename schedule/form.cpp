@@ -6,6 +6,7 @@
 
 #include "derive/operations.h"
 #include "diagrams/overloaded.h"
+#include "schedule/stale_gauges.h"
 #include "schedule/statements.h"
 
 namespace napkin::schedule {
@@ -40,6 +41,7 @@ public:
             program_.scratch = scratch_;
         }
         program_.body = body_of(region_.body);
+        form_stale();
         return std::move(program_);
     }
 
@@ -328,6 +330,7 @@ private:
             Op& pack = push(Op::Kind::Pack, name, body);
             pack.reads = std::move(values);
             pack.writes = {left};
+            pack.held = product.left.direct && is_stale_weight(*product.left.direct);
             pack.cost.of(Unit::Issue) = elements_of(product.depth) / rates_.lanes;
         }
         for (const Expression& seed : fold.seed) {
@@ -401,6 +404,25 @@ private:
         const bool shared = std::any_of(axes.begin(), axes.end(),
                                         [&](AxisId axis) { return plan_.split.contains(axis); });
         return limits_.warp_groups && !shared ? plan_.warps_across : 1;
+    }
+
+    [[nodiscard]] bool is_stale_weight(VariableId variable) const {
+        return std::any_of(plan_.stale.begin(), plan_.stale.end(), [&](const StaleGauge& gauge) {
+            return std::any_of(gauge.weights.begin(), gauge.weights.end(), [&](LeafId leaf) {
+                return std::get<Compute>(leaves_[leaf.index()]->node).targets.front() == variable;
+            });
+        });
+    }
+
+    /// Rare work is not priced; what it reads must be there still.
+    void form_stale() {
+        for (Op& op : program_.ops) {
+            if (is_rare(plan_, op)) op.cost = {};
+            for (const StaleGauge& gauge : plan_.stale)
+                op.again = op.again || (op.kind == Op::Kind::Elements && op.leaf == gauge.take);
+            // Two rounded numbers are in a register.
+            if (op.kind == Op::Kind::Pack && op.held) program_[op.reads.front()].bytes /= 2;
+        }
     }
 
     /// Of one warp, for its share of the elements of a chunk that no mask cuts.

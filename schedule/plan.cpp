@@ -9,6 +9,7 @@
 #include "schedule/arrange.h"
 #include "schedule/lane_folds.h"
 #include "schedule/planner.h"
+#include "schedule/stale_gauges.h"
 #include "schedule/statements.h"
 
 namespace napkin::schedule {
@@ -333,7 +334,12 @@ std::int64_t rows_of_thread(const Plan& plan) {
 std::variant<Plan, Refusal> make_plan(const TiledRegion& region, const Limits& limits,
                                       const RegionSchedule& wanted) {
     std::variant<Plan, Refusal> made = Planner(region, limits, wanted).run();
-    if (Plan* plan = std::get_if<Plan>(&made)) plan->lane_folds = lane_folds(region.region, *plan);
+    Plan* plan = std::get_if<Plan>(&made);
+    if (plan == nullptr) return made;
+    plan->lane_folds = lane_folds(region.region, *plan);
+    auto stale = stale_gauges(region.region, *plan, wanted);
+    if (Refusal* refusal = std::get_if<Refusal>(&stale)) return std::move(*refusal);
+    plan->stale = std::get<std::vector<StaleGauge>>(std::move(stale));
     return made;
 }
 

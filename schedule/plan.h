@@ -120,6 +120,23 @@ struct Serial {
     bool operator==(const Serial&) const = default;
 };
 
+/// A maximum that chunks are not taken into while what is relative to it keeps in range
+/// (schedule/stale_gauges.h), by the leaves of its loop.
+struct StaleGauge {
+    std::string name;
+    VariableId state;
+    VariableId next;
+    LeafId take;                   ///< the chunk's maximum is taken in
+    std::vector<LeafId> members;   ///< what follows it right away, in order: the three below
+    std::vector<LeafId> repairs;   ///< factors of what is relative to it
+    std::vector<LeafId> weights;   ///< exponentials relative to it
+    std::vector<LeafId> sums;      ///< folds along rows into states relative to it
+    std::vector<LeafId> products;  ///< those into states of fragments
+    std::optional<LeafId> keep;    ///< the maximum becomes the new one
+    double most = 0;               ///< that a lane's sums may come to
+    bool operator==(const StaleGauge&) const = default;
+};
+
 struct Plan {
     std::vector<TileAxis> tile_axes;
     std::optional<AxisId> row;
@@ -130,6 +147,7 @@ struct Plan {
     /// Folds that the lanes of a row combine behind their loop, not in it (schedule/lane_folds.h):
     /// the loop, counted in the order of the text.
     std::map<LeafId, std::uint32_t> lane_folds;
+    std::vector<StaleGauge> stale;
     std::int64_t warps_down = 4;    ///< warps along the rows
     std::int64_t warps_across = 1;  ///< warps along the columns of results
     std::set<AxisId> split;         ///< the column axes that warps_across share

@@ -119,7 +119,10 @@ struct Op {
     Kind kind = Kind::Elements;
     Portion portion = Portion::Whole;
     Side side = Side::None;
-    bool held = false;  ///< of what is published, whether threads have it in registers
+    /// Of what is published, whether threads have it in registers; of what is packed, whether it is
+    /// rounded already.
+    bool held = false;
+    bool again = false;  ///< of elements, whether they may be computed again, from what they read
     /// Of a product: whether its operands are in shared memory and it adds to what is there, so
     /// that they can be fetched ahead.
     bool fetchable = false;

@@ -86,7 +86,8 @@ RotationStep step_of(const Program& program, const Chain& chain) {
                                  op.portion == Op::Portion::Whole && program.rings.empty();
         if (reads_first) step.start = kFetch;
         step.alone = op.kind == Op::Kind::Prepare || op.kind == Op::Kind::Pack;
-        step.in_place = !program.rings.empty() && is_of_elements(op);
+        step.in_place =
+            !program.rings.empty() && is_of_elements(op) && !program[chain.front()].again;
     }
     return step;
 }
@@ -316,7 +317,12 @@ private:
                 if (const auto own = wanted_.order.find(names[op.index()]);
                     own != wanted_.order.end() && !steps_[i].place)
                     steps_[i].place = own->second;
-            steps_[i].least_lead = lead.value_or(0);
+            // Registers that a product still reads are written behind the wait for it, at the end
+            // of a turn: where a turn begins, the assembler makes them one with what they are moved
+            // from.
+            const Op& first = program_[chains_[i].front()];
+            const bool moves = first.kind == Op::Kind::Pack && first.held && leads_;
+            steps_[i].least_lead = lead.value_or(moves ? most : 0);
             steps_[i].most_lead = lead.value_or(leads_ ? most : 0);
             bounds_.emplace_back(steps_[i].least_lead, steps_[i].most_lead);
         }

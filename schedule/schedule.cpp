@@ -13,6 +13,7 @@
 #include "schedule/place.h"
 #include "schedule/rotate_loops.h"
 #include "schedule/stages.h"
+#include "schedule/stale_gauges.h"
 #include "schedule/synchronise.h"
 #include "schedule/tile_loop.h"
 #include "schedule/verify.h"
@@ -156,6 +157,13 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
     for (const auto& rings : {copied_rings(program), tile_rings(program)})
         for (const BufferId ring : rings)
             choices.stages[names.buffers[ring.index()]] = program[ring].stages;
+    if (!wanted.stale.empty() && region.accumulator)
+        for (const Gauge& gauge : gauges_of(*region.accumulator)) {
+            const std::string& name = region.arrays[gauge.state.index()].name;
+            choices.stale[name] =
+                std::any_of(plan.stale.begin(), plan.stale.end(),
+                            [&](const StaleGauge& stale) { return stale.name == name; });
+        }
     for (const ArrayId array : plan.stageable)
         choices.staged[region.arrays[array.index()].name] = plan.staged.contains(array);
     return choices;
@@ -222,6 +230,8 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
         add_tokens(program);
         passes.emplace_back("add_tokens", std::move(program));
     }
+    if (std::optional<Refusal> why = why_not_stale(passes.back().second, *chosen))
+        return *std::move(why);
     RegionSchedule choices = choices_of(region, *chosen, passes.back().second, wanted, limits);
     if (std::optional<Refusal> unknown = why_no_such(wanted, choices)) return *std::move(unknown);
     return Scheduled{region, *chosen, std::move(choices), std::move(passes)};
@@ -250,7 +260,7 @@ std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, cons
 std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
     for (const char* field : {"stages", "leads", "order", "fetched", "persistent", "band", "staged",
-                              "repeated", "warps", "warps_down", "warps_across"}) {
+                              "stale", "repeated", "warps", "warps_down", "warps_across"}) {
         const RegionSchedule rest = without(wanted, field);
         if (rest == wanted || !fits(schedule_once(region, rest, limits), limits)) continue;
         const std::vector<Setting> settings = settings_of(wanted);

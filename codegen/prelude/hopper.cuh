@@ -167,6 +167,13 @@ NK_DEVICE void settle(u32 (&words)[kWords]) {
     for (int i = 0; i < kWords; ++i) asm volatile("" : "+r"(words[i])::"memory");
 }
 
+/// The same in a register of its own, whatever the assembler thinks of it.
+NK_DEVICE u32 moved(u32 word) {
+    u32 to;
+    asm volatile("mov.b32 %0, %1;" : "=r"(to) : "r"(word));
+    return to;
+}
+
 /// How an operand lies in shared memory (PTX, "matrix descriptor"): from `bytes` of an array on, in
 /// panels whose rows of kSwizzle bytes are permuted as prelude/panels.cuh says. Eight rows are
 /// `rows_apart` bytes from the next eight, and panels `panels_apart`.

@@ -198,6 +198,17 @@ struct GroupOperand {
     }
 };
 
+/// A left operand whose registers no product reads yet.
+template <class T, int kSteps>
+NK_DEVICE LeftOperand<T, 1, kSteps> moved(const LeftOperand<T, 1, kSteps>& from) {
+    LeftOperand<T, 1, kSteps> to;
+#pragma unroll
+    for (int k = 0; k < kSteps; ++k)
+#pragma unroll
+        for (int e = 0; e < 4; ++e) to.at[0][k][e] = moved(from.at[0][k][e]);
+    return to;
+}
+
 /// Starts acc += left right over the first kDepth of k, both from shared memory, by a warp group;
 /// acc begins at zero unless `add`. Its rows of the left operand start at `row`, results at
 /// `column` of the right one. What is started is waited for as one group.

@@ -434,6 +434,7 @@ void TensorLowering::lower_loop(const schedule::ChunkLoop& loop, Body& body) {
     for (const auto& [lead, start] : code.starts)
         body.push_back(kernel::declare("int", start, code.first,
                                        lead == code.copy_lead ? "the next chunk to load" : ""));
+    declare_moved(loop, body);
     declare_functions(code, body);
     declare_chunk(code, body);
     declare_ahead(code, body);

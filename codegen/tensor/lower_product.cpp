@@ -118,6 +118,11 @@ void TensorLowering::declare_left(const schedule::Op& op, Body& body) {
 void TensorLowering::lower_pack(const schedule::Op& op, const Compute& compute, Body& body) {
     declare_left(op, body);
     if (paired_value(op.leaf)) return lower_paired_left(op.leaf, body);
+    if (const auto rounded = rounded_.find(op.leaf); rounded != rounded_.end()) {
+        body.push_back(
+            assign(variable(lefts_.at(op.leaf)), call("moved", {variable(rounded->second)})));
+        return;
+    }
     const Product& product = plan_.products.at(op.leaf);
     const auto values = left_values_.find(op.leaf);
     body.push_back(

@@ -260,9 +260,12 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
     case Kind::Multiply: return lower_product(op, compute, leaf.span, body);
     case Kind::Publish: return lower_publish(op, compute, leaf.span, body);
     case Kind::Pack: return lower_pack(op, compute, body);
-    case Kind::Prepare:
+    case Kind::Prepare: {
         declare(compute.targets.front(), body);
-        return bring_state(op.leaf, compute, place(compute.targets.front()), body);
+        Body brought;
+        bring_state(op.leaf, compute, place(compute.targets.front()), brought);
+        return append(body, where_moved(op.leaf, std::move(brought)));
+    }
     case Kind::Part: return lower_part(op, compute, leaf.span, body);
     case Kind::Combine: return lower_combine(op.leaf, compute, body);
     case Kind::Elements:
@@ -270,6 +273,13 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
             return lower_pair_reads(op, *paired, leaf.span, body);
         if (op.side == schedule::Op::Side::Left)
             return lower_left_values(op, compute, leaf.span, body);
+        if (const schedule::StaleGauge* gauge = stale_with(op.leaf)) {
+            if (op.leaf == gauge->take) return lower_stale(*gauge, body);
+            if (op.leaf != gauge->keep) return;  // stands with the first of them
+            Body kept;
+            lower_elements(op.leaf, compute, leaf.span, kept);
+            return append(body, where_moved(op.leaf, std::move(kept)));
+        }
         return lower_elements(op.leaf, compute, leaf.span, body);
     default: return lower_elements(op.leaf, compute, leaf.span, body);
     }

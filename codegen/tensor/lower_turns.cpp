@@ -121,6 +121,7 @@ void TensorLowering::declare_registers(const schedule::ChunkLoop& loop, bool of_
             static_cast<void>(declare_left_values(op, body));
         else if (const Compute* compute = std::get_if<Compute>(&leaves_[op.leaf.index()]->node))
             declare(compute->targets.front(), body);
+        declare_rounded(op.leaf, body);
     }
 }
 
@@ -220,6 +221,7 @@ void TensorLowering::lower_turns(const schedule::ChunkLoop& loop, Body& body) {
     }
     if (publishes) turn_count_ = counts_.at(loop.source);
     declare_registers(loop, false, body);
+    declare_moved(loop, body);
     for (const Item& item : loop.body)
         if (const OpId* id = std::get_if<OpId>(&item.node); id != nullptr && schedule_[*id].lag > 0)
             body.push_back({Run{call("begin_multiply", {target_of(schedule_[*id])})}});

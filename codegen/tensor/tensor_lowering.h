@@ -336,6 +336,21 @@ private:
     /// One thread of those that hold the same row; `true` where there is no other.
     [[nodiscard]] kernel::Expression row_leader() const;
 
+    // lower_stale.cpp
+    /// The stale gauge of whose operations a leaf is one.
+    [[nodiscard]] const schedule::StaleGauge* stale_with(LeafId leaf) const;
+    [[nodiscard]] Body where_moved(LeafId leaf, Body body) const;
+    void declare_moved(const schedule::ChunkLoop& loop, Body& body);
+    [[nodiscard]] std::vector<LeafId> products_of(LeafId weight) const;
+    void declare_rounded(LeafId weight, Body& body);
+    void round_weights(const schedule::StaleGauge& gauge, Body& body);
+    [[nodiscard]] Compute relative_to_state(const schedule::StaleGauge& gauge,
+                                            Compute compute) const;
+    void lower_tried_sum(LeafId leaf, const Compute& compute, Span span, const std::string& name,
+                         Body& body);
+    [[nodiscard]] Body tried(const schedule::StaleGauge& gauge);
+    void lower_stale(const schedule::StaleGauge& gauge, Body& body);
+
     // lower_product.cpp
     void lower_product(const schedule::Op& op, const Compute& compute, Span span, Body& body);
     void fetch_first(LeafId leaf, Body& body);
@@ -440,6 +455,10 @@ private:
     std::map<schedule::RingId, std::uint32_t> ring_loops_;
     std::map<LeafId, std::string> lefts_;        // packed left operands, by the product's leaf
     std::map<LeafId, std::string> left_values_;  // of which some are packed
+    /// Of stale gauges, by the leaf that takes a chunk in: whether it moved; and weights rounded
+    /// for the product with this leaf.
+    std::map<LeafId, std::string> moved_;
+    std::map<LeafId, std::string> rounded_;
     /// Registers of pairs, by their product's leaf: of what is read.
     std::map<LeafId, std::vector<std::pair<Expression, std::string>>> pairs_;
     std::map<VariableId, std::string> maps_;       // parameters of bulk copies

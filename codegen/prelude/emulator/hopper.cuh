@@ -126,6 +126,10 @@ NK_DEVICE void settle(u32 (&words)[kWords]) {
     emulator::context->hopper.settle(emulator::context, words, kWords);
 }
 
+NK_DEVICE u32 moved(u32 word) {
+    return word;
+}
+
 template <int kSwizzle, class T>
 NK_DEVICE u64 operand_at(Shared<T> array, int bytes, int panels_apart, int rows_apart) {
     static_assert(kSwizzle == 32 || kSwizzle == 64 || kSwizzle == 128);

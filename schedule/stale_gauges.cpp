@@ -1,0 +1,269 @@
+#include "schedule/stale_gauges.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace napkin::schedule {
+namespace {
+
+/// So that what is summed stays in range of f32, and what is rounded to f16 in that of f16.
+constexpr double kMostWeight = 1152921504606846976.0;  // 2^60
+constexpr double kMostHalf = 32768;                    // 2^15
+
+struct Leaf {
+    LeafId id;
+    const Compute* compute = nullptr;
+    const Loop* loop = nullptr;
+};
+
+std::set<ArrayId> arrays_of(const Compute& compute) {
+    std::set<ArrayId> arrays;
+    for (const Expression* expression : expressions_of(compute.statement))
+        arrays.merge(arrays_read(*expression));
+    return arrays;
+}
+
+ArrayId target_of(const Compute& compute) {
+    return compute.statement.targets.front();
+}
+
+const Read* read_of(const Expression& expression) {
+    return std::get_if<Read>(&expression.node);
+}
+
+bool is_read(const Expression& expression, ArrayId array) {
+    const Read* read = read_of(expression);
+    return read != nullptr && read->array == array;
+}
+
+/// The state as it was, times its repair.
+bool is_repaired(const Expression& seed, ArrayId state, ArrayId repair) {
+    const Apply* product = std::get_if<Apply>(&seed.node);
+    if (product == nullptr || product->function != Function::Multiply) return false;
+    const Expression& a = product->arguments[0];
+    const Expression& b = product->arguments[1];
+    return (is_read(a, state) && is_read(b, repair)) || (is_read(a, repair) && is_read(b, state));
+}
+
+bool is_exponential(const Expression& value) {
+    const Apply* call = std::get_if<Apply>(&value.node);
+    return call != nullptr && call->function == Function::Exp;
+}
+
+class Finder {
+public:
+    Finder(const RegionProgram& region, const Plan& plan, const Gauge& gauge)
+        : region_(region), plan_(plan), gauge_(gauge) {
+        LeafId leaf;
+        for_statements(region.body, [&](const TileStatement& statement, const Loop* loop) {
+            leaves_.push_back({leaf, std::get_if<Compute>(&statement.node), loop});
+            ++leaf.value;
+        });
+    }
+
+    std::variant<StaleGauge, std::string> run() {
+        if (gauge_.of != Gauge::Of::Maximum || gauge_.policy != GaugePolicy::Running)
+            return "only a maximum that every chunk replaces can be";
+        const auto take = std::find_if(leaves_.begin(), leaves_.end(), [&](const Leaf& leaf) {
+            return leaf.compute != nullptr && target_of(*leaf.compute) == gauge_.next;
+        });
+        if (take == leaves_.end() || take->loop == nullptr || !takes_maximum(*take))
+            return "it is not made along the rows of fragments";
+        found_.take = take->id;
+        found_.state = *variable_in(*take->compute, gauge_.state);
+        found_.next = take->compute->targets.front();
+        loop_ = take->loop;
+        for (auto leaf = take + 1; leaf != leaves_.end() && why_.empty(); ++leaf)
+            if (leaf->loop == loop_)
+                visit(*leaf, leaf->id.value == found_.take.value + 1 + found_.members.size());
+        if (why_.empty()) check();
+        if (!why_.empty()) return why_;
+        return found_;
+    }
+
+private:
+    [[nodiscard]] const std::string& name(ArrayId array) const {
+        return region_.arrays[array.index()].name;
+    }
+
+    [[nodiscard]] std::optional<VariableId> variable_in(const Compute& compute,
+                                                        ArrayId array) const {
+        for (const VariableId variable : compute.reads)
+            if (region_.variables[variable.index()].array == array) return variable;
+        return std::nullopt;
+    }
+
+    [[nodiscard]] Home home_of(const Leaf& leaf) const {
+        return plan_.tiles.at(leaf.compute->targets.front()).home;
+    }
+
+    [[nodiscard]] bool of_lanes(const Leaf& leaf) const {
+        return !plan_.serial.contains(leaf.id) && !plan_.shared_folds.contains(leaf.id) &&
+               !plan_.products.contains(leaf.id);
+    }
+
+    [[nodiscard]] bool takes_maximum(const Leaf& leaf) const {
+        const Fold* fold = std::get_if<Fold>(&leaf.compute->statement.body);
+        return fold != nullptr && fold->monoid == kMax && !fold->seed.empty() &&
+               is_read(fold->seed.front(), gauge_.state) && home_of(leaf) == Home::Row &&
+               of_lanes(leaf);
+    }
+
+    [[nodiscard]] bool is_scale(ArrayId array) const {
+        const auto& states = region_.accumulator->states;
+        return std::any_of(states.begin(), states.end(), [&](const AccumulatorState& state) {
+            return state.action.scale == array && state.action.lower.empty();
+        });
+    }
+
+    /// `next` says whether it follows those of the group that were found so far.
+    void visit(const Leaf& leaf, bool next) {
+        if (leaf.compute == nullptr) return;
+        const std::set<ArrayId> reads = arrays_of(*leaf.compute);
+        const ArrayId target = target_of(*leaf.compute);
+        const bool relative = reads.contains(gauge_.next);
+        const bool repaired = repair_ && reads.contains(*repair_);
+        if (const Map* map = std::get_if<Map>(&leaf.compute->statement.body)) {
+            if (target == gauge_.state && is_read(map->value, gauge_.next)) {
+                found_.keep = leaf.id;
+                return;
+            }
+            if (relative && is_scale(target) && home_of(leaf) == Home::Row &&
+                std::all_of(reads.begin(), reads.end(), [&](ArrayId array) {
+                    return array == gauge_.next || array == gauge_.state;
+                })) {
+                repair_ = target;
+                return add(leaf, next, found_.repairs);
+            }
+            if (relative && home_of(leaf) == Home::Fragment && is_exponential(map->value))
+                return add(leaf, next, found_.weights);
+        }
+        if (!relative && !repaired) return;
+        if (const Fold* fold = std::get_if<Fold>(&leaf.compute->statement.body);
+            fold != nullptr && repaired && fold->monoid == kSum && !fold->seed.empty() &&
+            is_repaired(fold->seed.front(), target, *repair_)) {
+            if (plan_.products.contains(leaf.id) && !relative) {
+                found_.products.push_back(leaf.id);
+                return;
+            }
+            if (home_of(leaf) == Home::Row && of_lanes(leaf)) {
+                if (const Read* weight = read_of(fold->values.front()))
+                    summed_.insert(weight->array);
+                return add(leaf, next, found_.sums);
+            }
+        }
+        why_ = fmt::format("`{}` follows it in another way than by a factor", name(target));
+    }
+
+    void add(const Leaf& leaf, bool next, std::vector<LeafId>& list) {
+        if (!next) {
+            why_ = fmt::format("`{}` is made elsewhere than what else is relative to it",
+                               name(target_of(*leaf.compute)));
+            return;
+        }
+        list.push_back(leaf.id);
+        found_.members.push_back(leaf.id);
+    }
+
+    void check() {
+        if (!found_.keep || found_.weights.empty() || !repair_) why_ = "nothing is relative to it";
+        for (const LeafId weight : found_.weights) {
+            const ArrayId array = target_of(*leaves_[weight.index()].compute);
+            if (!summed_.contains(array))
+                why_ = fmt::format("no sum along the rows tells whether `{}` keeps in range",
+                                   name(array));
+            if (region_.arrays[array.index()].rounds) why_ = "what is relative to it is rounded";
+        }
+        found_.most = kMostWeight;
+        for (const auto& [leaf, product] : plan_.products) {
+            if (product.type == ElementType::F16) found_.most = kMostHalf;
+            if (is_narrow(product)) why_ = "numbers of 8 bits leave no room for larger weights";
+        }
+    }
+
+    const RegionProgram& region_;
+    const Plan& plan_;
+    const Gauge& gauge_;
+    std::vector<Leaf> leaves_;
+    const Loop* loop_ = nullptr;
+    StaleGauge found_;
+    std::optional<ArrayId> repair_;
+    std::set<ArrayId> summed_;
+    std::string why_;
+};
+
+bool contains(const std::vector<LeafId>& list, LeafId leaf) {
+    return std::find(list.begin(), list.end(), leaf) != list.end();
+}
+
+Refusal refusal(const std::string& gauge, std::string reason) {
+    return {std::move(reason), "leave it out, and every chunk is taken in",
+            SettingName{"stale", gauge}};
+}
+
+/// Whether the operations of a gauge's leaves follow each other wherever the first one stands.
+bool follow(const Program& program, const Body& body, const StaleGauge& gauge) {
+    for (std::size_t i = 0; i < body.size(); ++i) {
+        if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&body[i].node))
+            if (!follow(program, loop->body, gauge)) return false;
+        const OpId* take = std::get_if<OpId>(&body[i].node);
+        if (take == nullptr || program[*take].leaf != gauge.take) continue;
+        for (const LeafId member : gauge.members) {
+            const OpId* op = ++i < body.size() ? std::get_if<OpId>(&body[i].node) : nullptr;
+            if (op == nullptr || program[*op].leaf != member) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::vector<Gauge> gauges_of(const Accumulator& accumulator) {
+    std::vector<Gauge> gauges = accumulator.gauges;
+    for (const Accumulator& inside : accumulator.inside)
+        for (Gauge& gauge : gauges_of(inside)) gauges.push_back(std::move(gauge));
+    return gauges;
+}
+
+std::variant<std::vector<StaleGauge>, Refusal> stale_gauges(const RegionProgram& region,
+                                                            const Plan& plan,
+                                                            const RegionSchedule& wanted) {
+    std::vector<StaleGauge> stale;
+    if (!region.accumulator) return stale;
+    for (const Gauge& gauge : gauges_of(*region.accumulator)) {
+        const std::string& name = region.arrays[gauge.state.index()].name;
+        if (!choice_of(wanted.stale, name).value_or(false)) continue;
+        std::variant<StaleGauge, std::string> found = Finder(region, plan, gauge).run();
+        if (std::string* reason = std::get_if<std::string>(&found)) {
+            if (wanted.stale.contains(name)) return refusal(name, std::move(*reason));
+            continue;
+        }
+        stale.push_back(std::get<StaleGauge>(std::move(found)));
+        stale.back().name = name;
+    }
+    return stale;
+}
+
+std::optional<Refusal> why_not_stale(const Program& program, const Plan& plan) {
+    for (const StaleGauge& gauge : plan.stale) {
+        if (!follow(program, program.body, gauge))
+            return refusal(gauge.name,
+                           "its chunk waits for something between what is relative to it");
+        for (const LeafId product : gauge.products)
+            if (std::none_of(program.ops.begin(), program.ops.end(), [&](const Op& op) {
+                    return op.leaf == product && op.kind == Op::Kind::Prepare;
+                }))
+                return refusal(gauge.name, "a product repairs its state itself");
+    }
+    return std::nullopt;
+}
+
+bool is_rare(const Plan& plan, const Op& op) {
+    return std::any_of(plan.stale.begin(), plan.stale.end(), [&](const StaleGauge& gauge) {
+        return op.leaf == gauge.take || op.leaf == gauge.keep || contains(gauge.repairs, op.leaf) ||
+               (op.kind == Op::Kind::Prepare && contains(gauge.products, op.leaf));
+    });
+}
+
+}  // namespace napkin::schedule
