@@ -153,7 +153,7 @@ private:
 
     UnitWork work_of(const schedule::Op& op) const {
         using Kind = schedule::Op::Kind;
-        if (op.kind == Kind::Fetch || op.kind == Kind::Combine) return {};
+        if (op.kind == Kind::Fetch || op.kind == Kind::Combine || op.rare) return {};
         read_.clear();
         is_product_ = plan_.products.contains(op.leaf);
         const TileStatement& leaf = *leaves_[op.leaf.index()];

@@ -417,7 +417,8 @@ private:
     /// Rare work is not priced; what it reads must be there still.
     void form_stale() {
         for (Op& op : program_.ops) {
-            if (is_rare(plan_, op)) op.cost = {};
+            op.rare = is_rare(plan_, op);
+            if (op.rare) op.cost = {};
             for (const StaleGauge& gauge : plan_.stale)
                 op.again = op.again || (op.kind == Op::Kind::Elements && op.leaf == gauge.take);
             // Two rounded numbers are in a register.

@@ -127,12 +127,14 @@ struct StaleGauge {
     VariableId state;
     VariableId next;
     LeafId take;                   ///< the chunk's maximum is taken in
-    std::vector<LeafId> members;   ///< what follows it right away, in order: the three below
+    std::vector<LeafId> members;   ///< what follows it right away, in order: the four below
+    std::vector<LeafId> beside;    ///< what has nothing to do with it
     std::vector<LeafId> repairs;   ///< factors of what is relative to it
     std::vector<LeafId> weights;   ///< exponentials relative to it
     std::vector<LeafId> sums;      ///< folds along rows into states relative to it
     std::vector<LeafId> products;  ///< those into states of fragments
     std::optional<LeafId> keep;    ///< the maximum becomes the new one
+    bool bounded = false;          ///< whether a sum bounds what is relative to it
     double most = 0;               ///< that a lane's sums may come to
     bool operator==(const StaleGauge&) const = default;
 };

@@ -123,6 +123,7 @@ struct Op {
     /// rounded already.
     bool held = false;
     bool again = false;  ///< of elements, whether they may be computed again, from what they read
+    bool rare = false;   ///< whether few chunks need it, which cost nothing then
     /// Of a product: whether its operands are in shared memory and it adds to what is there, so
     /// that they can be fetched ahead.
     bool fetchable = false;

@@ -317,16 +317,20 @@ private:
                 if (const auto own = wanted_.order.find(names[op.index()]);
                     own != wanted_.order.end() && !steps_[i].place)
                     steps_[i].place = own->second;
-            // Registers that a product still reads are written behind the wait for it, at the end
-            // of a turn: where a turn begins, the assembler makes them one with what they are moved
-            // from.
-            const Op& first = program_[chains_[i].front()];
-            const bool moves = first.kind == Op::Kind::Pack && first.held && leads_;
-            steps_[i].least_lead = lead.value_or(moves ? most : 0);
+            steps_[i].least_lead = lead.value_or(leads_ && ends_turn(chains_[i]) ? most : 0);
             steps_[i].most_lead = lead.value_or(leads_ ? most : 0);
             bounds_.emplace_back(steps_[i].least_lead, steps_[i].most_lead);
         }
         return std::nullopt;
+    }
+
+    /// Whether it stands behind the wait for a turn's last product. Where a turn begins, the
+    /// assembler makes one of registers that are moved for a product and what they are moved from;
+    /// and what is rare would have products wait for each other (attention with heads of 128 on an
+    /// H200, 8192 queries: 1442 us, 1529 with it between them).
+    [[nodiscard]] bool ends_turn(const Chain& chain) const {
+        const Op& op = program_[chain.front()];
+        return (op.kind == Op::Kind::Pack && op.held) || (op.rare && !op.again);
     }
 
     [[nodiscard]] std::string why_not(OpId op) const {

@@ -74,9 +74,7 @@ public:
         found_.state = *variable_in(*take->compute, gauge_.state);
         found_.next = take->compute->targets.front();
         loop_ = take->loop;
-        for (auto leaf = take + 1; leaf != leaves_.end() && why_.empty(); ++leaf)
-            if (leaf->loop == loop_)
-                visit(*leaf, leaf->id.value == found_.take.value + 1 + found_.members.size());
+        for (auto leaf = take + 1; leaf != leaves_.end() && why_.empty(); ++leaf) visit(*leaf);
         if (why_.empty()) check();
         if (!why_.empty()) return why_;
         return found_;
@@ -117,53 +115,104 @@ private:
         });
     }
 
-    /// `next` says whether it follows those of the group that were found so far.
-    void visit(const Leaf& leaf, bool next) {
+    void visit(const Leaf& leaf) {
         if (leaf.compute == nullptr) return;
         const std::set<ArrayId> reads = arrays_of(*leaf.compute);
-        const ArrayId target = target_of(*leaf.compute);
         const bool relative = reads.contains(gauge_.next);
         const bool repaired = repair_ && reads.contains(*repair_);
-        if (const Map* map = std::get_if<Map>(&leaf.compute->statement.body)) {
-            if (target == gauge_.state && is_read(map->value, gauge_.next)) {
-                found_.keep = leaf.id;
-                return;
-            }
-            if (relative && is_scale(target) && home_of(leaf) == Home::Row &&
-                std::all_of(reads.begin(), reads.end(), [&](ArrayId array) {
-                    return array == gauge_.next || array == gauge_.state;
-                })) {
-                repair_ = target;
-                return add(leaf, next, found_.repairs);
-            }
-            if (relative && home_of(leaf) == Home::Fragment && is_exponential(map->value))
-                return add(leaf, next, found_.weights);
-        }
-        if (!relative && !repaired) return;
-        if (const Fold* fold = std::get_if<Fold>(&leaf.compute->statement.body);
-            fold != nullptr && repaired && fold->monoid == kSum && !fold->seed.empty() &&
-            is_repaired(fold->seed.front(), target, *repair_)) {
-            if (plan_.products.contains(leaf.id) && !relative) {
-                found_.products.push_back(leaf.id);
-                return;
-            }
-            if (home_of(leaf) == Home::Row && of_lanes(leaf)) {
-                if (const Read* weight = read_of(fold->values.front()))
-                    summed_.insert(weight->array);
-                return add(leaf, next, found_.sums);
-            }
-        }
-        why_ = fmt::format("`{}` follows it in another way than by a factor", name(target));
+        const bool elsewhere = leaf.loop != loop_;
+        if (elsewhere && (relative || repaired))
+            why_ = fmt::format("`{}` reads it elsewhere", name(target_of(*leaf.compute)));
+        else if (elsewhere)
+            return;
+        else if (relative && keeps(*leaf.compute))
+            found_.keep = leaf.id;
+        else if (relative && repairs(leaf, reads))
+            add(leaf, found_.repairs);
+        else if (relative && weighs(leaf))
+            add(leaf, found_.weights);
+        else if (repaired && sums(leaf, relative))
+            add(leaf, found_.sums);
+        else if (repaired && !relative && is_product(leaf))
+            found_.products.push_back(leaf.id);
+        else if (relative || repaired)
+            why_ = fmt::format("`{}` follows it in another way than by a factor",
+                               name(target_of(*leaf.compute)));
+        else
+            pass(leaf, reads);
     }
 
-    void add(const Leaf& leaf, bool next, std::vector<LeafId>& list) {
-        if (!next) {
+    [[nodiscard]] bool keeps(const Compute& compute) const {
+        const Map* map = std::get_if<Map>(&compute.statement.body);
+        return map != nullptr && target_of(compute) == gauge_.state &&
+               is_read(map->value, gauge_.next);
+    }
+
+    /// exp(g - g'), of nothing else.
+    [[nodiscard]] bool repairs(const Leaf& leaf, const std::set<ArrayId>& reads) {
+        const ArrayId target = target_of(*leaf.compute);
+        const bool found = std::holds_alternative<Map>(leaf.compute->statement.body) &&
+                           is_scale(target) && home_of(leaf) == Home::Row &&
+                           std::all_of(reads.begin(), reads.end(), [&](ArrayId array) {
+                               return array == gauge_.next || array == gauge_.state;
+                           });
+        if (found) repair_ = target;
+        return found;
+    }
+
+    [[nodiscard]] bool weighs(const Leaf& leaf) const {
+        const Map* map = std::get_if<Map>(&leaf.compute->statement.body);
+        return map != nullptr && home_of(leaf) == Home::Fragment && is_exponential(map->value);
+    }
+
+    [[nodiscard]] const Fold* repaired_sum(const Leaf& leaf) const {
+        const Fold* fold = std::get_if<Fold>(&leaf.compute->statement.body);
+        const bool found = fold != nullptr && fold->monoid == kSum && !fold->seed.empty() &&
+                           is_repaired(fold->seed.front(), target_of(*leaf.compute), *repair_);
+        return found ? fold : nullptr;
+    }
+
+    [[nodiscard]] bool sums(const Leaf& leaf, bool relative) {
+        const Fold* fold = repaired_sum(leaf);
+        if (fold == nullptr || home_of(leaf) != Home::Row || !of_lanes(leaf)) return false;
+        const Expression& value = fold->values.front();
+        const Read* weight = read_of(value);
+        if (weight != nullptr) summed_.insert(weight->array);
+        found_.bounded = found_.bounded || weight != nullptr || is_exponential(value);
+        return weight != nullptr || !relative || is_exponential(value);
+    }
+
+    [[nodiscard]] bool is_product(const Leaf& leaf) const {
+        return plan_.products.contains(leaf.id) && repaired_sum(leaf) != nullptr;
+    }
+
+    /// What has nothing to do with the gauge may stand among what has, and is done before it.
+    void pass(const Leaf& leaf, const std::set<ArrayId>& reads) {
+        const bool apart = follows(leaf) && of_lanes(leaf) && home_of(leaf) != Home::Shared &&
+                           home_of(leaf) != Home::Matrix &&
+                           std::none_of(reads.begin(), reads.end(),
+                                        [&](ArrayId array) { return made_.contains(array); });
+        if (apart) passed_.push_back(leaf.id);
+    }
+
+    [[nodiscard]] bool follows(const Leaf& leaf) const {
+        return leaf.id.value == found_.take.value + 1 + found_.members.size() + passed_.size();
+    }
+
+    void add(const Leaf& leaf, std::vector<LeafId>& list) {
+        if (!follows(leaf)) {
             why_ = fmt::format("`{}` is made elsewhere than what else is relative to it",
                                name(target_of(*leaf.compute)));
             return;
         }
+        for (const LeafId passed : passed_) {
+            found_.beside.push_back(passed);
+            found_.members.push_back(passed);
+        }
+        passed_.clear();
         list.push_back(leaf.id);
         found_.members.push_back(leaf.id);
+        made_.insert(target_of(*leaf.compute));
     }
 
     void check() {
@@ -190,6 +239,8 @@ private:
     StaleGauge found_;
     std::optional<ArrayId> repair_;
     std::set<ArrayId> summed_;
+    std::set<ArrayId> made_;      // by what is relative to it
+    std::vector<LeafId> passed_;  // since the last of them
     std::string why_;
 };
 

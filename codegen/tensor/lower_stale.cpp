@@ -25,6 +25,11 @@ bool contains(const std::vector<LeafId>& list, LeafId leaf) {
     return std::find(list.begin(), list.end(), leaf) != list.end();
 }
 
+/// Of the warp.
+kernel::Expression any_lane(const char* condition) {
+    return binary(kernel::Operator::NotEqual, call("lanes_where", {variable(condition)}), 0);
+}
+
 Expression without(const Expression& expression, ArrayId from, ArrayId to) {
     return rewrite(expression, [&](Expression node) {
         if (Read* read = std::get_if<Read>(&node.node); read != nullptr && read->array == from)
@@ -133,7 +138,7 @@ Body TensorLowering::tried(const StaleGauge& gauge) {
         kernel::real(-std::numeric_limits<double>::infinity()) < subscript(place(gauge.state), i);
     Body add;
     for (const LeafId leaf : gauge.members) {
-        if (contains(gauge.repairs, leaf)) continue;
+        if (contains(gauge.repairs, leaf) || contains(gauge.beside, leaf)) continue;
         const TileStatement& statement = *leaves_[leaf.index()];
         const Compute& own = std::get<Compute>(statement.node);
         const Compute compute = relative_to_state(gauge, own);
@@ -155,30 +160,34 @@ Body TensorLowering::tried(const StaleGauge& gauge) {
     round_weights(gauge, body);
     body.push_back(kernel::declare("bool", "leaves", false));
     append(body, row_loop({assign(variable("leaves"), variable("leaves") || !std::move(keeps))}));
-    body.push_back(assign(
-        moved, binary(kernel::Operator::NotEqual, call("lanes_where", {variable("leaves")}), 0)));
+    body.push_back(assign(moved, any_lane("leaves")));
     append(body, only_if(!moved, row_loop(std::move(add))));
     return body;
 }
 
+void TensorLowering::lower_again(LeafId leaf, Body& body) {
+    const TileStatement& statement = *leaves_[leaf.index()];
+    temporaries_ = 0;
+    lower_elements(leaf, std::get<Compute>(statement.node), statement.span, body);
+}
+
 void TensorLowering::lower_stale(const StaleGauge& gauge, Body& body) {
+    for (const LeafId leaf : gauge.beside) lower_again(leaf, body);
     std::vector<LeafId> leaves = {gauge.take};
-    leaves.insert(leaves.end(), gauge.members.begin(), gauge.members.end());
+    for (const LeafId leaf : gauge.members)
+        if (!contains(gauge.beside, leaf)) leaves.push_back(leaf);
     for (const LeafId leaf : leaves)
         declare(std::get<Compute>(leaves_[leaf.index()]->node).targets.front(), body);
     for (const LeafId weight : gauge.weights) declare_rounded(weight, body);
-    const std::string& state = names_of_.at(gauge.state);
     body.push_back({kernel::Comment{
-        fmt::format("Relative to {} as it was, while what a lane sums is {:g} at most.", state,
-                    gauge.most),
+        fmt::format("Relative to {} as it was, while what a lane sums is {:g} at most.",
+                    names_of_.at(gauge.state), gauge.most),
         true}});
-    body.push_back({kernel::Block{tried(gauge)}});
+    body.push_back(assign(variable(moved_.at(gauge.take)), true));
+    // Where it leads, the chunk of the turn before the first is the first one.
+    append(body, only_if(leading_ ? member(variable("now"), "value") : true, tried(gauge)));
     Body taken;
-    for (const LeafId leaf : leaves) {
-        const TileStatement& statement = *leaves_[leaf.index()];
-        temporaries_ = 0;
-        lower_elements(leaf, std::get<Compute>(statement.node), statement.span, taken);
-    }
+    for (const LeafId leaf : leaves) lower_again(leaf, taken);
     round_weights(gauge, taken);
     append(body, only_if(variable(moved_.at(gauge.take)), std::move(taken)));
 }

@@ -182,6 +182,7 @@ void TensorLowering::declare_turn(Turns& turns, Body& body) {
         }
         const bool leading = lead_of(schedule_, items[i]) > 0;
         ranges_[code.loop.axis] = leading ? next : now;
+        leading_ = leading;
         note_chunk(code.loop);
         Body part;
         for (; i < items.size() && !is_sync(items[i]) &&
@@ -193,6 +194,7 @@ void TensorLowering::declare_turn(Turns& turns, Body& body) {
         append(inside,
                only_if(member(variable(leading ? "ahead" : "now"), "value"), std::move(part)));
     }
+    leading_ = false;
     chunked_ = outer_chunked;
     known_ = outer_known;
     tested_ = outer_tested;

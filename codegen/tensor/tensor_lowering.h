@@ -349,6 +349,7 @@ private:
     void lower_tried_sum(LeafId leaf, const Compute& compute, Span span, const std::string& name,
                          Body& body);
     [[nodiscard]] Body tried(const schedule::StaleGauge& gauge);
+    void lower_again(LeafId leaf, Body& body);
     void lower_stale(const schedule::StaleGauge& gauge, Body& body);
 
     // lower_product.cpp
@@ -466,6 +467,7 @@ private:
     /// By loop: the list of its chunks, and the variable that counts those before.
     std::map<std::uint32_t, std::pair<std::string, std::string>> lists_;
     std::string turn_count_;       // of the loop whose turns are made
+    bool leading_ = false;         // whether what is lowered is of the chunk after the turn's
     std::string tile_count_;       // of the tiles that the block has begun before this one
     bool apart_ = false;           // whether that agent is lowered now
     bool searches_ = false;        // whether lanes try chunks together

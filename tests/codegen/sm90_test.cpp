@@ -444,6 +444,7 @@ TEST_CASE("sm_90a: random products and attentions in random tiles are right") {
                                  {{"q", size()}, {"x", size()}, {"d", pick({16, 32, 40, 64, 80})}},
                                  fmt::format("fuse all\ngroup q by {}\nstream x by {}",
                                              pick({64, 128, 60}), pick({16, 32, 48, 64, 80, 7})));
+            if (random() % 2 == 0) workload.derivation += "\nschedule stale = true";
             if (turned > 0)
                 workload.diagram.replace(workload.diagram.find("* K[x, d] *"), 11, "* R[x, d] *");
         }

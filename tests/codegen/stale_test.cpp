@@ -1,0 +1,138 @@
+// Stale gauges: kernels that keep a maximum as it was are right where that goes on for ever, where
+// no chunk allows it and in between, and faults in the one branch that tells are found.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/codegen/judge.h"
+#include "tests/codegen/tensor_states.h"
+
+namespace napkin {
+namespace {
+
+using test::TensorWorkload;
+
+/// Attention with these scores, of a head of 32.
+TensorWorkload stale_attention(const std::string& score, const std::string& more = {},
+                               const std::string& type = "bf16") {
+    return {
+        score + more,
+        fmt::format("diagram attention {{ axis q = 130, x = 210, d = 32\n input Q[q, d], K[x, d], "
+                    "V[x, d] : {}\n S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
+                    " M[q, x] = {}\n P[q, x] = softmax[x](M[q, x])\n output O[q, d] : {} = "
+                    "sum(x) P[q, x] * V[x, d]\n{}\n weave h = 2 }}",
+                    type, score, type, more),
+        {},
+        "fuse all\ngroup q by 128\nstream x by 32\nschedule stale = true"};
+}
+
+std::vector<TensorWorkload> stale_workloads() {
+    std::vector<TensorWorkload> list;
+    for (const char* type : {"bf16", "f16"})
+        for (const char* score :
+             {"S[q, x]", "S[q, x] * 40", "S[q, x] + x * 3", "S[q, x] - x * 3",
+              "S[q, x] + (if x == 200 then 500 else 0)", "if x <= q then S[q, x] else -inf",
+              "if x <= q and q - x < 50 then S[q, x] * 8 else -inf",
+              // Rows that see nothing in their first chunks, and rows that never see anything.
+              "if x >= q + 90 then S[q, x] else -inf", "30 * tanh(S[q, x] / 30)"})
+            list.push_back(stale_attention(score, "", type));
+    list.push_back(stale_attention("S[q, x] * 20", " output L[q] : f32 = logsumexp[x](M[q, x])"));
+    list.push_back(
+        {"sums alone, of chunks that are streamed themselves",
+         "diagram loss { axis n = 130, v = 200, d = 96\n input H[n, d], W[v, d] : bf16\n"
+         " input label[n] : i32\n Z[n, v] = sum(d) H[n, d] * W[v, d]\n T[n] = sum(v) if v "
+         "== label[n] then Z[n, v] else 0\n output nll[n] : f32 = logsumexp[v](Z[n, v]) - "
+         "T[n] }",
+         {},
+         "fuse all\nstream v by 64\ngroup n by 128\nstream d by 32\n"
+         "schedule stale = true"});
+    return list;
+}
+
+Result<EmittedProgram> stale_emitted(const State& state) {
+    EmitOptions options;
+    options.target = "sm_90a";
+    return emit(state, test::program_of(state), options);
+}
+
+}  // namespace
+
+TEST_CASE("sm_90a: kernels that keep a maximum as it was agree with the reference") {
+    std::vector<EmittedKernel> kernels;
+    std::vector<std::pair<State, EmittedProgram>> all;
+    for (const TensorWorkload& workload : stale_workloads()) {
+        INFO(workload.name);
+        State state = test::state_of(workload);
+        Result<EmittedProgram> program = stale_emitted(state);
+        REQUIRE(program);
+        REQUIRE_EQ(program->kernels.front().target, "sm_90a");
+        REQUIRE_NE(program->kernels.front().source.find("_moved = lanes_where("),
+                   std::string::npos);
+        for (const EmittedKernel& kernel : program->kernels) kernels.push_back(kernel);
+        all.emplace_back(std::move(state), std::move(program).value());
+    }
+    CHECK_EQ(test::compile_together(kernels), "");
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        INFO(stale_workloads()[i].name);
+        for (const std::uint64_t seed : {1, 2})
+            CHECK_EQ(test::wrong_with(all[i].first, all[i].second, seed), "");
+    }
+}
+
+TEST_CASE("sm_90a: what goes wrong with a maximum that is kept is found") {
+    const auto wrong = [](const std::string& score, const std::string& from,
+                          const std::string& to) {
+        const State state = test::state_of(stale_attention(score));
+        Result<EmittedProgram> program = stale_emitted(state);
+        REQUIRE(program);
+        std::string& source = program->kernels.front().source;
+        const std::size_t at = source.find(from);
+        REQUIRE_NE(at, std::string::npos);
+        source.replace(at, from.size(), to);
+        return test::wrong_with(state, *program, 1);
+    };
+    // Never replaced; never looked at; replaced but not repaired; a row without a maximum.
+    CHECK_NE(
+        wrong("S[q, x] + x * 3", "P_max_moved = lanes_where(leaves) != 0", "P_max_moved = false"),
+        "");
+    CHECK_NE(wrong("S[q, x] + x * 3", "<= 1.1529215e+18f", "<= infinity()"), "");
+    CHECK_NE(wrong("S[q, x] + x * 3", "O_sum(i, j) = O_sum(i, j) * P_repair[i]", ""), "");
+    CHECK_NE(wrong("S[q, x]", "P_sum[i] += P_sum_more[i]", ""), "");
+    CHECK_NE(wrong("S[q, x] + x * 3", "lanes_where(leaves) != 0", "leaves"), "");
+}
+
+TEST_CASE("a maximum that cannot be kept is refused with the reason") {
+    struct Case {
+        const char* diagram;
+        const char* derivation;
+        const char* reason;
+    };
+    const char* const kAttention =
+        "diagram a { axis q = 128, x = 256, d = 64\n input Q[q, d], K[x, d], V[x, d] : bf16\n S[q, "
+        "x] "
+        "= sum(d) Q[q, d] * K[x, d]\n P[q, x] = softmax[x](S[q, x])\n output O[q, d] : bf16 = "
+        "sum(x) "
+        "P[q, x] * V[x, d] }";
+    for (const Case& each :
+         {Case{kAttention,
+               "fuse all\ngroup q by 128\nstream x by 64\nschedule stale of P_mx = true",
+               "it can be chosen of `P_max`"},
+          {"diagram m { axis a = 128, b = 128, c = 128\n input A[a, b], B[b, c] : bf16\n output "
+           "C[a, c] "
+           ": bf16 = sum(b) A[a, b] * B[b, c] }",
+           "group a by 64\ngroup c by 64\nstream b by 64\nschedule stale of C = true",
+           "there is nothing of which it could be chosen"},
+          {"diagram a { axis q = 128, x = 256, d = 64\n input Q[q, d], K[x, d] : bf16\n S[q, x] = "
+           "sum(d) Q[q, d] * K[x, d]\n output m[q] : f32 = max(x) S[q, x]\n output O[q] : f32 = "
+           "sum(x) "
+           "exp(S[q, x] - m[q]) * S[q, x] }",
+           "fuse all\ngroup q by 128\nstream x by 64\nschedule stale of m = true", "`m`"}}) {
+        INFO(each.derivation);
+        const State state = test::derive(test::load(each.diagram), each.derivation);
+        const Result<EmittedProgram> program = stale_emitted(state);
+        REQUIRE_FALSE(program);
+        CHECK_NE(program.error().list.front().message.find(each.reason), std::string::npos);
+        INFO(program.error().list.front().message);
+    }
+}
+
+}  // namespace napkin
