@@ -185,7 +185,8 @@ void TensorLowering::lower_fragment_load(const Load& load, Span, Body& body) {
         }
         origin.push_back(start);
     }
-    contiguous = contiguous && !source.repeats();
+    // Two of 4 bits share a byte, at which no row need begin.
+    contiguous = contiguous && !source.repeats() && device_type(load.array) != ElementType::I4;
     if (contiguous) static_cast<void>(vector_elements(load.array, divisor));
     declare(load.target, body);
     if (!contiguous) return load_elements(load, body);

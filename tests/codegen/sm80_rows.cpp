@@ -35,6 +35,17 @@ std::vector<TensorWorkload> row_workloads() {
          "output T1[q, d, x] = (sum(d, x) B[q] * 0.1 * d) }",
          {},
          "fuse all"},
+        {"row, i4 weights in groups",
+         "diagram packed { axis m = 5, n = 7, k = 64, g = k // 16\n input X[m, k] : i8, W[n, k] : "
+         "i4, s[n, g] : f16\n"
+         "output Y[m, n] : f32 = sum(k) X[m, k] * (W[n, k] - 1) * s[n, k // 16] }",
+         {},
+         "group m by 1\ngroup n by 1\nstream k by 64"},
+        {"row, i4 of an odd length",
+         "diagram packed { axis n = 7, k = 21\n input W[n, k] : i4, s[k] : f16\n"
+         "output Y[n, k] : f16 = W[n, k] * s[k]\n output A[n] : f32 = max(k) W[n, k] * s[k] }",
+         {},
+         "fuse all\ngroup n by 4"},
         {"softmax", rows("softmax[d](X[n, d])"), {}, "group n by 16 at l1", {}, {{{"n", 5}}}, true},
         {"softmax, f32", rows("softmax[d](X[n, d])", "", "f32"), {}, "group n by 8 at l1"},
         {"softmax, one row a block",
