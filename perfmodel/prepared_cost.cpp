@@ -15,6 +15,7 @@
 #include "perfmodel/cost.h"
 #include "perfmodel/kernel_work.h"
 #include "perfmodel/moved.h"
+#include "perfmodel/tile_component.h"
 
 namespace napkin {
 namespace prepared {
@@ -104,6 +105,7 @@ struct Moving {
 struct Tables {
     std::vector<SizeList> lists;
     std::vector<Axis> axes;
+    KnownMasks masks{axes};
     Factors capacities;
     std::vector<Sum> moments;  ///< what is held then, in bits
     Factors counts;
@@ -266,7 +268,7 @@ private:
             for (Partition& partition : own.path)
                 if (const auto list = tables.list_of(partition.symbol()))
                     partition.size = tables.lists[*list].sizes[picks[*list]];
-            return number(value_of(tables.axes, own));
+            return number(value_of(tables.axes, own, tables.masks));
         };
         if (depends.empty()) {
             term.constant *= value(Picks());
@@ -288,8 +290,9 @@ private:
                 std::max<std::int64_t>(tables_.axes[partition.axis.index()].extent / kTiles, 1);
         double all = 1;
         for (const CountFactor& part : factors_of(unmasked(factor.path), factor.dimensions))
-            all *= number(value_of(tables_.axes, part));
-        const double share = all > 0 ? number(value_of(tables_.axes, factor)) / all : 1;
+            all *= number(value_of(tables_.axes, part, tables_.masks));
+        const double share =
+            all > 0 ? number(value_of(tables_.axes, factor, tables_.masks)) / all : 1;
         shares_.emplace_back(key, std::isfinite(share) ? share : 1);
         return shares_.back().second;
     }

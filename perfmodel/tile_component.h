@@ -50,7 +50,11 @@ private:
     const std::vector<Axis>& axes_;
     std::vector<std::pair<std::vector<Expression>, std::unique_ptr<index::Mask>>> known_;
 };
-/// The sum by enumeration.
+/// The sum by closed forms of the masks, where they have one and every axis is cut once.
+[[nodiscard]] std::optional<std::int64_t> boxes_value(const std::vector<Axis>& axes,
+                                                      const Component& component,
+                                                      KnownMasks& masks);
+/// The sum by those, or by enumeration.
 [[nodiscard]] std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
                                                           const Component& component,
                                                           KnownMasks& masks);

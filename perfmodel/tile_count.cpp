@@ -21,6 +21,8 @@ namespace {
 
 /// Tiles visited to check a formula against; beyond it the formula stands alone.
 constexpr double kMostInstances = 3000;
+/// Tiles that take a tenth of a second to ask a mask about.
+constexpr double kMostAsked = 100'000;
 
 std::set<AxisId> axes_of_dimension(const Footprint& dimension) {
     std::set<AxisId> axes;
@@ -83,6 +85,28 @@ std::vector<Component> components_of(const std::vector<Partition>& path,
     return constant;
 }
 
+/// Whether masks without a closed form would have to be asked of many tiles.
+bool is_slow(const std::vector<Axis>& axes, const Component& component, KnownMasks& masks) {
+    return !component.masks.empty() && instances_of(axes, component) > kMostAsked &&
+           !boxes_value(axes, component, masks);
+}
+
+/// Every tile, seen or not.
+std::optional<std::int64_t> value_without_masks(const std::vector<Axis>& axes,
+                                                const Component& component) {
+    std::vector<Partition> path;
+    for (const Partition* partition : component.path) {
+        path.push_back(*partition);
+        path.back().visible.clear();
+    }
+    std::vector<Footprint> dimensions;
+    for (const Footprint* dimension : component.dimensions) dimensions.push_back(*dimension);
+    CheckedInt product = 1;
+    for (const Component& part : components_of(path, dimensions))
+        product = product * CheckedInt(closed_value(axes, part));
+    return product.value;
+}
+
 std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
                                             const Component& component, const SymbolValues& sizes,
                                             bool quick, KnownMasks& masks) {
@@ -99,7 +123,9 @@ std::optional<ComponentCount> count_exactly(const std::vector<Axis>& axes,
     const bool trusted = said && (quick || is_closed(axes, component) ||
                                   instances_of(axes, component) > kMostInstances);
     if (trusted) return ComponentCount{*said, *formula, {}, {}};
-    const std::optional<std::int64_t> seen = component_value(axes, component, masks);
+    const std::optional<std::int64_t> seen = quick && is_slow(axes, component, masks)
+                                                 ? value_without_masks(axes, component)
+                                                 : component_value(axes, component, masks);
     if (!seen) return std::nullopt;
     return ComponentCount{*seen, said == seen ? *formula : Formula(*seen), {}, {}};
 }
@@ -225,10 +251,10 @@ std::vector<CountFactor> factors_of(const std::vector<Partition>& path,
     return factors;
 }
 
-std::optional<std::int64_t> value_of(const std::vector<Axis>& axes, const CountFactor& factor) {
+std::optional<std::int64_t> value_of(const std::vector<Axis>& axes, const CountFactor& factor,
+                                     KnownMasks& masks) {
     SymbolValues sizes = extents_of(axes);
     for (const Partition& partition : factor.path) sizes[partition.symbol()] = partition.size;
-    KnownMasks masks(axes);
     const auto counted = count_exactly(axes, component_of(factor), sizes, true, masks);
     return counted ? std::optional(counted->value) : std::nullopt;
 }

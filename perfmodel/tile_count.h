@@ -98,9 +98,11 @@ struct CountFactor {
 /// The factors whose product a count is.
 [[nodiscard]] std::vector<CountFactor> factors_of(const std::vector<Partition>& path,
                                                   const std::vector<Footprint>& dimensions);
-/// Its value at the sizes that its partitions have; nullopt where it does not fit in 64 bits.
+/// Its value at the sizes that its partitions have; nullopt where it does not fit in 64 bits. Masks
+/// without a closed form are not asked of too many tiles: all of these are counted.
 [[nodiscard]] std::optional<std::int64_t> value_of(const std::vector<Axis>& axes,
-                                                   const CountFactor& factor);
+                                                   const CountFactor& factor,
+                                                   class KnownMasks& masks);
 
 /// The number of tiles that partitions make, as masks leave them; nullopt where these have no
 /// affine form. Whoever shows it compares its value first.

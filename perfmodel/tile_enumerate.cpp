@@ -183,11 +183,15 @@ const index::Mask& KnownMasks::of(const std::vector<Expression>& conditions) {
                 .second;
 }
 
+std::optional<std::int64_t> boxes_value(const std::vector<Axis>& axes, const Component& component,
+                                        KnownMasks& masks) {
+    return BoxSum(axes, component, masks).total();
+}
+
 std::optional<std::int64_t> component_value(const std::vector<Axis>& axes,
                                             const Component& component, KnownMasks& masks) {
     if (instances_of(axes, component) > kFewTiles)
-        if (const std::optional<std::int64_t> sum = BoxSum(axes, component, masks).total())
-            return sum;
+        if (const std::optional<std::int64_t> sum = boxes_value(axes, component, masks)) return sum;
     return Enumeration(axes, component, masks).total();
 }
 

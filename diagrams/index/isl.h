@@ -64,6 +64,10 @@ public:
         isl_ctx_reset_operations(context_);
         isl_ctx_reset_error(context_);
     }
+    /// Whether the question ended for want of operations.
+    [[nodiscard]] bool is_exhausted() const {
+        return isl_ctx_last_error(context_) == isl_error_quota;
+    }
     [[nodiscard]] isl_ctx* get() const { return context_; }
 
 private:

@@ -1,7 +1,11 @@
 #include "diagrams/index/mask.h"
 
 #include <algorithm>
+#include <deque>
+#include <map>
+#include <set>
 #include <string>
+#include <tuple>
 
 #include "diagrams/checked.h"
 #include "diagrams/index/closed_form.h"
@@ -14,8 +18,9 @@ namespace {
 
 /// Ends and quotients of more alternatives are slower to compare than the elements of a chunk.
 constexpr int kMostClauses = 64;
-/// Some 100 ms; ordinary masks need a hundredth.
-constexpr unsigned long kMostMaskOperations = 1'000'000;
+/// Some 10 ms of small numbers, seconds of those in a large modulus; ordinary masks need a tenth.
+constexpr unsigned long kMostMaskOperations = 100'000;
+constexpr std::size_t kMostShared = 32;
 
 bool is_small(const Set& set) {
     return set && isl_set_n_basic_set(set.get()) <= kMostClauses;
@@ -26,9 +31,12 @@ bool is_small(const Set& set) {
 struct Mask::Parts {
     enum class Kind { Free, Fixed, Ranged };
 
-    Parts(const std::vector<Axis>& known, const std::vector<Expression>& conditions,
+    Parts(const std::vector<Axis>& known, const std::vector<Expression>& all,
           const Elements& elements)
-        : axes(known), context(kMostMaskOperations), translator(context, known, elements) {
+        : axes(known),
+          conditions(all),
+          context(kMostMaskOperations),
+          translator(context, axes, elements) {
         for (const Expression& condition : conditions)
             for (Expression& part : conjuncts_of(condition)) conjuncts.push_back(std::move(part));
         for (const Expression& conjunct : conjuncts) {
@@ -137,8 +145,11 @@ struct Mask::Parts {
         return closed_form(boxes_of(std::move(set), known), coordinates().size());
     }
     void add_met(const std::vector<std::size_t>& group, BoxCondition& condition) {
-        if (std::optional<std::vector<Clause>> clauses = clauses_of(together(group), ends))
-            return condition.push_back({std::move(*clauses), false});
+        if (!exhausted.contains(group)) {
+            if (std::optional<std::vector<Clause>> clauses = clauses_of(together(group), ends))
+                return condition.push_back({std::move(*clauses), false});
+            if (context.is_exhausted()) exhausted.insert(group);
+        }
         exact = false;
         if (group.size() > 1)
             for (const std::size_t each : group) add_met({each}, condition);
@@ -148,7 +159,8 @@ struct Mask::Parts {
     [[nodiscard]] std::optional<Chunks> chunks(std::size_t streamed, std::int64_t size,
                                                bool from_zero);
 
-    const std::vector<Axis>& axes;
+    std::vector<Axis> axes;
+    std::vector<Expression> conditions;
     Context context;
     Translator translator;
     std::vector<Expression> conjuncts;
@@ -160,8 +172,11 @@ struct Mask::Parts {
     std::vector<std::int64_t> quotients;
     Set ends;
     bool exact = true;  // so far
+    // Groups whose boxes took all operations: their chunks, of any size, would too.
+    std::set<std::vector<std::size_t>> exhausted;
     std::optional<BoxCondition> where_met;
     std::optional<BoxCondition> where_covered;
+    std::map<std::tuple<std::size_t, std::int64_t, bool>, std::optional<Chunks>> known_chunks;
 };
 
 std::vector<std::vector<std::size_t>> Mask::Parts::groups() const {
@@ -203,6 +218,7 @@ BoxCondition Mask::Parts::covered() {
 }
 
 std::optional<Chunks> Mask::Parts::chunks(std::size_t streamed, std::int64_t size, bool from_zero) {
+    if (!where_met) where_met = met();
     context.begin();
     const Piecewise number = parameter(kChunkName);
     const Piecewise offset(isl_pw_aff_mul(number.copy(), translator.constant(size).release()));
@@ -215,6 +231,7 @@ std::optional<Chunks> Mask::Parts::chunks(std::size_t streamed, std::int64_t siz
                                      [&](std::size_t at) { return mentions(held[at], streamed); });
         cut ? void(own = group) : add_met(group, result.when);
     }
+    if (exhausted.contains(own)) return std::nullopt;
     context.begin();
     Set inside = both(together(own), both(at_most(start, coordinate(streamed)),
                                           at_most(coordinate(streamed), last)));
@@ -228,9 +245,20 @@ std::optional<Chunks> Mask::Parts::chunks(std::size_t streamed, std::int64_t siz
     return result;
 }
 
+/// Answers depend on nothing else, and search asks about the same few masks for every schedule.
+std::shared_ptr<Mask::Parts> Mask::shared(const std::vector<Axis>& axes,
+                                          const std::vector<Expression>& conditions) {
+    thread_local std::deque<std::shared_ptr<Parts>> latest;
+    for (const std::shared_ptr<Parts>& each : latest)
+        if (each->conditions == conditions && each->axes == axes) return each;
+    if (latest.size() >= kMostShared) latest.pop_back();
+    return latest.emplace_front(std::make_shared<Parts>(axes, conditions, Elements{}));
+}
+
 Mask::Mask(const std::vector<Axis>& axes, const std::vector<Expression>& conditions,
-           Elements elements)
-    : parts_(std::make_unique<Parts>(axes, conditions, elements)) {}
+           const Elements& elements)
+    : parts_(elements ? std::make_shared<Parts>(axes, conditions, elements)
+                      : shared(axes, conditions)) {}
 Mask::Mask(Mask&&) noexcept = default;
 Mask::~Mask() = default;
 
@@ -271,7 +299,11 @@ std::optional<Chunks> Mask::chunks_met(AxisId axis, std::int64_t size, bool from
     const std::vector<Expression>& all = coordinates();
     const auto found = std::find(all.begin(), all.end(), axis_index(axis));
     if (found == all.end()) return std::nullopt;
-    return parts_->chunks(static_cast<std::size_t>(found - all.begin()), size, from_zero);
+    const auto streamed = static_cast<std::size_t>(found - all.begin());
+    const auto [known, fresh] =
+        parts_->known_chunks.try_emplace({streamed, size, from_zero}, std::nullopt);
+    if (fresh) known->second = parts_->chunks(streamed, size, from_zero);
+    return known->second;
 }
 
 const std::vector<Interval>& Mask::box(const Ranges& ranges) const {

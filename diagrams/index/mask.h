@@ -65,10 +65,10 @@ struct Chunks {
 
 class Mask {
 public:
-    /// Of the points where all conditions hold; `axes` have to live as long. Elements of arrays
-    /// that `elements` knows are coordinates, whose ends only a closed form can be given.
+    /// Of the points where all conditions hold. Elements of arrays that `elements` knows are
+    /// coordinates, whose ends only a closed form can be given.
     Mask(const std::vector<Axis>& axes, const std::vector<Expression>& conditions,
-         Elements elements = {});
+         const Elements& elements = {});
     Mask(Mask&&) noexcept;
     ~Mask();
 
@@ -97,7 +97,9 @@ public:
 
 private:
     struct Parts;
-    std::unique_ptr<Parts> parts_;
+    [[nodiscard]] static std::shared_ptr<Parts> shared(const std::vector<Axis>& axes,
+                                                       const std::vector<Expression>& conditions);
+    std::shared_ptr<Parts> parts_;
 };
 
 /// The first chunk from this number on that is met in a box, of those that lie in it.

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 
 #include "tests/index/known_masks.h"
@@ -111,6 +112,22 @@ TEST_CASE("chunks that are met are counted out in closed form") {
                 }
             }
         }
+}
+
+TEST_CASE("a mask that is too hard is given up once, not again for every schedule") {
+    using Clock = std::chrono::steady_clock;
+    const std::vector<Axis> axes = two_axes(65536, 65536);
+    const Expression place = plus(call(Function::Multiply, q(), size_of(kX)), x());
+    const Expression hard =
+        call(Function::Less, remainder(call(Function::Multiply, place, integer(75661)), 1000),
+             integer(100));
+    const Clock::time_point begun = Clock::now();
+    CHECK_FALSE(Mask(axes, {hard}).chunks_met(kX, 16, true));
+    const Clock::duration once = Clock::now() - begun;
+    for (const std::int64_t size : {32, 64, 128, 256, 512})
+        CHECK_FALSE(Mask(axes, {hard}).chunks_met(kX, size, true));
+    CHECK_FALSE(Mask(axes, {hard}).is_exact());
+    CHECK(Clock::now() - begun < 3 * once);
 }
 
 TEST_CASE("bounds of an index are never too narrow") {
