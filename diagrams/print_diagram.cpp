@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "diagrams/binding.h"
 #include "diagrams/diagram.h"
 #include "diagrams/overloaded.h"
 #include "diagrams/statement_text.h"
@@ -11,36 +12,6 @@
 namespace napkin {
 
 namespace {
-
-// Precedence, loosest first; an operand is parenthesised when it binds less than its place asks.
-enum class Binding { If, Or, And, Not, Compare, Sum, Product, Negate, Power, Atom };
-
-struct Operator {
-    Binding own = Binding::Atom;
-    Binding left = Binding::Atom;
-    Binding right = Binding::Atom;
-};
-
-Operator operator_of(Function function) {
-    switch (function) {
-    case Function::Or: return {Binding::Or, Binding::Or, Binding::And};
-    case Function::And: return {Binding::And, Binding::And, Binding::Not};
-    case Function::Less:
-    case Function::LessEqual:
-    case Function::Greater:
-    case Function::GreaterEqual:
-    case Function::Equal:
-    case Function::NotEqual: return {Binding::Compare, Binding::Sum, Binding::Sum};
-    case Function::Add:
-    case Function::Subtract: return {Binding::Sum, Binding::Sum, Binding::Product};
-    case Function::Multiply:
-    case Function::Divide:
-    case Function::FloorDivide:
-    case Function::Modulo: return {Binding::Product, Binding::Product, Binding::Negate};
-    case Function::Power: return {Binding::Power, Binding::Atom, Binding::Negate};
-    default: return {};
-    }
-}
 
 std::string text_of(const Number& number) {
     if (std::isinf(number.value)) return number.value < 0 ? "-inf" : "inf";

@@ -115,7 +115,8 @@ private:
         return low > high ? 0 : (low + high) / 2;
     }
     void label(const std::string& name, Point on_wire) {
-        canvas_.text(parse_math(name), {on_wire.x, on_wire.y - kLabelRise}, Anchor::Middle,
+        const MathText text = parse_math(name);
+        canvas_.text(text, {on_wire.x, on_wire.y - label_rise(text, Medium::Page)}, Anchor::Middle,
                      kLabelSize);
     }
     void dashes(const std::vector<Row>& rows, double left, double right, double top) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diagrams/contains.h"
+#include "diagrams/drawing/stages.h"
 
 namespace napkin::drawing {
 
@@ -16,18 +17,21 @@ Labels::Labels(const Diagram& diagram, const Relabelling& relabelling, const Dra
       kernel_(options.kernel) {
     for (std::uint32_t i = 0; i < diagram.axes.size(); ++i)
         if (diagram.axes[i].woven) overbars_.insert(AxisId{i});
-    for (const Region& region : relabelling.regions) {
-        for (const Group& group : region.groups) overbars_.insert(group.axis);
-        for (const Stream& stream : region.streams) overbars_.insert(stream.axis);
-    }
 }
 
 bool Labels::trivial(const Group& group) const {
     return group.size == 1 && diagram_[group.axis].woven;
 }
 
-MathText Labels::outer(AxisId axis) const {
-    return parse_math(diagram_[axis].name, overbars_.count(axis) != 0);
+MathText Labels::outer(AxisId axis, std::size_t region) const {
+    const Region& labelled = relabelling_.regions[region];
+    const auto has_part = [&](const auto& parts) {
+        return std::any_of(parts.begin(), parts.end(),
+                           [&](const auto& part) { return part.axis == axis; });
+    };
+    return parse_math(diagram_[axis].name, overbars_.count(axis) != 0 ||
+                                               has_part(labelled.groups) ||
+                                               has_part(labelled.streams));
 }
 
 MathText Labels::inner(AxisId axis, std::size_t region, Level level) const {
@@ -86,6 +90,15 @@ std::vector<MathText> Labels::legend() const {
         }
     }
     return legend;
+}
+
+double label_rise(const MathText& label, Medium medium) {
+    constexpr double kRise = 4.5;
+    constexpr double kTail = 2;
+    const bool tail = std::any_of(label.runs.begin(), label.runs.end(), [](const Run& run) {
+        return run.script == Script::Below && run.text.find_first_of("gjpqy,") != std::string::npos;
+    });
+    return medium == Medium::Page && tail ? kRise + kTail : kRise;
 }
 
 std::string place_name(const Place& place) {

@@ -211,13 +211,11 @@ bool SystemPainter::shows(const Track& track, std::size_t s) const {
 }
 
 /// How far left of its stage a wire's name stands where a line begins that goes on from another:
-/// the stage may have room for a narrower label only.
+/// the stage may have room for a narrower label only, before a dot at its end.
 double SystemPainter::set_back(const Track& track, std::size_t s) const {
-    if (s != 0 || system_.is_first || !track.label.runs.empty() || list_.stages.size() < 2)
-        return 0;
+    if (s != 0 || system_.is_first || !track.label.runs.empty()) return 0;
     const double half = label_width(track.name, kLabelSize, options_.medium) / 2 + 4;
-    const Stage& next = stage(s + 1);
-    return std::max(half - std::max(stage(s).right, next.x - next.left - stage(s).x), 0.0);
+    return std::max(half - stage(s).right, 0.0);
 }
 
 void SystemPainter::paint_labels(std::size_t s) {
@@ -225,8 +223,9 @@ void SystemPainter::paint_labels(std::size_t s) {
     for (const Track& track : at.tracks) {
         if (!shows(track, s)) continue;
         const MathText& label = track.label.runs.empty() ? track.name : track.label;
-        texts_.text(label, {at.x - set_back(track, s), track.y - kLabelRise}, Anchor::Middle,
-                    kLabelSize, kBlack, meaning_of(track, track.place_out));
+        texts_.text(label,
+                    {at.x - set_back(track, s), track.y - label_rise(label, options_.medium)},
+                    Anchor::Middle, kLabelSize, kBlack, meaning_of(track, track.place_out));
     }
 }
 

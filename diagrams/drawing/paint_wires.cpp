@@ -12,6 +12,8 @@ namespace {
 constexpr double kJointRadius = 2.6;
 constexpr double kQuarterCurve = 0.5523;  // of a quarter circle as a cubic curve
 constexpr double kSeparatorTail = 10;
+constexpr double kShortestSeparator = 20;
+constexpr double kForkOnwards = 2;  // of its dot, clear of the label before it
 
 /// Half an ellipse that closes to the right.
 void add_cup(Canvas& canvas, Point upper, Point lower, double depth, const Track& track,
@@ -93,8 +95,8 @@ void SystemPainter::paint_links(std::size_t s) {
                          Part::Wire, meaning_of(source, place));
             ++joined;
             if (++uses[key] == 2)
-                glyphs_.dot({from.x + from.right, source.y}, kJointRadius, stroke.color,
-                            stroke.color);
+                glyphs_.dot({from.x + from.right + kForkOnwards, source.y}, kJointRadius,
+                            stroke.color, stroke.color);
         }
         const Color color = color_of(track.place_in);
         if (joined > 1) glyphs_.dot({left_of(s + 1), track.y}, kJointRadius, color, color);
@@ -152,6 +154,7 @@ void SystemPainter::paint_separators() {
                 points.push_back({stage(t).x + tail, line->y});
                 line = next;
             }
+            if (points.back().x - points.front().x < kShortestSeparator) continue;
             lines_.operations.push_back(
                 {Line{std::move(points), false, stroke, Part::Separator}, {}});
         }

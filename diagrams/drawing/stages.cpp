@@ -105,7 +105,7 @@ void StageBuilder::bring_in_loads(std::size_t region) {
 MathText StageBuilder::label_of(const Slot& slot, const Slot::Wire& wire) const {
     if (!wire.axis) return {};
     const bool lower = slot.inside;
-    return lower ? labels_.inner(*wire.axis, region_, level_) : labels_.outer(*wire.axis);
+    return lower ? labels_.inner(*wire.axis, region_, level_) : labels_.outer(*wire.axis, region_);
 }
 
 void StageBuilder::label_tracks(Stage& stage, Slot& slot, Labelling labelling) {

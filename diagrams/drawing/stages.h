@@ -27,7 +27,8 @@ inline double box_line(Medium medium) {
 }
 inline constexpr double kGlyphReach = 12;  // of a glyph over its outer wires
 inline constexpr double kLabelSize = 13;
-inline constexpr double kLabelRise = 4.5;  // of a label's baseline over its wire
+/// Of a label's baseline over its wire, which a subscript's tail keeps clear of.
+[[nodiscard]] double label_rise(const MathText& label, Medium medium);
 
 /// A wire as it lives from one stage to the next.
 struct Key {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@ constexpr double kLineHeight = 15;
 constexpr double kPadding = 8;
 constexpr double kWidestList = 130;  // of inputs and outputs in a box
 constexpr double kHead = 6;          // of an arrow
+constexpr double kBetweenParts = 18;
 
 /// A box of the overview, or the name of an array between two.
 struct Node {
@@ -182,16 +184,54 @@ Result<Canvas> lay_out(Overview overview, const char* direction) {
     return canvas;
 }
 
+/// The parts between which nothing flows, in the order of their first kernels.
+std::vector<Overview> parts_of(const Overview& overview) {
+    std::vector<std::size_t> part(overview.nodes.size());
+    std::iota(part.begin(), part.end(), std::size_t{0});
+    for (std::size_t round = 0; round < overview.nodes.size(); ++round)
+        for (const auto& [from, to] : overview.edges)
+            part[from] = part[to] = std::min(part[from], part[to]);
+    std::vector<Overview> parts(overview.nodes.size());
+    std::vector<std::size_t> place;
+    for (std::size_t i = 0; i < part.size(); ++i) {
+        place.push_back(parts[part[i]].nodes.size());
+        parts[part[i]].nodes.push_back(overview.nodes[i]);
+    }
+    for (const auto& [from, to] : overview.edges)
+        parts[part[from]].edges.emplace_back(place[from], place[to]);
+    parts.erase(std::remove_if(parts.begin(), parts.end(),
+                               [](const Overview& each) { return each.nodes.empty(); }),
+                parts.end());
+    return parts;
+}
+
+Result<Canvas> lay_out_within(const Overview& overview, double max_width) {
+    Result<Canvas> canvas = lay_out(overview, "LR");
+    if (!canvas) return canvas;
+    const Box2 box = bounds_of(*canvas);
+    if (box.right - box.left <= max_width) return canvas;
+    return lay_out(overview, "TB");
+}
+
 }  // namespace
 
 Result<Canvas> draw_overview(const Diagram& diagram, const Relabelling& relabelling,
                              double max_width) {
-    const Overview overview = overview_of(diagram, relabelling);
-    Result<Canvas> canvas = lay_out(overview, "LR");
-    if (!canvas) return canvas;
-    const Box2 box = bounds_of(*canvas);
-    if (box.right - box.left <= max_width - 2 * kMargin) return canvas;
-    return lay_out(overview, "TB");
+    const double room = max_width - 2 * kMargin;
+    Canvas all;
+    Point at;
+    double bottom = 0;
+    for (const Overview& part : parts_of(overview_of(diagram, relabelling))) {
+        const Result<Canvas> canvas = lay_out_within(part, room);
+        if (!canvas) return canvas;
+        const Box2 box = bounds_of(*canvas);
+        const double width = box.right - box.left;
+        if (at.x > 0 && at.x + width > room) at = {0, bottom + kBetweenParts};
+        add(all, *canvas, at.x - box.left, at.y - box.top);
+        at.x += width + kBetweenParts;
+        bottom = std::max(bottom, at.y + box.bottom - box.top);
+    }
+    return all;
 }
 
 }  // namespace napkin::drawing

@@ -31,7 +31,7 @@ std::string box_of(const std::string& value, const std::string& weave = "") {
 TEST_CASE("boxes show calls of the library as they were written") {
     CHECK_EQ(box_of("silu(A[n, c]) * B[n, c]"), "silu(A)·B");
     CHECK_EQ(box_of("gelu(A[n, c] + B[n, c]) + C[n, c]"), "gelu(A+B)+C");
-    CHECK_EQ(box_of("1 - softcap(A[n, c], 30)"), "1−softcap(A,30)");
+    CHECK_EQ(box_of("1 - softcap(A[n, c], 30)"), "1−softcap(A, 30)");
     CHECK_EQ(box_of("logsumexp[c](A[n, c]) - B[n, c]"), "logsumexp(A)−B");
     // Weaves give what is folded on the way more axes.
     CHECK_EQ(box_of("logsumexp[c](A[n, c]) - B[n, c]", "  weave h = 2\n"), "logsumexp(A)−B");
@@ -43,9 +43,38 @@ TEST_CASE("what only resembles a call is the formula that it is") {
     CHECK_EQ(box_of("A[n, c] / (1 + exp(-B[n, c]))"), "A/(1+exp(−B))");
 }
 
+TEST_CASE("formulas in boxes have the parentheses that they mean") {
+    CHECK_EQ(box_of("sum(c) (A[n, c] - B[n, c]) ^ 2 + C[n, c]"), "Σ_c(A−B)^2+C");
+    CHECK_EQ(box_of("-(A[n, c] - B[n, c])"), "−(A−B)");
+    CHECK_EQ(box_of("-A[n, c] ^ 2 * B[n, c]"), "−A^2·B");
+    CHECK_EQ(box_of("(A[n, c] ^ 2) ^ 3 + B[n, c]"), "(A^2)^3+B");
+    CHECK_EQ(box_of("A[n, c] - (B[n, c] + C[n, c])"), "A−(B+C)");
+    CHECK_EQ(box_of("A[n, c] + (B[n, c] - C[n, c])"), "A+B−C");
+    CHECK_EQ(box_of("A[n, c] * (-B[n, c]) + 0.0000001"), "A·(−B)+1e-7");
+    CHECK_EQ(box_of("if (n < c or c < 2) and n > 1 then A[n, c] else B[n, c]"),
+             "if (n<c or c<2) | and n>1 then A else B");
+    CHECK_EQ(box_of("if not (n < c and c < 2) then A[n, c] else B[n, c]"),
+             "if not (n<c and c<2) | then A else B");
+}
+
+TEST_CASE("boxes say what they choose and where they read") {
+    CHECK_EQ(box_of("max(c) A[n, c] - B[n, c]"), "max_c A−B");
+    CHECK_EQ(box_of("if argmin(c) A[n, c] == c then B[n, c] else 0"),
+             "if argmin_c A | =c then B else 0");
+    CHECK_EQ(box_of("A[7 - n, c] - A[n, c]"), "A[7−n, c]−A");
+    CHECK_EQ(box_of("-A[7 - n, c]", "  weave h = 2\n"), "−A[7−n, c]");
+    // Where there is no room for the index it still is another place.
+    CHECK_EQ(box_of("A[min(max(min(7 - n, 6), max(n, 0)), 0), min(max(3 - c, 0), 3)] - "
+                    "A[min(max(min(7 - n, 5), max(n, 1)), 0), min(max(3 - c, 1), 3)]"),
+             "A[…]−A[…]");
+    CHECK_EQ(box_of("if n >= c then A[n, c] else -inf"), "n≥c | mask");
+    CHECK_EQ(box_of("if sliding[n, c](2, 0) and n != 3 then A[n, c] else -inf"),
+             "sliding(2, 0) and n≠3 | mask");
+}
+
 TEST_CASE("formulas in boxes break in no subscript, and name what indices hide") {
     CHECK_EQ(box_of("max(n, c) A[n, c] * B[n, c] * C[n, c] - C[n, c] * A[n, c]"),
-             "max_n,c(A·B·C) | −C·A");
+             "max_n,c(A·B·C)−C·A");
     CHECK_EQ(box_of("sum(c) exp(A[n, c]) + B[n, c]"), "Σ_c exp(A)+B");
     CHECK_EQ(box_of("B[n, c] + (if n < c then A[n, c] else 0)"), "B+mask(A)");
 }

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "diagrams/check.h"
 #include "tests/drawing/figures.h"
 #include "tests/drawing/picture_checks.h"
 
@@ -43,6 +44,26 @@ TEST_CASE("the overview has an arrow for each kernel that reads what another sav
             heads += shape->part == drawing::Part::ArrowHead ? 1 : 0;
     CHECK_EQ(heads, 2);  // S to P, P to O
     CHECK_EQ(overview->elements[0].tooltip, "kernel S: loads Q, K; saves S");
+}
+
+TEST_CASE("kernels between which nothing flows stand side by side") {
+    SourceMap sources;
+    const Result<Checked> checked =
+        load_diagram(sources, "apart.ncd",
+                     "diagram apart {\n  axis n = 8, c = 4\n  input A[n, c] : f32\n"
+                     "  output S[n] : f32 = sum(c) A[n, c]\n  output M[n] : f32 = max(c) A[n, c]\n"
+                     "  output L[n] : f32 = min(c) A[n, c]\n}\n");
+    REQUIRE(checked.has_value());
+    const Relabelling plain = plain_relabelling(checked->diagram);
+    const auto size = [&](double width) {
+        const Result<drawing::Canvas> overview =
+            drawing::draw_overview(checked->diagram, plain, width);
+        REQUIRE(overview.has_value());
+        return bounds_of(*overview);
+    };
+    CHECK_GT(size(900).right, 2 * size(900).bottom);
+    CHECK_LE(size(120).right, 120);
+    CHECK_GT(size(120).bottom, size(120).right);
 }
 
 TEST_CASE("an overview too wide for the page goes downwards") {

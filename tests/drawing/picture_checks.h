@@ -85,13 +85,47 @@ inline std::vector<std::string> signs_without_letters(const drawing::Canvas& can
     return found;
 }
 
-/// No two labels overlap, none stands on a glyph, all are of embedded letters, no line doubles
-/// back, nothing lies outside.
+/// Labels of wires that touch a dot or, with a subscript's tail, the wire that they name.
+inline std::vector<std::string> labels_on_lines(const drawing::Canvas& canvas) {
+    std::vector<std::string> found;
+    for (const drawing::Operation& operation : canvas.operations) {
+        const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape);
+        if (text == nullptr || operation.meaning.axis.empty()) continue;
+        const drawing::Box2 box = bounds_of(*text);
+        for (const drawing::Operation& other : canvas.operations) {
+            if (std::holds_alternative<drawing::Dot>(other.shape) && overlap(bounds_of(other), box))
+                found.push_back(to_unicode(text->text) + " on a dot");
+            const drawing::Line* line = std::get_if<drawing::Line>(&other.shape);
+            if (line == nullptr || line->part != drawing::Part::Wire || line->smooth) continue;
+            const drawing::Box2 wire = bounds_of(other);
+            const bool over = wire.left < box.right && box.left < wire.right;
+            const bool tail = to_unicode(text->text).find("_q") != std::string::npos;
+            if (tail && over && wire.top > text->at.y && wire.top < text->at.y + 6)
+                found.push_back(to_unicode(text->text) + " on its wire");
+        }
+    }
+    return found;
+}
+
+/// Dashed lines so short that they part nothing.
+inline std::size_t stubs(const drawing::Canvas& canvas) {
+    std::size_t found = 0;
+    for (const drawing::Operation& operation : canvas.operations)
+        if (const drawing::Line* line = std::get_if<drawing::Line>(&operation.shape))
+            if (line->part == drawing::Part::Separator)
+                found += line->points.back().x - line->points.front().x < 16 ? 1 : 0;
+    return found;
+}
+
+/// No two labels overlap, none stands on a glyph or a line, all are of embedded letters, no line
+/// doubles back, nothing lies outside.
 inline void check_picture(const drawing::Canvas& canvas) {
     for (const std::string& pair : overlapping_labels(canvas)) FAIL_CHECK(pair);
     for (const std::string& label : labels_on_glyphs(canvas)) FAIL_CHECK(label);
+    for (const std::string& label : labels_on_lines(canvas)) FAIL_CHECK(label);
     for (const std::string& label : signs_without_letters(canvas)) FAIL_CHECK(label);
     CHECK_EQ(lines_going_back(canvas), 0);
+    CHECK_EQ(stubs(canvas), 0);
     check_titles(canvas);
     const drawing::Box2 box = bounds_of(canvas);
     CHECK_GE(box.left, 0);

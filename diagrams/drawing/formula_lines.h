@@ -1,0 +1,14 @@
+// A formula in the lines of a box.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagrams/drawing/math_text.h"
+
+namespace napkin::drawing {
+
+/// Broken at the signs outside most brackets; none where it is too long for a box.
+[[nodiscard]] std::vector<MathText> formula_lines(const std::string& text);
+
+}  // namespace napkin::drawing
