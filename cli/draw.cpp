@@ -5,6 +5,7 @@
 #include "cli/picture.h"
 #include "cli/session.h"
 #include "cli/tile_listing.h"
+#include "diagrams/drawing/changes.h"
 
 namespace napkin::cli {
 namespace {
@@ -38,14 +39,12 @@ std::optional<Diagnostics> write_picture(const Arguments& arguments, const drawi
     return std::nullopt;
 }
 
-/// The state of a diagram; `step` led there.
 std::optional<Diagnostics> draw_state(const Drawing& drawing, const State& state,
-                                      const std::string& step, const std::string& path) {
+                                      const std::string& path) {
     const Result<Format> format = drawing::format_of(path);
     if (!format) return format.error();
-    Result<PictureOptions> options = options_of(drawing, state, *format);
+    const Result<PictureOptions> options = options_of(drawing, state, *format);
     if (!options) return options.error();
-    if (!step.empty()) options->title = options->step = step;
     const Result<std::string> bytes =
         picture_bytes(drawing.context.arguments, state, *options, *format);
     if (!bytes) return bytes.error();
@@ -79,6 +78,54 @@ std::optional<Diagnostics> draw_tiles(const Context& context, const State& state
     return std::nullopt;
 }
 
+/// What was moved before a step that changed it.
+std::vector<drawing::MathText> old_costs(const Cost& before, const Cost& after) {
+    std::vector<drawing::MathText> lines;
+    for (const auto& [level, amount] : before.transferred) {
+        const auto now = after.transferred.find(level);
+        if (!amount.ideal || (now != after.transferred.end() && now->second.ideal == amount.ideal))
+            continue;
+        const RegionCost& any = before.regions.front();
+        lines.push_back(drawing::parse_math("H_" + level_title(level) + " = " +
+                                            print(*amount.ideal, any.names, any.order)));
+    }
+    return lines;
+}
+
+/// A picture a step on canvases of one size, in which what the step changed stands out.
+Result<std::vector<drawing::Canvas>> pictures_of_steps(const Drawing& drawing, const Loaded& loaded,
+                                                       Format format) {
+    std::vector<drawing::Canvas> plain;
+    std::vector<drawing::Canvas> marked;
+    std::optional<Cost> last;
+    State state = initial_state(loaded.plain);
+    for (std::size_t i = 0; i <= loaded.state.steps.size(); ++i) {
+        std::string step;
+        if (i > 0) {
+            Command command = loaded.state.steps[i - 1].command;
+            command.comment.clear();
+            Outcome outcome = apply(state, command);
+            invariant(std::holds_alternative<State>(outcome), "a replayed step applies no more");
+            state = std::get<State>(std::move(outcome));
+            step = print(command);
+        }
+        Result<PictureOptions> options = options_of(drawing, state, format);
+        if (!options) return options.error();
+        if (!step.empty()) options->title = options->step = step;
+        Result<Cost> cost = cost_of_state(state, options->machine);
+        if (!cost) return cost.error();
+        Result<drawing::Canvas> picture = picture_of(state, *cost, *options);
+        if (!picture) return picture.error();
+        marked.push_back(*picture);
+        if (i > 0 && format != Format::Text)
+            drawing::mark_changes(marked.back(), plain.back(), old_costs(*last, *cost));
+        plain.push_back(std::move(*picture));
+        last = std::move(*cost);
+    }
+    if (format != Format::Text) drawing::share_size(marked);
+    return marked;
+}
+
 /// `out/step.svg` with 3: `out/step-03.svg`.
 std::string numbered(const std::string& path, std::size_t number) {
     const std::size_t dot = path.rfind('.');
@@ -88,21 +135,14 @@ std::string numbered(const std::string& path, std::size_t number) {
 
 Result<int> draw_steps(const Drawing& drawing, const Loaded& loaded) {
     const std::string& path = drawing.context.arguments.output;
-    if (const Result<Format> format = drawing::format_of(path); !format) return format.error();
-    State state = initial_state(loaded.plain);
-    std::string step;
-    for (std::size_t i = 0; i <= loaded.state.steps.size(); ++i) {
-        if (i > 0) {
-            Command command = loaded.state.steps[i - 1].command;
-            command.comment.clear();
-            step = print(command);
-            Outcome outcome = apply(state, command);
-            invariant(std::holds_alternative<State>(outcome), "a replayed step applies no more");
-            state = std::get<State>(std::move(outcome));
-        }
-        if (const auto failure = draw_state(drawing, state, step, numbered(path, i)))
+    const Result<Format> format = drawing::format_of(path);
+    if (!format) return format.error();
+    const auto pictures = pictures_of_steps(drawing, loaded, *format);
+    if (!pictures) return pictures.error();
+    for (std::size_t i = 0; i < pictures->size(); ++i)
+        if (const auto failure =
+                write_picture(drawing.context.arguments, (*pictures)[i], numbered(path, i)))
             return *failure;
-    }
     return kOk;
 }
 
@@ -130,7 +170,7 @@ Result<int> draw_here(const Drawing& drawing, const State& state) {
 
 std::optional<Diagnostics> draw_file(const Drawing& drawing, const Loaded& loaded) {
     if (drawing.context.arguments.tile) return draw_tiles(drawing.context, loaded.state);
-    return draw_state(drawing, loaded.state, "", drawing.context.arguments.output);
+    return draw_state(drawing, loaded.state, drawing.context.arguments.output);
 }
 
 }  // namespace

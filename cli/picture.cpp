@@ -14,14 +14,6 @@
 #include "perfmodel/time.h"
 
 namespace napkin::cli {
-namespace {
-
-using drawing::Column;
-using drawing::ColumnKind;
-using drawing::MathText;
-using drawing::TableRow;
-
-/// Two-level titles for two-level relabellings, `M_block` and the like where there are more.
 std::string level_title(Level level) {
     switch (level) {
     case Level::Device: return "l0";
@@ -30,6 +22,13 @@ std::string level_title(Level level) {
     default: return std::string(name_of(level));
     }
 }
+
+namespace {
+
+using drawing::Column;
+using drawing::ColumnKind;
+using drawing::MathText;
+using drawing::TableRow;
 
 /// What cells are written from.
 struct Table {
@@ -219,14 +218,20 @@ std::vector<MathText> per_group(const State& state, const RegionCost& region) {
     const Polynomial& all = *block->second.transferred.ideal;
     const std::optional<Polynomial> inverse = power(*groups, rational(-1));
     invariant(inverse.has_value(), "a single term has an inverse");
-    const auto text = [&](const Polynomial& polynomial) {
-        return print_factored(polynomial, region.names, region.order);
+    const std::vector<Polynomial> parts = transfers_of(region, Level::Block);
+    std::vector<Polynomial> each;
+    for (const Polynomial& part : parts) each.push_back(part * *inverse);
+    const auto shorter = [&](const Polynomial& sum, const std::vector<Polynomial>& of) {
+        const std::string terms = print_in_parts(sum, of, region.names, region.order);
+        const std::string product = print_factored(sum, region.names, region.order);
+        return product.size() < terms.size() ? product : terms;
     };
-    return {drawing::plain_text(region.name + ": ") +
-                drawing::parse_math("H_{l1,g} = " + text(all * *inverse)),
-            drawing::parse_math("N_{l1,g} = " + text(*groups)),
-            drawing::parse_math("∴ H_l1 = N_{l1,g}·H_{l1,g} = " +
-                                print(all, region.names, region.order))};
+    return {
+        drawing::plain_text(region.name + ": ") +
+            drawing::parse_math("H_{l1,g} = " + shorter(all * *inverse, each)),
+        drawing::parse_math("N_{l1,g} = " + print_factored(*groups, region.names, region.order)),
+        drawing::parse_math("∴ H_l1 = N_{l1,g}·H_{l1,g} = " +
+                            print_in_parts(all, parts, region.names, region.order))};
 }
 
 /// `each s_v takes every s_d`: which chunks pass inside each chunk of other axes, outermost first.

@@ -40,6 +40,8 @@ struct PictureOptions {
 [[nodiscard]] Result<std::string> picture_bytes(const Arguments& arguments, const State& state,
                                                 const PictureOptions& options,
                                                 drawing::Format format);
+/// `l1`, `l2`, or the level's name where figures call it so.
+[[nodiscard]] std::string level_title(Level level);
 /// Columns of a terminal in points.
 [[nodiscard]] double columns(int count);
 /// The drawing in box-drawing characters, as wide as the terminal.

@@ -109,11 +109,12 @@ std::vector<Polynomial> factors_of(const Polynomial& polynomial) {
     invariant(inverse.has_value(), "a single term has an inverse");
     std::vector<Polynomial> factors{content};
     take_apart(polynomial * *inverse, factors);
-    for (std::size_t i = 1; i < factors.size(); ++i)
-        if (is_mostly_negative(factors[i])) {
-            factors[i] = constant_polynomial(rational(-1)) * factors[i];
-            factors[0] = constant_polynomial(rational(-1)) * factors[0];
-        }
+    for (std::size_t i = 1; i < factors.size(); ++i) {
+        Polynomial own = content_of(factors[i]);
+        if (is_mostly_negative(factors[i])) own = constant_polynomial(rational(-1)) * own;
+        factors[i] = factors[i] * *power(own, rational(-1));
+        factors[0] = factors[0] * own;
+    }
     return factors;
 }
 
@@ -128,9 +129,10 @@ std::string print_in_parts(const Polynomial& sum, const std::vector<Polynomial>&
     std::string products;
     for (const Polynomial& part : parts) {
         const Polynomial without = rest - part;
-        // A part whose terms have met others' is no longer to be seen.
+        // A part whose terms have met others' is no longer to be seen, unless most of them go.
+        const bool apart = without.terms.size() + part.terms.size() == rest.terms.size();
         if (!is_product(factors_of(part)) ||
-            without.terms.size() + part.terms.size() != rest.terms.size())
+            (!apart && without.terms.size() + 2 >= rest.terms.size()))
             continue;
         rest = without;
         products += (products.empty() ? "" : " + ") + print_factored(part, names, order);

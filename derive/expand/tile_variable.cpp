@@ -26,19 +26,65 @@ std::optional<AxisId> plain_axis(const Array& wire, const View* view, std::size_
 
 /// The hull of affine or clamped indices over tiles that start at 0, which is exact for linear
 /// ones.
-std::int64_t hull_width(const TileScope& scope, const View& view, std::size_t dimension,
-                        Level level, std::int64_t extent) {
-    Ranges tile;
-    for (AxisId used : view.axes)
-        tile[used] = {0, width_of(scope.diagram, scope.region, used, level) - 1};
+std::optional<std::int64_t> hull_width(const TileScope& scope,
+                                       const std::vector<Expression>& indices, const Ranges& tile) {
     std::optional<Interval> hull;
-    for (const Expression& index : view.index[dimension]) {
+    for (const Expression& index : indices) {
         const std::optional<Interval> range = bounds(scope.diagram.axes, index, tile);
         if (!range) continue;
         hull = hull ? Interval{std::min(hull->low, range->low), std::max(hull->high, range->high)}
                     : *range;
     }
-    return hull ? std::min(hull->high - hull->low + 1, extent) : extent;
+    return hull ? std::optional(hull->high - hull->low + 1) : std::nullopt;
+}
+
+bool is_linear(const Expression& index) {
+    bool linear = true;
+    walk(index, [&](const Expression& node) {
+        const Apply* call = std::get_if<Apply>(&node.node);
+        if (std::holds_alternative<Read>(node.node)) linear = false;
+        if (call == nullptr) return;
+        linear =
+            linear && (call->function == Function::Add || call->function == Function::Subtract ||
+                       call->function == Function::Multiply || call->function == Function::Negate);
+    });
+    return linear;
+}
+
+/// The hull of linear indices as a sum over the widths of axes: how much one more of each adds.
+std::optional<Formula> hull_formula(const TileScope& scope, const std::vector<Expression>& indices,
+                                    const Ranges& tile, std::int64_t width, Level level) {
+    if (!std::all_of(indices.begin(), indices.end(), is_linear)) return std::nullopt;
+    Formula sum(0);
+    std::int64_t rest = width;
+    for (const auto& [axis, range] : tile) {
+        Ranges longer = tile;
+        ++longer[axis].high;
+        const std::optional<std::int64_t> more = hull_width(scope, indices, longer);
+        if (!more) return std::nullopt;
+        if (*more == width) continue;
+        sum = sum + Formula(*more - width) * width_formula(scope.region, axis, level);
+        rest -= (*more - width) * (range.high + 1);
+    }
+    return sum + Formula(rest);
+}
+
+/// How much of a dimension that is read at computed indices a tile holds.
+void add_hull(const TileScope& scope, const View& view, std::size_t dimension, AxisId axis,
+              Variable& variable) {
+    const std::int64_t extent = scope.diagram[axis].extent;
+    Ranges tile;
+    for (AxisId used : view.axes)
+        tile[used] = {0, width_of(scope.diagram, scope.region, used, variable.level) - 1};
+    const std::vector<Expression>& indices = view.index[dimension];
+    const std::int64_t width = hull_width(scope, indices, tile).value_or(extent);
+    variable.capacity_extent.push_back(std::min(width, extent));
+    if (width >= extent) {
+        variable.capacity.emplace_back(axis_size(axis));
+        return;
+    }
+    variable.capacity.push_back(
+        hull_formula(scope, indices, tile, width, variable.level).value_or(Formula(width)));
 }
 
 }  // namespace
@@ -57,10 +103,7 @@ Variable tile_variable(const TileScope& scope, ArrayId array, const Array& wire,
             variable.capacity_extent.push_back(width_of(scope.diagram, scope.region, *axis, level));
             continue;
         }
-        const std::int64_t extent = scope.diagram[wire.axes[k]].extent;
-        const std::int64_t width = hull_width(scope, *view, k, level, extent);
-        variable.capacity.emplace_back(width);
-        variable.capacity_extent.push_back(width);
+        add_hull(scope, *view, k, wire.axes[k], variable);
     }
     return variable;
 }

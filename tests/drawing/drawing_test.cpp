@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <map>
 #include <set>
 
+#include "diagrams/drawing/changes.h"
 #include "diagrams/graphviz/render_canvas.h"
 #include "tests/drawing/figures.h"
 #include "tests/drawing/picture_checks.h"
@@ -104,6 +106,31 @@ TEST_CASE("columns are what the table's cells stand for") {
                  : column.kind == ColumnKind::Save ? 'S'
                                                    : 'B';
     CHECK_EQ(kinds, "LBBBS");
+}
+
+TEST_CASE("what a step changed has a halo, and the old cost is struck through") {
+    const Canvas before = draw(plain_attention());
+    Canvas after = draw(derived_attention());
+    Canvas same = before;
+    const auto halos = [](const Canvas& canvas) {
+        return std::count_if(
+            canvas.operations.begin(), canvas.operations.end(), [](const auto& operation) {
+                const auto* shape = std::get_if<drawing::Polygon>(&operation.shape);
+                return shape != nullptr && shape->fill == drawing::kSubAlgorithmFill;
+            });
+    };
+    mark_changes(same, before, {});
+    CHECK(same == before);
+    mark_changes(after, before, {drawing::parse_math("H_l1 = 4qx")});
+    CHECK_GT(halos(after), 0);
+    const auto* strike = std::get_if<drawing::Line>(&after.operations.back().shape);
+    REQUIRE(strike != nullptr);
+    CHECK_EQ(strike->part, drawing::Part::Rule);
+    check_picture(after);
+    std::vector<Canvas> all{before, after};
+    share_size(all);
+    CHECK_EQ(all[0].width, all[1].width);
+    CHECK_EQ(all[0].height, all[1].height);
 }
 
 TEST_CASE("a long diagram wraps to the width it is given") {

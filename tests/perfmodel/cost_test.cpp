@@ -168,5 +168,19 @@ TEST_CASE("ideal memory keeps the leading terms") {
     check_memory(derived(attention("q = 29, x = 31, d = 5", ""), kFlash), "2g_q d + 2s_x d");
 }
 
+TEST_CASE(
+    "what a tile holds of an array that is read at computed places is a formula of the sizes") {
+    const std::string pool =
+        "diagram pool {\n axis y = 12, k = 5, r = 3\n axis z = 2 * y + 1\n input X[z, k] : f32\n"
+        " output Y[y, k] : f32 = max(r) X[2 * y + r, k]\n}\n";
+    const auto held = [](const State& state) {
+        return test::cost(state).regions.front().columns.front().memory.ideal;
+    };
+    check_form(derived(pool), held(derived(pool)), "z k");
+    const State grouped = derived(pool, "group y by 4\n");
+    check_form(grouped, held(grouped), "2g_y k + r k");
+    check_counted("pool", grouped);
+}
+
 }  // namespace
 }  // namespace napkin

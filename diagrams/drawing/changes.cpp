@@ -1,0 +1,80 @@
+#include "diagrams/drawing/changes.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+namespace napkin::drawing {
+
+namespace {
+
+constexpr double kHaloReach = 1.5;
+constexpr double kCostSize = 12;
+constexpr double kCostStep = 18;
+constexpr double kStrikeRise = 0.28;  // over the baseline, in sizes
+
+using Said = std::tuple<std::string, std::string, std::string>;
+
+Said said_by(const Text& text, const Meaning& meaning) {
+    return {to_unicode(text.text), meaning.axis, meaning.array};
+}
+
+std::set<Said> all_said(const Canvas& canvas) {
+    std::set<Said> all;
+    for (const Operation& operation : canvas.operations)
+        if (const Text* text = std::get_if<Text>(&operation.shape))
+            all.insert(said_by(*text, operation.meaning));
+    return all;
+}
+
+Operation halo_of(const Text& text) {
+    const Box2 box = bounds_of(text);
+    const double left = box.left - kHaloReach;
+    const double right = box.right + kHaloReach;
+    return {Polygon{{{left, box.top}, {right, box.top}, {right, box.bottom}, {left, box.bottom}},
+                    kSubAlgorithmFill,
+                    {kSubAlgorithmFill, 0.5, Dash::Solid},
+                    Part::Tint},
+            {}};
+}
+
+void strike(Canvas& canvas, const MathText& cost, double baseline) {
+    canvas.text(cost, {kMargin, baseline}, Anchor::Left, kCostSize, kGrey);
+    const double y = baseline - kStrikeRise * kCostSize;
+    canvas.line({kMargin, y}, {kMargin + width_of(cost, kCostSize), y}, {kGrey, 0.9, Dash::Solid},
+                Part::Rule);
+    canvas.width = std::max(canvas.width, width_of(cost, kCostSize) + 2 * kMargin);
+}
+
+}  // namespace
+
+void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<MathText>& old_cost) {
+    const std::set<Said> known = all_said(before);
+    std::vector<Operation> marked;
+    for (Operation& operation : canvas.operations) {
+        const Text* text = std::get_if<Text>(&operation.shape);
+        if (text != nullptr && !known.contains(said_by(*text, operation.meaning)))
+            marked.push_back(halo_of(*text));
+        marked.push_back(std::move(operation));
+    }
+    canvas.operations = std::move(marked);
+    for (const MathText& cost : old_cost) {
+        canvas.height += kCostStep;
+        strike(canvas, cost, canvas.height - kMargin);
+    }
+}
+
+void share_size(std::vector<Canvas>& canvases) {
+    double width = 0;
+    double height = 0;
+    for (const Canvas& canvas : canvases) {
+        width = std::max(width, canvas.width);
+        height = std::max(height, canvas.height);
+    }
+    for (Canvas& canvas : canvases) {
+        canvas.width = width;
+        canvas.height = height;
+    }
+}
+
+}  // namespace napkin::drawing
