@@ -3,18 +3,13 @@
 #include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/howard_cycle_ratio.hpp>
+#include <map>
 #include <numeric>
+
+#include "schedule/rotation_programs.h"
 
 namespace napkin::schedule {
 namespace {
-
-/// `to`, for a chunk, comes after `from` for the chunk so many before.
-struct Dependence {
-    std::size_t from = 0;
-    std::size_t to = 0;
-    std::int64_t distance = 0;
-    bool shared = false;  ///< through memory that a block shares
-};
 
 bool has(const std::vector<BufferId>& buffers, std::size_t buffer) {
     return std::any_of(buffers.begin(), buffers.end(),
@@ -93,52 +88,6 @@ double recurrence_bound(const std::vector<RotationStep>& steps,
                                                     boost::get(boost::edge_weight2, graph)));
 }
 
-/// A rotation as agents run it.
-std::vector<Step> program_of(const std::vector<RotationStep>& steps,
-                             const std::vector<Dependence>& dependences,
-                             const std::vector<std::size_t>& order,
-                             const std::vector<std::int64_t>& leads, double barrier) {
-    // What must be there before a step begins: its barrier, and what its unit begins with.
-    const auto delay = [&](std::size_t id) {
-        Step step;
-        step.lead = leads[id];
-        step.cost.of(Unit::Shared) = steps[id].start;
-        const bool meets =
-            std::any_of(dependences.begin(), dependences.end(), [&](const Dependence& edge) {
-                return edge.to == id && edge.shared && edge.distance == 0 &&
-                       leads[edge.from] == leads[id];
-            });
-        if (meets) step.cost.of(Unit::Issue) = barrier;
-        return step;
-    };
-    const auto delays = [](const Step& step) {
-        return step.cost.of(Unit::Shared) > 0 || step.cost.of(Unit::Issue) > 0;
-    };
-    std::vector<std::size_t> at(steps.size());
-    std::size_t place = 0;
-    for (const std::size_t id : order) {
-        if (delays(delay(id))) ++place;
-        at[id] = place++;
-    }
-    std::vector<Step> program;
-    for (const std::size_t id : order) {
-        if (const Step before = delay(id); delays(before)) program.push_back(before);
-        Step step{steps[id].cost, steps[id].asynchronous, leads[id], {}};
-        const bool product = step.asynchronous && step.cost.of(Unit::Tensor) > 0;
-        for (const Dependence& edge : dependences)
-            if (edge.to == id && steps[edge.from].asynchronous && !product)
-                step.waits.push_back({at[edge.from], edge.distance});
-        for (std::size_t other = 0; steps[id].alone && other < steps.size(); ++other)
-            if (steps[other].asynchronous)
-                step.waits.push_back(
-                    {at[other], leads[id] - leads[other] + (at[other] < at[id] ? 0 : 1)});
-        // What a product reads is free for others once it is through: one may be on its way.
-        if (product) step.waits.push_back({at[id], 2});
-        program.push_back(std::move(step));
-    }
-    return program;
-}
-
 class Search {
 public:
     Search(const std::vector<RotationStep>& steps, const std::vector<RotationBuffer>& buffers,
@@ -146,7 +95,8 @@ public:
         : steps_(steps),
           buffers_(buffers),
           limits_(limits),
-          dependences_(dependences_of(steps, buffers)) {
+          dependences_(dependences_of(steps, buffers)),
+          programs_(steps, dependences_, limits.barrier) {
         for (std::size_t b = 0; b < buffers.size(); ++b) uses_.push_back(use_of(steps, b));
     }
 
@@ -159,6 +109,7 @@ public:
         const bool is_open = std::none_of(steps_.begin(), steps_.end(), [](const auto& step) {
             return step.least_lead > 0 || step.place;
         });
+        programs_.set_leads(leads_);
         if (is_open) try_order(true);
         std::int64_t most = 0;
         for (const RotationStep& step : steps_) most = std::max(most, step.most_lead);
@@ -191,7 +142,9 @@ private:
             const auto [least, most] = std::minmax_element(leads_.begin(), leads_.end());
             if (steps_.empty() || *least != 0 || *most != span || !leads_possible()) return;
             order_.clear();
-            choose_order(std::vector<bool>(steps_.size(), false));
+            programs_.set_leads(leads_);
+            std::vector<bool> taken(steps_.size(), false);
+            choose_order(taken);
             return;
         }
         const std::int64_t most = std::min(span, steps_[step].most_lead);
@@ -216,7 +169,7 @@ private:
         return true;
     }
 
-    void choose_order(std::vector<bool> taken) {
+    void choose_order(std::vector<bool>& taken) {
         if (order_.size() == steps_.size()) return try_order(false);
         for (std::size_t next = 0; next < steps_.size(); ++next) {
             if (taken[next] || trials_ >= limits_.trials) continue;
@@ -235,14 +188,16 @@ private:
     }
 
     /// Registers at the place where the most are held.
-    [[nodiscard]] std::int64_t registers() const {
+    [[nodiscard]] std::int64_t registers() {
         const auto n = static_cast<std::int64_t>(steps_.size());
-        std::vector<std::int64_t> place(steps_.size());
+        std::vector<std::int64_t>& place = place_;
+        place.resize(steps_.size());
         for (std::size_t p = 0; p < order_.size(); ++p)
             place[order_[p]] = static_cast<std::int64_t>(p) - leads_[order_[p]] * n;
         std::int64_t always = 0;
         // What a step reads is held at its beginning, what it writes at its end.
-        std::vector<std::int64_t> held(2 * steps_.size(), 0);
+        std::vector<std::int64_t>& held = held_;
+        held.assign(2 * steps_.size(), 0);
         for (std::size_t b = 0; b < buffers_.size(); ++b) {
             if (buffers_[b].registers == 0 || uses_[b].steps.empty()) continue;
             if (uses_[b].carried) {
@@ -295,8 +250,7 @@ private:
     void try_order(bool given) {
         const std::int64_t held = registers();
         if (!given && held > std::max(limits_.registers, least_registers_)) return;
-        const std::vector<Step> steps =
-            program_of(steps_, dependences_, order_, leads_, limits_.barrier);
+        const std::vector<Step>& steps = programs_.of(order_);
         for (const bool turns : {false, true}) {
             if (turns && (limits_.sharing.agents < 2 || !limits_.sharing.turns)) continue;
             Sharing sharing = limits_.sharing;
@@ -340,9 +294,12 @@ private:
     const std::vector<RotationBuffer>& buffers_;
     const RotationLimits& limits_;
     std::vector<Dependence> dependences_;
+    RotationPrograms programs_;
     std::vector<Use> uses_;
     std::vector<std::size_t> order_;
     std::vector<std::int64_t> leads_;
+    std::vector<std::int64_t> place_;
+    std::vector<std::int64_t> held_;
     std::int64_t least_registers_ = 0;
     std::int64_t trials_ = 0;
     bool found_ = false;
@@ -351,6 +308,29 @@ private:
     double alone_ = 0;
     Rotation best_;
 };
+
+/// All that a rotation is found from: a search of derivations asks for the same ones again.
+std::vector<double> key_of(const std::vector<RotationStep>& steps,
+                           const std::vector<RotationBuffer>& buffers,
+                           const RotationLimits& limits) {
+    std::vector<double> key{limits.sharing.latency, limits.barrier};
+    const auto add = [&](auto... values) { (key.push_back(static_cast<double>(values)), ...); };
+    const auto add_all = [&](const std::vector<BufferId>& ids) {
+        add(ids.size());
+        for (const BufferId id : ids) add(id.index());
+    };
+    add(limits.sharing.agents, limits.sharing.turns, limits.registers, limits.trials, steps.size());
+    for (const RotationStep& step : steps) {
+        key.insert(key.end(), step.cost.clocks.begin(), step.cost.clocks.end());
+        add(step.asynchronous, step.most_lead, step.least_lead, step.place.value_or(-1), step.alone,
+            step.in_place, step.start);
+        add_all(step.reads);
+        add_all(step.writes);
+    }
+    for (const RotationBuffer& buffer : buffers)
+        add(buffer.registers, buffer.slots, buffer.shared, buffer.bytes);
+    return key;
+}
 
 }  // namespace
 
@@ -361,13 +341,20 @@ std::optional<double> interval_of(const std::vector<RotationStep>& steps,
                                   const RotationLimits& limits) {
     Sharing sharing = limits.sharing;
     sharing.turns = false;
-    return simulate(program_of(steps, dependences_of(steps, buffers), order, leads, limits.barrier),
-                    sharing);
+    const std::vector<Dependence> dependences = dependences_of(steps, buffers);
+    RotationPrograms programs(steps, dependences, limits.barrier);
+    programs.set_leads(leads);
+    return simulate(programs.of(order), sharing);
 }
 
 Rotation rotate(const std::vector<RotationStep>& steps, const std::vector<RotationBuffer>& buffers,
                 const RotationLimits& limits) {
-    return Search(steps, buffers, limits).run();
+    constexpr std::size_t kMostKept = 10000;
+    thread_local std::map<std::vector<double>, Rotation> kept;
+    std::vector<double> key = key_of(steps, buffers, limits);
+    if (const auto found = kept.find(key); found != kept.end()) return found->second;
+    if (kept.size() >= kMostKept) kept.clear();
+    return kept.emplace(std::move(key), Search(steps, buffers, limits).run()).first->second;
 }
 
 }  // namespace napkin::schedule

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 
 namespace napkin::schedule {
 namespace {
@@ -11,6 +10,31 @@ constexpr std::int64_t kTurns = 40;
 constexpr double kInstant = 1e-9;
 constexpr double kDone = 1e-6;  // clocks left of what is over
 
+/// First in, first out, without giving memory back.
+template <class Item>
+class Queue {
+public:
+    [[nodiscard]] bool empty() const { return first_ == items_.size(); }
+    [[nodiscard]] std::size_t size() const { return items_.size() - first_; }
+    [[nodiscard]] Item& front() { return items_[first_]; }
+    void push(const Item& item) { items_.push_back(item); }
+    void pop() {
+        if (++first_ < items_.size()) return;
+        items_.clear();
+        first_ = 0;
+    }
+    [[nodiscard]] auto begin() { return items_.begin() + static_cast<std::ptrdiff_t>(first_); }
+    [[nodiscard]] auto end() { return items_.end(); }
+    [[nodiscard]] auto begin() const {
+        return items_.begin() + static_cast<std::ptrdiff_t>(first_);
+    }
+    [[nodiscard]] auto end() const { return items_.end(); }
+
+private:
+    std::vector<Item> items_;
+    std::size_t first_ = 0;
+};
+
 class Simulation {
 public:
     Simulation(const std::vector<Step>& steps, const Sharing& sharing, std::vector<Activity>* noted)
@@ -18,11 +42,15 @@ public:
         double all = 0;
         for (const Step& step : steps)
             for (const Unit unit : kUnits) all += step.cost.of(unit);
+        busiest_.reserve(steps.size());
+        for (const Step& step : steps) busiest_.push_back(busiest(step));
+        agents_.reserve(static_cast<std::size_t>(sharing.agents));
         // Agents that begin together stay together; no two of a real block do.
         for (int a = 0; a < sharing.agents; ++a) {
             Agent agent;
             agent.start = 0.31 * a * all / sharing.agents;
             agent.done.assign(steps.size(), kNothing);
+            agent.ends.reserve(kTurns);
             agents_.push_back(std::move(agent));
         }
     }
@@ -63,10 +91,15 @@ private:
         std::int64_t turn = 0;
         std::optional<double> left;  // of the step that it is at, 1 at its beginning
         double begin = 0;            // of that step
-        std::deque<Product> queue;
-        std::deque<Product> reads;
+        Queue<Product> queue;
+        Queue<Product> reads;
         std::vector<std::int64_t> done;  // the last chunk, by step
         std::vector<double> ends;        // of its turns
+    };
+
+    struct Work {
+        Agent* agent;
+        double rate;
     };
 
     /// Whether everything stands as it stood when the first agent ended the turn before: then every
@@ -74,8 +107,9 @@ private:
     bool repeats() {
         const Agent& first = agents_.front();
         bool all_begun = true;
-        std::vector<double> now;
-        const auto note_products = [&](const std::deque<Product>& products) {
+        std::vector<double>& now = now_;
+        now.clear();
+        const auto note_products = [&](const Queue<Product>& products) {
             now.push_back(static_cast<double>(products.size()));
             for (const Product& product : products) {
                 now.push_back(static_cast<double>(product.step));
@@ -98,7 +132,7 @@ private:
         const bool found =
             all_begun && std::equal(now.begin(), now.end(), before_.begin(), before_.end(), same);
         last_end_ = first.ends.size() > 1 ? first.ends[first.ends.size() - 2] : 0;
-        before_ = std::move(now);
+        std::swap(before_, now_);
         return found;
     }
 
@@ -122,13 +156,12 @@ private:
                     });
                 if (!ready) continue;
                 if (step.asynchronous && step.cost.of(Unit::Tensor) > 0)
-                    agent.queue.push_back(
+                    agent.queue.push(
                         {agent.step, chunk, step.cost.of(Unit::Tensor), issued_++, -1});
                 else if (step.asynchronous)
-                    agent.reads.push_back(
-                        {agent.step, chunk, step.cost.of(Unit::Shared), 0, time_});
+                    agent.reads.push({agent.step, chunk, step.cost.of(Unit::Shared), 0, time_});
                 agent.begin = time_;
-                agent.left = step.asynchronous || busiest(step) == 0 ? 0.0 : 1.0;
+                agent.left = step.asynchronous || busiest_[agent.step] == 0 ? 0.0 : 1.0;
             }
             if (*agent.left > kInstant) continue;
             if (!step.asynchronous) {
@@ -159,23 +192,21 @@ private:
 
     /// Goes on to the next thing that ends; false where nothing can.
     bool pass() {
-        std::vector<Product*> heads;
+        std::vector<Product*>& heads = heads_;
+        heads.clear();
         for (Agent& agent : agents_)
             if (!agent.queue.empty()) heads.push_back(&agent.queue.front());
         if (sharing_.turns && heads.size() > 1) {
             Product* first = *std::min_element(
                 heads.begin(), heads.end(),
                 [](const Product* a, const Product* b) { return a->number < b->number; });
-            heads = {first};
+            heads.assign(1, first);
         }
-        struct Work {
-            Agent* agent;
-            double rate;
-        };
-        std::vector<Work> work;
+        std::vector<Work>& work = work_;
+        work.clear();
         for (Agent& agent : agents_)
             if (works(agent) && agent.left && *agent.left > kInstant)
-                work.push_back({&agent, 1 / (sharing_.latency * busiest(steps_[agent.step]))});
+                work.push_back({&agent, 1 / (sharing_.latency * busiest_[agent.step])});
         for (const Unit unit : kUnits) {
             double load = 0;
             for (const Work& item : work)
@@ -205,12 +236,12 @@ private:
         for (Agent& agent : agents_)
             for (Product& read : agent.reads) read.left -= wait;
         for (Agent& agent : agents_)
-            for (std::deque<Product>* queue : {&agent.queue, &agent.reads})
+            for (Queue<Product>* queue : {&agent.queue, &agent.reads})
                 while (!queue->empty() && queue->front().left <= kDone) {
                     const Product& over = queue->front();
                     agent.done[over.step] = over.chunk;
                     note(agent, over.step, over.chunk, over.begin);
-                    queue->pop_front();
+                    queue->pop();
                 }
         return true;
     }
@@ -219,6 +250,10 @@ private:
     Sharing sharing_;
     std::vector<Activity>* noted_;
     std::vector<Agent> agents_;
+    std::vector<double> busiest_;  // clocks of each step's busiest unit
+    std::vector<Product*> heads_;
+    std::vector<Work> work_;
+    std::vector<double> now_;
     std::vector<double> before_;  // how things stood at the end of the first agent's last turn
     double last_end_ = 0;         // when that was
     double time_ = 0;

@@ -1,0 +1,44 @@
+// Rotations as agents run them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "schedule/rotate.h"
+#include "schedule/simulate.h"
+
+namespace napkin::schedule {
+
+/// `to`, for a chunk, comes after `from` for the chunk so many before.
+struct Dependence {
+    std::size_t from = 0;
+    std::size_t to = 0;
+    std::int64_t distance = 0;
+    bool shared = false;  ///< through memory that a block shares
+};
+
+/// What depends on leads alone is made once for all orders.
+class RotationPrograms {
+public:
+    RotationPrograms(const std::vector<RotationStep>& steps,
+                     const std::vector<Dependence>& dependences, double barrier)
+        : steps_(steps), dependences_(dependences), barrier_(barrier), at_(steps.size()) {}
+
+    void set_leads(const std::vector<std::int64_t>& leads);
+    /// Until the next is asked for.
+    const std::vector<Step>& of(const std::vector<std::size_t>& order);
+
+private:
+    [[nodiscard]] Step delay(std::size_t id) const;
+    void write(std::size_t id, Step& step) const;
+
+    const std::vector<RotationStep>& steps_;
+    const std::vector<Dependence>& dependences_;
+    double barrier_;
+    std::vector<std::int64_t> leads_;
+    std::vector<Step> delays_;     ///< before each step
+    std::vector<std::size_t> at_;  ///< places of steps
+    std::vector<Step> program_;
+};
+
+}  // namespace napkin::schedule
