@@ -4,351 +4,20 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 
-#include "derive/tile_program.h"
-#include "diagrams/contains.h"
 #include "search/kernels.h"
-#include "search/least_time.h"
-#include "search/partition.h"
+#include "search/recomputations.h"
 #include "search/starts.h"
-#include "search/tilings.h"
+#include "search/whole_search.h"
 
 namespace napkin {
 
 namespace {
 
-/// Boxes of a region but the whole, and cuts of the diagram: where there are more, regions are
-/// smaller.
-constexpr std::size_t kMostBoxes = 12;
-constexpr std::size_t kMostCuts = 20000;
-constexpr double kNever = std::numeric_limits<double>::infinity();
-/// Tilings of a region whose kernels are looked at, and how many of them are kept.
-constexpr std::size_t kMostTilings = 100;
-constexpr std::size_t kMostKept = 20;
-/// Likewise of those with streams in parts.
-constexpr std::size_t kMostSplits = 24;
-
-Command fuse(std::vector<std::string> names) {
-    Command command;
-    command.rule = "fuse";
-    command.names = std::move(names);
-    return command;
-}
-
-/// Regions that are tiled alike.
-struct Kind {
-    std::size_t set = 0;       ///< the first of them
-    std::vector<AxisId> axes;  ///< of that
-    double least = 0;          ///< seconds
-    std::optional<std::vector<Tiling>> tilings;
-
-    /// Of its fastest kernel, or the least that it takes.
-    [[nodiscard]] double seconds() const {
-        if (!tilings) return least;
-        return tilings->empty() ? kNever : tilings->front().time.value;
-    }
-};
-
-/// A set of boxes as a region of a state in which it alone is fused.
-struct Member {
-    std::size_t kind = 0;
-    std::vector<AxisId> axes;  ///< where the kind's are
-};
-
-/// The fastest tiling of every region but one, and one of that.
-struct Choice {
-    std::size_t region = 0;
-    std::size_t tiling = 0;
-    Seconds time;
-    [[nodiscard]] std::size_t of(std::size_t r) const { return r == region ? tiling : 0; }
-};
-
-class WholeSearch {
-public:
-    /// From a state in which nothing is tiled, for what is faster than a rival.
-    WholeSearch(const State& plain, const Machine& machine, const SearchOptions& options,
-                Seconds rival)
-        : plain_(plain),
-          options_(options),
-          rival_(rival),
-          kernels_{machine, kernels_for(machine, options.target), options.serves},
-          graph_(box_graph(plain)) {
-        for (const Region& region : plain.relabelling.regions)
-            names_.push_back(region_name(plain.diagram, region));
-    }
-
-    SearchResult run() {
-        choose_sets();
-        for (std::size_t k = 0; k < sets_.size(); ++k) note_kind(k);
-        result_.regions = kinds_.size();
-        if (tile_partitions())
-            result_.searched = result_.regions;
-        else if (result_.tiled > 0)
-            tile_single_boxes();
-        choose_partition();
-        if (!partition_.empty()) derive_best();
-        return std::move(result_);
-    }
-
-private:
-    /// As large as leave few enough cuts.
-    void choose_sets() {
-        for (std::size_t most = kMostBoxes; !cuts_; --most) {
-            BoxSets found = convex_sets(graph_, most);
-            sets_ = std::move(found.sets);
-            result_.most_boxes = found.most_boxes;
-            if (found.most_boxes > 0) most = found.most_boxes;
-            // Single boxes run in one order.
-            cuts_ = Cuts::of(graph_, sets_, most > 1 ? kMostCuts : graph_.size() + 1);
-        }
-    }
-
-    [[nodiscard]] std::optional<Command> fusion_of(const BoxSet& set) const {
-        if (set.count() == 1) return std::nullopt;
-        if (set.all()) return fuse({"all"});
-        std::vector<std::string> names;
-        for (std::size_t box = set.find_first(); box != BoxSet::npos; box = set.find_next(box))
-            names.push_back(names_[box]);
-        return fuse(std::move(names));
-    }
-
-    [[nodiscard]] std::optional<State> fused(const BoxSet& set) const {
-        const std::optional<Command> fusion = fusion_of(set);
-        return after(plain_, fusion ? std::vector{*fusion} : std::vector<Command>{});
-    }
-    /// The region that holds the set's boxes.
-    [[nodiscard]] const Region& region_of(const State& state, const BoxSet& set) const {
-        const StatementId first = plain_.relabelling.regions[set.find_first()].statements.front();
-        const std::vector<Region>& regions = state.relabelling.regions;
-        return *std::find_if(regions.begin(), regions.end(), [&](const Region& region) {
-            return contains(region.statements, first);
-        });
-    }
-
-    /// Of the set as a region, in any state.
-    [[nodiscard]] std::string name_of(const BoxSet& set) const {
-        Region region;
-        for (std::size_t box = set.find_first(); box != BoxSet::npos; box = set.find_next(box))
-            for (const StatementId id : plain_.relabelling.regions[box].statements)
-                region.statements.push_back(id);
-        std::sort(region.statements.begin(), region.statements.end());
-        return region_name(plain_.diagram, region);
-    }
-
-    void note_kind(std::size_t k) {
-        const std::optional<State> state = fused(sets_[k]);
-        if (!state) {  // groups of its parts contradict each other
-            members_.push_back({kinds_.size(), {}});
-            kinds_.push_back({k, {}, kNever, {}});
-            return;
-        }
-        const Region& region = region_of(*state, sets_[k]);
-        RegionKind text = kind_of(*state, region);
-        const auto [known, is_new] = places_.try_emplace(std::move(text.text), kinds_.size());
-        if (is_new) {
-            const auto least = least_time(*state, region, kernels_.machine);
-            kinds_.push_back({k, text.axes, least ? least->value : kNever, {}});
-        }
-        members_.push_back({known->second, std::move(text.axes)});
-    }
-
-    /// False where it was stopped.
-    bool tile_kind(Kind& kind) {
-        if (options_.proceed && !options_.proceed(result_.tiled, result_.regions)) return false;
-        ++result_.tiled;
-        ++result_.searched;
-        tile_roughly(kind, kMostTilings);
-        if (!kernels_.request.target.empty()) make_kernels(kind);
-        if (kind.tilings->size() > kMostKept) kind.tilings->resize(kMostKept);
-        return true;
-    }
-
-    void tile_roughly(Kind& kind, std::size_t most) {
-        kind.tilings.emplace();
-        const std::optional<State> state = fused(sets_[kind.set]);
-        if (!state) return;
-        TilingCounts counts;
-        *kind.tilings =
-            best_tilings(*state, name_of(sets_[kind.set]), kernels_.machine, most, counts);
-        result_.evaluated += counts.evaluated;
-        result_.too_large += counts.too_large;
-    }
-
-    void make_kernels(Kind& kind) {
-        if (kind.tilings->empty()) return;
-        const State state = *fused(sets_[kind.set]);
-        const std::string name = name_of(sets_[kind.set]);
-        TilingCounts splits;
-        for (Tiling& split : best_splits(state, name, kernels_.machine, kMostSplits, splits))
-            kind.tilings->push_back(std::move(split));
-        result_.evaluated += splits.evaluated;
-        KernelCounts counts;
-        *kind.tilings = best_kernels(state, name, *kind.tilings, kernels_, kMostKept, counts);
-        result_.kernels += counts.evaluated;
-        result_.not_served += counts.not_served;
-        for (Fault& fault : counts.faults) {
-            if (const auto fusion = fusion_of(sets_[kind.set]))
-                fault.commands.insert(fault.commands.begin(), *fusion);
-            result_.faults.push_back(std::move(fault));
-        }
-    }
-
-    /// So that there is a partition where the search was stopped before it had found one.
-    void tile_single_boxes() {
-        for (std::size_t k = 0; k < sets_.size(); ++k) {
-            Kind& kind = kinds_[members_[k].kind];
-            if (sets_[k].count() == 1 && !kind.tilings) tile_roughly(kind, 1);
-        }
-    }
-
-    /// Tiles what stands in the fastest partition until all of it is tiled, or it is no faster than
-    /// the rival.
-    bool tile_partitions() {
-        while (true) {
-            std::vector<double> times;
-            for (const Member& member : members_) times.push_back(kinds_[member.kind].seconds());
-            const std::optional<std::vector<std::size_t>> path = cuts_->shortest(times);
-            if (!path) return true;
-            double total = 0;
-            for (const std::size_t set : *path) total += times[set];
-            if (total >= rival_.value) return true;
-            const auto open = std::find_if(path->begin(), path->end(), [&](std::size_t set) {
-                return !kinds_[members_[set].kind].tilings;
-            });
-            if (open == path->end()) return true;
-            if (!tile_kind(kinds_[members_[*open].kind])) return false;
-        }
-    }
-
-    /// The fastest partition of what is tiled.
-    void choose_partition() {
-        std::vector<double> times;
-        for (const Member& member : members_) {
-            const Kind& kind = kinds_[member.kind];
-            times.push_back(kind.tilings ? kind.seconds() : kNever);
-        }
-        if (auto path = cuts_->shortest(times)) partition_ = std::move(*path);
-    }
-
-    [[nodiscard]] const std::vector<Tiling>& tilings_of(std::size_t set) const {
-        return *kinds_[members_[set].kind].tilings;
-    }
-
-    /// A tiling of a region's kind, with the names of this region.
-    [[nodiscard]] std::vector<Command> commands_of(std::size_t set, std::size_t tiling) const {
-        const Member& member = members_[set];
-        const Kind& kind = kinds_[member.kind];
-        std::vector<Command> commands = tilings_of(set)[tiling].commands;
-        bool is_split = false;
-        for (Command& command : commands) {
-            const auto axis = find_axis(plain_.diagram, command.names.front());
-            const auto place = std::find(kind.axes.begin(), kind.axes.end(), axis);
-            invariant(place != kind.axes.end(), "a tiling of an axis that its region lacks");
-            command.names = {
-                plain_.diagram[member.axes[static_cast<std::size_t>(place - kind.axes.begin())]]
-                    .name};
-            command.in = partition_.size() == 1 && !is_split ? "" : name_of(sets_[set]);
-            is_split = is_split || command.rule == "split-stream";
-        }
-        return commands;
-    }
-
-    /// The best tiling of every region, and each variation of one of them.
-    [[nodiscard]] std::vector<Choice> choices() const {
-        Seconds best;
-        for (const std::size_t set : partition_) best += tilings_of(set).front().time;
-        std::vector<Choice> all{{0, 0, best}};
-        for (std::size_t r = 0; r < partition_.size(); ++r) {
-            const std::vector<Tiling>& list = tilings_of(partition_[r]);
-            for (std::size_t k = 1; k < list.size(); ++k)
-                all.push_back({r, k, best - list.front().time + list[k].time});
-        }
-        std::stable_sort(all.begin(), all.end(),
-                         [](const Choice& a, const Choice& b) { return a.time < b.time; });
-        return all;
-    }
-
-    /// Derives a choice from the plain diagram and costs what comes out.
-    [[nodiscard]] std::optional<Candidate> derive(const Choice& choice) const {
-        Candidate candidate;
-        for (const std::size_t set : partition_)
-            if (std::optional<Command> fusion = fusion_of(sets_[set]))
-                candidate.commands.push_back(std::move(*fusion));
-        for (std::size_t r = 0; r < partition_.size(); ++r)
-            for (Command& command : commands_of(partition_[r], choice.of(r)))
-                candidate.commands.push_back(std::move(command));
-        std::optional<State> state = after(plain_, candidate.commands);
-        if (!state) return std::nullopt;
-        candidate.state = std::move(*state);
-        const Result<TileProgram> program = expand(candidate.state, OpaqueBoxes::Keep);
-        if (!program) return std::nullopt;
-        Result<Cost> cost = cost_of(*program);
-        if (!cost) return std::nullopt;
-        for (std::size_t r = 0; r < cost->regions.size(); ++r) {
-            if (!kernels_.request.target.empty())
-                add_work(program->regions[r], kernels_.request, cost->regions[r]);
-            if (!excesses_of(cost->regions[r], kernels_.machine).empty()) return std::nullopt;
-        }
-        candidate.cost = std::move(*cost);
-        candidate.time = time_of(candidate.cost, kernels_.machine);
-        return candidate;
-    }
-
-    void derive_best() {
-        std::vector<Candidate>& ranked = result_.ranked;
-        for (const Choice& choice : choices()) {
-            if (ranked.size() >= options_.top) break;
-            if (std::optional<Candidate> candidate = derive(choice))
-                ranked.push_back(std::move(*candidate));
-        }
-        std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
-            return a.time.middle() < b.time.middle();
-        });
-    }
-
-    const State& plain_;
-    const SearchOptions& options_;
-    Seconds rival_;
-    KernelSearch kernels_;
-    BoxGraph graph_;
-    std::vector<std::string> names_;  ///< of the boxes
-    std::vector<BoxSet> sets_;
-    std::optional<Cuts> cuts_;
-    std::vector<Member> members_;  ///< by set
-    std::vector<Kind> kinds_;
-    std::map<std::string, std::size_t> places_;  ///< of kinds, by their texts
-    std::vector<std::size_t> partition_;         ///< sets
-    SearchResult result_;
-};
-
 std::string interval_text(const TimeEstimate& time) {
     const std::string low = text_of(time.low);
     const std::string high = text_of(time.high);
     return low == high ? low : low + " to " + high;
-}
-
-/// Adds what was found from another start.
-void add(SearchResult found, const std::vector<Command>& before, SearchResult& all) {
-    for (Candidate& candidate : found.ranked) {
-        candidate.commands.insert(candidate.commands.begin(), before.begin(), before.end());
-        all.ranked.push_back(std::move(candidate));
-    }
-    std::stable_sort(
-        all.ranked.begin(), all.ranked.end(),
-        [](const Candidate& a, const Candidate& b) { return a.time.middle() < b.time.middle(); });
-    for (Fault& fault : found.faults) {
-        fault.commands.insert(fault.commands.begin(), before.begin(), before.end());
-        all.faults.push_back(std::move(fault));
-    }
-    all.regions += found.regions;
-    all.searched += found.searched;
-    all.tiled += found.tiled;
-    all.most_boxes = std::max(all.most_boxes, found.most_boxes);
-    all.evaluated += found.evaluated;
-    all.too_large += found.too_large;
-    all.kernels += found.kernels;
-    all.not_served += found.not_served;
 }
 
 /// Why there is no result.
@@ -373,20 +42,76 @@ Diagnostic nothing_found(const SearchResult& result, const std::string& diagram,
         "say which");
 }
 
+/// One start after the other, the later ones for what is faster than what is found.
+class Searches {
+public:
+    Searches(const Machine& machine, const SearchOptions& options)
+        : machine_(machine), options_(options) {}
+
+    SearchResult run(const Diagram& diagram) {
+        for (const Start& start : starts_of(diagram)) search_from(start);
+        recompute(initial_state(diagram));
+        std::stable_sort(ranked_.begin(), ranked_.end(),
+                         [](const Candidate& a, const Candidate& b) {
+                             return a.time.middle() < b.time.middle();
+                         });
+        ranked_.resize(std::min(ranked_.size(), options_.top));
+        SearchResult result;
+        result.ranked = std::move(ranked_);
+        result.regions = known_.kinds.size();
+        result.searched = stopped_ ? known_.tiled : result.regions;
+        result.tiled = known_.tiled;
+        result.most_boxes = known_.most_boxes;
+        result.evaluated = known_.evaluated;
+        result.too_large = known_.too_large;
+        result.kernels = known_.kernels;
+        result.not_served = known_.not_served;
+        result.faults = std::move(known_.faults);
+        return result;
+    }
+
+private:
+    /// Whether it leads to what is faster than all else.
+    bool search_from(const Start& start) {
+        if (stopped_) return false;
+        WholeResult found = search_whole(start, machine_, options_, best_, known_);
+        stopped_ = found.stopped;
+        bool is_best = false;
+        for (Candidate& candidate : found.ranked) {
+            is_best = is_best || candidate.time.middle() < best_;
+            best_ = std::min(best_, candidate.time.middle());
+            ranked_.push_back(std::move(candidate));
+        }
+        return is_best;
+    }
+
+    /// What helps is kept when the next is tried.
+    void recompute(const State& plain) {
+        Start kept{{}, plain, true};
+        for (const std::vector<Command>& commands : recomputations(plain)) {
+            std::optional<State> state = after(kept.state, commands);
+            if (!state) continue;
+            Start start{kept.commands, std::move(*state), true};
+            start.commands.insert(start.commands.end(), commands.begin(), commands.end());
+            if (search_from(start)) kept = std::move(start);
+        }
+    }
+
+    const Machine& machine_;
+    const SearchOptions& options_;
+    Known known_;
+    std::vector<Candidate> ranked_;
+    Seconds best_{std::numeric_limits<double>::infinity()};
+    bool stopped_ = false;
+};
+
 }  // namespace
 
 Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
                             const SearchOptions& options) {
-    SearchResult result;
-    Seconds best{kNever};
-    for (const Start& start : starts_of(diagram)) {
-        if (start.state.relabelling.regions.empty())
-            return plain_error("E0931", "the diagram computes nothing");
-        add(WholeSearch(start.state, machine, options, best).run(), start.commands, result);
-        if (!result.ranked.empty()) best = result.ranked.front().time.middle();
-        if (result.searched < result.regions) break;
-    }
-    result.ranked.resize(std::min(result.ranked.size(), options.top));
+    if (initial_state(diagram).relabelling.regions.empty())
+        return plain_error("E0931", "the diagram computes nothing");
+    SearchResult result = Searches(machine, options).run(diagram);
     if (result.ranked.empty()) return nothing_found(result, diagram.name, machine);
     return result;
 }

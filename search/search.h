@@ -6,6 +6,10 @@
 // any kernel of it may take (least_time.h), so that most are ruled out without a look at their
 // tilings.
 //
+// Searches begin from the diagram as it is, as laws of rings rewrite it (starts.h), and with large
+// arrays computed again by what reads them (recomputations.h); regions that are alike in several of
+// these are tiled once.
+//
 // A region's legal moves are found by asking the rules, so nothing here knows which axes may be
 // grouped or streamed. It is expanded once for each choice of streamed axis; group and chunk sizes
 // are then numbers in a prepared cost (perfmodel/prepared_cost.h). Candidates that exceed the

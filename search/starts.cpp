@@ -41,14 +41,14 @@ std::optional<Start> multiplied_out(const State& plain, const Statement& stateme
                    is_smaller(state->diagram, each, folded_axes(statement), target.axes);
         });
     if (!helps) return std::nullopt;
-    return Start{commands, std::move(*state)};
+    return Start{commands, std::move(*state), false};
 }
 
 }  // namespace
 
 std::vector<Start> starts_of(const Diagram& diagram) {
     const State plain = initial_state(diagram);
-    std::vector<Start> starts{{{}, plain}};
+    std::vector<Start> starts{{{}, plain, false}};
     for (const Statement& statement : diagram.statements) {
         if (starts.size() > kMostRewritten) break;
         if (std::optional<Start> start = multiplied_out(plain, statement))

@@ -9,7 +9,8 @@ namespace napkin {
 
 struct Start {
     std::vector<Command> commands;  ///< from the plain diagram
-    State state;                    ///< in which nothing is fused or tiled
+    State state;                    ///< in which nothing is tiled
+    bool by_flow = false;           ///< regions hang together by data flow alone
 };
 /// The plain diagram first. In others one product with a sum
 /// is multiplied out (`distribute`), where that leaves a sum over the same axes which lacks an axis

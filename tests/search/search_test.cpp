@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "search/recomputations.h"
 #include "search/starts.h"
 #include "tests/search/search_support.h"
 
@@ -148,6 +149,28 @@ TEST_CASE("a sum that lacks the rows is computed once, where that is faster") {
     // No other start is worth a search where no such sum comes out.
     CHECK_EQ(starts_of(test::derived(kAttention).diagram).size(), 1);
     CHECK_EQ(starts_of(test::derived(shifted).diagram).size(), 2);
+}
+
+TEST_CASE("what several regions fold and none keeps may be computed again by one of them") {
+    const auto printed = [](const std::string& text) {
+        std::string all;
+        for (const std::vector<Command>& commands :
+             recomputations(initial_state(test::derived(text).diagram)))
+            for (const Command& command : commands) all += print(command) + "\n";
+        return all;
+    };
+    const std::string two =
+        "diagram two {\n axis i = 4096, k = 64, j = 4096, c = 64\n"
+        " input A[i, k], B[j, k], C[i, c] : bf16\n S[i, j] = exp(sum(k) A[i, k] * B[j, k])\n"
+        " output R[i] = sum(j) S[i, j]\n output D[j, c] = sum(i) S[i, j] * C[i, c]\n"
+        " output E[j] = sum(i) S[i, j]\n}\n";
+    CHECK_EQ(printed(two), "recompute S in R\nfuse D, E\nrecompute S in E\n");
+    // The scores of one reader need no second computation, and small arrays are kept.
+    CHECK_EQ(printed(kAttention), "");
+    CHECK_EQ(
+        printed("diagram small {\n axis i = 64, k = 4096\n input A[i, k] : bf16\n"
+                " S[i] = sum(k) A[i, k]\n output R[i] = S[i] + 1\n output D = sum(i) S[i]\n}\n"),
+        "");
 }
 
 TEST_CASE("streams run in parts where blocks are few") {
