@@ -68,7 +68,14 @@ public:
     }
 
 private:
-    /// The best, and the best of some other structures that are not far behind.
+    static bool is_split(const Made& made) {
+        const auto& commands = made.tiling.commands;
+        return std::any_of(commands.begin(), commands.end(),
+                           [](const Command& each) { return each.rule == "split-stream"; });
+    }
+
+    /// The best, and the best of some other structures that are not far behind; the best in one
+    /// piece always, since other sizes may save what parts save.
     [[nodiscard]] std::vector<Made> starts() const {
         constexpr std::size_t kMostOthers = 2;
         constexpr double kFar = 1.5;
@@ -76,7 +83,7 @@ private:
         std::vector<Made> chosen;
         if (search_.starts == 0) return chosen;
         std::set<std::string> structures;
-        for (Made& made : all) {
+        for (const Made& made : all) {
             const std::string structure = structure_of(made.tiling.commands);
             const bool is_best = chosen.size() < search_.starts;
             if (!is_best && (chosen.size() >= search_.starts + kMostOthers ||
@@ -85,6 +92,10 @@ private:
                 continue;
             structures.insert(structure);
             chosen.push_back(made);
+        }
+        if (std::all_of(chosen.begin(), chosen.end(), is_split)) {
+            const auto whole = std::find_if_not(all.begin(), all.end(), is_split);
+            if (whole != all.end()) chosen.push_back(*whole);
         }
         return chosen;
     }
