@@ -230,7 +230,7 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
         add_tokens(program);
         passes.emplace_back("add_tokens", std::move(program));
     }
-    if (std::optional<Refusal> why = why_not_stale(passes.back().second, *chosen))
+    if (std::optional<Refusal> why = why_not_stale(passes.back().second, *chosen, wanted))
         return *std::move(why);
     RegionSchedule choices = choices_of(region, *chosen, passes.back().second, wanted, limits);
     if (std::optional<Refusal> unknown = why_no_such(wanted, choices)) return *std::move(unknown);

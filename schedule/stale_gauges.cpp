@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "schedule/gauge_degree.h"
+
 namespace napkin::schedule {
 namespace {
 
@@ -15,6 +17,7 @@ struct Leaf {
     LeafId id;
     const Compute* compute = nullptr;
     const Loop* loop = nullptr;
+    const Save* save = nullptr;
 };
 
 std::set<ArrayId> arrays_of(const Compute& compute) {
@@ -57,7 +60,8 @@ public:
         : region_(region), plan_(plan), gauge_(gauge) {
         LeafId leaf;
         for_statements(region.body, [&](const TileStatement& statement, const Loop* loop) {
-            leaves_.push_back({leaf, std::get_if<Compute>(&statement.node), loop});
+            leaves_.push_back({leaf, std::get_if<Compute>(&statement.node), loop,
+                               std::get_if<Save>(&statement.node)});
             ++leaf.value;
         });
     }
@@ -76,6 +80,7 @@ public:
         loop_ = take->loop;
         for (auto leaf = take + 1; leaf != leaves_.end() && why_.empty(); ++leaf) visit(*leaf);
         if (why_.empty()) check();
+        if (why_.empty()) check_uses();
         if (!why_.empty()) return why_;
         return found_;
     }
@@ -231,6 +236,43 @@ private:
         }
     }
 
+    /// What is saved must be the same whichever number the gauge is; while chunks arrive, nothing
+    /// but its own operations reads it or what is relative to it.
+    void check_uses() {
+        GaugeDegrees degrees{{gauge_.state, GaugeDegree{0, 1}}};
+        for (const std::vector<LeafId>* states : {&found_.sums, &found_.products})
+            for (const LeafId leaf : *states)
+                degrees[target_of(*leaves_[leaf.index()].compute)] = GaugeDegree{1, 0};
+        const GaugeDegrees states = degrees;
+        for (const Leaf& leaf : leaves_) {
+            const bool later = leaf.loop != loop_ && leaf.id > found_.take;
+            if (leaf.save != nullptr && (later || leaf.loop == loop_))
+                check_saved(region_.variables[leaf.save->source.index()].array, degrees);
+            if (leaf.compute == nullptr) continue;
+            if (later)
+                degrees[target_of(*leaf.compute)] = degree_of(leaf.compute->statement, degrees);
+            else if (leaf.loop == loop_ && !is_own(leaf))
+                for (const ArrayId array : arrays_of(*leaf.compute))
+                    if (states.contains(array))
+                        why_ = fmt::format("`{}` reads `{}` while chunks arrive",
+                                           name(target_of(*leaf.compute)), name(array));
+        }
+    }
+
+    void check_saved(ArrayId array, const GaugeDegrees& degrees) {
+        const auto found = degrees.find(array);
+        if (found != degrees.end() && found->second != std::optional(GaugeDegree{}))
+            why_ = fmt::format("`{}` would be another number with another maximum", name(array));
+    }
+
+    [[nodiscard]] bool is_own(const Leaf& leaf) const {
+        const auto in = [&](const std::vector<LeafId>& list) {
+            return std::find(list.begin(), list.end(), leaf.id) != list.end();
+        };
+        return leaf.id == found_.take || leaf.id == found_.keep || in(found_.repairs) ||
+               in(found_.sums) || in(found_.products);
+    }
+
     const RegionProgram& region_;
     const Plan& plan_;
     const Gauge& gauge_;
@@ -282,30 +324,36 @@ std::variant<std::vector<StaleGauge>, Refusal> stale_gauges(const RegionProgram&
                                                             const RegionSchedule& wanted) {
     std::vector<StaleGauge> stale;
     if (!region.accumulator) return stale;
+    std::optional<Refusal> why;
     for (const Gauge& gauge : gauges_of(*region.accumulator)) {
         const std::string& name = region.arrays[gauge.state.index()].name;
         if (!choice_of(wanted.stale, name).value_or(false)) continue;
         std::variant<StaleGauge, std::string> found = Finder(region, plan, gauge).run();
-        if (std::string* reason = std::get_if<std::string>(&found)) {
-            if (wanted.stale.contains(name)) return refusal(name, std::move(*reason));
+        if (StaleGauge* made = std::get_if<StaleGauge>(&found)) {
+            made->name = name;
+            stale.push_back(std::move(*made));
             continue;
         }
-        stale.push_back(std::get<StaleGauge>(std::move(found)));
-        stale.back().name = name;
+        const bool by_name = wanted.stale.contains(name);
+        why = refusal(by_name ? name : "", std::get<std::string>(std::move(found)));
+        if (by_name) return *why;
     }
+    // Asked of all: those that can be are.
+    if (stale.empty() && why) return *why;
     return stale;
 }
 
-std::optional<Refusal> why_not_stale(const Program& program, const Plan& plan) {
+std::optional<Refusal> why_not_stale(const Program& program, const Plan& plan,
+                                     const RegionSchedule& wanted) {
     for (const StaleGauge& gauge : plan.stale) {
+        const std::string name = wanted.stale.contains(gauge.name) ? gauge.name : "";
         if (!follow(program, program.body, gauge))
-            return refusal(gauge.name,
-                           "its chunk waits for something between what is relative to it");
+            return refusal(name, "its chunk waits for something between what is relative to it");
         for (const LeafId product : gauge.products)
             if (std::none_of(program.ops.begin(), program.ops.end(), [&](const Op& op) {
                     return op.leaf == product && op.kind == Op::Kind::Prepare;
                 }))
-                return refusal(gauge.name, "a product repairs its state itself");
+                return refusal(name, "a product repairs its state itself");
     }
     return std::nullopt;
 }

@@ -9,6 +9,9 @@
 //     unless P_sum + more <= most in all its rows:      g' = max(g, max(x) S), and all of it again,
 //                                                       with what is relative to g repaired
 //
+// What is saved in the end must not depend on which number g is (schedule/gauge_degree.h): a
+// quotient of two sums, g plus the logarithm of one, but not the maximum itself.
+//
 // A row in which nothing was visible yet has no g and takes the second way, and so does what is
 // NaN. `most` leaves a state that sums weight times value in range for every value up to the
 // largest float over four times `most`.
@@ -33,7 +36,8 @@ namespace napkin::schedule {
 
 /// Why a program does not let its plan's stale gauges be: something stands between the operations
 /// of one, or a state follows in a product.
-[[nodiscard]] std::optional<Refusal> why_not_stale(const Program& program, const Plan& plan);
+[[nodiscard]] std::optional<Refusal> why_not_stale(const Program& program, const Plan& plan,
+                                                   const RegionSchedule& wanted);
 
 /// Whether an operation is carried out only where a stale gauge is replaced.
 [[nodiscard]] bool is_rare(const Plan& plan, const Op& op);

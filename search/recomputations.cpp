@@ -12,6 +12,8 @@ namespace {
 
 /// So many lists at most, those that compute most again.
 constexpr std::size_t kMostLists = 2;
+/// Each list is a search of its own, which takes half a minute and more from here on.
+constexpr std::size_t kMostRegions = 8;
 
 double values_of(const Diagram& diagram, ArrayId array) {
     double values = 1;
@@ -37,6 +39,7 @@ public:
     }
 
     std::vector<std::vector<Command>> run() {
+        if (regions_.size() > kMostRegions) return {};
         for (std::size_t r = 0; r < regions_.size(); ++r)
             if (!large_.test(r)) note(r);
         std::vector<std::vector<Command>> lists;

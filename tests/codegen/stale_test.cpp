@@ -121,11 +121,25 @@ TEST_CASE("a maximum that cannot be kept is refused with the reason") {
            ": bf16 = sum(b) A[a, b] * B[b, c] }",
            "group a by 64\ngroup c by 64\nstream b by 64\nschedule stale of C = true",
            "there is nothing of which it could be chosen"},
+          // A maximum that is a result, by itself or in what it cancels from.
+          {"diagram a { axis q = 128, x = 256, d = 64\n input Q[q, d], K[x, d], V[x, d] : bf16\n "
+           "S[q, x] = sum(d) Q[q, d] * K[x, d]\n output m[q] : f32 = max(x) S[q, x]\n output O[q, "
+           "d] "
+           ": bf16 = sum(x) softmax[x](S[q, x]) * V[x, d] }",
+           "fuse all\ngroup q by 128\nstream x by 64\nschedule stale of m_max = true",
+           "`m` would be another number with another maximum"},
+          {"diagram a { axis q = 128, x = 256, d = 64\n input Q[q, d], K[x, d] : bf16\n S[q, x] = "
+           "sum(d) Q[q, d] * K[x, d]\n m[q] = max(x) S[q, x]\n output Z[q] : f32 = sum(x) exp(S[q, "
+           "x] "
+           "- m[q]) }",
+           "fuse all\ngroup q by 128\nstream x by 64\nschedule stale of m_max = true",
+           "`Z` would be another number with another maximum"},
           {"diagram a { axis q = 128, x = 256, d = 64\n input Q[q, d], K[x, d] : bf16\n S[q, x] = "
            "sum(d) Q[q, d] * K[x, d]\n output m[q] : f32 = max(x) S[q, x]\n output O[q] : f32 = "
            "sum(x) "
            "exp(S[q, x] - m[q]) * S[q, x] }",
-           "fuse all\ngroup q by 128\nstream x by 64\nschedule stale of m = true", "`m`"}}) {
+           "fuse all\ngroup q by 128\nstream x by 64\nschedule stale of m_max = true",
+           "no sum along the rows tells whether `O_weight` keeps in range"}}) {
         INFO(each.derivation);
         const State state = test::derive(test::load(each.diagram), each.derivation);
         const Result<EmittedProgram> program = stale_emitted(state);
