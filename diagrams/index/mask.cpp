@@ -18,7 +18,7 @@ namespace {
 
 /// Ends and quotients of more alternatives are slower to compare than the elements of a chunk.
 constexpr int kMostClauses = 64;
-/// Some 10 ms of small numbers, seconds of those in a large modulus; ordinary masks need a tenth.
+/// Some 40 ms of small numbers, seconds of those in a large modulus; most masks need a fortieth.
 constexpr unsigned long kMostMaskOperations = 400'000;
 constexpr std::size_t kMostShared = 32;
 
