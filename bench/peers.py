@@ -61,8 +61,9 @@ def files(name, sizes={}):
     """The derivation of that name, the target's own first, and of those the one for these heads and this many queries; and
     the diagram of the longest name that it begins with, beside it if there is one."""
     heads = f"{name}_d{sizes.get('d')}"
-    upto = [heads + "_to_4096"] if sizes.get("q", 8192) <= 4096 else []
-    own = [HERE / TARGET / f"{each}.drv" for each in (*upto, heads, name)]
+    limits = {int(path.stem.rpartition("_")[2]): path for path in (HERE / TARGET).glob(f"{heads}_to_*.drv")}
+    upto = [limits[most] for most in sorted(limits) if sizes.get("q", 8192) <= most]
+    own = [*upto, HERE / TARGET / f"{heads}.drv", HERE / TARGET / f"{name}.drv"]
     folders = sorted((HERE, EXAMPLES), key=lambda folder: not (folder / f"{name}.drv").exists())
     # Of another type or with run-time sizes, that of the plain workload.
     plain = HERE / TARGET / f"{name.rpartition('_')[0]}.drv"
@@ -312,9 +313,9 @@ def layernorm(x, g, b):
 def workloads():
     for causal in (False, True):
         name = "attention_causal" if causal else "attention"
-        for d in (64, 128):
-            for s in (1024, 2048, 4096, 8192, 16384):
-                yield name, {"b": max(1, 4096 // s), "h": 2048 // d, "q": s, "x": s, "d": d}, lambda z, c=causal: attention(c, z)
+        for d in (64, 128, 256):
+            for s in (512, 1024, 2048, 4096, 8192, 16384):
+                yield name, {"b": 16384 // s, "h": 2048 // d, "q": s, "x": s, "d": d}, lambda z, c=causal: attention(c, z)
     for causal in (False, True) if TARGET == "sm_90a" else ():
         name = "attention_backward_causal" if causal else "attention_backward"
         for d in (64, 128):
@@ -349,7 +350,7 @@ def workloads():
     yield "attention_decoding_parts", {"b": 2, "h": 8, "q": 4, "x": 65536, "d": 128}, decoding
     if TARGET == "sm_90a":
         for d in (80, 96, 192, 256):
-            yield "attention_heads", {**heads, "x": 8192, "d": d}, own_attention
+            yield "attention", {**heads, "x": 8192, "d": d}, own_attention
         yield "attention_rope", heads, own_attention
         yield "attention_linear", {**heads, "x": 8192}, lambda z: own_attention(z, 0.5)
         yield "matmul_chain", {"n": 16384, "d": 128, "f": 8192, "o": 128}, matmul_chain

@@ -286,11 +286,10 @@ void Calibrator::measure_latencies() {
     tell("latency.launch", "launch", launch, seconds_text(launch),
          fmt::format("{} empty kernels one after the other", kLaunches));
     const auto each = [&](const char* figure, const std::string& name, double of_round,
-                          std::int64_t bytes = 0) {
-        constexpr std::int64_t kRounds = 20000;
+                          std::int64_t bytes = 0, std::int64_t rounds = 20000) {
         const MicrobenchmarkTimes times =
-            best(name, {.blocks = 1, .bytes = bytes, .rounds = kRounds});
-        const double seconds = times.nanoseconds * 1e-9 / (of_round * kRounds);
+            best(name, {.blocks = 1, .bytes = bytes, .rounds = rounds});
+        const double seconds = times.nanoseconds * 1e-9 / (of_round * static_cast<double>(rounds));
         const std::string where =
             bytes == 0 ? "" : ", " + capacity_text_of(static_cast<double>(bytes));
         tell(figure, name + where, seconds, seconds_text(seconds), "one block");
@@ -301,7 +300,8 @@ void Calibrator::measure_latencies() {
         if (benchmark.name.find("each after") != std::string::npos) each("", benchmark.name, 8);
     for (const std::int64_t bytes : {std::int64_t{1} << 22, device_.buffer_bytes()}) {
         static_cast<void>(run("link", {.blocks = processors_, .bytes = bytes}));
-        each("", "chase", 1, bytes);
+        // So many lines of 128 bytes that no cache still has the first when it is read again.
+        each("", "chase", 1, bytes, std::min(bytes / 128, std::int64_t{1} << 21));
     }
 }
 

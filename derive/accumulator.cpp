@@ -20,6 +20,24 @@ std::string_view name_of(Hazard hazard) {
     return "?";
 }
 
+void rename_states(Accumulator& accumulator, const std::map<ArrayId, ArrayId>& arrays) {
+    const auto rename = [&](ArrayId& array) {
+        if (const auto other = arrays.find(array); other != arrays.end()) array = other->second;
+    };
+    for (AccumulatorState& state : accumulator.states) {
+        rename(state.state);
+        if (state.action.scale) rename(*state.action.scale);
+        for (GaugeAction::Shift& shift : state.action.shifts) rename(shift.gauge);
+        for (GaugeAction::Lower& lower : state.action.lower) rename(lower.state);
+    }
+    for (Gauge& gauge : accumulator.gauges) {
+        rename(gauge.state);
+        rename(gauge.next);
+        if (gauge.total) rename(*gauge.total);
+    }
+    for (Accumulator& inside : accumulator.inside) rename_states(inside, arrays);
+}
+
 std::string print(const Obligation& obligation) {
     const std::string name(name_of(obligation.hazard));
     std::string text =

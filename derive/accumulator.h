@@ -160,6 +160,10 @@ struct Accumulator {
 /// The gauge with this state; null where the state is none.
 [[nodiscard]] const Gauge* gauge_of(const Accumulator& accumulator, ArrayId state);
 
+/// Its states and gauges as other arrays, where a region keeps them so; what was derived, its
+/// statements, stays as it is.
+void rename_states(Accumulator& accumulator, const std::map<ArrayId, ArrayId>& arrays);
+
 /// The obligation as a sentence: `no overflow: ...`, `overflow possible: ...`.
 [[nodiscard]] std::string print(const Obligation& obligation);
 

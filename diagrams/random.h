@@ -8,15 +8,19 @@ namespace napkin {
 /// splitmix64: one addition and two multiplications a number, any seed will do.
 class Random {
 public:
+    static constexpr int kNumbersOfNormal = 3;
+
     explicit Random(std::uint64_t seed) : state_(seed) {}
 
     std::uint64_t next() {
-        state_ += 0x9e3779b97f4a7c15;
+        state_ += kStep;
         std::uint64_t mixed = state_;
         mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9;
         mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111eb;
         return mixed ^ (mixed >> 31);
     }
+    /// Leaves out so many numbers.
+    void skip(std::uint64_t numbers) { state_ += numbers * kStep; }
     /// From 0 to `count` - 1; the bias of the remainder is far below what a test can see.
     std::int64_t below(std::int64_t count) {
         return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(count));
@@ -26,7 +30,7 @@ public:
     double normal() {
         constexpr std::uint64_t kEven = 0x0000'ffff'0000'ffff;  // every second part of 16 bits
         std::uint64_t sums = 0;                                 // two, of 32 bits each
-        for (int word = 0; word < 3; ++word) {
+        for (int word = 0; word < kNumbersOfNormal; ++word) {
             const std::uint64_t bits = next();
             sums += (bits & kEven) + ((bits >> 16) & kEven);
         }
@@ -36,6 +40,8 @@ public:
     }
 
 private:
+    static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15;
+
     std::uint64_t state_ = 0;
 };
 

@@ -62,11 +62,19 @@ private:
         for (std::size_t i = 0; i < body.size(); ++i) {
             visit(body[i].body);
             if (!std::holds_alternative<Loop>(body[i].statement->node)) continue;
-            for (const Numbered& inner : body[i].body)
-                if (const Compute* compute = std::get_if<Compute>(&inner.statement->node);
-                    compute != nullptr && folds_along_a_row(inner.leaf, *compute) &&
-                    begins_before(body, i, *compute) && alone_in(body[i], *compute))
-                    found_[inner.leaf] = body[i].loop;
+            collect(body, i, body[i]);
+        }
+    }
+
+    /// Of a loop and those inside it.
+    void collect(const std::vector<Numbered>& around, std::size_t loop, const Numbered& inside) {
+        for (const Numbered& inner : inside.body) {
+            const Compute* compute = std::get_if<Compute>(&inner.statement->node);
+            if (std::holds_alternative<Loop>(inner.statement->node))
+                collect(around, loop, inner);
+            else if (compute != nullptr && folds_along_a_row(inner.leaf, *compute) &&
+                     begins_before(around, loop, *compute) && alone_in(around[loop], *compute))
+                found_[inner.leaf] = around[loop].loop;
         }
     }
 

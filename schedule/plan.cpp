@@ -242,9 +242,13 @@ void Planner::spread(std::optional<AxisId> row, bool left_in_registers) {
     check_reads();
     if (refused_) return;
     if (plan_.products.empty()) choose_vector();
-    std::set<AxisId> columns;
-    for (const auto& [leaf, product] : plan_.products) columns.insert(product.column);
-    plan_.order = tile_order(region_, plan_.row, columns);
+    ProductSides sides{plan_.row, {}, {}};
+    for (const auto& [leaf, product] : plan_.products) {
+        sides.columns.insert(product.column);
+        const std::vector<VariableId>& reads = computes_.at(leaf)->reads;
+        sides.operands.insert(reads.begin(), reads.end());
+    }
+    plan_.order = tile_order(region_, sides);
     if (std::optional<Refusal> refusal = choose_band(region_, wanted_.band, plan_.order))
         return refuse(*std::move(refusal), {});
     if (std::optional<Refusal> refusal = arrange(region_, limits_, wanted_, plan_))

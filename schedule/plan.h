@@ -136,6 +136,7 @@ struct StaleGauge {
     std::optional<LeafId> keep;    ///< the maximum becomes the new one
     bool bounded = false;          ///< whether a sum bounds what is relative to it
     double most = 0;               ///< that a lane's sums may come to
+    double headroom = 0;           ///< by which a maximum that is taken in stands above the chunk's
     bool operator==(const StaleGauge&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "schedule/gauge_degree.h"
 
@@ -230,8 +231,12 @@ private:
             if (region_.arrays[array.index()].rounds) why_ = "what is relative to it is rounded";
         }
         found_.most = kMostWeight;
+        found_.headroom = std::log(kMostWeight);
         for (const auto& [leaf, product] : plan_.products) {
-            if (product.type == ElementType::F16) found_.most = kMostHalf;
+            if (product.type == ElementType::F16) {
+                found_.most = kMostHalf;
+                found_.headroom = 0;
+            }
             if (is_narrow(product)) why_ = "numbers of 8 bits leave no room for larger weights";
         }
     }

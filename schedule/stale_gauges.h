@@ -6,8 +6,13 @@
 // Each warp then looks at its sums of the very weights that it made, which bound every one of them:
 //
 //     w = exp(S - g);  more = sum(x) w                  for the g of the chunk before
-//     unless P_sum + more <= most in all its rows:      g' = max(g, max(x) S), and all of it again,
-//                                                       with what is relative to g repaired
+//     unless P_sum + more <= most in all its rows:      g' = max(x) S + log(most) where that
+//     maximum is
+//                                                       above g, and all of it again, with what is
+//                                                       relative to g repaired
+//
+// Weights then begin at 1 / most, so that logits which rise from chunk to chunk leave the range
+// after twice as long; f16 has no such small numbers, and its g' is the maximum itself.
 //
 // What is saved in the end must not depend on which number g is (schedule/gauge_degree.h): a
 // quotient of two sums, g plus the logarithm of one, but not the maximum itself.

@@ -60,6 +60,7 @@ public:
             tiled.region.axes.push_back(std::move(made));
         }
         rewrite_body(tiled.region, tiled.region.body);
+        if (tiled.region.accumulator) rename_states(*tiled.region.accumulator, made_);
         return tiled;
     }
 
@@ -245,6 +246,7 @@ private:
         if (const auto stored = region.stored.find(info.array); stored != region.stored.end())
             region.stored.emplace(id, stored->second);
         region.arrays.push_back(std::move(made));
+        made_.insert_or_assign(info.array, id);
         info.array = id;
         tiled_.insert(variable);
     }
@@ -359,6 +361,7 @@ private:
     std::vector<const Compute*> computes_;
     std::map<VariableId, Loaded> loads_;
     std::set<VariableId> tiled_;
+    std::map<ArrayId, ArrayId> made_;
     bool unfit_ = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include "diagrams/index/mask.h"
 #include "diagrams/rounding.h"
+#include "schedule/statements.h"
 
 namespace napkin::schedule {
 namespace {
@@ -105,6 +106,36 @@ void add_loop(const RegionProgram& region, const std::vector<const Parallel*>& g
     }
 }
 
+/// Of each operand that is loaded, the axes that say which part.
+std::vector<std::set<AxisId>> loaded_along(const RegionProgram& region,
+                                           const std::set<VariableId>& operands) {
+    std::vector<std::set<AxisId>> loaded;
+    for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
+        const Load* load = std::get_if<Load>(&statement.node);
+        if (load == nullptr || !operands.contains(load->target) ||
+            !is_floating(region.arrays[load->array.index()].type))
+            return;
+        std::set<AxisId>& axes = loaded.emplace_back();
+        for (const std::vector<Expression>& dimension : load->index)
+            for (const Expression& index : dimension) axes.merge(axes_used(index));
+        for (const Expression& index : load->gather) axes.merge(axes_used(index));
+    });
+    return loaded;
+}
+
+/// Whether tiles that differ along one group alone share an operand, and those along the other
+/// another one: a product's rows and columns, or parts of these.
+bool share_both(const RegionProgram& region, const std::set<VariableId>& operands, AxisId a,
+                AxisId b) {
+    const std::vector<std::set<AxisId>> loaded = loaded_along(region, operands);
+    const auto shared_along = [&](AxisId axis, AxisId other) {
+        return std::any_of(loaded.begin(), loaded.end(), [&](const std::set<AxisId>& axes) {
+            return axes.contains(other) && !axes.contains(axis);
+        });
+    };
+    return shared_along(a, b) && shared_along(b, a);
+}
+
 /// Visits of the innermost bodies.
 double all_visits(const std::vector<TileStatement>& body,
                   const std::map<const Loop*, double>& visits) {
@@ -120,8 +151,7 @@ double all_visits(const std::vector<TileStatement>& body,
 
 }  // namespace
 
-TileOrder tile_order(const RegionProgram& region, std::optional<AxisId> rows,
-                     const std::set<AxisId>& columns) {
+TileOrder tile_order(const RegionProgram& region, const ProductSides& products) {
     std::vector<const Parallel*> groups;
     std::vector<const Loop*> loops;
     collect(region.body, groups, loops);
@@ -139,7 +169,9 @@ TileOrder tile_order(const RegionProgram& region, std::optional<AxisId> rows,
     if (groups.size() >= 2) {
         const AxisId slow = groups[groups.size() - 2]->axis;
         const AxisId fast = groups.back()->axis;
-        if ((slow == rows && columns.contains(fast)) || (fast == rows && columns.contains(slow)))
+        const auto& [rows, columns, operands] = products;
+        if ((slow == rows && columns.contains(fast)) || (fast == rows && columns.contains(slow)) ||
+            share_both(region, operands, slow, fast))
             order.band = kBand;
     }
     return order;

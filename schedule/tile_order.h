@@ -24,11 +24,17 @@ struct TileOrder {
     bool operator==(const TileOrder&) const = default;
 };
 
+/// What the products of a region go along.
+struct ProductSides {
+    std::optional<AxisId> rows;  ///< of the block
+    std::set<AxisId> columns;
+    std::set<VariableId> operands;
+};
+
 /// Tiles with more chunks to visit first, so that the last wave is short; bands where the groups
-/// are of a product's two axes. `rows` is the axis of the block's rows, `columns` those of its
-/// products' columns.
-[[nodiscard]] TileOrder tile_order(const RegionProgram& region, std::optional<AxisId> rows,
-                                   const std::set<AxisId>& columns);
+/// are of a product's two axes, or where tiles along one of them share one operand and tiles along
+/// the other another.
+[[nodiscard]] TileOrder tile_order(const RegionProgram& region, const ProductSides& products);
 
 /// Bands of so many tiles, where they are asked for.
 [[nodiscard]] std::optional<Refusal> choose_band(const RegionProgram& region,

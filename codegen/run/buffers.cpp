@@ -1,12 +1,14 @@
 #include "codegen/run/buffers.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "codegen/run/messages.h"
+#include "diagrams/parallel.h"
 
 namespace napkin {
 namespace {
@@ -123,19 +125,29 @@ double decode_element(const Buffer& buffer, std::int64_t offset) {
     }
 }
 
-/// Calls `visit(linear index, offset)` for every element, linear in the order of the dimensions.
+/// Calls `visit(linear index, offset)` for every element, linear in the order of the dimensions;
+/// several at a time where each has bytes of its own.
 template <class Visit>
 void for_elements(const Buffer& buffer, const Visit& visit) {
-    std::vector<std::int64_t> index(buffer.extents.size(), 0);
-    for (std::int64_t linear = 0; linear < buffer.elements; ++linear) {
-        std::int64_t offset = 0;
-        for (std::size_t d = 0; d < index.size(); ++d) offset += index[d] * buffer.strides[d];
-        visit(linear, offset);
+    constexpr std::int64_t kLeastRange = 1 << 16;
+    const std::int64_t least = buffer.type == ElementType::I4 ? buffer.elements + 1 : kLeastRange;
+    for_ranges(buffer.elements, least, [&](std::int64_t begin, std::int64_t end) {
+        std::vector<std::int64_t> index(buffer.extents.size(), 0);
+        std::int64_t rest = begin;
         for (std::size_t d = index.size(); d-- > 0;) {
-            if (++index[d] < buffer.extents[d]) break;
-            index[d] = 0;
+            index[d] = rest % std::max<std::int64_t>(buffer.extents[d], 1);
+            rest /= std::max<std::int64_t>(buffer.extents[d], 1);
         }
-    }
+        for (std::int64_t linear = begin; linear < end; ++linear) {
+            std::int64_t offset = 0;
+            for (std::size_t d = 0; d < index.size(); ++d) offset += index[d] * buffer.strides[d];
+            visit(linear, offset);
+            for (std::size_t d = index.size(); d-- > 0;) {
+                if (++index[d] < buffer.extents[d]) break;
+                index[d] = 0;
+            }
+        }
+    });
 }
 
 Buffer make_buffer(const Diagram& diagram, const DeviceArray& device) {
@@ -212,7 +224,7 @@ std::int64_t count_poison(const Buffer& buffer) {
     if (buffer.type == ElementType::I4) return 0;
     const std::int64_t size = bytes_for(buffer.type, 1);
     const unsigned char poison = poison_of(buffer.type);
-    std::int64_t count = 0;
+    std::atomic<std::int64_t> count = 0;
     for_elements(buffer, [&](std::int64_t, std::int64_t offset) {
         const unsigned char* place = buffer.bytes.data() + kGuardBytes + offset * size;
         if (std::all_of(place, place + size, [&](unsigned char b) { return b == poison; })) ++count;

@@ -171,6 +171,16 @@ void TensorLowering::lower_again(LeafId leaf, Body& body) {
     lower_elements(leaf, std::get<Compute>(statement.node), statement.span, body);
 }
 
+/// A maximum that grew grows further, so that the next chunks may be above it.
+Body TensorLowering::raised(const StaleGauge& gauge) const {
+    const kernel::Expression i = variable("i");
+    const kernel::Expression next = subscript(place(gauge.next), i);
+    Body body;
+    body.push_back(assign(next, choose(subscript(place(gauge.state), i) < next,
+                                       next + kernel::real(gauge.headroom), next)));
+    return body;
+}
+
 void TensorLowering::lower_stale(const StaleGauge& gauge, Body& body) {
     for (const LeafId leaf : gauge.beside) lower_again(leaf, body);
     std::vector<LeafId> leaves = {gauge.take};
@@ -187,7 +197,10 @@ void TensorLowering::lower_stale(const StaleGauge& gauge, Body& body) {
     // Where it leads, the chunk of the turn before the first is the first one.
     append(body, only_if(leading_ ? member(variable("now"), "value") : true, tried(gauge)));
     Body taken;
-    for (const LeafId leaf : leaves) lower_again(leaf, taken);
+    for (const LeafId leaf : leaves) {
+        lower_again(leaf, taken);
+        if (leaf == gauge.take && gauge.headroom > 0) append(taken, row_loop(raised(gauge)));
+    }
     round_weights(gauge, taken);
     append(body, only_if(variable(moved_.at(gauge.take)), std::move(taken)));
 }

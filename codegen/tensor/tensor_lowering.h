@@ -348,6 +348,7 @@ private:
                                             Compute compute) const;
     void lower_tried_sum(LeafId leaf, const Compute& compute, Span span, const std::string& name,
                          Body& body);
+    [[nodiscard]] Body raised(const schedule::StaleGauge& gauge) const;
     [[nodiscard]] Body tried(const schedule::StaleGauge& gauge);
     void lower_again(LeafId leaf, Body& body);
     void lower_stale(const schedule::StaleGauge& gauge, Body& body);

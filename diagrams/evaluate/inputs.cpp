@@ -10,6 +10,7 @@
 #include "diagrams/evaluate.h"
 #include "diagrams/evaluate/input_uses.h"
 #include "diagrams/evaluate/messages.h"
+#include "diagrams/parallel.h"
 #include "diagrams/random.h"
 
 namespace napkin {
@@ -54,12 +55,22 @@ Tensor random_tensor(const Diagram& diagram, ArrayId id, const InputUse& use, Ra
         fill_documents(tensor, random);
         return tensor;
     }
-    for (double& value : tensor.values) {
-        value = integer ? random_integer(diagram, array, use, random)
-                        : round_to(array.type, scale * random.normal());
-        if (!integer && use.positive)
-            value = std::max(std::abs(value), round_to(array.type, scale * 0x1p-6));
+    if (integer) {
+        for (double& value : tensor.values) value = random_integer(diagram, array, use, random);
+        return tensor;
     }
+    const double least = round_to(array.type, scale * 0x1p-6);
+    constexpr std::int64_t kLeastRange = 1 << 16;
+    for_ranges(static_cast<std::int64_t>(tensor.values.size()), kLeastRange,
+               [&](std::int64_t begin, std::int64_t end) {
+                   Random own = random;
+                   own.skip(static_cast<std::uint64_t>(begin * Random::kNumbersOfNormal));
+                   for (std::int64_t at = begin; at < end; ++at) {
+                       double& value = tensor.values[static_cast<std::size_t>(at)];
+                       value = round_to(array.type, scale * own.normal());
+                       if (use.positive) value = std::max(std::abs(value), least);
+                   }
+               });
     return tensor;
 }
 

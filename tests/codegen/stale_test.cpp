@@ -37,6 +37,17 @@ std::vector<TensorWorkload> stale_workloads() {
             list.push_back(stale_attention(score, "", type));
     list.push_back(stale_attention("S[q, x] * 20", " output L[q] : f32 = logsumexp[x](M[q, x])"));
     list.push_back(
+        {"queries and keys of two axes, in chunks along both",
+         "diagram image { axis i = 12, j = 21, d = 32\n axis u = i, v = j\n input Q[i, j, d], K[u, "
+         "v, d], "
+         "V[u, v, d] : bf16\n S[i, j, u, v] = sum(d) Q[i, j, d] * K[u, v, d] * 4 + u * 5\n"
+         " M[i, j, u, v] = if neighbourhood[i, u](7, 1, 1) and neighbourhood[j, v](9, 1, 1) then "
+         "S[i, j, u, v] else -inf\n P[i, j, u, v] = softmax[u, v](M[i, j, u, v])\n"
+         " output O[i, j, d] : bf16 = sum(u, v) P[i, j, u, v] * V[u, v, d] }",
+         {},
+         "fuse all\ngroup i by 8\ngroup j by 16\nstream u by 4\nstream v by 8\n"
+         "schedule stale = true"});
+    list.push_back(
         {"sums alone, of chunks that are streamed themselves",
          "diagram loss { axis n = 130, v = 200, d = 96\n input H[n, d], W[v, d] : bf16\n"
          " input label[n] : i32\n Z[n, v] = sum(d) H[n, d] * W[v, d]\n T[n] = sum(v) if v "
@@ -95,9 +106,12 @@ TEST_CASE("sm_90a: what goes wrong with a maximum that is kept is found") {
         wrong("S[q, x] + x * 3", "P_max_moved = lanes_where(leaves) != 0", "P_max_moved = false"),
         "");
     CHECK_NE(wrong("S[q, x] + x * 3", "<= 1.1529215e+18f", "<= infinity()"), "");
-    CHECK_NE(wrong("S[q, x] + x * 3", "O_sum(i, j) = O_sum(i, j) * P_repair[i]", ""), "");
+    // Replaced once more in the last chunk.
+    CHECK_NE(wrong("S[q, x] + x * 2", "O_sum(i, j) = O_sum(i, j) * P_repair[i]", ""), "");
     CHECK_NE(wrong("S[q, x]", "P_sum[i] += P_sum_more[i]", ""), "");
     CHECK_NE(wrong("S[q, x] + x * 3", "lanes_where(leaves) != 0", "leaves"), "");
+    // With so much room above it that what is relative to it vanishes.
+    CHECK_NE(wrong("S[q, x]", "P_max_new[i] + 41.58883f", "P_max_new[i] + 95.0f"), "");
 }
 
 TEST_CASE("a maximum that cannot be kept is refused with the reason") {
