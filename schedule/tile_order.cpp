@@ -14,6 +14,8 @@ namespace {
 
 /// About the square root of the blocks that a large device runs at once.
 constexpr std::int64_t kBand = 16;
+/// Tiles that such a device runs at once; of fewer, any order shares all that can be shared.
+constexpr std::int64_t kAtOnce = 128;
 /// Groups of an axis that are looked at to see how the chunks of a tile change along it.
 constexpr std::int64_t kSamples = 5;
 /// More are as many.
@@ -169,9 +171,11 @@ TileOrder tile_order(const RegionProgram& region, const ProductSides& products) 
     if (groups.size() >= 2) {
         const AxisId slow = groups[groups.size() - 2]->axis;
         const AxisId fast = groups.back()->axis;
+        const std::int64_t several =
+            count_of(region, *groups[groups.size() - 2]) * count_of(region, *groups.back());
         const auto& [rows, columns, operands] = products;
         if ((slow == rows && columns.contains(fast)) || (fast == rows && columns.contains(slow)) ||
-            share_both(region, operands, slow, fast))
+            (several > kAtOnce && share_both(region, operands, slow, fast)))
             order.band = kBand;
     }
     return order;
