@@ -48,6 +48,7 @@ struct Program {
     int other_threads = 0;  ///< behind them
     /// Whether there are fewer blocks than processors, so that each may take all registers of one.
     bool few_blocks = false;
+    std::int64_t resident = 1;  ///< blocks that a multiprocessor runs at once, where that is chosen
     Body body;
     bool operator==(const Program&) const = default;
 };

@@ -211,7 +211,8 @@ void print_signature(SourceWriter& writer, const Program& program) {
         parameters.push_back(parameter_text(parameter));
     std::string bounds = "kThreads";
     if (program.other_threads > 0) bounds += fmt::format(" + {}", program.other_threads);
-    if (program.other_threads > 0 || program.few_blocks) bounds += ", 1";
+    if (program.other_threads > 0 || program.few_blocks)
+        bounds += fmt::format(", {}", program.resident);
     const std::string head =
         fmt::format("extern \"C\" __global__ void __launch_bounds__({})", bounds);
     std::string whole = head + " " + program.name + "(";

@@ -133,6 +133,7 @@ double BlockClock::ramp(const KernelWork& work) const {
 }
 
 std::int64_t BlockClock::resident_blocks(const KernelWork& work) const {
+    if (work.choices.resident) return *work.choices.resident;
     // Several groups share the registers of a processor among them.
     if (work.groups > 1) return 1;
     const double threads = 32 * static_cast<double>(work.warps);

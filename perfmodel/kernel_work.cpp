@@ -148,7 +148,7 @@ private:
                 rounded = std::max(rounded, registers(op.reads) + registers(op.writes));
         }
         const std::int64_t held = std::max(loop.registers, results + rounded);
-        return held + kBesideBuffers - schedule::registers_of_group(groups());
+        return held + kBesideBuffers - schedule::registers_of_group(groups(), program_.resident);
     }
 
     UnitWork work_of(const schedule::Op& op) const {

@@ -312,12 +312,17 @@ private:
 
 }  // namespace
 
-std::int64_t registers_of_group(std::int64_t groups) {
-    constexpr std::int64_t kMost = 240;
+std::int64_t registers_at_launch(std::int64_t groups, std::int64_t resident) {
     constexpr std::int64_t kThreads = 128;
     constexpr std::int64_t kUnit = 8;
+    return kRegisters / (kThreads * (groups + 1) * resident) / kUnit * kUnit;
+}
+
+std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident) {
+    constexpr std::int64_t kMost = 240;
+    constexpr std::int64_t kUnit = 8;
     // What the block is launched with, shared anew.
-    const std::int64_t launched = kRegisters / (kThreads * (groups + 1)) / kUnit * kUnit;
+    const std::int64_t launched = registers_at_launch(groups, resident);
     const std::int64_t each = (launched * (groups + 1) - kCopyRegisters) / groups;
     return std::min(kMost, each / kUnit * kUnit);
 }
@@ -466,8 +471,15 @@ private:
             return schedule::refused({fmt::format("{} rows take {} warps down", rows_, shape.down),
                                       {"warps", "warps_down", "warps_across"}},
                                      wanted_, "leave it out, and the planner chooses");
+        constexpr std::int64_t kMostThreads = 2048;
+        if (made.resident * (down_ * across + 1) * kWarpsOfGroup * 32 > kMostThreads)
+            return schedule::refused({fmt::format("a multiprocessor runs {} threads at once, and a "
+                                                  "block has {}",
+                                                  kMostThreads, (down_ * across + 1) * 128),
+                                      {"resident"}},
+                                     wanted_, "leave it out, and a block has one for itself");
         const std::int64_t held = columns_held(made, made.split, across);
-        const std::int64_t registers = registers_of_group(down_ * across);
+        const std::int64_t registers = registers_of_group(down_ * across, made.resident);
         if (held / 2 > registers - kOthers)
             return refused(across, fmt::format("{} columns take {} registers of a thread, which "
                                                "has {}",
@@ -503,6 +515,7 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
                                       const RegionSchedule& wanted, Plan& plan) {
     if (const std::optional<std::string> why = why_no_groups(region, plan))
         return Refusal{*why, "use `--target sm_80`", std::nullopt};
+    plan.resident = wanted.resident.value_or(1);
     if (std::optional<Refusal> refusal = GroupArrangement(region, limits, wanted, plan).run())
         return refusal;
     bool marked = false;

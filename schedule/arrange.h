@@ -15,7 +15,7 @@ namespace napkin::schedule {
 
 /// Registers that each thread may take where so many warp groups share a processor with one that
 /// copies.
-[[nodiscard]] std::int64_t registers_of_group(std::int64_t groups);
+[[nodiscard]] std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident = 1);
 /// What a thread of the group that copies keeps.
 inline constexpr std::int64_t kCopyRegisters = 24;
 

@@ -33,6 +33,7 @@ public:
     Program run() {
         program_.region = region_.name;
         program_.persistent = plan_.persistent;
+        program_.resident = plan_.resident;
         program_.agents = {{Agent::Job::Everything, plan_.warps_down * plan_.warps_across}};
         for (const auto& [variable, tile] : plan_.tiles) add_buffer(variable, tile);
         if (plan_.across_warps) {

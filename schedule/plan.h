@@ -166,7 +166,8 @@ struct Plan {
     std::set<ArrayId> infinite;      ///< arrays that masks may make infinite
     bool across_warps = false;       ///< whether folds combine what several warps hold
     TileOrder order;
-    bool persistent = false;  ///< whether a block takes one tile after another
+    bool persistent = false;    ///< whether a block takes one tile after another
+    std::int64_t resident = 1;  ///< blocks that share the registers of a multiprocessor
     [[nodiscard]] int threads() const { return static_cast<int>(32 * warps_down * warps_across); }
     [[nodiscard]] bool has_products() const { return !products.empty(); }
     /// Where no product is.

@@ -227,6 +227,7 @@ struct Program {
     /// Whether a block runs the body for one tile after another: what the agents of the others fill
     /// goes on into the next tile, and the turn of a ring that the body fills is the tile's.
     bool persistent = false;
+    std::int64_t resident = 1;  ///< blocks that share the registers of a multiprocessor
     /// Left operands in registers, by the leaf of their product.
     std::map<LeafId, BufferId> left_of;
     /// Buffers of the region's variables that have one.

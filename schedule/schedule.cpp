@@ -138,6 +138,7 @@ RegionSchedule choices_of(const RegionProgram& region, const Plan& plan, const P
     choices.warps_across = plan.warps_across;
     if (limits.warp_groups && plan.warps_across > 1) choices.repeated = plan.repeated;
     if (limits.warp_groups) choices.persistent = plan.persistent;
+    choices.resident = wanted.resident;
     choices.band = wanted.band;
     const ProgramNames names = names_of(program);
     for_rotated(program.body, [&](const ChunkLoop& loop) {
@@ -187,8 +188,23 @@ std::optional<Refusal> why_no_such(const RegionSchedule& wanted, const RegionSch
     return std::nullopt;
 }
 
+/// What a block may take where so many share a multiprocessor, which keeps some for each.
+Limits shared_by(std::int64_t resident, Limits limits) {
+    constexpr std::int64_t kReserved = 1024;
+    constexpr std::int64_t kUnit = 128;
+    const std::int64_t part =
+        (limits.shared_memory + kReserved) / std::max<std::int64_t>(resident, 1);
+    limits.shared_memory = std::max<std::int64_t>(part - kReserved, 0) / kUnit * kUnit;
+    return limits;
+}
+
+Limits limits_with(const RegionSchedule& wanted, const Limits& limits) {
+    return wanted.resident ? shared_by(*wanted.resident, limits) : limits;
+}
+
 std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
-                                               const RegionSchedule& wanted, const Limits& limits) {
+                                               const RegionSchedule& wanted, const Limits& whole) {
+    const Limits limits = limits_with(wanted, whole);
     const RegionProgram& region = tiled.region;
     std::variant<Plan, Refusal> planned = make_plan(tiled, limits, wanted);
     if (Refusal* refusal = std::get_if<Refusal>(&planned)) return std::move(*refusal);
@@ -237,9 +253,11 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     return Scheduled{region, *chosen, std::move(choices), std::move(passes)};
 }
 
-bool fits(const std::variant<Scheduled, Refusal>& made, const Limits& limits) {
+bool fits(const TiledRegion& region, const RegionSchedule& wanted, const Limits& limits) {
+    const std::variant<Scheduled, Refusal> made = schedule_once(region, wanted, limits);
     const Scheduled* scheduled = std::get_if<Scheduled>(&made);
-    return scheduled != nullptr && scheduled->program().shared_bytes <= limits.shared_memory;
+    return scheduled != nullptr &&
+           scheduled->program().shared_bytes <= limits_with(wanted, limits).shared_memory;
 }
 
 /// The most stages of all rings that fit, fewer than were asked for.
@@ -250,7 +268,7 @@ std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, cons
     while (too_many - fitting > 1) {
         const std::int64_t stages = (fitting + too_many) / 2;
         wanted.stages = {{"", stages}};
-        (fits(schedule_once(region, wanted, limits), limits) ? fitting : too_many) = stages;
+        (fits(region, wanted, limits) ? fitting : too_many) = stages;
     }
     return fitting > 0 ? fmt::format("at most {} fit", fitting)
                        : "not even one fits: choose smaller groups or chunks";
@@ -259,17 +277,18 @@ std::string most_that_fit(const TiledRegion& region, RegionSchedule wanted, cons
 /// Which choice takes the memory that there is not: one without which the rest fits.
 std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSchedule& wanted,
                                     const Limits& limits, std::int64_t bytes) {
-    for (const char* field : {"stages", "leads", "order", "fetched", "persistent", "band", "staged",
-                              "stale", "repeated", "warps", "warps_down", "warps_across"}) {
+    for (const char* field :
+         {"stages", "leads", "order", "fetched", "persistent", "resident", "band", "staged",
+          "stale", "repeated", "warps", "warps_down", "warps_across"}) {
         const RegionSchedule rest = without(wanted, field);
-        if (rest == wanted || !fits(schedule_once(region, rest, limits), limits)) continue;
+        if (rest == wanted || !fits(region, rest, limits)) continue;
         const std::vector<Setting> settings = settings_of(wanted);
         const auto setting =
             std::find_if(settings.begin(), settings.end(),
                          [&](const Setting& each) { return each.name.field == field; });
         const bool stages = setting->name.field == "stages";
         return Refusal{fmt::format("a block would take {} bytes of shared memory, and has {}",
-                                   bytes, limits.shared_memory),
+                                   bytes, limits_with(wanted, limits).shared_memory),
                        stages ? most_that_fit(region, wanted, limits)
                               : "leave it out, and the planner chooses",
                        setting->name};
@@ -291,7 +310,7 @@ std::variant<Scheduled, Refusal> schedule(const RegionProgram& region, const Reg
         return std::holds_alternative<Refusal>(free) ? free : made;
     }
     const Program& program = std::get<Scheduled>(made).program();
-    if (asked && program.shared_bytes > limits.shared_memory)
+    if (asked && program.shared_bytes > limits_with(wanted, limits).shared_memory)
         if (std::optional<Refusal> refusal =
                 why_too_much(tiled, wanted, limits, program.shared_bytes))
             return *std::move(refusal);

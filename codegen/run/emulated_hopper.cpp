@@ -16,7 +16,7 @@ using nk::emulator::GroupProduct;
 constexpr int kRegisters = 65536;  ///< of a multiprocessor
 constexpr int kMostRegisters = 255;
 
-/// What a compiler may give each thread of a block that has a multiprocessor for itself.
+/// What a compiler may give each thread where so many share a multiprocessor.
 int registers_at_launch(int threads) {
     return std::min(kRegisters / threads, kMostRegisters) / 8 * 8;
 }
@@ -74,7 +74,7 @@ void EmulatedHopper::start_block() {
     in_flight_.clear();
     named_.fill({});
     stores_.assign(threads, {});
-    registers_.assign(threads, registers_at_launch(context_.threads));
+    registers_.assign(threads, registers_at_launch(context_.threads * context_.resident));
     spare_registers_ = 0;
     groups_.clear();
     for (std::size_t group = 0; group < threads / kGroupThreads; ++group)

@@ -78,6 +78,7 @@ private:
 
     void fill_context() {
         context_.threads = launch_.threads;
+        context_.resident = launch_.resident;
         context_.blocks = static_cast<int>(launch_.blocks);
         context_.shared = shared_.get();
         context_.shared_bytes = launch_.shared_bytes;

@@ -34,7 +34,8 @@ struct EmulatedLaunch {
     void (*entry)(nk::emulator::Context*, const nk::emulator::Argument*) = nullptr;
     std::vector<nk::emulator::Argument> arguments;
     std::int64_t blocks = 1;
-    int threads = 1;  ///< of a block, a multiple of 32
+    int threads = 1;   ///< of a block, a multiple of 32
+    int resident = 1;  ///< blocks that share the registers of a multiprocessor
     std::int64_t shared_bytes = 0;
     std::uint64_t seed = 1;  ///< of the order in which threads run
     bool count_accesses = false;

@@ -91,6 +91,7 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
             launch.arguments.push_back(argument_for(diagram, parameter, buffers, inputs, maps));
         launch.blocks = grid_of(kernel, extents_of(diagram), options.resident_blocks);
         launch.threads = kernel.threads;
+        launch.resident = static_cast<int>(kernel.choices.resident.value_or(1));
         launch.shared_bytes = kernel.shared_bytes;
         launch.seed = options.seed;
         launch.count_accesses = options.count_bank_conflicts;

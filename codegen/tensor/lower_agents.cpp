@@ -203,7 +203,10 @@ void TensorLowering::lower_agents(Body& body) {
     declare_rings(body);
     const auto outer_ranges = ranges_;
     Body load = {{kernel::Comment{"This warp group copies for the others.", true}}};
-    if (groups > 1) load.push_back({Run{call({"give_up_registers", {schedule::kCopyRegisters}})}});
+    const std::int64_t resident = schedule_.resident;
+    program_.resident = resident;
+    if (groups * resident > 1)
+        load.push_back({Run{call({"give_up_registers", {schedule::kCopyRegisters}})}});
     const bool bulk = std::all_of(schedule_.rings.begin(), schedule_.rings.end(),
                                   [](const schedule::Ring& ring) { return ring.bulk; });
     copied_by_warp_ = bulk && copies_search();
@@ -218,8 +221,9 @@ void TensorLowering::lower_agents(Body& body) {
     append(body, only_if(thread_index() >= variable("kThreads"), std::move(load)));
     ranges_ = outer_ranges;
     body.push_back({kernel::Comment{"The others compute.", true}});
-    if (groups > 1)
-        body.push_back({Run{call({"take_registers", {schedule::registers_of_group(groups)}})}});
+    if (groups * resident > 1)
+        body.push_back(
+            {Run{call({"take_registers", {schedule::registers_of_group(groups, resident)}})}});
     append(body, agent_of(false));
 }
 

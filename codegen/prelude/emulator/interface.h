@@ -93,6 +93,7 @@ struct HopperCalls {
 struct Context {
     int thread = 0;
     int threads = 0;
+    int resident = 1;  ///< blocks that share the registers of a multiprocessor
     int block = 0;
     int blocks = 0;
     unsigned char* shared = nullptr;
