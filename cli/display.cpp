@@ -1,9 +1,13 @@
 #include "cli/display.h"
 
+#include <algorithm>
+#include <cctype>
+#include <cmath>
 #include <filesystem>
 
 #include "cli/console.h"
 #include "cli/picture.h"
+#include "cli/terminal/ask.h"
 
 namespace napkin::cli {
 namespace {
@@ -24,14 +28,53 @@ std::string address_of(const std::string& path) {
     return address;
 }
 
+/// The picture in the terminal's colours, its letters as large as those around it and no wider than
+/// the window.
+Result<std::string> image_of(const State& state, const Cost& cost, const Answers& terminal,
+                             ImageProtocol protocol) {
+    constexpr int kCellWidth = 8;  // pixels, where the terminal does not say
+    PictureOptions options;
+    options.max_width = columns(terminal_width());
+    const Result<drawing::Canvas> canvas = picture_of(state, cost, options);
+    if (!canvas) return canvas.error();
+    const double wide = std::min(canvas->width, *options.max_width);
+    const int cell = terminal.cell_width > 0 ? terminal.cell_width : kCellWidth;
+    const double scale = cell / drawing::kTerminalCell * wide / canvas->width;
+    const drawing::Theme theme = terminal.is_dark ? drawing::Theme::Dark : drawing::Theme::Paper;
+    const Result<std::string> png = drawing::render_png(*canvas, theme, scale);
+    if (!png) return png.error();
+    return image_text(protocol, *png, static_cast<int>(std::ceil(wide / columns(1))));
+}
+
 }  // namespace
+
+std::string Display::ask() {
+    terminal_ = ask_terminal();
+    images_ = protocol_of(terminal_);
+    return terminal_.typed;
+}
+
+bool Display::use_images(bool wanted) {
+    images_ = wanted ? protocol_of(terminal_) : std::nullopt;
+    return !wanted || images_.has_value();
+}
+
+void Display::show_picture(const State& state, const Cost& cost) {
+    if (images_) {
+        const Result<std::string> image = image_of(state, cost, terminal_, *images_);
+        if (image) return print_bytes(*image + "\n\n");
+        print_diagnostics(image.error(), sources_);
+        print_data("  pictures are text from here on; `show image` tries again\n");
+        images_.reset();
+    }
+    print_data(terminal_picture(state, cost, wants_color(1)) + "\n");
+}
 
 void Display::report(const State* before, const Workbench& bench) {
     const Result<StepReport> report =
         report_step(before, bench.plain(), bench.current(), machine_, cost_of_);
     if (!report) return print_diagnostics(report.error(), sources_);
-    if (!report->same_picture)
-        print_data(terminal_picture(bench.current(), report->cost, wants_color(1)) + "\n");
+    if (!report->same_picture) show_picture(bench.current(), report->cost);
     print_data(report->words + "\n");
     if (page_) follow(bench, *report);
 }

@@ -6,6 +6,7 @@
 
 #include "cli/report/live_page.h"
 #include "cli/step_report.h"
+#include "cli/terminal/image.h"
 #include "cli/workbench.h"
 
 namespace napkin::cli {
@@ -16,6 +17,12 @@ public:
     Display(const Machine& machine, const SourceMap& sources)
         : machine_(machine), sources_(sources), cost_of_(machine) {}
 
+    /// Asks the terminal whether it takes images; what somebody typed meanwhile.
+    [[nodiscard]] std::string ask();
+    /// `show image` and `show text`: how pictures are shown here from now on; false where the
+    /// terminal takes no images.
+    bool use_images(bool wanted);
+
     /// Where the session stands, after a step from `before`; null where there was none.
     void report(const State* before, const Workbench& bench);
     /// `show live [FILE.html]` and `show live off`: begins a page that follows, or ends it.
@@ -24,6 +31,7 @@ public:
     void end();
 
 private:
+    void show_picture(const State& state, const Cost& cost);
     void follow(const Workbench& bench, const StepReport& report);
     void begin_page(const std::string& path, const Workbench& bench);
 
@@ -31,6 +39,8 @@ private:
     const SourceMap& sources_;
     CostOfSteps cost_of_;
     std::optional<LivePage> page_;
+    Answers terminal_;
+    std::optional<ImageProtocol> images_;  ///< pictures are text where there is none
 };
 
 }  // namespace napkin::cli

@@ -101,6 +101,7 @@ const std::array<PromptCommand, Session::kCommands> Session::kTexts = {{
     {"history", "history", "the steps by number, those that were undone too"},
     {"why", "why [COMMAND]", "the law and the conditions of the last step, or of a command"},
     {"show", "show [steps|cost|tile|live [FILE]]", "the diagram, the steps, costs or the tile program, or a page that follows",
+     "  `show image` and `show text` choose how pictures stand in a terminal that takes images\n"
      "  `show live FILE.html` writes a page for a browser: it shows the picture and the figures after every command, and\n"
      "  what is new in a halo, from a script beside it, FILE.js; `show live off` ends that\n"},
     {"load", "load FILE.drv", "the derivation of a file instead; `undo` goes back"},
@@ -123,6 +124,7 @@ const std::array<Session::Handler, Session::kCommands> Session::kHandlers = {
 int Session::run() {
     // ^C ends what runs apart; a script is ended by it as a whole.
     if (reader_.is_terminal()) std::signal(SIGINT, SIG_IGN);
+    reader_.type(display_.ask());
     say(bench_.current().diagram.name + " on " + machine_.name +
         "; `help` lists the commands, `suggest` the moves\n\n");
     report(nullptr);
@@ -314,8 +316,11 @@ void Session::show(const std::string& rest) {
         emit("tile");
     } else if (words_of(rest).front() == "live") {
         display_.live(std::string(trimmed(rest.substr(4))), bench_);
+    } else if (rest == "image" || rest == "text") {
+        if (display_.use_images(rest == "image")) return report(nullptr);
+        say("  this terminal takes no images by kitty's protocol, iTerm2's or sixels\n");
     } else {
-        say("  show what? `show`, `show steps`, `show cost`, `show tile` or `show live`\n");
+        say("  show what? `show`, or with `steps`, `cost`, `tile`, `live`, `image` or `text`\n");
     }
 }
 

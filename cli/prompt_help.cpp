@@ -139,7 +139,7 @@ std::vector<std::string> words_after(std::string_view before, const State& state
     if (typed.back() == "at")
         return {"l1", "l2", "cluster", "block", "warps", "thread", "tensor-core"};
     if (typed.back() == "to") return {"tf32", "bf16", "f16", "e4m3", "e5m2"};
-    if (typed.front() == "show") return {"steps", "cost", "tile", "live"};
+    if (typed.front() == "show") return {"steps", "cost", "tile", "live", "image", "text"};
     if (typed.front() == "emit") return {"tile", "schedule", "cuda", "ptx", "cubin"};
     for (const Axis& axis : state.diagram.axes) words.push_back(axis.name);
     for (const Array& array : state.diagram.arrays)
