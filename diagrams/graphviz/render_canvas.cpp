@@ -35,7 +35,9 @@ bool has_fonts() {
     return fonts != nullptr && fonts->nfont > 0;
 }
 
-Result<std::string> render_graphviz(const Canvas& canvas, const char* name, double scale) {
+Result<std::string> render_graphviz(const Canvas& drawing, Theme theme, const char* name,
+                                    double scale) {
+    const Canvas canvas = themed(drawing, theme);
     if (!has_fonts()) return no_fonts();
     GVC_t* context = graphviz();
     if (context == nullptr) return no_graphviz();
@@ -45,6 +47,9 @@ Result<std::string> render_graphviz(const Canvas& canvas, const char* name, doub
     // measure.
     set(graph.get(), "viewport", page(canvas));
     set(graph.get(), "pad", "0");
+    // Of the pixels at the edge that the canvas covers in part.
+    if (const std::optional<Color> color = background(theme))
+        set(graph.get(), "bgcolor", fmt::format("#{:06x}", *color));
     set(graph.get(), "dpi", fmt::format("{}", std::lround(kPointsPerInch * scale)));
     set(graph.get(), "_background", to_xdot(canvas));
     add_corner(graph.get(), "corner-low", 0, canvas.height);
@@ -65,7 +70,7 @@ Result<std::string> render_graphviz(const Canvas& canvas, const char* name, doub
 Result<std::string> render_canvas(const Canvas& canvas, Format format, Theme theme, Font font) {
     switch (format) {
     case Format::Svg: return render_svg(canvas, theme, font);
-    case Format::Pdf: return render_graphviz(themed(canvas, theme), "pdf", 1);
+    case Format::Pdf: return render_graphviz(canvas, theme, "pdf", 1);
     case Format::Png: return render_png(canvas, theme, units_in_point(format));
     case Format::Text: return render_text(canvas);
     case Format::Tikz: return render_tikz(themed(canvas, theme));
@@ -74,7 +79,7 @@ Result<std::string> render_canvas(const Canvas& canvas, Format format, Theme the
 }
 
 Result<std::string> render_png(const Canvas& canvas, Theme theme, double pixels_in_point) {
-    return render_graphviz(themed(canvas, theme), "png", pixels_in_point);
+    return render_graphviz(canvas, theme, "png", pixels_in_point);
 }
 
 }  // namespace napkin::drawing
