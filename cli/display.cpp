@@ -28,10 +28,17 @@ std::string address_of(const std::string& path) {
     return address;
 }
 
+/// Whether a terminal would cut an image.
+bool cuts(const Answers& terminal, ImageProtocol protocol, double width, double height) {
+    return protocol == ImageProtocol::Sixel && terminal.most_width > 0 &&
+           terminal.most_height > 0 &&
+           (std::ceil(width) > terminal.most_width || std::ceil(height) > terminal.most_height);
+}
+
 /// The picture in the terminal's colours, its letters as large as those around it and no wider than
-/// the window.
-Result<std::string> image_of(const State& state, const Cost& cost, const Answers& terminal,
-                             ImageProtocol protocol) {
+/// the window; none where it would be cut.
+Result<std::optional<std::string>> image_of(const State& state, const Cost& cost,
+                                            const Answers& terminal, ImageProtocol protocol) {
     constexpr int kCellWidth = 8;  // pixels, where the terminal does not say
     PictureOptions options;
     options.max_width = columns(terminal_width());
@@ -40,10 +47,13 @@ Result<std::string> image_of(const State& state, const Cost& cost, const Answers
     const double wide = std::min(canvas->width, *options.max_width);
     const int cell = terminal.cell_width > 0 ? terminal.cell_width : kCellWidth;
     const double scale = cell / drawing::kTerminalCell * wide / canvas->width;
+    if (cuts(terminal, protocol, canvas->width * scale, canvas->height * scale))
+        return std::optional<std::string>();
     const drawing::Theme theme = terminal.is_dark ? drawing::Theme::Dark : drawing::Theme::Paper;
     const Result<std::string> png = drawing::render_png(*canvas, theme, scale);
     if (!png) return png.error();
-    return image_text(protocol, *png, static_cast<int>(std::ceil(wide / columns(1))));
+    return std::optional(
+        image_text(protocol, *png, static_cast<int>(std::ceil(wide / columns(1)))));
 }
 
 }  // namespace
@@ -61,11 +71,15 @@ bool Display::use_images(bool wanted) {
 
 void Display::show_picture(const State& state, const Cost& cost) {
     if (images_) {
-        const Result<std::string> image = image_of(state, cost, terminal_, *images_);
-        if (image) return print_bytes(*image + "\n\n");
-        print_diagnostics(image.error(), sources_);
-        print_data("  pictures are text from here on; `show image` tries again\n");
-        images_.reset();
+        const auto image = image_of(state, cost, terminal_, *images_);
+        if (image && *image) return print_bytes(**image + "\n\n");
+        if (image) {
+            print_data("  text, since this terminal cuts an image of this size\n");
+        } else {
+            print_diagnostics(image.error(), sources_);
+            print_data("  pictures are text from here on; `show image` tries again\n");
+            images_.reset();
+        }
     }
     print_data(terminal_picture(state, cost, wants_color(1)) + "\n");
 }

@@ -60,7 +60,8 @@ std::vector<int> numbers_in(std::string_view list) {
     }
 }
 
-/// `6;20;10t` is a cell of 20 by 10 pixels, `?62;4c` a device with the extensions 62 and 4, sixel.
+/// `6;20;10t` is a cell of 20 by 10 pixels, `?2;0;1000;800S` at most 1000 by 800 pixels in sixels,
+/// `?62;4c` a device with the extension 4, sixels.
 void read_control(std::string_view text, Answers& answers) {
     const char last = text.back();
     text.remove_suffix(1);
@@ -69,6 +70,11 @@ void read_control(std::string_view text, Answers& answers) {
         answers.complete = true;
         // The first is the kind of the device.
         answers.sixel = std::find(attributes.begin() + 1, attributes.end(), 4) != attributes.end();
+    }
+    if (last == 'S' && text.starts_with("?2;0;")) {
+        const std::vector<int> most = numbers_in(text.substr(1));
+        answers.most_width = most[2];
+        answers.most_height = most.size() > 3 ? most[3] : 0;
     }
     if (last != 't') return;
     const std::vector<int> sizes = numbers_in(text);
@@ -119,6 +125,7 @@ std::string questions() {
            "\x1b]1337;Capabilities\x1b\\"
            "\x1b]11;?\x1b\\"
            "\x1b[16t"
+           "\x1b[?2;4;0S"
            "\x1b[c";
 }
 

@@ -7,8 +7,9 @@
 
 namespace napkin::cli {
 
-/// The questions: kitty's and iTerm2's own, the colour behind, the size of a character, and last
-/// the device's attributes, which every terminal since the VT100 answers, after all the others.
+/// The questions: kitty's and iTerm2's own, the colour behind, the size of a character, that of the
+/// largest sixels, and last the device's attributes, which every terminal since the VT100 answers,
+/// after all the others.
 [[nodiscard]] std::string questions();
 
 struct Answers {
@@ -18,7 +19,9 @@ struct Answers {
     bool sixel = false;
     bool is_dark = false;
     int cell_width = 0;  ///< of a character in pixels; 0 where it did not say
-    std::string typed;   ///< what is no answer: somebody typed already
+    int most_width = 0;  ///< of an image in sixels, likewise; what is larger is cut
+    int most_height = 0;
+    std::string typed;  ///< what is no answer: somebody typed already
 };
 /// Sequences that answer nothing are left out, also those that are not whole.
 [[nodiscard]] Answers read_answers(std::string_view bytes);

@@ -120,6 +120,21 @@ TEST_CASE("pictures are text where the terminal takes no images, answers nonsens
     }
 }
 
+TEST_CASE("an image that the terminal would cut is text") {
+    for (const char* most : {"\x1b[?2;0;200;5000S", "\x1b[?2;0;5000;100S"}) {
+        INFO("a terminal that answers ", most);
+        Terminal terminal(kDiagram, {"xterm", most + kSixel});
+        REQUIRE(terminal.prompts());
+        CHECK(terminal.has_shown("cuts an image"));
+        CHECK(terminal.has_shown(kRule));
+        terminal.type("quit\n");
+        CHECK_EQ(terminal.ended(), 0);
+    }
+    Terminal terminal(kDiagram, {"xterm", "\x1b[?2;0;461;273S" + kSixel});
+    REQUIRE(terminal.prompts());
+    CHECK(terminal.has_shown("\x1bPq\"1;1;460;272"));
+}
+
 TEST_CASE("an image that cannot be drawn is told of, and text stands in its place") {
     const std::string none = scratch() + "/none.conf";
     std::ofstream(none) << "<fontconfig></fontconfig>";
