@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <optional>
+#include <tuple>
 
 #include "diagrams/contains.h"
 #include "diagrams/drawing/draw_rows.h"
@@ -18,6 +19,8 @@ constexpr double kBracketDrop = 13;  // of a bracket's text
 struct Reach {
     double left = 0;
     double right = 0;
+    bool from_above = false;  ///< begins in a row before
+    bool goes_on = false;     ///< ends in a row after
     bool operator==(const Reach&) const = default;
 };
 
@@ -26,8 +29,25 @@ struct Bracket {
     MathText text;
 };
 
-/// From the first to the last stage of a row whose columns are meant; a box goes on to where it is
-/// left.
+/// Whether what is meant has columns before those of a row, and after them.
+std::pair<bool, bool> elsewhere(const System& system, const std::vector<Column>& columns,
+                                const std::function<bool(const Column&)>& meant) {
+    std::size_t first = columns.size();
+    std::size_t last = 0;
+    for (const Stage& stage : system.list.stages)
+        if (stage.column) {
+            first = std::min(first, *stage.column);
+            last = std::max(last, *stage.column);
+        }
+    const auto at = [&](std::size_t c) {
+        return columns.begin() + static_cast<std::ptrdiff_t>(std::min(c, columns.size()));
+    };
+    return {std::any_of(columns.begin(), at(first), meant),
+            std::any_of(at(last + 1), columns.end(), meant)};
+}
+
+/// From the first to the last stage of a row whose columns are meant, or to the row's ends where
+/// they go on in others; a box goes on to where it is left.
 std::optional<Reach> reach_of(const System& system, const std::vector<Column>& columns,
                               const std::function<bool(const Column&)>& meant) {
     const std::vector<Stage>& stages = system.list.stages;
@@ -39,8 +59,13 @@ std::optional<Reach> reach_of(const System& system, const std::vector<Column>& c
         if (s + 1 < stages.size() && stages[s + 1].kind == StageKind::Leave)
             own.right = std::max(own.right, stages[s + 1].x);
         if (!reach) reach = own;
-        reach = {std::min(reach->left, own.left), std::max(reach->right, own.right)};
+        reach->left = std::min(reach->left, own.left);
+        reach->right = std::max(reach->right, own.right);
     }
+    if (!reach) return reach;
+    std::tie(reach->from_above, reach->goes_on) = elsewhere(system, columns, meant);
+    if (reach->from_above) reach->left = stages.front().x - stages.front().left;
+    if (reach->goes_on) reach->right = stages.back().x + stages.back().right;
     return reach;
 }
 
@@ -133,8 +158,10 @@ void draw_brackets(Canvas& row, const std::vector<Bracket>& brackets) {
         }
         beside.push_back(reach);
         row.line({reach.left, y}, {reach.right, y}, stroke, Part::Rule);
-        for (const double x : {reach.left, reach.right})
-            row.line({x, y - kBracketHook}, {x, y}, stroke, Part::Rule);
+        if (!reach.from_above)
+            row.line({reach.left, y - kBracketHook}, {reach.left, y}, stroke, Part::Rule);
+        if (!reach.goes_on)
+            row.line({reach.right, y - kBracketHook}, {reach.right, y}, stroke, Part::Rule);
         row.text(text, {(reach.left + reach.right) / 2, y + kBracketDrop}, Anchor::Middle,
                  kMarkSize, kGrey);
     }

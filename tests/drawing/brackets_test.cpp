@@ -15,7 +15,8 @@ namespace {
 
 using drawing::Canvas;
 
-Canvas picture_of(const std::string& lines, const std::vector<std::string>& commands) {
+Canvas picture_of(const std::string& lines, const std::vector<std::string>& commands,
+                  double width = 2000) {
     SourceMap sources;
     const Result<Checked> checked =
         load_diagram(sources, "brackets.ncd", "diagram brackets {\n" + lines + "}\n");
@@ -31,7 +32,7 @@ Canvas picture_of(const std::string& lines, const std::vector<std::string>& comm
         state = std::get<State>(std::move(outcome));
     }
     drawing::DrawOptions options;
-    options.max_width = 2000;
+    options.max_width = width;
     return drawing::draw_diagram(state.diagram, state.relabelling, options);
 }
 
@@ -115,6 +116,24 @@ TEST_CASE("of loops inside each other the inner one stands above") {
     CHECK(inner.y < outer.y);
     CHECK(inner.right < outer.right);
     CHECK_EQ(outer.right, handle(canvas, "box-Y").right);
+}
+
+TEST_CASE("a loop that goes on in the next row ends in the last") {
+    const Canvas canvas = picture_of(
+        "  axis q = 512, x = 512, d = 64\n  input Q[q, d], K[x, d], V[x, d] : f32\n"
+        "  S[q, x] = sum(d) Q[q, d] * K[x, d]\n  T[q, x] = softcap(S[q, x], 30)\n"
+        "  P[q, x] = softmax[x](T[q, x])\n  output O[q, d] : f32 = sum(x) P[q, x] * V[x, d]\n",
+        {"fuse all", "group q by 64", "stream x by 64"}, 330);
+    CHECK_EQ(count_of(canvas, "goes on below →"), 1);
+    CHECK_EQ(count_of(canvas, "each s_x"), 2);
+    std::size_t ends = 0;
+    for (const auto& operation : canvas.operations)
+        if (const auto* line = std::get_if<drawing::Line>(&operation.shape))
+            ends +=
+                line->part == drawing::Part::Rule && line->points.front().x == line->points.back().x
+                    ? 1
+                    : 0;
+    CHECK_EQ(ends, 2);
 }
 
 TEST_CASE("kernels stand below loops, and only where there are several") {
