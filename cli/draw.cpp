@@ -78,20 +78,6 @@ std::optional<Diagnostics> draw_tiles(const Context& context, const State& state
     return std::nullopt;
 }
 
-/// What was moved before a step that changed it.
-std::vector<drawing::MathText> old_costs(const Cost& before, const Cost& after) {
-    std::vector<drawing::MathText> lines;
-    for (const auto& [level, amount] : before.transferred) {
-        const auto now = after.transferred.find(level);
-        if (!amount.ideal || (now != after.transferred.end() && now->second.ideal == amount.ideal))
-            continue;
-        const RegionCost& any = before.regions.front();
-        lines.push_back(drawing::parse_math("H_" + level_title(level) + " = " +
-                                            print(*amount.ideal, any.names, any.order)));
-    }
-    return lines;
-}
-
 /// A picture a step on canvases of one size, in which what the step changed stands out.
 Result<std::vector<drawing::Canvas>> pictures_of_steps(const Drawing& drawing, const Loaded& loaded,
                                                        Format format) {

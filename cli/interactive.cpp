@@ -7,13 +7,13 @@
 
 #include "cli/console.h"
 #include "cli/cost_text.h"
+#include "cli/display.h"
 #include "cli/files.h"
 #include "cli/guard.h"
 #include "cli/line_reader.h"
 #include "cli/picture.h"
 #include "cli/prompt_arguments.h"
 #include "cli/prompt_help.h"
-#include "cli/step_report.h"
 #include "cli/suggest.h"
 #include "cli/workbench.h"
 
@@ -28,7 +28,7 @@ public:
     Session(Context& context, Loaded loaded, Machine machine)
         : context_(context),
           machine_(std::move(machine)),
-          cost_of_(machine_),
+          display_(machine_, context.sources),
           bench_(loaded.plain, loaded.state.steps, std::move(loaded.settings)),
           saved_(text()),
           reader_(kPrompt, history_file(), [this](std::string_view before) {
@@ -69,7 +69,7 @@ private:
     void quit(const std::string&);
 
     std::optional<Command> parse(const std::string& line);
-    void report(const State* before);
+    void report(const State* before) { display_.report(before, bench_); }
     void refuse(const NotApplicable& refusal);
     void say(const std::string& text) { print_data(text); }
     [[nodiscard]] std::string text() const {
@@ -83,7 +83,7 @@ private:
 
     Context& context_;
     Machine machine_;
-    CostOfSteps cost_of_;
+    Display display_;
     Workbench bench_;
     std::string saved_;  ///< the derivation as a file holds it
     LineReader reader_;
@@ -100,7 +100,10 @@ const std::array<PromptCommand, Session::kCommands> Session::kTexts = {{
     {"goto", "goto N", "to the state after step N; 0 is the plain diagram"},
     {"history", "history", "the steps by number, those that were undone too"},
     {"why", "why [COMMAND]", "the law and the conditions of the last step, or of a command"},
-    {"show", "show [steps|cost|tile]", "the diagram, the steps, the cost table or the tile program"},
+    {"show", "show [steps|cost|tile|live [FILE]]", "the diagram, the steps, costs or the tile program, or a page that follows",
+     "  `show image` and `show text` choose how pictures stand in a terminal that takes images\n"
+     "  `show live FILE.html` writes a page for a browser: it shows the picture and the figures after every command, and\n"
+     "  what is new in a halo, from a script beside it, FILE.js; `show live off` ends that\n"},
     {"load", "load FILE.drv", "the derivation of a file instead; `undo` goes back"},
     {"save", "save FILE.drv", "write the derivation"},
     {"draw", "draw FILE", "draw the diagram as it stands: svg, pdf, png, txt or tex"},
@@ -121,6 +124,7 @@ const std::array<Session::Handler, Session::kCommands> Session::kHandlers = {
 int Session::run() {
     // ^C ends what runs apart; a script is ended by it as a whole.
     if (reader_.is_terminal()) std::signal(SIGINT, SIG_IGN);
+    reader_.type(display_.ask());
     say(bench_.current().diagram.name + " on " + machine_.name +
         "; `help` lists the commands, `suggest` the moves\n\n");
     report(nullptr);
@@ -130,6 +134,7 @@ int Session::run() {
         else
             quit("");
     }
+    display_.end();
     return kOk;
 }
 
@@ -187,15 +192,6 @@ std::optional<Command> Session::parse(const std::string& line) {
 void Session::refuse(const NotApplicable& refusal) {
     say("  refused: " + refusal.reason + "\n");
     if (!refusal.help.empty()) say("  " + refusal.help + "\n");
-}
-
-void Session::report(const State* before) {
-    const Result<std::string> text =
-        report_step(before, bench_.plain(), bench_.current(), machine_, cost_of_, wants_color(1));
-    if (text)
-        say(*text + "\n");
-    else
-        print_diagnostics(text.error(), context_.sources);
 }
 
 bool Session::step(const std::string& line) {
@@ -318,8 +314,13 @@ void Session::show(const std::string& rest) {
             print_diagnostics(cost.error(), context_.sources);
     } else if (rest == "tile") {
         emit("tile");
+    } else if (words_of(rest).front() == "live") {
+        display_.live(std::string(trimmed(rest.substr(4))), bench_);
+    } else if (rest == "image" || rest == "text") {
+        if (display_.use_images(rest == "image")) return report(nullptr);
+        say("  this terminal takes no images by kitty's protocol, iTerm2's or sixels\n");
     } else {
-        say("  show what? `show`, `show steps`, `show cost` or `show tile`\n");
+        say("  show what? `show`, or with `steps`, `cost`, `tile`, `live`, `image` or `text`\n");
     }
 }
 

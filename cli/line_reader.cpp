@@ -168,6 +168,10 @@ std::optional<std::string> LineReader::next() {
     return line;
 }
 
+void LineReader::type(const std::string& text) {
+    if (editor_ && !text.empty()) el_push(editor_->line, text.c_str());
+}
+
 std::string history_file() {
     if (const char* cache = std::getenv("XDG_CACHE_HOME"); cache != nullptr && *cache != '\0')
         return std::string(cache) + "/napkin/history";

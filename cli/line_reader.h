@@ -24,6 +24,8 @@ public:
 
     /// The next line without its end; nullopt when there are no more.
     [[nodiscard]] std::optional<std::string> next();
+    /// Takes text as if it were typed; on a terminal only.
+    void type(const std::string& text);
     /// Whether somebody types: the lines come from a terminal.
     [[nodiscard]] bool is_terminal() const { return editor_ != nullptr; }
 

@@ -52,6 +52,13 @@ Diagnostic output_is_no_derivation(const std::string& path) {
                        "name a `.drv` file, or remove this one first");
 }
 
+Diagnostic output_is_no_live_page(const std::string& path) {
+    return plain_error(
+        "E9027",
+        "cannot write `" + path + "`: what stands there is of no live page, and would be lost",
+        "name another page, as in `show live other.html`, or remove this file first");
+}
+
 Diagnostic file_too_large(const std::string& path, std::size_t largest) {
     return plain_error("E9003",
                        "`" + path + "` is larger than " + std::to_string(largest >> 20) + " MiB");

@@ -17,6 +17,7 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic output_is_input(const std::string& path, const std::string& input);
 [[nodiscard]] Diagnostic output_is_source(const std::string& path);
 [[nodiscard]] Diagnostic output_is_no_derivation(const std::string& path);
+[[nodiscard]] Diagnostic output_is_no_live_page(const std::string& path);
 [[nodiscard]] Diagnostic file_too_large(const std::string& path, std::size_t largest);
 [[nodiscard]] Diagnostic malformed_set(const std::string& text);
 [[nodiscard]] Diagnostic malformed_tensor_option(const std::string& option,

@@ -334,6 +334,19 @@ Result<std::string> picture_bytes(const Arguments& arguments, const State& state
     return drawing::render_canvas(*canvas, format, *theme, *font);
 }
 
+std::vector<drawing::MathText> old_costs(const Cost& before, const Cost& after) {
+    std::vector<drawing::MathText> lines;
+    for (const auto& [level, amount] : before.transferred) {
+        const auto now = after.transferred.find(level);
+        if (!amount.ideal || (now != after.transferred.end() && now->second.ideal == amount.ideal))
+            continue;
+        const RegionCost& any = before.regions.front();
+        lines.push_back(drawing::parse_math("H_" + level_title(level) + " = " +
+                                            print(*amount.ideal, any.names, any.order)));
+    }
+    return lines;
+}
+
 double columns(int count) {
     return drawing::kTerminalCell * count;
 }

@@ -40,6 +40,8 @@ struct PictureOptions {
 [[nodiscard]] Result<std::string> picture_bytes(const Arguments& arguments, const State& state,
                                                 const PictureOptions& options,
                                                 drawing::Format format);
+/// What was moved before a step that changed it, for drawing::mark_changes.
+[[nodiscard]] std::vector<drawing::MathText> old_costs(const Cost& before, const Cost& after);
 /// `l1`, `l2`, or the level's name where figures call it so.
 [[nodiscard]] std::string level_title(Level level);
 /// Columns of a terminal in points.

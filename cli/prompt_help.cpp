@@ -100,7 +100,8 @@ std::string help_text(PromptCommands commands) {
 
 std::string help_on(const std::string& word, PromptCommands commands) {
     if (const PromptCommand* command = find_command(word, commands))
-        return "  " + std::string(command->usage) + "\n  " + std::string(command->help) + "\n";
+        return "  " + std::string(command->usage) + "\n  " + std::string(command->help) + "\n" +
+               std::string(command->more);
     if (const Rule* rule = find_rule(word)) {
         std::string text = "  " + std::string(rule->usage) + "\n";
         text += "  law: " + std::string(rule->law) + "\n";
@@ -138,7 +139,7 @@ std::vector<std::string> words_after(std::string_view before, const State& state
     if (typed.back() == "at")
         return {"l1", "l2", "cluster", "block", "warps", "thread", "tensor-core"};
     if (typed.back() == "to") return {"tf32", "bf16", "f16", "e4m3", "e5m2"};
-    if (typed.front() == "show") return {"steps", "cost", "tile"};
+    if (typed.front() == "show") return {"steps", "cost", "tile", "live", "image", "text"};
     if (typed.front() == "emit") return {"tile", "schedule", "cuda", "ptx", "cubin"};
     for (const Axis& axis : state.diagram.axes) words.push_back(axis.name);
     for (const Array& array : state.diagram.arrays)

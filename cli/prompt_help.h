@@ -16,6 +16,7 @@ struct PromptCommand {
     std::string_view name;
     std::string_view usage;
     std::string_view help;
+    std::string_view more = {};  ///< lines that `help WORD` adds
 };
 using PromptCommands = std::span<const PromptCommand>;
 

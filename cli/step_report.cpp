@@ -159,8 +159,8 @@ bool only_scheduled(const State& before, const State& now) {
 
 }  // namespace
 
-Result<std::string> report_step(const State* before, const Diagram& plain, const State& now,
-                                const Machine& machine, CostOfSteps& cost_of, bool color) {
+Result<StepReport> report_step(const State* before, const Diagram& plain, const State& now,
+                               const Machine& machine, CostOfSteps& cost_of) {
     std::optional<Cost> cost_before;
     std::optional<Figures> earlier;
     if (before != nullptr) {
@@ -169,21 +169,24 @@ Result<std::string> report_step(const State* before, const Diagram& plain, const
         earlier = figures_of(*cost, machine);
         cost_before = std::move(*cost);
     }
-    const Result<Cost> cost = cost_of(now);
+    Result<Cost> cost = cost_of(now);
     if (!cost) return cost.error();
     const Figures figures = figures_of(*cost, machine);
-    if (before != nullptr && only_scheduled(*before, now))
-        return time_line(earlier, figures) + standing_text(plain, now, *cost, machine) +
-               "  what is computed stays as it is; `emit schedule` shows how it is carried out\n";
+    const std::string standing = standing_text(plain, now, *cost, machine);
+    if (before != nullptr && only_scheduled(*before, now)) {
+        const std::string words =
+            time_line(earlier, figures) + standing +
+            "  what is computed stays as it is; `emit schedule` shows how it is carried out\n";
+        return StepReport{std::move(*cost), true, words};
+    }
     std::string reasons;
     if (before != nullptr)
         for (const std::string& reason : reasons_of(*before, now, *cost_before, *cost))
             reasons += "  " + reason + "\n";
-    std::string text = terminal_picture(now, *cost, color) + "\n" + figures_text(earlier, figures) +
-                       standing_text(plain, now, *cost, machine) + reasons;
+    std::string words = figures_text(earlier, figures) + standing + reasons;
     const std::string accumulators = accumulators_text(now);
-    if (before == nullptr || accumulators != accumulators_text(*before)) text += accumulators;
-    return text;
+    if (before == nullptr || accumulators != accumulators_text(*before)) words += accumulators;
+    return StepReport{std::move(*cost), false, std::move(words)};
 }
 
 }  // namespace napkin::cli

@@ -1,5 +1,4 @@
-// What an interactive derivation shows after a step: picture, figures, change, reasons,
-// accumulator.
+// What an interactive derivation says after a step: figures, change, reasons, accumulator.
 #pragma once
 
 #include <optional>
@@ -36,10 +35,15 @@ struct Figures {
 /// The accumulators that `split-stream` took apart: each part folds by one, and its combination is
 /// in the diagram.
 [[nodiscard]] std::string split_accumulators_text(const Diagram& plain, const State& state);
-/// Everything after a step from `before` (null at the start), in a derivation from the plain
-/// diagram; its time where nothing but the schedule changed.
-[[nodiscard]] Result<std::string> report_step(const State* before, const Diagram& plain,
-                                              const State& now, const Machine& machine,
-                                              CostOfSteps& cost_of, bool color);
+/// What there is to say after a step, beside the picture.
+struct StepReport {
+    Cost cost;
+    bool same_picture = false;  ///< nothing but the schedule changed
+    std::string words;
+};
+/// After a step from `before` (null at the start), in a derivation from the plain diagram.
+[[nodiscard]] Result<StepReport> report_step(const State* before, const Diagram& plain,
+                                             const State& now, const Machine& machine,
+                                             CostOfSteps& cost_of);
 
 }  // namespace napkin::cli

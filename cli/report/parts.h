@@ -15,5 +15,7 @@ namespace napkin {
 [[nodiscard]] const char* report_slides_script();
 /// Likewise, of the teacher's sheet.
 [[nodiscard]] const char* report_sheet();
+/// Of a page that follows a session, likewise.
+[[nodiscard]] const char* report_live();
 
 }  // namespace napkin

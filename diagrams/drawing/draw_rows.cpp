@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
+#include "diagrams/drawing/brackets.h"
 #include "diagrams/drawing/painter.h"
 
 namespace napkin::drawing {
@@ -59,30 +59,6 @@ void mark_break(Canvas& row, const System& system, const Box2& wires) {
     const Box2 box = bounds_of(row);
     if (!system.is_first) mark("→ from above", {box.left, box.top - 10}, Anchor::Left);
     if (!system.is_last) mark("goes on below →", {wires.right, box.bottom + 16}, Anchor::Right);
-}
-
-/// Under a row of several kernels, how far each goes and what it is called.
-void bracket_kernels(Canvas& row, const Diagram& diagram, const Relabelling& relabelling,
-                     const System& system, const std::vector<Column>& columns) {
-    std::map<std::size_t, std::pair<double, double>> spans;
-    for (const Stage& stage : system.list.stages) {
-        if (!stage.column) continue;
-        const double left = stage.x - stage.left;
-        const double right = stage.x + stage.right;
-        const auto [span, fresh] =
-            spans.try_emplace(columns[*stage.column].region, std::pair(left, right));
-        span->second = {std::min(span->second.first, left), std::max(span->second.second, right)};
-    }
-    if (spans.size() < 2) return;
-    const double y = bounds_of(row).bottom + 10;
-    const Stroke stroke{kGrey, 0.9, Dash::Solid};
-    for (const auto& [region, span] : spans) {
-        const auto [left, right] = span;
-        row.line({left, y}, {right, y}, stroke, Part::Rule);
-        for (const double x : {left, right}) row.line({x, y - 4}, {x, y}, stroke, Part::Rule);
-        row.text(plain_text(region_name(diagram, relabelling.regions[region])),
-                 {(left + right) / 2, y + 13}, Anchor::Middle, kMarkSize, kGrey);
-    }
 }
 
 }  // namespace
@@ -212,7 +188,7 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
             add(row, totals, bounds_of(row).left - bounds_of(totals).left,
                 on_grid(bounds_of(row).top - 10 - bounds_of(totals).bottom, options));
         if (options.names && options.medium == Medium::Page)
-            bracket_kernels(row, diagram, relabelling, system, columns);
+            add_brackets(row, diagram, relabelling, options, system, columns);
         mark_break(row, system, wires);
         if (system.is_last) add_notes(row, options);
         const Box2 box = bounds_of(row);

@@ -23,11 +23,11 @@ bool Labels::trivial(const Group& group) const {
     return group.size == 1 && diagram_[group.axis].woven;
 }
 
-MathText Labels::outer(AxisId axis, std::size_t region) const {
+MathText Labels::outer(AxisId axis, AxisId by, std::size_t region) const {
     const Region& labelled = relabelling_.regions[region];
     const auto has_part = [&](const auto& parts) {
         return std::any_of(parts.begin(), parts.end(),
-                           [&](const auto& part) { return part.axis == axis; });
+                           [&](const auto& part) { return part.axis == by; });
     };
     return parse_math(diagram_[axis].name, overbars_.count(axis) != 0 ||
                                                has_part(labelled.groups) ||

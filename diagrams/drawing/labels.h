@@ -17,9 +17,9 @@ class Labels {
 public:
     Labels(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options);
 
-    /// Of an axis in device memory, as a region loads and saves it: with a bar where the region has
-    /// parts of it.
-    [[nodiscard]] MathText outer(AxisId axis, std::size_t region) const;
+    /// Of an axis in device memory, which a region loads and saves along `by`, an axis of its size:
+    /// with a bar where the region has parts of that.
+    [[nodiscard]] MathText outer(AxisId axis, AxisId by, std::size_t region) const;
     /// Of an axis in a region, at one of its levels.
     [[nodiscard]] MathText inner(AxisId axis, std::size_t region, Level level) const;
     /// Whether some label inside the region says more than the axis' name; groups of one of woven

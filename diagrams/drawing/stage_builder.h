@@ -71,6 +71,9 @@ private:
     void name_outputs();
     Stage& data_stage(StageKind kind, Labelling labelling);
     void label_tracks(Stage& stage, Slot& slot, Labelling labelling);
+    /// The axis along which a region reads a wire that it loads: the wire's own, unless all that
+    /// read it there do so along one other of its size.
+    [[nodiscard]] AxisId read_along(const Slot& slot, const Slot::Wire& wire) const;
     [[nodiscard]] MathText label_of(const Slot& slot, const Slot::Wire& wire) const;
 
     // Functions (stage_units.cpp)

@@ -102,10 +102,27 @@ void StageBuilder::bring_in_loads(std::size_t region) {
     }
 }
 
+AxisId StageBuilder::read_along(const Slot& slot, const Slot::Wire& wire) const {
+    const std::vector<ArrayId> loads = loads_of(diagram_, relabelling_.regions[region_]);
+    if (slot.common || !contains(loads, slot.array)) return *wire.axis;
+    std::optional<AxisId> only;
+    for (const Unit& unit : list_.units) {
+        if (unit.region != region_) continue;
+        for (const UnitInput& input : unit.inputs) {
+            if (input.array != slot.array) continue;
+            const std::optional<AxisId>& axis = input.index[wire.dimension];
+            if (!axis || (only && *only != *axis)) return *wire.axis;
+            only = axis;
+        }
+    }
+    return only.value_or(*wire.axis);
+}
+
 MathText StageBuilder::label_of(const Slot& slot, const Slot::Wire& wire) const {
     if (!wire.axis) return {};
-    const bool lower = slot.inside;
-    return lower ? labels_.inner(*wire.axis, region_, level_) : labels_.outer(*wire.axis, region_);
+    const AxisId axis = read_along(slot, wire);
+    return slot.inside ? labels_.inner(axis, region_, level_)
+                       : labels_.outer(*wire.axis, axis, region_);
 }
 
 void StageBuilder::label_tracks(Stage& stage, Slot& slot, Labelling labelling) {

@@ -35,18 +35,21 @@ bool has_fonts() {
     return fonts != nullptr && fonts->nfont > 0;
 }
 
-Result<std::string> render_graphviz(const Canvas& canvas, Format format) {
+Result<std::string> render_graphviz(const Canvas& drawing, Theme theme, const char* name,
+                                    double scale) {
+    const Canvas canvas = themed(drawing, theme);
     if (!has_fonts()) return no_fonts();
     GVC_t* context = graphviz();
     if (context == nullptr) return no_graphviz();
-    const char* name = format == Format::Png ? "png" : "pdf";
     const Graph graph = new_graph(Agundirected);
     set(graph.get(), "bb", fmt::format("0,0,{:.2f},{:.2f}", canvas.width, canvas.height));
     // The page is the canvas: without this Graphviz grows it by text as the machine's fonts
     // measure.
     set(graph.get(), "viewport", page(canvas));
     set(graph.get(), "pad", "0");
-    const double scale = format == Format::Png ? units_in_point(format) : 1;
+    // Of the pixels at the edge that the canvas covers in part.
+    if (const std::optional<Color> color = background(theme))
+        set(graph.get(), "bgcolor", fmt::format("#{:06x}", *color));
     set(graph.get(), "dpi", fmt::format("{}", std::lround(kPointsPerInch * scale)));
     set(graph.get(), "_background", to_xdot(canvas));
     add_corner(graph.get(), "corner-low", 0, canvas.height);
@@ -67,12 +70,16 @@ Result<std::string> render_graphviz(const Canvas& canvas, Format format) {
 Result<std::string> render_canvas(const Canvas& canvas, Format format, Theme theme, Font font) {
     switch (format) {
     case Format::Svg: return render_svg(canvas, theme, font);
-    case Format::Pdf:
-    case Format::Png: return render_graphviz(themed(canvas, theme), format);
+    case Format::Pdf: return render_graphviz(canvas, theme, "pdf", 1);
+    case Format::Png: return render_png(canvas, theme, units_in_point(format));
     case Format::Text: return render_text(canvas);
     case Format::Tikz: return render_tikz(themed(canvas, theme));
     }
     throw InternalError("unknown format");
+}
+
+Result<std::string> render_png(const Canvas& canvas, Theme theme, double pixels_in_point) {
+    return render_graphviz(canvas, theme, "png", pixels_in_point);
 }
 
 }  // namespace napkin::drawing

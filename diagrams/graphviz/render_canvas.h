@@ -12,5 +12,8 @@ namespace napkin::drawing {
 [[nodiscard]] Result<std::string> render_canvas(const Canvas& canvas, Format format,
                                                 Theme theme = Theme::Paper,
                                                 Font font = Font::Embed);
+/// The drawing as a PNG of another resolution.
+[[nodiscard]] Result<std::string> render_png(const Canvas& canvas, Theme theme,
+                                             double pixels_in_point);
 
 }  // namespace napkin::drawing

@@ -1,6 +1,6 @@
 // What the documents show is what happens: console blocks of the README are run and compared,
-// pictures are drawn, links lead somewhere, docs/rules.md is the rule catalogue.
-// NAPKIN_UPDATE_GOLDEN=1 rewrites them.
+// pictures are drawn, the gallery is made, links lead somewhere, docs/rules.md is the rule
+// catalogue. NAPKIN_UPDATE_GOLDEN=1 rewrites them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -216,12 +216,29 @@ TEST_CASE("the page on reading shows what its texts are drawn as") {
     CHECK_GT(pictures, 10);
 }
 
+TEST_CASE("the gallery is what its script makes of the examples") {
+    const std::string folder = scratch() + "/docs";
+    std::filesystem::create_directories(folder);
+    CHECK_EQ(run_command({"scripts/make-gallery \"$(command -v napkin)\" \"$SCRATCH/docs\"", ""}),
+             "");
+    check_file(kRoot / "docs/gallery.md", read_text(folder + "/gallery.md"));
+    std::size_t pictures = 0;
+    for (const auto& picture : std::filesystem::directory_iterator(folder + "/pictures/gallery")) {
+        check_file(kRoot / "docs/pictures/gallery" / picture.path().filename(),
+                   read_text(picture.path()));
+        ++pictures;
+    }
+    const std::filesystem::directory_iterator kept(kRoot / "docs/pictures/gallery");
+    CHECK_EQ(pictures, std::distance(begin(kept), end(kept)));
+    CHECK_GT(pictures, 40);
+}
+
 TEST_CASE("links of the documents lead somewhere") {
     std::vector<std::filesystem::path> pages = lessons();
     for (const char* name :
          {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md", "docs/codegen.md",
           "docs/masks.md", "docs/quiz.md", "docs/hypothesis.md", "docs/paper.md", "docs/reading.md",
-          "docs/python.md", "docs/editors.md", "examples/published/README.md"})
+          "docs/python.md", "docs/editors.md", "docs/gallery.md", "examples/published/README.md"})
         pages.push_back(kRoot / name);
     for (const std::filesystem::path& path : pages) {
         const std::string text = without_code(read_text(path));

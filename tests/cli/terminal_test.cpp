@@ -1,91 +1,19 @@
-// Sessions at a terminal: what ^C and ^D do there cannot be piped.
+// Sessions at a terminal: what ^C and ^D do there cannot be piped, nor what a terminal is asked.
 #include <doctest/doctest.h>
-#include <poll.h>
-#include <pty.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <termios.h>
-#include <unistd.h>
 
-#include <csignal>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 
+#include "tests/cli/terminal.h"
 #include "tests/cli/transcript.h"
 
 namespace napkin::test {
 namespace {
 
-/// The binary on a terminal of its own, typed at by a test.
-class Terminal {
-public:
-    explicit Terminal(const std::string& file) {
-        child_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
-        REQUIRE(child_ >= 0);
-        if (child_ != 0) return;
-        ::setenv("TERM", "dumb", 1);
-        ::setenv("HOME", scratch().c_str(), 1);
-        ::setenv("XDG_CACHE_HOME", scratch().c_str(), 1);
-        ::execl(NAPKIN_BINARY, "napkin", "derive", file.c_str(), "-i", nullptr);
-        ::_exit(127);
-    }
-    ~Terminal() {
-        if (child_ > 0) ::kill(child_, SIGKILL);
-        if (child_ > 0) ::waitpid(child_, nullptr, 0);
-        ::close(terminal_);
-    }
-    Terminal(const Terminal&) = delete;
-    Terminal& operator=(const Terminal&) = delete;
-
-    void type(const std::string& keys) const {
-        REQUIRE(::write(terminal_, keys.data(), keys.size()) == static_cast<ssize_t>(keys.size()));
-    }
-    /// Reads until a text stands after what was read before; false after a while, or at the end.
-    bool shows(const std::string& text, int milliseconds = 60000) {
-        for (int waited = 0; waited < milliseconds; waited += kWait) {
-            const std::size_t found = shown_.find(text, read_);
-            if (found != std::string::npos) {
-                read_ = found + text.size();
-                return true;
-            }
-            pollfd ready{terminal_, POLLIN, 0};
-            if (::poll(&ready, 1, kWait) <= 0) continue;
-            char buffer[4096];
-            const ssize_t got = ::read(terminal_, buffer, sizeof buffer);
-            if (got <= 0) return false;
-            shown_.append(buffer, static_cast<std::size_t>(got));
-        }
-        return false;
-    }
-    /// Whether a prompt comes and takes keys: what is typed before the editor has the terminal is
-    /// the terminal's own, which drops a line at ^C.
-    bool prompts() {
-        if (!shows("napkin> ")) return false;
-        for (int waited = 0; waited < 60000; waited += kWait) {
-            termios mode{};
-            if (::tcgetattr(terminal_, &mode) != 0) return false;
-            if ((mode.c_lflag & ICANON) == 0) return true;
-            ::poll(nullptr, 0, kWait);
-        }
-        return false;
-    }
-    /// The exit code, once it has ended by itself.
-    int ended() {
-        int status = 0;
-        while (!shows("\x01never", kWait) && ::waitpid(child_, &status, WNOHANG) == 0) continue;
-        child_ = -1;
-        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    }
-
-private:
-    static constexpr int kWait = 50;
-    int terminal_ = -1;
-    pid_t child_ = -1;
-    std::string shown_;
-    std::size_t read_ = 0;
-};
-
 const std::string kDiagram = NAPKIN_SOURCE_DIR "/examples/prefix_sum.ncd";
+const std::string kRule = "━━━━";  // of a table in letters
 
 }  // namespace
 
@@ -130,6 +58,111 @@ TEST_CASE("a session asks before it forgets a derivation, once") {
     CHECK(terminal.shows("not saved"));
     REQUIRE(terminal.prompts());
     terminal.type("\x04");
+    CHECK_EQ(terminal.ended(), 0);
+}
+
+namespace {
+
+/// What a terminal of 10 by 20 pixels a letter answers that takes images by some protocol.
+const std::string kSize = "\x1b[6;20;10t";
+const std::string kPlain = kSize + "\x1b[?62;22c";
+const std::string kKitty = "\x1b_Gi=31;OK\x1b\\" + kPlain;
+const std::string kITerm = "\x1b]1337;Capabilities=T3CwF\x1b\\" + kPlain;
+const std::string kSixel = kSize + "\x1b[?62;4;22c";
+
+}  // namespace
+
+TEST_CASE("pictures are images where the terminal answers that it takes them") {
+    const std::string png = "iVBORw0KGgo";  // how one begins in base64
+    const struct {
+        std::string answer;
+        std::string image;
+    } cases[] = {
+        {kKitty, "\x1b_Ga=T,f=100,q=2,c=46,m=1;" + png},
+        {kITerm, "\x1b]1337;File=inline=1;size="},
+        {kITerm, ";width=46:" + png},
+        {kSixel, "\x1bPq\"1;1;"},
+        {kITerm + kSixel, "\x1b]1337;File=inline=1;size="},
+    };
+    for (const auto& [answer, image] : cases) {
+        INFO("a terminal that answers ", answer);
+        Terminal terminal(kDiagram, {"xterm", answer});
+        REQUIRE(terminal.prompts());
+        CHECK(terminal.has_shown(image));
+        CHECK_FALSE(terminal.has_shown(kRule));
+        terminal.type("show text\n");
+        CHECK(terminal.shows(kRule));
+        REQUIRE(terminal.prompts());
+        terminal.type("show image\n");
+        CHECK(terminal.shows(image));
+        REQUIRE(terminal.prompts());
+        terminal.type("quit\n");
+        CHECK_EQ(terminal.ended(), 0);
+    }
+}
+
+TEST_CASE("pictures are text where the terminal takes no images, answers nonsense or nothing") {
+    const std::string nonsense =
+        "\x1b_Gi=31;EINVAL:no\x1b\\\x1b]1337;Capabilities=FxT\a\x1b[999999999999;1t\x1b]11;rgb:?/"
+        "z\a"
+        "\x1b[4c\x1bP4\xff\x1b\\\x1b[6;-1;t\x1b[?";
+    for (const std::string& answer : {kPlain, nonsense, std::string()}) {
+        INFO("a terminal that answers ", answer);
+        Terminal terminal(kDiagram, {"xterm", answer});
+        REQUIRE(terminal.prompts());
+        CHECK(terminal.has_shown("\x1b[c"));
+        CHECK(terminal.has_shown(kRule));
+        terminal.type("show image\n");
+        CHECK(terminal.shows("takes no images"));
+        REQUIRE(terminal.prompts());
+        terminal.type("quit\n");
+        CHECK_EQ(terminal.ended(), 0);
+    }
+}
+
+TEST_CASE("an image that the terminal would cut is text") {
+    for (const char* most : {"\x1b[?2;0;200;5000S", "\x1b[?2;0;5000;100S"}) {
+        INFO("a terminal that answers ", most);
+        Terminal terminal(kDiagram, {"xterm", most + kSixel});
+        REQUIRE(terminal.prompts());
+        CHECK(terminal.has_shown("cuts an image"));
+        CHECK(terminal.has_shown(kRule));
+        terminal.type("quit\n");
+        CHECK_EQ(terminal.ended(), 0);
+    }
+    Terminal terminal(kDiagram, {"xterm", "\x1b[?2;0;461;273S" + kSixel});
+    REQUIRE(terminal.prompts());
+    CHECK(terminal.has_shown("\x1bPq\"1;1;460;272"));
+}
+
+TEST_CASE("an image that cannot be drawn is told of, and text stands in its place") {
+    const std::string none = scratch() + "/none.conf";
+    std::ofstream(none) << "<fontconfig></fontconfig>";
+    ::setenv("FONTCONFIG_FILE", none.c_str(), 1);
+    Terminal terminal(kDiagram, {"xterm", kKitty});
+    ::unsetenv("FONTCONFIG_FILE");
+    REQUIRE(terminal.prompts());
+    CHECK(terminal.has_shown("fonts"));
+    CHECK(terminal.has_shown("pictures are text from here on"));
+    CHECK(terminal.has_shown(kRule));
+    terminal.type("quit\n");
+    CHECK_EQ(terminal.ended(), 0);
+}
+
+TEST_CASE("what is typed while the terminal is asked is typed") {
+    Terminal terminal(kDiagram, {"xterm", "hist" + kPlain + "ory\n"});
+    REQUIRE(terminal.prompts());
+    CHECK(terminal.shows("no step was taken yet"));
+    REQUIRE(terminal.prompts());
+    terminal.type("quit\n");
+    CHECK_EQ(terminal.ended(), 0);
+}
+
+TEST_CASE("a terminal without escape sequences is not asked") {
+    Terminal terminal(kDiagram);
+    REQUIRE(terminal.prompts());
+    CHECK_FALSE(terminal.has_shown("\x1b[c"));
+    terminal.type("quit\n");
     CHECK_EQ(terminal.ended(), 0);
 }
 
