@@ -50,7 +50,7 @@ void check_same(const Run& run, Seen& seen, const WholeOptions& options) {
         }
         const Tensors fast = evaluate_whole(errors.diagram, run.inputs, arrays, options);
         Reference reference(run.diagram, run.inputs,
-                            Precision{ElementType::F64, {}, {}, false, {}});
+                            Precision{.arithmetic = ElementType::F64});
         Evaluator slow(errors.diagram, run.inputs);
         for (const ArrayId array : arrays) {
             const Tensor& got = fast.at(array);
