@@ -2,6 +2,7 @@
 // passes the independent checks, which throw where it does not.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -70,7 +71,7 @@ schedule::RegionSchedule changed(schedule::RegionSchedule choices, std::mt19937_
             if (random() % 2 == 0) value = choose();
     };
     vary(choices.stages, [&] { return static_cast<std::int64_t>(1 + random() % 3); });
-    vary(choices.leads, [&] { return static_cast<std::int64_t>(random() % 3); });
+    vary(choices.leads, [&] { return static_cast<std::int64_t>(random() % 2); });
     vary(choices.fetched, [&] { return random() % 2 == 0; });
     if (choices.persistent && random() % 2 == 0) choices.persistent = random() % 2 == 0;
     if (random() % 2 == 0) choices.stages.clear();
@@ -79,7 +80,13 @@ schedule::RegionSchedule changed(schedule::RegionSchedule choices, std::mt19937_
     return choices;
 }
 
-TEST_CASE("schedules of random derivations pass the checks of their targets") {
+std::string sources_of(const std::vector<EmittedKernel>& kernels) {
+    std::string all;
+    for (const EmittedKernel& kernel : kernels) all += kernel.source;
+    return all;
+}
+
+TEST_CASE("schedules of random derivations pass the checks, and asked for again are the same") {
     const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
     int taken = 0;
     int chosen = 0;
@@ -111,8 +118,18 @@ TEST_CASE("schedules of random derivations pass the checks of their targets") {
                 if (!made) continue;
                 const std::vector<EmittedKernel> kernels = std::move(made->kernels);
                 for (const EmittedKernel& kernel : kernels)
-                    options.schedules.push_back(
-                        {kernel.region, {}, changed(kernel.choices, random), {}});
+                    options.schedules.push_back({kernel.region, {}, kernel.choices, {}});
+                // What another target took has choices of that one.
+                if (std::any_of(kernels.begin(), kernels.end(), [&](const EmittedKernel& kernel) {
+                        return kernel.target != target;
+                    }))
+                    continue;
+                made.reset();
+                CHECK_NOTHROW(try_options());
+                CHECK(made);
+                if (made) CHECK_EQ(sources_of(made->kernels), sources_of(kernels));
+                for (schedule::Request& request : options.schedules)
+                    request.schedule = changed(request.schedule, random);
                 made.reset();
                 CHECK_NOTHROW(try_options());
                 chosen += made ? 1 : 0;
@@ -121,6 +138,45 @@ TEST_CASE("schedules of random derivations pass the checks of their targets") {
     }
     CHECK(taken > 40);
     CHECK(chosen > 20);
+}
+
+TEST_CASE("random choices of what is known to fit pass the checks of warp groups") {
+    const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
+    const auto from_examples = [&](const std::string& name) {
+        return std::pair(test::read_text(examples / (name + ".ncd")),
+                         test::read_text(examples / (name + ".drv")));
+    };
+    const std::pair<std::string, std::string> workloads[] = {
+        {std::string(kScaled.second), "group n by 64\nstream g by 2"},
+        from_examples("attention"),
+        from_examples("matmul_epilogue"),
+        from_examples("swiglu"),
+    };
+    int chosen = 0;
+    for (const auto& [diagram, steps] : workloads) {
+        const State state = test::derive(test::load(diagram), steps);
+        const TileProgram program = test::program_of(state);
+        EmitOptions options;
+        options.target = "sm_90a";
+        const Result<EmittedProgram> plain = emit(state, program, options);
+        REQUIRE(plain);
+        constexpr std::uint64_t kDraws = 200;
+        for (std::uint64_t seed = 0; seed < kDraws; ++seed) {
+            std::mt19937_64 random(seed);
+            options.schedules.clear();
+            for (const EmittedKernel& kernel : plain->kernels)
+                options.schedules.push_back(
+                    {kernel.region, {}, changed(kernel.choices, random), {}});
+            std::string choices;
+            for (const std::string& line : print(options.schedules.front().schedule, "region"))
+                choices += line + "\n";
+            INFO(diagram, steps, "\n", choices);
+            bool made = false;
+            CHECK_NOTHROW(made = emit(state, program, options).has_value());
+            chosen += made ? 1 : 0;
+        }
+    }
+    CHECK(chosen > 40);
 }
 
 /// Two products, one behind the other, of an operand that is published for each.
