@@ -74,7 +74,7 @@ Result<RunReport> on_kernels(Context& context, const State& state, const TilePro
 /// The design's ladder: what this run has shown.
 std::vector<std::string> rungs_of(const std::string& device, const RunReport& report) {
     std::vector<std::string> rungs{"0", "1"};
-    if (!report.executed || !report.ok() || !report.validation.judged()) return rungs;
+    if (!report.executed || report.verdict() != Verdict::Right) return rungs;
     rungs.emplace_back(device == "cpu" ? "3t" : device == "emulator" ? "3k" : "5");
     return rungs;
 }
@@ -103,14 +103,18 @@ bool RunReport::ok() const {
            canaries_broken == 0 && repeatable;
 }
 
-const char* RunReport::verdict() const {
-    if (!ok()) return "wrong";
-    if (validation.unchecked()) return "unchecked";
-    return validation.judged() ? "right" : "undecided";
+Verdict RunReport::verdict() const {
+    return ok() ? validation.verdict() : Verdict::Wrong;
 }
 
 int RunReport::exit_code() const {
-    return !ok() ? kWrongResult : validation.judged() ? kOk : kNotProved;
+    switch (verdict()) {
+    case Verdict::Wrong: return kWrongResult;
+    case Verdict::Unchecked:
+    case Verdict::Undecided: return kNotProved;
+    case Verdict::Right: return kOk;
+    }
+    throw InternalError("unknown verdict");
 }
 
 bool RunReport::is_as_modelled(Level level) const {
@@ -189,7 +193,7 @@ Result<RunReport> execute_random(Context& context, const Loaded& loaded, Executi
             first->validation.take_judged(report->validation);
         else
             first = std::move(report).value();
-        if (first->validation.mostly_judged() || first->validation.unchecked()) break;
+        if (!first->validation.undecided()) break;
         options.repetitions = 0;
     }
     first->rungs = rungs_of(options.device, *first);

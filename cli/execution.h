@@ -34,7 +34,7 @@ struct RunReport {
     double work = 0;       ///< elements that the diagram visits
     Tensors outputs;
     Validation validation;
-    Precision precision{ElementType::F64, {}, {}, false, {}};  ///< of what was executed
+    Precision precision{.arithmetic = ElementType::F64};  ///< of what was executed
     LevelTraffic counted;
     LevelTraffic modelled;
     bool skips_all = false;  ///< some region's loop is never entered: masks hold for no chunk
@@ -47,9 +47,8 @@ struct RunReport {
     std::vector<CompiledKernel> compiled;  ///< of a GPU, without their bytes
     Cost cost;
     [[nodiscard]] bool ok() const;
-    /// `right`, `wrong`, or, where nothing is wrong, `unchecked` where an output is too large for
-    /// the reference and `undecided` where nothing of an output was judged.
-    [[nodiscard]] const char* verdict() const;
+    /// That of the results, and wrong where what is around them is.
+    [[nodiscard]] Verdict verdict() const;
     [[nodiscard]] int exit_code() const;
     /// Whether what was counted at a level is what the model says; of a loop that is never entered
     /// the model still holds the memory.
@@ -67,9 +66,9 @@ struct ExecutionOptions {
 /// the report's outputs are the plain diagram's too.
 [[nodiscard]] Result<RunReport> execute(Context& context, const Loaded& loaded,
                                         const Tensors& inputs, const ExecutionOptions& options);
-/// The same with random inputs, tried again smaller while most of an output is not judged. The
-/// report is about the first, with the judgements of those that decide the most; or about those
-/// that came out wrong.
+/// The same with random inputs, tried again smaller while an output is undecided. The report is
+/// about the first, with the judgements of those that decide the most; or about those that came out
+/// wrong.
 [[nodiscard]] Result<RunReport> execute_random(Context& context, const Loaded& loaded,
                                                ExecutionOptions options);
 /// The diagnostic where the memory that executing this takes is not there.

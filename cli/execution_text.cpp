@@ -41,7 +41,7 @@ std::string line_of(Level level, const Traffic& counted, const Traffic& modelled
 }  // namespace
 
 Json to_json(const RunReport& report) {
-    Json json{{"ok", report.exit_code() == kOk}, {"verdict", report.verdict()},
+    Json json{{"ok", report.exit_code() == kOk}, {"verdict", name_of(report.verdict())},
               {"device", report.device},         {"executed", report.executed},
               {"rungs", report.rungs},           {"sampled", report.validation.sampled()},
               {"outputs", Json::array()}};
@@ -62,6 +62,7 @@ Json to_json(const RunReport& report) {
                                        {"beyond", output.beyond},
                                        {"undefined", output.undefined},
                                        {"scale", output.scale},
+                                       {"rounded", output.rounded},
                                        {"given", output.given},
                                        {"worst_index", output.worst_index}});
     json["counted"] = json_of(report.counted);
@@ -79,11 +80,9 @@ std::string text_of(const RunReport& report) {
         text += "  transfers were counted but no values computed: " + short_number(report.work) +
                 " elements are too many for this device (--set makes them fewer)\n";
     for (const Comparison& output : report.validation.outputs) {
-        const std::string verdict = !output.ok             ? "WRONG: "
-                                    : output.unchecked()   ? "unchecked: "
-                                    : output.judged() == 0 ? "undecided: "
-                                                           : "right: ";
-        text += "  " + verdict + describe(output) + "\n";
+        const Verdict verdict = output.verdict();
+        text += std::string("  ") + (verdict == Verdict::Wrong ? "WRONG" : name_of(verdict)) +
+                ": " + describe(output) + "\n";
     }
     for (const auto& [level, counted] : report.counted) {
         const auto modelled = report.modelled.find(level);
@@ -98,8 +97,10 @@ std::string text_of(const RunReport& report) {
     if (report.canaries_broken > 0)
         text += "  " + std::to_string(report.canaries_broken) + " bytes outside buffers changed\n";
     if (!report.repeatable) text += "  repeated runs gave different bits\n";
-    const std::string verdict = report.verdict();
-    const std::string outcome = verdict == "right" ? "ok" : verdict == "wrong" ? "WRONG" : verdict;
+    const Verdict verdict = report.verdict();
+    const std::string outcome = verdict == Verdict::Right   ? "ok"
+                                : verdict == Verdict::Wrong ? "WRONG"
+                                                            : name_of(verdict);
     return text + outcome + ", rungs: " + joined(report.rungs) +
            (report.validation.sampled() ? " (sampled)" : "") + "\n";
 }

@@ -89,14 +89,20 @@ void remove_exported(const std::string& folder, const std::string& name) {
     if (is_exported(path)) fs::remove(path, ignored);
 }
 
-/// Outputs of which the self-test stores no results.
-std::set<std::string> untested_outputs(const Diagram& diagram,
-                                       const std::vector<SelfTestCase>& cases) {
-    std::set<std::string> names;
+/// What the self-test cannot say, a line each.
+std::set<std::string> gaps_of(const Diagram& diagram, const std::vector<SelfTestCase>& cases) {
+    std::set<std::string> gaps;
     for (const SelfTestCase& test : cases)
-        for (const auto& [array, output] : test.outputs)
-            if (output.too_dear > 0) names.insert(diagram[array].name);
-    return names;
+        for (const auto& [array, output] : test.outputs) {
+            const std::string name = "`" + diagram[array].name + "`";
+            if (output.too_dear > 0)
+                gaps.insert("no results of " + name +
+                            " are stored, since one takes the reference too long");
+            if (output.undecided)
+                gaps.insert(name +
+                            " is undecided: rounding may be as large as most of its results");
+        }
+    return gaps;
 }
 
 /// The arguments of the gradient's own export.
@@ -173,10 +179,8 @@ Result<int> run_export(Context& context) {
     for (const std::string& name : outdated) remove_exported(arguments.output, name);
     for (std::size_t i = 0; i < parts.size(); ++i) {
         tell_target(contexts[i], parts[i].program);
-        for (const std::string& name :
-             untested_outputs(parts[i].loaded.state.diagram, parts[i].cases))
-            print_talk("self-test: no results of `" + name +
-                       "` are stored, since one takes the reference too long\n");
+        for (const std::string& gap : gaps_of(parts[i].loaded.state.diagram, parts[i].cases))
+            print_talk("self-test: " + gap + "\n");
     }
     return report(arguments, parts, *files);
 }

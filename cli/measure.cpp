@@ -141,16 +141,18 @@ Measurement measurement_of(const RunReport& report) {
     invariant(!report.times.empty() && report.times.front().kernel.empty(),
               "a timed run has no time of the whole");
     const Timing& whole = report.times.front();
-    return {report.verdict(), whole.median, whole.least, whole.most, whole.repetitions};
+    return {name_of(report.verdict()), whole.median, whole.least, whole.most, whole.repetitions};
 }
 
 /// One candidate run, judged and timed; a driver that fails is an answer about that candidate.
 Result<Measurement> time_on_device(Context& quiet, const Loaded& loaded, const Candidate& candidate,
                                    const Tensors& inputs) {
     const Loaded derived{loaded.text, loaded.plain, candidate.state, loaded.settings, {}};
-    const Result<RunReport> report =
-        execute(quiet, derived, inputs,
-                {.device = "cuda", .repetitions = kRepetitions, .check_seconds = kCheckSeconds});
+    const ExecutionOptions options{
+        .device = "cuda", .repetitions = kRepetitions, .check_seconds = kCheckSeconds};
+    Result<RunReport> report = execute(quiet, derived, inputs, options);
+    if (report && report->verdict() == Verdict::Undecided)
+        report = execute_random(quiet, derived, options);
     if (report) return measurement_of(*report);
     if (!messages::is_failure_of_device(report.error())) return report.error();
     return Measurement{.verdict = "failed: " + report.error().list.front().message};

@@ -1,6 +1,7 @@
 #include "cli/validation.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "cli/memory.h"
 #include "cli/messages.h"
@@ -55,15 +56,15 @@ public:
             reference_.whole_work(arrays, {.most_values = values});
         if (!work || work->seconds > most_seconds) return false;
         reference_.compute_whole(arrays);
+        whole_ = arrays;
         return true;
     }
 
-    Comparison compare_all(ArrayId array) { return compare(reference_, array, outputs_.at(array)); }
+    Comparison compare_all(ArrayId array) { return compare_at(array, {}); }
 
     Comparison compare_some(ArrayId array) {
         if (visits(plain_, array) <= kMostWorkOfOne)
-            return compare(reference_, array, outputs_.at(array),
-                           offsets(plain_, array, state_.diagram));
+            return compare_at(array, offsets(plain_, array, state_.diagram));
         return compare_given_outputs(array);
     }
 
@@ -76,6 +77,23 @@ private:
     const Precision& precision_;
     Sampling sampling_;
     Reference reference_;
+    std::vector<ArrayId> whole_;        ///< arrays that are known whole
+    std::optional<Reference> rounded_;  ///< once asked for
+
+    /// Where that leaves it undecided, by what is handed over rounded too: then both have to agree.
+    Comparison compare_at(ArrayId array, const std::vector<std::int64_t>& offsets) {
+        Comparison given = compare(reference_, array, outputs_.at(array), offsets);
+        if (given.verdict() != Verdict::Undecided || rewritten_ || precision_.handed_over.empty())
+            return given;
+        if (!rounded_) {
+            const RoundedDiagram rounded = round_handed_over(plain_, precision_);
+            rounded_.emplace(rounded.diagram, inputs_, rounded.precision);
+            if (!whole_.empty()) rounded_->compute_whole(whole_);
+        }
+        Comparison rounded = compare(*rounded_, array, outputs_.at(array), offsets);
+        rounded.rounded = true;
+        return !rounded.ok || rounded.judged() > given.judged() ? rounded : given;
+    }
 
     [[nodiscard]] Reference reference(const Diagram& plain, const Tensors& inputs,
                                       const Diagram& executed) const {
@@ -140,14 +158,15 @@ bool Validation::ok() const {
     return std::all_of(outputs.begin(), outputs.end(), [](const Comparison& c) { return c.ok; });
 }
 
-bool Validation::judged() const {
-    return std::all_of(outputs.begin(), outputs.end(),
-                       [](const Comparison& c) { return c.judged() > 0; });
+Verdict Validation::verdict() const {
+    Verdict worst = Verdict::Right;
+    for (const Comparison& output : outputs) worst = std::min(worst, output.verdict());
+    return worst;
 }
 
-bool Validation::unchecked() const {
+bool Validation::undecided() const {
     return std::any_of(outputs.begin(), outputs.end(),
-                       [](const Comparison& c) { return c.unchecked(); });
+                       [](const Comparison& c) { return c.verdict() == Verdict::Undecided; });
 }
 
 Validation left_unchecked(const Diagram& plain) {
@@ -158,11 +177,6 @@ Validation left_unchecked(const Diagram& plain) {
         comparison.ok = comparison.left_out = true;
     }
     return validation;
-}
-
-bool Validation::mostly_judged() const {
-    return std::all_of(outputs.begin(), outputs.end(),
-                       [](const Comparison& c) { return c.mostly_judged(); });
 }
 
 void Validation::take_judged(const Validation& other) {

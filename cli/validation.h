@@ -12,11 +12,10 @@ namespace napkin::cli {
 struct Validation {
     std::vector<Comparison> outputs;
     [[nodiscard]] bool ok() const;
-    /// Whether something of every output was judged.
-    [[nodiscard]] bool judged() const;
-    /// Whether an output was too large to be compared at all.
-    [[nodiscard]] bool unchecked() const;
-    [[nodiscard]] bool mostly_judged() const;
+    /// The worst of any output.
+    [[nodiscard]] Verdict verdict() const;
+    /// Whether other inputs could judge more of an output.
+    [[nodiscard]] bool undecided() const;
     /// Takes the outputs of which another validation of them judged more.
     void take_judged(const Validation& other);
     [[nodiscard]] bool sampled() const;

@@ -100,7 +100,7 @@ Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Precis
 
 Reference::Reference(const Diagram& diagram, const Tensors& inputs, const Diagram& executed,
                      const Precision& precision)
-    : Reference(diagram, inputs, Precision{ElementType::F64, {}, {}, false, {}}) {
+    : Reference(diagram, inputs, Precision{.arithmetic = ElementType::F64}) {
     executed_inputs_ = std::make_unique<Tensors>(tensors_in(executed, diagram, inputs));
     executed_ = std::make_unique<Reference>(executed, *executed_inputs_, precision);
 }
@@ -271,6 +271,38 @@ GivenOutputs give_outputs(const Diagram& diagram, ArrayId array, const Tensors& 
     return result;
 }
 
+const char* name_of(Verdict verdict) {
+    switch (verdict) {
+    case Verdict::Wrong: return "wrong";
+    case Verdict::Unchecked: return "unchecked";
+    case Verdict::Undecided: return "undecided";
+    case Verdict::Right: return "right";
+    }
+    throw InternalError("unknown verdict");
+}
+
+Verdict Comparison::verdict() const {
+    if (!ok) return Verdict::Wrong;
+    if (unchecked()) return Verdict::Unchecked;
+    return is_enough(judged(), compared) ? Verdict::Right : Verdict::Undecided;
+}
+
+bool is_enough(std::int64_t judged, std::int64_t compared) {
+    const double least = kLeastJudged * static_cast<double>(compared);
+    return judged > 0 && static_cast<double>(judged) >= least;
+}
+
+std::int64_t judgeable(const Reference::Elements& elements) {
+    Comparison comparison;
+    Totals totals;
+    for (std::size_t at = 0; at < elements.values.size(); ++at) {
+        const double value = elements.values[at];
+        judge(comparison, totals, {}, 0, value, value, elements.tolerances[at]);
+    }
+    summarise(comparison, totals);
+    return comparison.judged();
+}
+
 std::string describe(const Comparison& comparison) {
     if (comparison.left_out) return comparison.name + ": not compared";
     if (comparison.too_dear > 0)
@@ -292,6 +324,7 @@ std::string describe(const Comparison& comparison) {
     if (comparison.beyond > 0)
         text += fmt::format(", {} where exponentials are beyond the reference", comparison.beyond);
     if (comparison.undefined > 0) text += fmt::format(", {} NaN in both", comparison.undefined);
+    if (comparison.rounded) text += ", of arrays rounded between kernels";
     if (comparison.scale != 1) text += fmt::format(", of inputs scaled by {}", comparison.scale);
     if (comparison.ok) return text;
     text += fmt::format("; {} wrong, the worst at [{}]: {:.9g} instead of {:.9g}",

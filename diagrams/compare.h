@@ -22,9 +22,10 @@
 //   max, min           the largest e_i
 //   rounding to a type the distance between the roundings of value - e, value and value + e
 //   a sum of products whose operands the kernel rounds to a type t (Precision::operands)
-//                      4 u_t sqrt(sum of v_i^2) more: seven standard deviations; and 4 h_t
-//                      sqrt(sum of w_i^2), h_t half of the smallest number of t and w_i what the
-//                      factors of v_i are multiplied by
+//                      1.5 u_t sqrt(sum of v_i^2) more: with kSafety ten standard deviations where
+//                      one operand is rounded, seven where both are; and 4 h_t sqrt(sum of w_i^2),
+//                      h_t half of the smallest number of t and w_i what the factors of v_i are
+//                      multiplied by
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
 //                      leaves unrounded (Precision::stored)
 //   a comparison, a selected index
@@ -60,18 +61,29 @@ inline constexpr double kSafety = 4;
 
 /// How the computation that is judged rounds.
 struct Precision {
-    ElementType arithmetic = ElementType::F32;  ///< of every operation and accumulator
-    std::map<ArrayId, ElementType> stored;      ///< arrays rounded where they are kept
+    ElementType arithmetic = ElementType::F32;   ///< of every operation and accumulator
+    std::map<ArrayId, ElementType> stored = {};  ///< arrays rounded where they are kept
     /// Boxes in which computed factors of contractions are rounded before they are multiplied.
-    std::map<BoxId, ElementType> operands;
+    std::map<BoxId, ElementType> operands = {};
     /// Whether sums run on the tensor core, which truncates.
     bool truncates = false;
     /// Boxes whose sums of products run there in 8 bits.
-    std::set<BoxId> narrow;
+    std::set<BoxId> narrow = {};
+    /// Of what is stored, arrays that nothing reads before their own values are rounded.
+    std::set<ArrayId> handed_over = {};
 };
 /// What a kernel with this relabelling does: f32 arithmetic, saved and retyped arrays in their
 /// storage types.
 [[nodiscard]] Precision precision_of(const Diagram& diagram, const Relabelling& relabelling);
+
+/// The diagram in which arrays that kernels hand over rounded are rounded, and how the rest does:
+/// what a kernel computes is far nearer to it than to the diagram without these roundings, of which
+/// little is known where what follows cancels (a norm, then a product of norms).
+struct RoundedDiagram {
+    Diagram diagram;
+    Precision precision;
+};
+[[nodiscard]] RoundedDiagram round_handed_over(const Diagram& diagram, const Precision& precision);
 
 /// The diagram with an array of error bounds beside every array that can be inexact: the error
 /// analysis is a diagram too, and the reference evaluator computes it on demand.
@@ -136,6 +148,15 @@ private:
 /// are left out.
 [[nodiscard]] Tensors tensors_in(const Diagram& to, const Diagram& from, const Tensors& tensors);
 
+/// What a comparison says of an output.
+enum class Verdict : std::uint8_t {
+    Wrong,      ///< some element is
+    Unchecked,  ///< nothing was compared
+    Undecided,  ///< nothing is wrong, but less than `kLeastJudged` of it was judged
+    Right,
+};
+[[nodiscard]] const char* name_of(Verdict verdict);
+
 /// How one output compares with the reference.
 struct Comparison {
     std::string name;
@@ -161,14 +182,20 @@ struct Comparison {
     std::vector<std::int64_t> worst_index;
     double worst_got = 0;
     double worst_expected = 0;
-    double scale = 1;  ///< of the random inputs that it is about
+    double scale = 1;      ///< of the random inputs that it is about
+    bool rounded = false;  ///< compared with the diagram whose arrays are handed over rounded
     [[nodiscard]] bool unchecked() const { return left_out || too_dear > 0; }
     /// Elements that could have come out wrong.
     [[nodiscard]] std::int64_t judged() const { return compared - undecided - beyond - undefined; }
-    [[nodiscard]] bool mostly_judged() const { return 2 * judged() >= compared; }
+    [[nodiscard]] Verdict verdict() const;
 };
-/// Scales of random inputs, tried in this order while most of an output is not judged: the errors
-/// of exponents and of sums that cancel grow with them faster than the output.
+/// The share of an output's compared elements that has to be judged before it is right.
+inline constexpr double kLeastJudged = 0.5;
+[[nodiscard]] bool is_enough(std::int64_t judged, std::int64_t compared);
+/// How many of these elements a right result can be judged by.
+[[nodiscard]] std::int64_t judgeable(const Reference::Elements& elements);
+/// Scales of random inputs, tried in this order while less than `kLeastJudged` of an output is
+/// judged: the errors of exponents and of sums that cancel grow with them faster than the output.
 inline constexpr std::array kInputScales = {1.0, 1.0 / 2, 1.0 / 4, 1.0 / 8, 1.0 / 64};
 /// Compares the elements at `offsets` (row-major; empty: all) of an array. `poison` is a value that
 /// no correct result holds.

@@ -19,6 +19,23 @@ bool in_another_slot(const Program& program, const Op& op, const Op& product) {
            });
 }
 
+/// Whether an item writes where a product's operands lie, which nothing else reads any more.
+bool takes_memory(const Program& program, const Item& item, const Op& product) {
+    const OpId* id = std::get_if<OpId>(&item.node);
+    if (id == nullptr) return false;
+    const Op& op = program[*id];
+    return std::any_of(op.writes.begin(), op.writes.end(), [&](BufferId written) {
+        const Buffer& to = program[written];
+        return std::any_of(product.reads.begin(), product.reads.end(), [&](BufferId read) {
+            const Buffer& from = program[read];
+            return written != read && to.place == Buffer::Place::Shared &&
+                   from.place == Buffer::Place::Shared &&
+                   to.offset < from.offset + from.bytes * from.stages &&
+                   from.offset < to.offset + to.bytes * to.stages;
+        });
+    });
+}
+
 bool goes_on(const Program& program, const Item& item) {
     const OpId* op = std::get_if<OpId>(&item.node);
     return op != nullptr && program[*op].completion == Completion::Finish;
@@ -69,7 +86,9 @@ std::vector<Wait> waits_in(const Program& program, const Body& body) {
         if (!goes_on(program, body[i])) continue;
         const Op& product = program[std::get<OpId>(body[i].node)];
         std::size_t at = i + 1;
-        while (at < body.size() && !needs(program, body[at], product)) ++at;
+        while (at < body.size() && !needs(program, body[at], product) &&
+               !takes_memory(program, body[at], product))
+            ++at;
         waits.push_back({i, at});
     }
     return waits;

@@ -9,7 +9,7 @@ namespace napkin::schedule {
 [[nodiscard]] std::int64_t crossing(const Program& program, const Body& body);
 
 /// Puts a Finish behind every product that goes on beside other work: before the first operation
-/// that touches its results or writes its operands in registers, at the end of its body at last.
+/// that touches its results or writes where its operands are, at the end of its body at last.
 void add_finishes(Program& program);
 
 }  // namespace napkin::schedule

@@ -337,7 +337,14 @@ std::int64_t rows_of_thread(const Plan& plan) {
 
 std::variant<Plan, Refusal> make_plan(const TiledRegion& region, const Limits& limits,
                                       const RegionSchedule& wanted) {
-    std::variant<Plan, Refusal> made = Planner(region, limits, wanted).run();
+    // With rows that are asked for, warp groups may leave some idle: what is chosen without asking
+    // goes first, so that asking for just that makes the same plan.
+    RegionSchedule free = wanted;
+    free.warps_down.reset();
+    std::variant<Plan, Refusal> made = Planner(region, limits, free).run();
+    const Plan* chosen = std::get_if<Plan>(&made);
+    if (wanted.warps_down && (chosen == nullptr || chosen->warps_down != *wanted.warps_down))
+        made = Planner(region, limits, wanted).run();
     Plan* plan = std::get_if<Plan>(&made);
     if (plan == nullptr) return made;
     plan->lane_folds = lane_folds(region.region, *plan);

@@ -65,6 +65,47 @@ std::vector<Filling> fillings_of(const Program& program, const Body& body) {
     return found;
 }
 
+/// Where in a turn a buffer is first asked for, of the furthest chunk, and last given back.
+struct Turn {
+    std::size_t asked = 0;
+    std::size_t given_back = 0;
+};
+Turn turn_of(const Program& program, const Body& body, const Filling& filling) {
+    Turn turn{body.size(), 0};
+    for (std::size_t at = 0; at < body.size(); ++at) {
+        const OpId* id = std::get_if<OpId>(&body[at].node);
+        const bool read =
+            id != nullptr ? touches(program[*id].reads, filling.buffer)
+                          : std::holds_alternative<ChunkLoop>(body[at].node) &&
+                                readers_of(program, {body[at]}, filling.buffer).least != INT64_MAX;
+        if (!read) continue;
+        const std::int64_t lead = id != nullptr ? program[*id].lead : 0;
+        if (lead == filling.readers.most) turn.asked = std::min(turn.asked, at);
+        // A product is waited for somewhere behind it.
+        const bool later = id != nullptr && program[*id].kind == Op::Kind::Multiply;
+        turn.given_back = later ? body.size() : std::max(turn.given_back, at);
+    }
+    return turn;
+}
+
+/// Stages without which an agent that fills rings in order would never come to what is asked for of
+/// another one while this one is in use: `X` of one stage, in use by chunk 3, where chunk 4 of
+/// `scale`, which is filled behind `X` of chunk 4, is asked for first.
+std::int64_t stages_beside(const Program& program, const Body& body,
+                           const std::vector<Filling>& fillings, std::size_t ring) {
+    const Filling& held = fillings[ring];
+    const Turn own = turn_of(program, body, held);
+    std::int64_t least = 1;
+    for (std::size_t other = 0; other < fillings.size(); ++other) {
+        const Filling& asked = fillings[other];
+        if (other == ring || !program.apart(asked.op)) continue;
+        const std::int64_t filled = asked.readers.most + (ring < other ? 1 : 0);
+        const bool free = own.given_back < turn_of(program, body, asked).asked;
+        least = std::max(least, filled - held.readers.least - (free ? 1 : 0));
+    }
+    return least;
+}
+
 class StageSetter {
 public:
     StageSetter(Program& program, std::int64_t stages,
@@ -79,7 +120,8 @@ public:
             const std::vector<Filling> fillings = fillings_of(program_, loop->body);
             std::variant<std::int64_t, Refusal> ahead = copies_ahead(fillings);
             if (Refusal* refusal = std::get_if<Refusal>(&ahead)) return std::move(*refusal);
-            for (const Filling& filling : fillings) {
+            for (std::size_t at = 0; at < fillings.size(); ++at) {
+                const Filling& filling = fillings[at];
                 Op& op = program_[filling.op];
                 const auto& [least, most] = filling.readers;
                 if (is_copied(filling)) op.lead = std::get<std::int64_t>(ahead);
@@ -87,9 +129,9 @@ public:
                 // One is filled while the others are in use.
                 program_[filling.buffer].stages =
                     program_.apart(filling.op)
-                        ? std::max(chosen(filling).value_or(
-                                       stages_ > 1 ? std::max(stages_, used + 1) : stages_),
-                                   used)
+                        ? std::max({chosen(filling).value_or(
+                                        stages_ > 1 ? std::max(stages_, used + 1) : stages_),
+                                    used, stages_beside(program_, loop->body, fillings, at)})
                         : op.lead - least + 1;
             }
         }

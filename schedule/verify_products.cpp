@@ -112,9 +112,18 @@ private:
     [[nodiscard]] bool overwrites(const Op& op, std::int64_t chunk, const Product& product) const {
         return std::any_of(op.writes.begin(), op.writes.end(), [&](BufferId buffer) {
             const Buffer& info = program_[buffer];
-            return info.place == Buffer::Place::Shared && shares({buffer}, product.op->reads) &&
-                   (chunk - product.chunk) % info.stages == 0;
+            if (info.place != Buffer::Place::Shared) return false;
+            const auto is_there = [&](BufferId read) {
+                const Buffer& operand = program_[read];
+                if (operand.place != Buffer::Place::Shared) return false;
+                if (read == buffer) return (chunk - product.chunk) % info.stages == 0;
+                return info.offset < end_of(operand) && operand.offset < end_of(info);
+            };
+            return std::any_of(product.op->reads.begin(), product.op->reads.end(), is_there);
         });
+    }
+    static std::int64_t end_of(const Buffer& buffer) {
+        return buffer.offset + buffer.bytes * buffer.stages;
     }
 
     const Program& program_;

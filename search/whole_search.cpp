@@ -150,15 +150,26 @@ private:
         if (is_new) {
             for (const AxisId axis : kind.axes)
                 found->second.axes.push_back(state.diagram[axis].name);
-            const auto least = least_time(state, region, kernels_.machine);
-            found->second.least = least ? least->value : kNever;
+            found->second.least = least_of(state, region);
         }
         return found->second;
     }
 
+    /// Seconds. What a hard mask needs may take as long to say as all the rest: where there is no
+    /// time for it, 0 is not wrong.
+    [[nodiscard]] double least_of(const State& state, const Region& region) const {
+        if (is_stopped()) return 0;
+        const auto least = least_time(state, region, kernels_.machine);
+        return least ? least->value : kNever;
+    }
+
+    [[nodiscard]] bool is_stopped() const {
+        return options_.proceed && !options_.proceed(known_.tiled, known_.kinds.size());
+    }
+
     /// False where it was stopped.
     [[nodiscard]] bool tile_kind(const Kind& kind) const {
-        if (options_.proceed && !options_.proceed(known_.tiled, known_.kinds.size())) return false;
+        if (is_stopped()) return false;
         ++known_.tiled;
         std::vector<Tiling>& tilings = tile_roughly(kind, kMostTilings);
         if (!kernels_.request.target.empty()) make_kernels(sets_[kind.set], tilings);

@@ -50,13 +50,15 @@ std::string difference_text(double got, double expected) {
     return written(got, digits) + " instead of " + written(expected, digits);
 }
 
-void judge(Execution& execution, double got, double expected, long double exact, double tolerance,
-           ElementType type, const std::string& name) {
+void judge(Execution& execution, double got, double expected, const WideReal& wide,
+           double tolerance, ElementType type, const std::string& name) {
     tolerance += kCancellation * execution.scale * execution.scale;
     // What is allowed may lie beyond the largest number of the output's type.
     if (std::isinf(round_to(type, std::abs(expected) + tolerance)) && std::isfinite(expected))
         tolerance = kInfinity;
-    const bool same = expected == static_cast<double>(exact);
+    const long double exact = wide.value();
+    const bool overflown = std::isinf(expected) && !wide.is_infinite();
+    const bool same = !overflown && expected == static_cast<double>(exact);
     const bool reached = same || std::abs(static_cast<long double>(expected) - exact) <= tolerance;
     if (!reached || std::isinf(tolerance) || std::isnan(tolerance)) {
         ++execution.unreached;
@@ -108,7 +110,7 @@ Execution execute(const Diagram& plain, const Diagram& derived, const TileProgra
                   got == run.device.values.end() || at >= got->second.values.size()
                       ? RealDomain::poison()
                       : got->second.values[at],
-                  expected.values[at], values.values[at].value(), expected.tolerances[at], type,
+                  expected.values[at], values.values[at], expected.tolerances[at], type,
                   element_name(plain[output].name, values.extents, at));
     }
     return execution;

@@ -25,6 +25,8 @@ public:
     [[nodiscard]] long double value() const;  ///< rounded to the range of long double
     [[nodiscard]] bool is_nan() const { return mantissa_ != mantissa_; }
     [[nodiscard]] bool is_zero() const { return mantissa_ == 0; }
+    /// Not merely too large for a long double.
+    [[nodiscard]] bool is_infinite() const { return std::isinf(mantissa_); }
 
     friend WideReal operator-(const WideReal& a) { return {-a.mantissa_, a.exponent_}; }
     friend WideReal operator+(const WideReal& a, const WideReal& b);
@@ -64,9 +66,8 @@ public:
     }
     /// What overflows the type is no number that anything could be judged by.
     [[nodiscard]] static WideReal round(ElementType type, const WideReal& value) {
-        const auto exact = static_cast<double>(value.value());
-        const double rounded = round_to(type, exact);
-        return std::isinf(rounded) && std::isfinite(exact) ? poison() : WideReal(rounded);
+        const double rounded = round_to(type, static_cast<double>(value.value()));
+        return std::isinf(rounded) && !value.is_infinite() ? poison() : WideReal(rounded);
     }
     [[nodiscard]] static WideReal written(const Array& array, ElementType /*tile*/,
                                           const WideReal& value) {

@@ -22,6 +22,10 @@ using error_bounds::times;
 /// What the tensor core cuts off sums of numbers of 8 bits, beside the largest addend.
 constexpr double kNarrowCut = 0x1p-13;
 
+/// How often the size of a sum of products errs by a rounding of its operands: rounding errors have
+/// any sign.
+constexpr double kRoundedOperands = 1.5;
+
 /// What underflow adds to an error, where the type's exponents are few.
 double noticeable_underflow(ElementType type) {
     constexpr double kNegligible = 1e-30;
@@ -147,8 +151,9 @@ private:
                 plus(plus(std::move(sum), seed), rounding(rounding_steps(fold) * roundoff_, size));
             const auto operands = precision_.operands.find(statement.box);
             if (operands != precision_.operands.end())
-                bound = plus(plus(std::move(bound), rounding(4 * unit_roundoff(operands->second),
-                                                             apply(Function::Sqrt, {squares}))),
+                bound = plus(plus(std::move(bound),
+                                  rounding(kRoundedOperands * unit_roundoff(operands->second),
+                                           apply(Function::Sqrt, {squares}))),
                              underflow_of_operands(statement, fold, operands->second));
             if (precision_.narrow.contains(statement.box))
                 bound = plus(plus(std::move(bound),
@@ -282,15 +287,6 @@ ErrorDiagram error_diagram(const Diagram& diagram, const Precision& precision) {
     for (const Statement& statement : diagram.statements) builder.add(statement);
     builder.result.bounds = builder.bounds();
     return std::move(builder.result);
-}
-
-Precision precision_of(const Diagram& diagram, const Relabelling& relabelling) {
-    Precision precision;
-    for (const Region& region : relabelling.regions)
-        for (const ArrayId array : saves_of(diagram, region))
-            precision.stored[array] = storage_type(diagram, relabelling, array);
-    for (const auto& [array, type] : relabelling.wire_types) precision.stored[array] = type;
-    return precision;
 }
 
 }  // namespace napkin

@@ -44,7 +44,7 @@ class Run(Mapping[str, Any]):
     """The outputs of a run by name, and how they compare with the reference.
 
     Attributes:
-        verdict: ``right``, ``wrong``, or ``undecided`` where nothing of an output could be judged.
+        verdict: ``right``, ``wrong``, ``undecided`` where less than half of an output could be judged, or ``unchecked``.
         report: what ``napkin run --json`` prints: errors and tolerances of each output, transfers counted and modelled.
     """
 

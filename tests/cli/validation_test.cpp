@@ -58,9 +58,61 @@ TEST_CASE("validation: what is too large for every reference is left unchecked")
   output C = sum(i, j) tanh(A[i] * B[j])
 })");
     const cli::Validation validation = judged(large);
-    CHECK(validation.unchecked());
     CHECK(validation.ok());
-    CHECK_FALSE(validation.judged());
+    CHECK_EQ(validation.verdict(), Verdict::Unchecked);
+    CHECK_FALSE(validation.undecided());
     CHECK_EQ(describe(validation.outputs.front()),
              "C: one element takes the reference 1.0e+12 visits");
+}
+
+TEST_CASE("validation: what kernels hand over rounded judges where the diagram alone does not") {
+    // Kernels that keep their arrays in bf16 compute what they round to the bit.
+    Case norms = load(R"(diagram norms {
+  axis q = 24, x = 40, d = 32
+  input Q[q, d], K[x, d], V[x, d] : bf16
+  A[q, d] = Q[q, d] * rsqrt(mean[d](Q[q, d]^2) + 1e-6)
+  B[x, d] = K[x, d] * rsqrt(mean[d](K[x, d]^2) + 1e-6)
+  S[q, x] = sum(d) A[q, d] * B[x, d]
+  P[q, x] = softmax[x](S[q, x])
+  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]
+})");
+    const State state = initial_state(norms.diagram);
+    const Precision precision = precision_of(state.diagram, state.relabelling);
+    const ArrayId output = outputs_of(norms.diagram).front();
+    const RoundedDiagram rounded = round_handed_over(norms.diagram, precision);
+    norms.outputs = evaluate_whole(rounded.diagram, norms.inputs, {output});
+    const auto judge = [&](const Precision& by) {
+        return cli::validate(norms.diagram, state, norms.inputs, norms.outputs, by, 1, 60);
+    };
+    Precision alone = precision;
+    alone.handed_over.clear();
+    CHECK_EQ(judge(alone).verdict(), Verdict::Undecided);
+    const cli::Validation right = judge(precision);
+    CHECK_EQ(right.verdict(), Verdict::Right);
+    CHECK(right.outputs.front().rounded);
+    norms.outputs.at(output).values[7] += 0.5 * right.outputs.front().size;
+    CHECK_EQ(judge(alone).verdict(), Verdict::Undecided);
+    CHECK_EQ(judge(precision).verdict(), Verdict::Wrong);
+}
+
+TEST_CASE("validation: an array that its own region reads is not handed over rounded") {
+    const Case both = load(R"(diagram both {
+  axis n = 8, m = 8
+  input X[n, m] : bf16
+  Y[n, m] = X[n, m] * 0.3
+  Z[n] = sum(m) Y[n, m] * Y[n, m]
+  output O[n, m] = Y[n, m] / Z[n]
+})");
+    const State state = initial_state(both.diagram);
+    const ArrayId y = find_array(both.diagram, "Y").value();
+    CHECK(precision_of(state.diagram, state.relabelling).handed_over.contains(y));
+    SourceMap sources;
+    const Result<std::vector<Command>> commands =
+        parse_derivation(sources, sources.add("both.drv", "fuse Y, Z\n"));
+    REQUIRE(commands.has_value());
+    const Result<State> fused = replay(both.diagram, *commands);
+    REQUIRE(fused.has_value());
+    const Precision precision = precision_of(fused->diagram, fused->relabelling);
+    CHECK(precision.stored.contains(y));
+    CHECK_FALSE(precision.handed_over.contains(y));
 }

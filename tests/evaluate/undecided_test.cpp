@@ -117,6 +117,21 @@ TEST_CASE("undecided: an element of which a tenth is known is judged, however sm
     CHECK_EQ(outlier.judged(), 1000);
 }
 
+TEST_CASE("undecided: an output is right once half of it is judged") {
+    const std::vector<double> judged = {1, 2, 3};
+    const std::vector<double> wide = {1e8, -1e8, 1};
+    const auto verdict = [](std::vector<double> values, const std::vector<double>& more) {
+        values.insert(values.end(), more.begin(), more.end());
+        std::vector<double> got;
+        for (std::size_t at = 0; at < values.size(); at += 3)
+            got.push_back(values[at] + values[at + 1] + values[at + 2]);
+        return Sums(values).compared(got).verdict();
+    };
+    CHECK_EQ(verdict(judged, wide), napkin::Verdict::Right);
+    CHECK_EQ(verdict({1e8, -1e8, 1, 1e8, -1e8, 2}, judged), napkin::Verdict::Undecided);
+    CHECK_EQ(verdict(wide, wide), napkin::Verdict::Undecided);
+}
+
 TEST_CASE("undecided: exact zeros are judged where nothing else is") {
     const Comparison zeros = Sums({0, 0, 0, 0, 0, 0}).compared({0, 0});
     CHECK(zeros.ok);

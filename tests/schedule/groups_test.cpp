@@ -84,6 +84,92 @@ TEST_CASE("what is published for the next chunk stands beside the product of thi
     }
 }
 
+TEST_CASE("what takes the memory of a product's operands waits for the product") {
+    Program program;
+    program.agents = {{Agent::Job::Compute, 8}};
+    program.buffers = {{"A", Buffer::Place::Shared, 1024},
+                       {"B", Buffer::Place::Shared, 1024},
+                       {"C", Buffer::Place::Registers, 256},
+                       {"D", Buffer::Place::Registers, 256}};
+    for (const std::uint32_t at : {0U, 1U}) {
+        Op publish;
+        publish.id = OpId{2 * at};
+        publish.kind = Op::Kind::Publish;
+        publish.text = "publish";
+        publish.writes = {BufferId{at}};
+        Op product;
+        product.id = OpId{2 * at + 1};
+        product.kind = Op::Kind::Multiply;
+        product.text = "multiply";
+        product.reads = {BufferId{at}, BufferId{2 + at}};
+        product.writes = {BufferId{2 + at}};
+        product.completion = Completion::Finish;
+        program.ops.push_back(publish);
+        program.ops.push_back(product);
+        program.body.push_back({publish.id});
+        program.body.push_back({product.id});
+    }
+    place(program);
+    REQUIRE_EQ(program[BufferId{0}].offset, program[BufferId{1}].offset);
+    Program right = program;
+    add_finishes(right);
+    synchronise(right);
+    CHECK(verify(right).empty());
+    CHECK(verify_products(right).empty());
+    const auto first = std::find(right.body.begin(), right.body.end(), Item{OpId{1}});
+    const auto taken = std::find(right.body.begin(), right.body.end(), Item{OpId{2}});
+    const auto is_finish = [](const Item& item) {
+        return std::holds_alternative<Finish>(item.node);
+    };
+    CHECK_EQ(std::count_if(first, taken, is_finish), 1);
+
+    INFO("a wait that comes later is found");
+    Program wrong = program;
+    wrong[BufferId{1}].offset = 1024;
+    add_finishes(wrong);
+    synchronise(wrong);
+    CHECK(verify_products(wrong).empty());
+    wrong[BufferId{1}].offset = 0;
+    CHECK_FALSE(verify_products(wrong).empty());
+}
+
+TEST_CASE("a ring holds what is asked for of another one before it is given back") {
+    Program program;
+    program.agents = {{Agent::Job::Compute, 4}, {Agent::Job::Load, 4}};
+    program.buffers = {{"X", Buffer::Place::Shared, 1024},
+                       {"scale", Buffer::Place::Shared, 1024},
+                       {"sum", Buffer::Place::Registers, 256},
+                       {"scaled", Buffer::Place::Registers, 256}};
+    for (const std::uint32_t at : {0U, 1U}) {
+        Op load;
+        load.id = OpId{at};
+        load.kind = Op::Kind::Copy;
+        load.agent = AgentId{1};
+        load.writes = {BufferId{at}};
+        load.completion = Completion::Filled;
+        program.ops.push_back(load);
+    }
+    Op product;
+    product.id = OpId{2};
+    product.kind = Op::Kind::Multiply;
+    product.reads = {BufferId{0}, BufferId{2}};
+    product.writes = {BufferId{2}};
+    Op ahead;
+    ahead.id = OpId{3};
+    ahead.reads = {BufferId{1}};
+    ahead.writes = {BufferId{3}};
+    ahead.lead = 1;
+    program.ops.push_back(product);
+    program.ops.push_back(ahead);
+    ChunkLoop loop;
+    loop.body = {{OpId{0}}, {OpId{1}}, {OpId{2}}, {OpId{3}}};
+    program.body = {{loop}};
+    REQUIRE(!set_stages(program, 1, {}));
+    // X of the next chunk is filled before `scale` of it, while the product reads that of this one.
+    CHECK_EQ(program[BufferId{0}].stages, 2);
+    CHECK_EQ(program[BufferId{1}].stages, 1);
+}
+
 TEST_CASE("one chunk is copied while the others are in use") {
     Program program;
     program.agents = {{Agent::Job::Compute, 4}, {Agent::Job::Load, 4}};

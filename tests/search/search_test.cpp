@@ -252,6 +252,15 @@ TEST_CASE("a search that is stopped says what it has not searched") {
     const Result<SearchResult> none = search(plain.diagram, h200, {.proceed = stop_at(0)});
     REQUIRE_FALSE(none.has_value());
     CHECK_EQ(none.error().list.front().code, "E0934");
+    // Not only before tiling: what a region needs at the least may take long to say too.
+    std::size_t asked = 0;
+    const Result<SearchResult> hurried =
+        search(plain.diagram, h200, {.proceed = [&](std::size_t, std::size_t) {
+                   ++asked;
+                   return false;
+               }});
+    REQUIRE_FALSE(hurried.has_value());
+    CHECK_EQ(asked, 4);
 }
 
 TEST_CASE("sixty statements take seconds") {

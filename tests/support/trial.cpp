@@ -73,7 +73,7 @@ bool within_rounding(const Diagram& plain, const Tensors& inputs, const Diagram&
     if (std::none_of(plain.arrays.begin(), plain.arrays.end(),
                      [](const Array& array) { return array.rounds; }))
         return false;
-    Reference reference(plain, inputs, derived, {ElementType::F64, {}, {}, false, {}});
+    Reference reference(plain, inputs, derived, {.arithmetic = ElementType::F64});
     const std::vector<ArrayId> outputs = outputs_of(plain);
     return std::all_of(outputs.begin(), outputs.end(), [&](ArrayId array) {
         const auto twin = find_array(derived, plain[array].name);

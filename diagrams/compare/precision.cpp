@@ -1,0 +1,46 @@
+// How a relabelled diagram rounds, and the diagram that has those roundings of its own.
+#include <algorithm>
+
+#include "diagrams/compare.h"
+
+namespace napkin {
+namespace {
+
+/// Whether the region reads the array before it is rounded.
+bool reads(const Diagram& diagram, const Region& region, ArrayId array) {
+    return std::any_of(region.statements.begin(), region.statements.end(), [&](StatementId id) {
+        const std::vector<ArrayId> inputs = inputs_of(diagram[id]);
+        return std::find(inputs.begin(), inputs.end(), array) != inputs.end();
+    });
+}
+
+}  // namespace
+
+Precision precision_of(const Diagram& diagram, const Relabelling& relabelling) {
+    Precision precision;
+    for (const Region& region : relabelling.regions)
+        for (const ArrayId array : saves_of(diagram, region)) {
+            precision.stored[array] = storage_type(diagram, relabelling, array);
+            // A type of its own may round the chunks of an array, relative to a state, before it.
+            if (is_floating(diagram[array].type) && !diagram[array].rounds &&
+                relabelling.wire_types.count(array) == 0 && !reads(diagram, region, array))
+                precision.handed_over.insert(array);
+        }
+    for (const auto& [array, type] : relabelling.wire_types) precision.stored[array] = type;
+    return precision;
+}
+
+RoundedDiagram round_handed_over(const Diagram& diagram, const Precision& precision) {
+    RoundedDiagram rounded{diagram, precision};
+    for (const ArrayId array : precision.handed_over) {
+        const ElementType type = precision.stored.at(array);
+        if (type == precision.arithmetic) continue;
+        rounded.diagram.arrays[array.index()].type = type;
+        rounded.diagram.arrays[array.index()].rounds = true;
+        rounded.precision.stored.erase(array);
+    }
+    rounded.precision.handed_over.clear();
+    return rounded;
+}
+
+}  // namespace napkin
