@@ -441,6 +441,7 @@ private:
     static constexpr std::int64_t kOthers = 40;  // registers beside the elements
     static constexpr const char* kOtherTiles =
         "choose other groups or chunks, or use `--target sm_80`";
+    static constexpr const char* kFewerResident = "leave it out, and a block has one for itself";
 
     /// Says which columns are shared, or why they cannot be.
     [[nodiscard]] std::optional<Refusal> split(Plan& made) const {
@@ -477,13 +478,18 @@ private:
                                                   "block has {}",
                                                   kMostThreads, (down_ * across + 1) * 128),
                                       {"resident"}},
-                                     wanted_, "leave it out, and a block has one for itself");
+                                     wanted_, kFewerResident);
         const std::int64_t held = columns_held(made, made.split, across);
-        const std::int64_t registers = registers_of_group(down_ * across, made.resident);
-        if (held / 2 > registers - kOthers)
-            return refused(across, fmt::format("{} columns take {} registers of a thread, which "
-                                               "has {}",
-                                               held, held / 2, registers));
+        const auto why_too_many = [&](std::int64_t resident) -> std::optional<std::string> {
+            const std::int64_t registers = registers_of_group(down_ * across, resident);
+            if (held / 2 <= registers - kOthers) return std::nullopt;
+            return fmt::format("{} columns take {} registers of a thread, which has {}", held,
+                               held / 2, registers);
+        };
+        if (std::optional<std::string> why = why_too_many(1))
+            return refused(across, *std::move(why));
+        if (std::optional<std::string> why = why_too_many(made.resident))
+            return schedule::refused({*std::move(why), {"resident"}}, wanted_, kFewerResident);
         for (const auto& [leaf, product] : made.products) {
             const std::int64_t columns = schedule::columns_of(made, product.column).of_warp;
             if (columns > kMostColumns)

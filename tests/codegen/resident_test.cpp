@@ -1,0 +1,129 @@
+// The choice `resident`: blocks that share a multiprocessor, each with its part of the registers
+// and of the shared memory.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "codegen/run/compile.h"
+#include "schedule/arrange.h"
+#include "tests/codegen/judge.h"
+#include "tests/codegen/tensor_states.h"
+#include "tests/support/provided.h"
+
+namespace napkin {
+namespace {
+
+using test::TensorWorkload;
+
+TensorWorkload masked(std::int64_t rows, std::int64_t head, const std::string& choices) {
+    return {fmt::format("{} queries, heads of {}, {}", rows, head, choices),
+            "diagram attention { axis q = 200, x = 200, d = 64\n input Q[q, d], K[x, d], V[x, d] : "
+            "bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
+            " M[q, x] = if x <= q then S[q, x] else -inf\n P[q, x] = softmax[x](M[q, x])\n"
+            " output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n weave h = 2 }",
+            {{"d", head}},
+            fmt::format("fuse all\ngroup q by {}\nstream x by 64\n{}", rows, choices)};
+}
+
+Result<EmittedProgram> emitted(const TensorWorkload& workload, const std::string& target) {
+    EmitOptions options;
+    options.target = target;
+    const State state = test::state_of(workload);
+    return emit(state, test::program_of(state), options);
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("sm_90a: blocks that share a multiprocessor take no more registers than it has") {
+    constexpr std::int64_t kRegisters = 65536;
+    constexpr std::int64_t kThreads = 128;
+    for (std::int64_t resident = 1; resident <= 4; ++resident)
+        for (std::int64_t groups = 1; groups <= 3; ++groups) {
+            INFO(groups, " groups, ", resident, " blocks");
+            const std::int64_t of_group = schedule::registers_of_group(groups, resident);
+            CHECK_LE(resident * kThreads * (groups * of_group + schedule::kCopyRegisters),
+                     kRegisters);
+            CHECK_EQ(of_group % 8, 0);
+        }
+}
+
+TEST_CASE("sm_90a: blocks that share a multiprocessor are right, and say how many they are") {
+    std::vector<EmittedKernel> kernels;
+    std::vector<std::pair<State, EmittedProgram>> all;
+    for (const std::int64_t rows : {64, 128})
+        for (const char* more : {"", "\nschedule persistent = true", "\nschedule stale = true"}) {
+            const TensorWorkload workload =
+                masked(rows, 64, fmt::format("schedule resident = 2{}", more));
+            INFO(workload.name);
+            Result<EmittedProgram> program = emitted(workload, "sm_90a");
+            REQUIRE(program);
+            const std::string& source = program->kernels.front().source;
+            CHECK(has(source, "__launch_bounds__(kThreads + 128, 2)"));
+            CHECK(has(source, "give_up_registers<24>"));
+            CHECK(has(source, rows == 64 ? "take_registers<232>" : "take_registers<104>"));
+            CHECK_LE(program->kernels.front().shared_bytes, (232448 + 1024) / 2 - 1024);
+            kernels.push_back(program->kernels.front());
+            all.emplace_back(test::state_of(workload), std::move(program).value());
+        }
+    CHECK_EQ(test::compile_together(kernels), "");
+    for (const auto& [state, program] : all) CHECK_EQ(test::wrong_with(state, program, 1), "");
+}
+
+TEST_CASE("sm_90a: registers that another block of the multiprocessor has are found missing") {
+    const TensorWorkload workload = masked(64, 64, "schedule resident = 2");
+    const State state = test::state_of(workload);
+    Result<EmittedProgram> program = emitted(workload, "sm_90a");
+    REQUIRE(program);
+    std::string& source = program->kernels.front().source;
+    const std::string took = "take_registers<232>";
+    const std::size_t at = source.find(took);
+    REQUIRE_NE(at, std::string::npos);
+    source.replace(at, took.size(), "take_registers<240>");
+    CHECK(has(test::wrong_with(state, *program, 1), "registers"));
+}
+
+TEST_CASE(
+    "sm_90a: the assembler gives blocks that share a multiprocessor their part, and spills "
+    "nothing") {
+    if (!test::provided("nvrtc", nvrtc_status().missing)) return;
+    for (const auto& [rows, head] : {std::pair<std::int64_t, std::int64_t>{64, 64}, {64, 128}}) {
+        INFO(rows, " queries, heads of ", head);
+        const Result<EmittedProgram> program =
+            emitted(masked(rows, head, "schedule resident = 2"), "sm_90a");
+        REQUIRE(program);
+        CompileOptions how;
+        how.architecture = "sm_90";
+        const Result<CompiledKernel> compiled = compile(program->kernels.front(), how);
+        REQUIRE(compiled);
+        CHECK_LE(compiled->registers.value_or(1000), 128);
+        CHECK_EQ(compiled->spill_stores.value_or(1000), 0);
+    }
+}
+
+TEST_CASE("sm_90a: more blocks than a multiprocessor runs are refused, with what it lacks") {
+    struct Case {
+        std::int64_t rows, head, resident;
+        const char* target;
+        const char* reason;
+    };
+    for (const auto& [rows, head, resident, target, reason] :
+         {Case{64, 64, 0, "sm_90a", "from 1 to"},
+          Case{64, 64, 9, "sm_90a", "a multiprocessor runs 2048 threads at once"},
+          Case{128, 256, 2, "sm_90a", "registers of a thread"},
+          Case{64, 256, 3, "sm_90a", "registers of a thread"},
+          Case{64, 64, 2, "sm_80", "resident"}}) {
+        const TensorWorkload workload =
+            masked(rows, head, fmt::format("schedule resident = {}", resident));
+        INFO(workload.name);
+        const Result<EmittedProgram> program = emitted(workload, target);
+        CHECK_FALSE(program);
+        if (program) continue;
+        INFO(program.error().list.front().message);
+        CHECK(has(program.error().list.front().message, reason));
+    }
+}
+
+}  // namespace napkin
