@@ -167,6 +167,10 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
                        "another derivation to sweep beside this one; may be repeated")
             ->allow_extra_args(false);
     }
+    if (takes.levels)
+        app.add_flag("--levels", out.levels,
+                     "also what the best transfers into each level of the machine, what clusters "
+                     "save, and what values half as wide do");
     if (takes.exported) {
         app.add_option("-o,--out", out.output, "the folder to write")->required();
         app.add_option(

@@ -57,6 +57,7 @@ struct Arguments {
     std::vector<std::string> several;  ///< the machines of `compare`, the derivations of `diff`
     std::string sweep;                 ///< `explain --sweep q=512..16384`
     std::vector<std::string> against;  ///< `explain --against`, derivations
+    bool levels = false;               ///< `bound --levels`
     std::string topic;                 ///< the free word of `machines` and `explain`
 };
 

@@ -27,7 +27,7 @@ std::span<const Subcommand> all_subcommands() {
                    Takes{.machine = true, .machine_required = true, .output = true, .json = true, .top = true, .only_target = true},
                    run_search},
         Subcommand{"bound", "what no schedule transfers less than, and the best of a derivation's kind",
-                   Takes{.derivation = true, .machine = true, .json = true}, run_bound},
+                   Takes{.derivation = true, .machine = true, .json = true, .levels = true}, run_bound},
         Subcommand{"mask", "what masks leave to compute: their conditions, and the tiles they meet and cover",
                    Takes{.derivation = true, .output = true, .json = true, .mask_as = true}, run_mask},
         Subcommand{"explain", "why a command does or does not apply, or why a derivation costs what it does and has these tiles",

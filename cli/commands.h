@@ -53,6 +53,7 @@ struct Takes {
     bool exported = false;        ///< how an export is named, and which sizes it leaves open
     bool calibration = false;     ///< the kernels that measure
     bool sweep = false;           ///< a size or a figure that changes
+    bool levels = false;          ///< whether those of the machine are told one by one
     bool several = false;         ///< machines, as many as are named
     bool two = false;             ///< derivations, two of them
     const char* topic = nullptr;  ///< what the free word is, where there is one

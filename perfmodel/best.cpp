@@ -156,7 +156,7 @@ std::variant<BestTransfers, NotApplicable> best_of(const RegionCost& cost, Bytes
         in_values && best.is_free ? free_optimum(*in_values) : std::nullopt;
     return BestTransfers{best.transferred,
                          print(form ? *form : *block.transferred.ideal, cost.names, cost.order),
-                         "in the limit of small chunks, at " + sizes_text(cost, kind, best)};
+                         form, "in the limit of small chunks, at " + sizes_text(cost, kind, best)};
 }
 
 }  // namespace napkin

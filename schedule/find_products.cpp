@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/past_end.h"
 #include "schedule/planner.h"
 #include "schedule/scales.h"
 #include "schedule/straight_reads.h"
@@ -110,7 +111,10 @@ bool Planner::settle_narrow(const Compute& compute, Product& product) {
 /// The operands' type, and whether the tensor core takes them as they stand.
 void Planner::settle(const Compute& compute, Product& product) {
     std::array<std::optional<ElementType>, 2> loaded;
-    for (Operand* side : {&product.left, &product.right}) take_guarded(*side);
+    for (Operand* side : {&product.left, &product.right}) {
+        take_guarded(*side);
+        take_unneeded(compute, *side);
+    }
     if (settle_narrow(compute, product)) return;
     for (Operand* side : {&product.left, &product.right}) {
         const std::optional<VariableId> variable = operand_of(compute, *side);
@@ -176,6 +180,18 @@ void Planner::take_guarded(Operand& side) {
         side.value = std::move(element);
         return;
     }
+}
+
+/// What is read past the end of an operand may be zero where nothing depends on it.
+void Planner::take_unneeded(const Compute& compute, const Operand& side) {
+    const std::optional<VariableId> variable = operand_of(compute, side);
+    if (!variable || !loads_.contains(*variable)) return;
+    Tile& tile = plan_.tiles.at(*variable);
+    const Load& load = *loads_.at(*variable).load;
+    if (tile.home != Home::Matrix || is_tiled(plan_.tile_axes, load)) return;
+    const std::optional<Expression> inside = inside_of(region_, load);
+    if (inside && is_unneeded_outside(region_, region_.variables[variable->index()].array, *inside))
+        tile.zero_past_end = true;
 }
 
 /// The condition, if whoever gathers an element can test it: it reads nothing, and is the same for

@@ -88,6 +88,7 @@ private:
 
     // find_products.cpp
     void take_guarded(Operand& side);
+    void take_unneeded(const Compute& compute, const Operand& side);
     [[nodiscard]] std::optional<Expression> guard_of(const Load& load,
                                                      const Expression& condition) const;
     [[nodiscard]] bool always_guarded(VariableId variable, const Expression& inside) const;

@@ -119,6 +119,8 @@ bool TensorLowering::rounded_when_saved(const Compute& compute) const {
     const auto stored = region_.stored.find(array);
     if (stored == region_.stored.end() || stored->second != region_.arrays[array.index()].type)
         return false;
+    // It is kept as f32 is.
+    if (stored->second == ElementType::TF32) return false;
     bool read = false;
     schedule::for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
         if (const Compute* reader = std::get_if<Compute>(&statement.node))

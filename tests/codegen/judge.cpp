@@ -89,6 +89,13 @@ std::string wrong_with_inputs(const Run& run, const Tensors& given, Unjudged& un
     if (execution->never_written > 0) wrong += "elements never written; ";
     if (execution->canaries_broken > 0) wrong += "writes outside the arrays; ";
     if (!execution->repeatable) wrong += "repeated runs differ; ";
+    for (const auto& [array, tensor] : execution->outputs) {
+        const ElementType type = storage_type(diagram, run.state.relabelling, array);
+        if (std::any_of(tensor.values.begin(), tensor.values.end(), [&](double value) {
+                return !std::isnan(value) && round_to(type, value) != value;
+            }))
+            wrong += fmt::format("`{}` holds what is no {}; ", diagram[array].name, name_of(type));
+    }
     const Tensors outputs = tensors_in(run.plain, diagram, execution->outputs);
     std::erase_if(unjudged.mostly, [&](ArrayId output) {
         const Comparison comparison = compare(reference, output, outputs.at(output));

@@ -1,0 +1,109 @@
+// Reads past the end of an array that nothing depends on come in bulk, as zeros; others repeat the
+// last element. Both agree with the reference.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "tests/codegen/judge.h"
+#include "tests/codegen/tensor_states.h"
+
+namespace napkin {
+namespace {
+
+struct Case {
+    test::TensorWorkload workload;
+    std::vector<std::string> bulk;      ///< arrays that bulk copies bring
+    std::vector<std::string> repeated;  ///< arrays whose last element threads repeat
+};
+
+/// Keys and values three places further along, under a condition.
+Case shifted(const std::string& name, const std::string& condition, const std::string& weighted,
+             std::vector<std::string> bulk, std::vector<std::string> repeated) {
+    return {{name,
+             fmt::format(
+                 "diagram shifted {{ axis q = 70, x = 192, d = 64\n input Q[q, d], K[x, d], V[x, "
+                 "d] : bf16\n S[q, x] = sum(d) Q[q, d] * K[min(x + 3, size(x) - 1), d] * 0.1\n"
+                 " M[q, x] = if {} then S[q, x] else -inf\n P[q, x] = softmax[x](M[q, x])\n output "
+                 "O[q, d] : bf16 = sum(x) {} * V[min(x + 3, size(x) - 1), d] }}",
+                 condition, weighted),
+             {},
+             "fuse all\ngroup q by 64\nstream x by 64"},
+            std::move(bulk),
+            std::move(repeated)};
+}
+
+std::vector<Case> cases() {
+    std::vector<Case> list;
+    list.push_back(
+        {{"a loss in parts that its words do not fill",
+          "diagram loss { axis n = 70, v = 300, d = 64\n input H[n, d], W[v, d] : bf16\n"
+          " input label[n] : i32\n Z[n, v] = sum(d) H[n, d] * W[v, d]\n T[n] = sum(v) if "
+          "v == label[n] then Z[n, v] else 0\n output nll[n] : f32 = logsumexp[v](Z[n, "
+          "v]) - T[n] }",
+          {},
+          "fuse all\nstream v by 64 in nll\nsplit-stream v by 128 in nll\n"
+          "group n by 64 in nll_sum_part\nstream d by 32 in nll_sum_part"},
+         {"H", "W"},
+         {}});
+    list.push_back({{"attention in parts that its keys do not fill",
+                     "diagram attention { axis q = 70, x = 300, d = 64\n input Q[q, d], K[x, d], "
+                     "V[x, d] : bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d] * 0.1\n P[q, x] = "
+                     "softmax[x](S[q, x])\n output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d] }",
+                     {},
+                     "fuse all\ngroup q by 64\nstream x by 64\nsplit-stream x by 128"},
+                    {"K", "V"},
+                    {}});
+    list.push_back({{"scores that are saved, of parts that their sum does not fill",
+                     "diagram product { axis m = 70, n = 64, k = 304\n input A[m, k], B[k, n] : "
+                     "bf16\n output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+                     {},
+                     "group m by 64\ngroup n by 64\nstream k by 64\nsplit-stream k by 128"},
+                    {"A", "B"},
+                    {}});
+    list.push_back(
+        shifted("both under their condition", "x + 3 < size(x)", "P[q, x]", {"K", "V"}, {}));
+    list.push_back(shifted("both under a narrower condition", "x + 3 < size(x) and x <= q",
+                           "P[q, x]", {"K", "V"}, {}));
+    list.push_back(
+        shifted("under another condition", "x + 2 < size(x)", "P[q, x]", {}, {"K", "V"}));
+    list.push_back(shifted("under none", "x >= 0", "P[q, x]", {}, {"K", "V"}));
+    list.push_back(shifted("values beside other weights", "x + 3 < size(x)", "(P[q, x] + 0.001)",
+                           {"K"}, {"V"}));
+    return list;
+}
+
+}  // namespace
+
+TEST_CASE("sm_90a: what is read past the end comes in bulk where nothing depends on it") {
+    std::vector<EmittedKernel> kernels;
+    std::vector<std::tuple<std::string, State, EmittedProgram>> all;
+    for (const Case& each : cases()) {
+        INFO(each.workload.name);
+        State state = test::state_of(each.workload);
+        EmitOptions options;
+        options.target = "sm_90a";
+        Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+        REQUIRE(program);
+        const std::string& source = program->kernels.front().source;
+        CHECK_EQ(program->kernels.front().target, "sm_90a");
+        const auto copies = [&](const char* call, const std::string& array) {
+            return source.find(fmt::format("{}({}_tile", call, array)) != std::string::npos;
+        };
+        for (const std::string& array : each.bulk) {
+            INFO(array);
+            CHECK(copies("load_panels", array));
+        }
+        for (const std::string& array : each.repeated) {
+            INFO(array);
+            CHECK(copies("copy_repeating<8>", array));
+        }
+        for (const EmittedKernel& kernel : program->kernels) kernels.push_back(kernel);
+        all.emplace_back(each.workload.name, std::move(state), std::move(program).value());
+    }
+    CHECK_EQ(test::compile_together(kernels), "");
+    for (const auto& [name, state, program] : all) {
+        INFO(name);
+        CHECK_EQ(test::wrong_with(state, program, 1), "");
+    }
+}
+
+}  // namespace napkin
