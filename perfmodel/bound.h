@@ -51,7 +51,7 @@ struct TransferKind {
 /// The continuous optimum of a two-level transfer cost.
 struct BestTransfers {
     double bits = 0;
-    std::string formula;   ///< in values, as if all had one width: `2qd + 4xq·d^2/M`
+    std::string formula;  ///< in values, as if all had one width: `2qd + 4xq·d^2/M`
     /// The same, where no group is its whole axis; M is a symbol of kind Memory.
     std::optional<Polynomial> form;
     std::string validity;  ///< what it neglects, and the sizes that it asks for
