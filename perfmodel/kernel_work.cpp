@@ -9,7 +9,7 @@
 #include "perfmodel/function_cost.h"
 #include "perfmodel/live_registers.h"
 #include "perfmodel/tile_count.h"
-#include "schedule/arrange.h"
+#include "schedule/arrange_groups.h"
 #include "schedule/form.h"
 #include "schedule/idle_folds.h"
 #include "schedule/plan.h"
@@ -58,7 +58,6 @@ constexpr double kReadAlone = 3;       ///< to read one alone: its place, a load
 constexpr double kWiden = 3;           ///< from a type of 8 bits
 constexpr double kLanes = 32;          ///< whose reads of an element each take a turn together
 constexpr double kRowsOfFragment = 8;  ///< turns of such a read where rows are far apart
-constexpr std::int64_t kWarpsOfGroup = 4;
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
 
 /// Walks a scheduled program with its plan.
@@ -211,7 +210,7 @@ private:
         (groups() > 0 && op.lag > 0 ? work.flowing : work.steps) = steps;
         // Each warp fetches its rows of the left operand and its columns of the right one; of a
         // group's warps each its rows, and all together the columns.
-        const double right = groups() > 0 ? columns / kWarpsOfGroup : columns;
+        const double right = groups() > 0 ? columns / schedule::kWarpsOfGroup : columns;
         const double fetched = (in_shared(product.left) ? rows + right : right) * depth * warps;
         work.shared = part * fetched * static_cast<double>(bits_of(product.type)) / 8;
         double each = 0;
@@ -383,7 +382,7 @@ private:
     }
     [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }
     [[nodiscard]] std::int64_t groups() const {
-        return program_.rings.empty() ? 0 : work_warps() / kWarpsOfGroup;
+        return program_.rings.empty() ? 0 : work_warps() / schedule::kWarpsOfGroup;
     }
 
     const schedule::Plan& plan_;

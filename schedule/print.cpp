@@ -219,6 +219,10 @@ std::vector<std::string> summary(const Program& program, const std::vector<Axis>
     std::vector<std::string> lines = {
         fmt::format("{} bytes of shared memory", program.shared_bytes)};
     summarise(program.body, axes, lines);
+    const ProgramNames names = names_of(program);
+    for (const Op& op : program.ops)
+        if (program.apart(op.id) && !op.box)
+            lines.push_back(names.ops[op.id.index()] + " by threads: " + op.unboxed);
     return lines;
 }
 

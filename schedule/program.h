@@ -37,6 +37,8 @@ using BufferId = Id<struct BufferTag>;  ///< into Program::buffers
 using OpId = Id<struct OpTag>;          ///< into Program::ops
 using RingId = Id<struct RingTag>;      ///< into Program::rings
 
+inline constexpr std::int64_t kWarpsOfGroup = 4;
+
 /// Warps of a block that run one body.
 struct Agent {
     enum class Job { Everything, Load, Compute, Store };
@@ -267,8 +269,8 @@ struct ProgramNames {
     std::vector<std::string> buffers;
 };
 [[nodiscard]] ProgramNames names_of(const Program& program);
-/// What comes of the choices, in a few lines: memory, and for each loop how near to its bound it
-/// is, by the model's clocks.
+/// What comes of the choices, in a few lines: memory, for each loop how near to its bound it is, by
+/// the model's clocks, and which copies of a load agent do not come in bulk, and why.
 [[nodiscard]] std::vector<std::string> summary(const Program& program,
                                                const std::vector<Axis>& axes);
 /// For people: agents, buffers, and the body with its leads, waits and barriers.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "schedule/arrange.h"
+#include "schedule/arrange_groups.h"
 #include "schedule/finishes.h"
 #include "schedule/rotate.h"
 
@@ -17,8 +17,6 @@ using Chain = std::vector<OpId>;
 constexpr double kFetch = 60;
 /// Clocks that warps lose where they meet.
 constexpr double kBarrier = 60;
-
-constexpr std::int64_t kWarpsOfGroup = 4;
 
 bool is_of_elements(const Op& op) {
     return op.kind == Op::Kind::Elements || op.kind == Op::Kind::Part;

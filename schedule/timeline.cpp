@@ -13,7 +13,6 @@ namespace {
 // As the rotation has them.
 constexpr double kBarrier = 60;
 constexpr double kFirstOperands = 60;
-constexpr std::int64_t kWarpsOfGroup = 4;
 constexpr std::int64_t kWarm = 10;  // turns until the loop is under way
 
 Unit busiest(const Cost& cost) {

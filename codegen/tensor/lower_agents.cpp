@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "codegen/tensor/tensor_lowering.h"
-#include "schedule/arrange.h"
+#include "schedule/arrange_groups.h"
 #include "schedule/fit_copies.h"
 
 namespace napkin::lowering {

@@ -319,7 +319,7 @@ void TensorLowering::lower_part(const schedule::Op& op, const Compute& compute, 
     }
     before.push_back(define("float", "part", total.value));
     const kernel::Expression unit =
-        in_groups() ? call("warp_index") / kWarpsOfGroup : call("warp_index");
+        in_groups() ? call("warp_index") / schedule::kWarpsOfGroup : call("warp_index");
     append(before,
            only_if(equal(call("lane_index") % kernel::scoped("Rows", "lanes_per_row"), 0),
                    {assign(part_at(op.leaf, unit % plan_.warps_across), variable("part"))}));

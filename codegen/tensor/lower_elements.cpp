@@ -234,7 +234,7 @@ kernel::Expression TensorLowering::row_leader() const {
         first(call("lane_index"), kernel::scoped("Rows", "lanes_per_row"));
     if (plan_.warps_across == 1) return lane;
     const kernel::Expression unit =
-        in_groups() ? call("warp_index") / kWarpsOfGroup : call("warp_index");
+        in_groups() ? call("warp_index") / schedule::kWarpsOfGroup : call("warp_index");
     return lane && first(unit, plan_.warps_across);
 }
 

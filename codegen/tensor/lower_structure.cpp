@@ -207,8 +207,9 @@ void TensorLowering::declare_warps(Body& body) {
     const kernel::Expression warp = call("warp_index");
     const bool one_warp = plan_.warps_down == 1 && plan_.warps_across == 1;
     const bool groups = in_groups() && plan_.warps_across > 1;
-    const kernel::Expression down = groups ? group_row() + warp % kWarpsOfGroup * plan_.rows_of_warp
-                                           : folded(warp / plan_.warps_across) * plan_.rows_of_warp;
+    const kernel::Expression down =
+        groups ? group_row() + warp % schedule::kWarpsOfGroup * plan_.rows_of_warp
+               : folded(warp / plan_.warps_across) * plan_.rows_of_warp;
     body.push_back(kernel::define("int", warp_parts_.at(*plan_.row),
                                   one_warp ? kernel::Expression(0) : down,
                                   "first row of this warp"));

@@ -81,7 +81,6 @@ private:
         bool last = false;
     };
 
-    static constexpr std::int64_t kWarpsOfGroup = 4;
     /// Whether warp groups compute, beside one that copies.
     [[nodiscard]] bool in_groups() const { return !schedule_.rings.empty(); }
 

@@ -95,6 +95,8 @@ TEST_CASE("sm_90a: what is read past the end comes in bulk where nothing depends
         for (const std::string& array : each.repeated) {
             INFO(array);
             CHECK(copies("copy_repeating<8>", array));
+            CHECK_NE(source.find(fmt::format("// load {0} by threads: `{0}` repeats", array)),
+                     std::string::npos);
         }
         for (const EmittedKernel& kernel : program->kernels) kernels.push_back(kernel);
         all.emplace_back(each.workload.name, std::move(state), std::move(program).value());

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "codegen/run/compile.h"
-#include "schedule/arrange.h"
+#include "schedule/arrange_groups.h"
 #include "tests/codegen/judge.h"
 #include "tests/codegen/tensor_states.h"
 #include "tests/support/provided.h"

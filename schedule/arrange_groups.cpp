@@ -1,0 +1,239 @@
+#include "schedule/arrange_groups.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/program.h"
+#include "schedule/share_columns.h"
+#include "schedule/statements.h"
+#include "schedule/warp_shape.h"
+
+namespace napkin::schedule {
+
+std::int64_t registers_at_launch(std::int64_t groups, std::int64_t resident) {
+    constexpr std::int64_t kThreads = 128;
+    constexpr std::int64_t kUnit = 8;
+    return kRegisters / (kThreads * (groups + 1) * resident) / kUnit * kUnit;
+}
+
+std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident) {
+    constexpr std::int64_t kMost = 240;
+    constexpr std::int64_t kUnit = 8;
+    // What the block is launched with, shared anew.
+    const std::int64_t launched = registers_at_launch(groups, resident);
+    const std::int64_t each = (launched * (groups + 1) - kCopyRegisters) / groups;
+    return std::min(kMost, each / kUnit * kUnit);
+}
+
+namespace {
+
+/// Whether data decides which chunks of a loop inside another are visited, so that marks of them
+/// are not made once.
+bool marks_inside_loop(const std::vector<TileStatement>& body, bool inside) {
+    return std::any_of(body.begin(), body.end(), [&](const TileStatement& statement) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+            return marks_inside_loop(parallel->body, inside);
+        const Loop* loop = std::get_if<Loop>(&statement.node);
+        if (loop == nullptr) return false;
+        return (inside && !loop->data_masks.empty()) || marks_inside_loop(loop->body, true);
+    });
+}
+
+/// Why warp groups do not carry out a region's products.
+std::optional<std::string> why_no_groups(const RegionProgram& region, const Plan& plan) {
+    if (!plan.has_products()) return "it has no product";
+    for (const auto& [leaf, product] : plan.products)
+        if (product.type == ElementType::TF32)
+            return fmt::format("it multiplies {}, and warp groups types of 8 and 16 bits",
+                               name_of(product.type));
+    if (plan.across_warps) return "a fold combines what several warps hold";
+    if (marks_inside_loop(region.body, false))
+        return "data decides which chunks of a loop inside another are visited";
+    return std::nullopt;
+}
+
+/// Products of two numbers that a tile takes, about.
+double work_of_tile(const Plan& plan) {
+    double of_chunk = 0;
+    for (const auto& [compute, product] : plan.products)
+        of_chunk += static_cast<double>(plan.extents.at(*plan.row)) *
+                    static_cast<double>(plan.extents.at(product.column)) *
+                    static_cast<double>(plan.extents.at(product.depth));
+    return of_chunk * plan.order.chunks;
+}
+
+/// Whether blocks that take one tile after another are faster than as many blocks as there are
+/// tiles. These must be many, and blocks end at the same time only where tiles are alike, or in an
+/// order that evens them out. What is gained is the begin of a tile under the end of the one
+/// before; of long tiles that is less than what the hardware gains by giving the next tile to
+/// whoever is first (measured on an H200: of some 90 microseconds).
+bool gains_from_tiles(const Plan& plan) {
+    constexpr std::int64_t kBlocks = 132;  // that run at the same time
+    constexpr double kLong = 160e6;
+    const TileOrder& order = plan.order;
+    return order.tiles > kBlocks && work_of_tile(plan) < kLong && (!order.uneven || order.graded);
+}
+
+/// Warp groups of 64 rows each, 16 of a warp. Where their registers do not hold a row, as few
+/// groups as do share its columns: those along every axis, or those along the widest, of which each
+/// computes the others whole.
+class GroupArrangement {
+public:
+    GroupArrangement(const RegionProgram& region, const Limits& limits,
+                     const RegionSchedule& wanted, Plan& plan)
+        : region_(region),
+          limits_(limits),
+          wanted_(wanted),
+          plan_(plan),
+          rows_(plan.extents.at(*plan.row)),
+          down_(ceil_quotient(rows_, kRows)),
+          widest_(shareable(region, plan)) {}
+
+    std::optional<Refusal> run() {
+        if (down_ > kMostGroups)
+            return Refusal{fmt::format("{} rows take {} warp groups, and a block has at most {}",
+                                       rows_, down_, kMostGroups),
+                           kOtherTiles, std::nullopt};
+        // Rows that there are not cost as much as those that there are: whoever asks for them
+        // knows of something else that takes longer.
+        if (down_ * kRows - rows_ >= kRows / 2 && !wanted_.warps_down)
+            return Refusal{
+                fmt::format("warp groups take {} rows at once, and a block has {}", kRows, rows_),
+                kOtherTiles, std::nullopt};
+        if (const std::int64_t groups = down_ * wanted_.warps_across.value_or(1);
+            groups > kMostGroups)
+            return refused(*wanted_.warps_across,
+                           fmt::format("that makes {} warp groups, and a block has at most {}",
+                                       groups, kMostGroups));
+        std::optional<Refusal> first;
+        for (std::int64_t across = 1; down_ * across <= kMostGroups; ++across)
+            for (const bool repeated : {false, true}) {
+                const bool alone = across == 1;
+                if (across != wanted_.warps_across.value_or(across) ||
+                    repeated != wanted_.repeated.value_or(repeated) ||
+                    (alone && (repeated || wanted_.repeated)))
+                    continue;
+                Plan made = plan_;
+                made.warps_down = kWarpsOfGroup * down_;
+                made.warps_across = across;
+                made.rows_of_warp = kTile;
+                made.repeated = repeated;
+                std::optional<Refusal> refusal = split(made);
+                if (!refusal) refusal = why_not(made);
+                if (!refusal) {
+                    plan_ = std::move(made);
+                    share_columns(region_, plan_);
+                    return std::nullopt;
+                }
+                if (!first) first = std::move(refusal);
+            }
+        if (first) return first;
+        return refused(1, "there is one warp group across, which repeats nothing");
+    }
+
+private:
+    static constexpr std::int64_t kRows = 64;
+    static constexpr std::int64_t kMostColumns = 256;  // of one instruction
+    static constexpr std::int64_t kPanel = 64;         // columns in shared memory, side by side
+    static constexpr std::int64_t kMostGroups = 4;
+    static constexpr std::int64_t kOthers = 40;  // registers beside the elements
+    static constexpr const char* kOtherTiles =
+        "choose other groups or chunks, or use `--target sm_80`";
+    static constexpr const char* kFewerResident = "leave it out, and a block has one for itself";
+
+    /// Says which columns are shared, or why they cannot be.
+    [[nodiscard]] std::optional<Refusal> split(Plan& made) const {
+        const std::int64_t across = made.warps_across;
+        if (across == 1) return std::nullopt;
+        if (!made.repeated) {
+            made.split = column_axes(plan_);
+            if (std::optional<std::string> why = why_not_shared(region_, plan_, across))
+                return refused(across, *std::move(why));
+            return std::nullopt;
+        }
+        if (!widest_)
+            return refused(across,
+                           "columns are shared along one axis only where nothing needs a "
+                           "whole row of them, and nothing along other columns is saved");
+        made.split = {*widest_};
+        const std::int64_t columns = extent_of(plan_, *widest_);
+        if (columns % (across * kPanel) == 0) return std::nullopt;
+        return refused(across, fmt::format("{} columns are not {} times a multiple of {}", columns,
+                                           across, kPanel));
+    }
+
+    [[nodiscard]] std::optional<Refusal> why_not(const Plan& made) const {
+        const std::int64_t across = made.warps_across;
+        const WarpShape shape{made.warps_down, across};
+        if (!as_wanted(shape, wanted_) ||
+            (limits_.threads > 0 && limits_.threads != 32 * shape.warps()))
+            return schedule::refused({fmt::format("{} rows take {} warps down", rows_, shape.down),
+                                      {"warps", "warps_down", "warps_across"}},
+                                     wanted_, "leave it out, and the planner chooses");
+        constexpr std::int64_t kMostThreads = 2048;
+        if (made.resident * (down_ * across + 1) * kWarpsOfGroup * 32 > kMostThreads)
+            return schedule::refused({fmt::format("a multiprocessor runs {} threads at once, and a "
+                                                  "block has {}",
+                                                  kMostThreads, (down_ * across + 1) * 128),
+                                      {"resident"}},
+                                     wanted_, kFewerResident);
+        const std::int64_t held = columns_held(made, made.split, across);
+        const auto why_too_many = [&](std::int64_t resident) -> std::optional<std::string> {
+            const std::int64_t registers = registers_of_group(down_ * across, resident);
+            if (held / 2 <= registers - kOthers) return std::nullopt;
+            return fmt::format("{} columns take {} registers of a thread, which has {}", held,
+                               held / 2, registers);
+        };
+        if (std::optional<std::string> why = why_too_many(1))
+            return refused(across, *std::move(why));
+        if (std::optional<std::string> why = why_too_many(made.resident))
+            return schedule::refused({*std::move(why), {"resident"}}, wanted_, kFewerResident);
+        for (const auto& [leaf, product] : made.products) {
+            const std::int64_t columns = schedule::columns_of(made, product.column).of_warp;
+            if (columns > kMostColumns)
+                return refused(across, fmt::format("warp groups multiply {} columns at once, and "
+                                                   "a group would have {}",
+                                                   kMostColumns, columns));
+        }
+        return std::nullopt;
+    }
+
+    /// With so many groups across, which may be what was asked for.
+    [[nodiscard]] Refusal refused(std::int64_t across, std::string reason) const {
+        if (across == 1 && !wanted_.warps_across && !wanted_.repeated)
+            return {std::move(reason), kOtherTiles, {}};
+        return schedule::refused({std::move(reason), {"warps_across", "repeated", "warps"}},
+                                 wanted_, kOtherTiles);
+    }
+
+    const RegionProgram& region_;
+    const Limits& limits_;
+    const RegionSchedule& wanted_;
+    Plan& plan_;
+    std::int64_t rows_ = 0;
+    std::int64_t down_ = 1;
+    std::optional<AxisId> widest_;  ///< the column axis that groups may share alone
+};
+
+}  // namespace
+
+std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits& limits,
+                                      const RegionSchedule& wanted, Plan& plan) {
+    if (const std::optional<std::string> why = why_no_groups(region, plan))
+        return Refusal{*why, "use `--target sm_80`", std::nullopt};
+    plan.resident = wanted.resident.value_or(1);
+    if (std::optional<Refusal> refusal = GroupArrangement(region, limits, wanted, plan).run())
+        return refusal;
+    bool marked = false;
+    for_statements(region.body, [&](const TileStatement&, const Loop* loop) {
+        marked = marked || (loop != nullptr && !loop->data_masks.empty());
+    });
+    if (marked && wanted.persistent.value_or(false))
+        return Refusal{"data decides which chunks a tile visits, which a block finds out once",
+                       "leave it out, and the planner chooses", SettingName{"persistent", ""}};
+    plan.persistent = wanted.persistent.value_or(!marked && gains_from_tiles(plan));
+    return std::nullopt;
+}
+
+}  // namespace napkin::schedule
