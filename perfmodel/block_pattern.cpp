@@ -4,7 +4,7 @@
 
 #include "diagrams/contains.h"
 #include "diagrams/index/mask.h"
-#include "schedule/form.h"
+#include "schedule/statements.h"
 
 namespace napkin {
 namespace {

@@ -10,11 +10,12 @@
 #include "perfmodel/live_registers.h"
 #include "perfmodel/tile_count.h"
 #include "schedule/arrange_groups.h"
-#include "schedule/form.h"
 #include "schedule/idle_folds.h"
+#include "schedule/operation_cost.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
 #include "schedule/slower.h"
+#include "schedule/statements.h"
 #include "schedule/straight_reads.h"
 
 namespace napkin {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "derive/operations.h"
 #include "diagrams/overloaded.h"
+#include "schedule/operation_cost.h"
 #include "schedule/stale_gauges.h"
 #include "schedule/statements.h"
 
@@ -217,7 +217,7 @@ private:
             op.writes = {target};
             if (scratch_ && std::holds_alternative<Fold>(compute.statement.body))
                 op.writes.push_back(*scratch_);
-            op.cost = elements_cost(compute);
+            op.cost = elements_cost(region_, plan_, limits_, compute);
         }
         ++leaf_.value;
     }
@@ -225,7 +225,7 @@ private:
     void form_shared_fold(const Compute& compute, BufferId target, Body& body) {
         const Fold& fold = std::get<Fold>(compute.statement.body);
         const BufferId parts = form_part(compute, buffers_read(compute, {&fold.values.front()}),
-                                         elements_cost(compute), body);
+                                         elements_cost(region_, plan_, limits_, compute), body);
         Op& op = push(Op::Kind::Elements, name_of(compute.statement.targets.front()), body);
         for (const Expression& seed : fold.seed) op.reads = buffers_read(compute, {&seed});
         op.reads.push_back(parts);
@@ -400,13 +400,6 @@ private:
 
     [[nodiscard]] std::int64_t warps() const { return plan_.warps_down * plan_.warps_across; }
 
-    /// Warps across of which each computes elements along these axes.
-    [[nodiscard]] std::int64_t repeats(const std::vector<AxisId>& axes) const {
-        const bool shared = std::any_of(axes.begin(), axes.end(),
-                                        [&](AxisId axis) { return plan_.split.contains(axis); });
-        return limits_.warp_groups && !shared ? plan_.warps_across : 1;
-    }
-
     [[nodiscard]] bool is_stale_weight(VariableId variable) const {
         return std::any_of(plan_.stale.begin(), plan_.stale.end(), [&](const StaleGauge& gauge) {
             return std::any_of(gauge.weights.begin(), gauge.weights.end(), [&](LeafId leaf) {
@@ -427,47 +420,6 @@ private:
         }
     }
 
-    /// Of one warp, for its share of the elements of a chunk that no mask cuts.
-    Cost elements_cost(const Compute& compute) const {
-        const OperationCounts counts = operations_of(without_tests(compute.statement));
-        double elements = 1;
-        for (const AxisId axis : region_.arrays[compute.statement.targets.front().index()].axes)
-            if (const auto extent = plan_.extents.find(axis); extent != plan_.extents.end())
-                elements *= static_cast<double>(extent->second);
-        double places = elements;
-        for (const AxisId axis : folded_axes(compute.statement))
-            if (const auto extent = plan_.extents.find(axis); extent != plan_.extents.end())
-                places *= static_cast<double>(extent->second);
-        std::vector<AxisId> axes = region_.arrays[compute.statement.targets.front().index()].axes;
-        for (const AxisId axis : folded_axes(compute.statement)) axes.push_back(axis);
-        const auto share = static_cast<double>(warps() / repeats(axes));
-        const double operations = places * static_cast<double>(counts.flops_each) +
-                                  elements * static_cast<double>(counts.flops_once);
-        const double exponentials = places * static_cast<double>(counts.exponentials_each) +
-                                    elements * static_cast<double>(counts.exponentials_once);
-        Cost cost;
-        cost.of(Unit::Issue) = (operations + exponentials) / share / rates_.lanes;
-        cost.of(Unit::Exponential) = exponentials / share / rates_.exponentials;
-        return cost;
-    }
-
-    /// Masks of indices are tested in few chunks.
-    static Statement without_tests(Statement statement) {
-        const auto strip = [](Expression& value) {
-            value = rewrite(std::move(value), [](Expression node) {
-                Apply* call = std::get_if<Apply>(&node.node);
-                if (call != nullptr && call->function == Function::Select &&
-                    arrays_read(call->arguments[0]).empty())
-                    call->arguments[0] = number(1);
-                return node;
-            });
-        };
-        if (Map* map = std::get_if<Map>(&statement.body)) strip(map->value);
-        if (Fold* fold = std::get_if<Fold>(&statement.body))
-            for (Expression& value : fold->values) strip(value);
-        return statement;
-    }
-
     static constexpr double kOperations = 4;  // to read, convert and write one element
 
     const RegionProgram& region_;
@@ -482,40 +434,6 @@ private:
 };
 
 }  // namespace
-
-std::vector<const Loop*> loops_of(const RegionProgram& region) {
-    std::vector<const Loop*> loops;
-    const auto visit = [&](const auto& self, const std::vector<TileStatement>& body) -> void {
-        for (const TileStatement& statement : body) {
-            if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
-                self(self, parallel->body);
-            const Loop* loop = std::get_if<Loop>(&statement.node);
-            if (loop == nullptr) continue;
-            loops.push_back(loop);
-            self(self, loop->body);
-        }
-    };
-    visit(visit, region.body);
-    return loops;
-}
-
-std::vector<const TileStatement*> leaves_of(const RegionProgram& region) {
-    std::vector<const TileStatement*> leaves;
-    for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
-        leaves.push_back(&statement);
-    });
-    return leaves;
-}
-
-Rates rates_of(bool warp_groups) {
-    Rates rates;
-    if (warp_groups) rates.tensor *= 2;
-    return rates;
-}
-
-double tensor_rate(bool warp_groups, const Product& product) {
-    return rates_of(warp_groups).tensor * (is_narrow(product) ? 2 : 1);
-}
 
 Program form(const RegionProgram& region, const Plan& plan, const Limits& limits) {
     return Former(region, plan, limits).run();

@@ -5,7 +5,7 @@
 
 #include "diagrams/index/mask.h"
 #include "schedule/fit_copies.h"
-#include "schedule/form.h"
+#include "schedule/statements.h"
 
 namespace napkin::schedule {
 namespace {

@@ -8,8 +8,7 @@
 
 namespace napkin::schedule {
 
-/// A load, computation or save of a region, counted in the order of its text (leaves_of in
-/// schedule/form.h).
+/// A load, computation or save of a region, counted in the order of its text.
 using LeafId = Id<struct LeafTag>;
 
 /// Calls visit(statement, loop) for every load, computation and save; `loop` is the innermost loop
@@ -26,5 +25,12 @@ void for_statements(const std::vector<TileStatement>& body, const Visit& visit,
             visit(statement, loop);
     }
 }
+
+/// The region's loads, computations and saves, in the order of the text; an operation's `leaf`
+/// counts them.
+[[nodiscard]] std::vector<const TileStatement*> leaves_of(const RegionProgram& region);
+
+/// The region's loops, in the order of the text; a ChunkLoop's `source` counts them.
+[[nodiscard]] std::vector<const Loop*> loops_of(const RegionProgram& region);
 
 }  // namespace napkin::schedule

@@ -6,7 +6,7 @@
 #include "codegen/fold_constants.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "diagrams/overloaded.h"
-#include "schedule/form.h"
+#include "schedule/statements.h"
 
 namespace napkin::lowering {
 namespace {
