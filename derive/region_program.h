@@ -79,6 +79,8 @@ struct Load {
     /// A data-dependent read (`E[label[n], d]`): the target has the axes of its array and element
     /// `axes` is array[gather]; one value is counted an element.
     std::vector<Expression> gather;
+    /// Whether masks may have made elements infinite in the kernel before.
+    bool infinite = false;
     bool operator==(const Load&) const = default;
 };
 /// Computes its targets from variables of the same level; a target may be a state that the

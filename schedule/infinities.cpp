@@ -1,5 +1,5 @@
 // Which arrays can hold infinities although inputs are finite and nothing overflows: those that
-// masks, or maxima over nothing, reach.
+// masks, or maxima over nothing, reach, in this kernel or in one before.
 #include <cmath>
 
 #include "diagrams/overloaded.h"
@@ -96,14 +96,18 @@ std::set<ArrayId> infinite_arrays(const RegionProgram& region) {
     for (bool changed = true; changed;) {
         changed = false;
         for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
+            const auto join = [&](ArrayId array, Signs signs) {
+                const Signs joined = known[array] | signs;
+                changed = changed || !(joined == known[array]);
+                known[array] = joined;
+            };
+            if (const Load* load = std::get_if<Load>(&statement.node); load != nullptr)
+                join(region.variables[load->target.index()].array,
+                     {load->infinite, load->infinite});
             const Compute* compute = std::get_if<Compute>(&statement.node);
             if (compute == nullptr) return;
             const Signs signs = signs_of(compute->statement, known);
-            for (const ArrayId target : compute->statement.targets) {
-                const Signs joined = known[target] | signs;
-                changed = changed || !(joined == known[target]);
-                known[target] = joined;
-            }
+            for (const ArrayId target : compute->statement.targets) join(target, signs);
         });
     }
     std::set<ArrayId> result;

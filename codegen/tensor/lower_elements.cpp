@@ -284,7 +284,7 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
     }
     scope.elements[array] = [=, this](const std::vector<IndexForm>& at) {
         Code code = device_element(loads_.at(id)->array, device_indices(id, at, std::nullopt));
-        code.finite = true;
+        code.finite = finite || code.sort != Sort::Real;
         return code;
     };
 }

@@ -207,7 +207,7 @@ void TensorLowering::read_in_vectors(Vectors& vectors, VariableId id, const Expr
     });
     // What a condition keeps from being read must not be.
     if (!straight || (gathers && conditional)) return;
-    const bool finite = tile.home == Home::Device || !plan_.infinite.contains(array);
+    const bool finite = !plan_.infinite.contains(array);
     scope.elements[array] = [this, &vectors, id, finite](const std::vector<IndexForm>& at) {
         return real_code(subscript(vector_of(vectors, id, at), variable("j")), finite);
     };

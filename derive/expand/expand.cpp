@@ -29,6 +29,7 @@
 #include "derive/expand/tile_variable.h"
 #include "derive/tile_program.h"
 #include "diagrams/contains.h"
+#include "diagrams/facts.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin {
@@ -84,6 +85,7 @@ private:
     Phases phases_;
     std::vector<Level> levels_;
     ChunkMasks visible_;
+    DiagramFacts facts_{diagram_};
     std::vector<ArrayId> saves_;
 };
 
@@ -228,6 +230,7 @@ void Expander::add_load(Body& body, const View& view, std::size_t k) {
         k > 0 && !phases_.is_chunked(view) && phases_.is_read_early(view) && streams_from(0);
     Load load;
     load.array = view.source;
+    load.infinite = facts_.of(view.source).may_be_infinite();
     load.target = variable(view.view, k, persists);
     const bool nested = k > 0 && !phases_.is_late(view);
     if (nested) load.source = variable_of(out_, view.view, levels_[k - 1]);

@@ -218,6 +218,20 @@ std::vector<TensorWorkload> attention_workloads() {
          {},
          {},
          true},
+        {"attention in parts, rows with nothing visible",
+         plain("if x >= q + 40 then S[q, x] else -inf", "bf16",
+               "output L[q] : f32 = logsumexp[x](if x >= q + 40 then S[q, x] else -inf)"),
+         {},
+         "fuse all\ngroup q by 32 at l1\nsplit-stream x by 32"},
+        {"attention, rows with nothing visible between kernels",
+         "diagram attention { axis q = 40, x = 75, d = 32, e = d\n"
+         "input Q[q, d], K[x, d], V[x, e] : bf16\n"
+         "S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
+         "M[q, x] = if x >= q + 40 then S[q, x] else -inf\n"
+         "output L[q] : f32 = logsumexp[x](M[q, x])\n"
+         "P[q, x] = exp(M[q, x] - L[q])\noutput O[q, e] : bf16 = sum(x) P[q, x] * V[x, e] }",
+         {},
+         "fuse S, M\nfuse P, O\ngroup q by 16 at l1 in O"},
         {"attention, nothing visible at all",
          plain("if x < len[b] then S[q, x] else -inf", "bf16", "input len[b] : i32",
                "weave b = 4, h = 1"),
