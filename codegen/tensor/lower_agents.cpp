@@ -394,10 +394,15 @@ void TensorLowering::use_rings(const schedule::Op& op) {
         }
 }
 
-void TensorLowering::lower(const schedule::Await& await, Body& body) {
+/// What a ring brings is the part of its arrays that ranges are of now.
+void TensorLowering::note_awaited(const schedule::Await& await) {
     for (const schedule::Op& op : schedule_.ops)
         if (schedule_.apart(op.id) && contains(schedule_[await.ring].buffers, op.writes.front()))
             note_shared(std::get<Load>(leaves_[op.leaf.index()]->node));
+}
+
+void TensorLowering::lower(const schedule::Await& await, Body& body) {
+    note_awaited(await);
     body.push_back({Run{invoke(member(variable(ring_names_[await.ring.index()]), "wait_filled"),
                                {content_of(await.ring, await.lead)})}});
 }

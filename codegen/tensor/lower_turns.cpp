@@ -128,6 +128,8 @@ void TensorLowering::declare_registers(const schedule::ChunkLoop& loop, bool of_
 /// What a loop's operations bring to shared memory is of the chunk whose range the axis has now.
 void TensorLowering::note_chunk(const schedule::ChunkLoop& loop) {
     for (const Item& item : loop.body) {
+        if (const schedule::Await* await = std::get_if<schedule::Await>(&item.node))
+            note_awaited(*await);
         const OpId* id = std::get_if<OpId>(&item.node);
         if (id == nullptr) continue;
         const schedule::Op& op = schedule_[*id];

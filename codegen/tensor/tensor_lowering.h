@@ -202,6 +202,7 @@ private:
     [[nodiscard]] std::vector<IndexForm> inside_view(
         const Load& load, ElementScope element, std::optional<std::size_t> inside = std::nullopt);
     void note_shared(const Load& load);
+    void note_awaited(const schedule::Await& await);
     [[nodiscard]] Body copy_matrix(const Load& load, const kernel::Expression& tile);
     /// Rows and columns of a matrix, where its elements are in an array.
     struct Gathered {
