@@ -20,7 +20,8 @@
 //                      bits after the largest of 33 addends off each of them, towards zero, and
 //                      off their sum: of numbers of one sign half of that in three of four steps
 //   max, min           the largest e_i
-//   rounding to a type the distance between the roundings of value - e, value and value + e
+//   rounding to a type the distance between the roundings of value - kSafety e, value and value +
+//                      kSafety e, over kSafety
 //   a sum of products whose operands the kernel rounds to a type t (Precision::operands)
 //                      1.5 u_t sqrt(sum of v_i^2) more: with kSafety ten standard deviations where
 //                      one operand is rounded, seven where both are; and 4 h_t sqrt(sum of w_i^2),
@@ -29,9 +30,9 @@
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
 //                      leaves unrounded (Precision::stored)
 //   a comparison, a selected index
-//                      infinite where the operands err and lie within their errors: such elements
-//                      are undecided and counted, not judged; of integers these are exact, and
-//                      so are the literals in them
+//                      infinite where the operands err and lie within kSafety times their errors:
+//                      such elements are undecided and counted, not judged; of integers these are
+//                      exact, and so are the literals in them
 // An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN or an infinity only
 // where the reference has the same. What passes is not judged, but counted, where it says nothing:
 // where both are NaN; where the tolerance is no less than the element and than the root mean square

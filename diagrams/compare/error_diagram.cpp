@@ -260,7 +260,8 @@ private:
         const Expression gap =
             magnitude(apply(Function::Subtract, {select.value, at_own_axes(values)}));
         const Expression near =
-            apply(Function::LessEqual, {gap, plus(error, read_axes(largest, rows))});
+            apply(Function::LessEqual,
+                  {gap, error_bounds::at_most(plus(error, read_axes(largest, rows)))});
         const Expression other =
             apply(Function::NotEqual, {axis_index(select.over), at_own_axes(indices)});
         const Expression doubt =

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "diagrams/check/types.h"
+#include "diagrams/compare.h"
 #include "diagrams/infinity.h"
 #include "diagrams/overloaded.h"
 
@@ -35,6 +36,11 @@ Expression guard(Expression value) {
 
 Expression difference(Expression a, Expression b) {
     return apply(Function::Subtract, {std::move(a), std::move(b)});
+}
+
+/// The bound of what errs by so much at the most.
+Expression in_bounds(Expression most) {
+    return times(number(1 / kSafety), std::move(most));
 }
 
 /// r where the error is r times the size of the value, as of inputs and of products of them.
@@ -131,14 +137,15 @@ struct CallBound {
     }
     [[nodiscard]] Expression floor() const {
         if (exact_arguments()) return zero();
+        const Expression most = at_most(errors[0]);
         const auto floor_of = [](Expression x) { return apply(Function::Floor, {std::move(x)}); };
-        return magnitude(difference(floor_of(plus(arguments[0], errors[0])),
-                                    floor_of(difference(arguments[0], errors[0]))));
+        return in_bounds(magnitude(difference(floor_of(plus(arguments[0], most)),
+                                              floor_of(difference(arguments[0], most)))));
     }
     [[nodiscard]] Expression comparison() const {
         if (exact_arguments()) return zero();
         const Expression gap = magnitude(difference(arguments[0], arguments[1]));
-        const Expression error = plus(errors[0], errors[1]);
+        const Expression error = at_most(plus(errors[0], errors[1]));
         return undecided_if(apply(Function::And, {apply(Function::Greater, {error, zero()}),
                                                   apply(Function::LessEqual, {gap, error})}),
                             zero());
@@ -274,6 +281,10 @@ Expression magnitude(Expression a) {
     return apply(Function::Abs, {std::move(a)});
 }
 
+Expression at_most(Expression error) {
+    return times(number(kSafety), std::move(error));
+}
+
 Expression rounding(double roundoff, Expression value) {
     return times(number(roundoff), guard(magnitude(std::move(value))));
 }
@@ -284,6 +295,7 @@ Expression rounded_error(ElementType type, const Expression& value, const Expres
         return Expression{Convert{type, {std::move(of)}}, {}};
     };
     const Expression center = convert(value);
+    const Expression most = at_most(error);
     // Infinite where the type may overflow; equal infinities are not apart.
     const auto apart = [&](Expression of) {
         const Expression there = convert(std::move(of));
@@ -291,7 +303,8 @@ Expression rounded_error(ElementType type, const Expression& value, const Expres
                       magnitude(difference(there, center)));
     };
     return select(apply(Function::Less, {magnitude(value), number(kInfinity)}),
-                  larger(apart(plus(value, error)), apart(difference(value, error))), zero());
+                  in_bounds(larger(apart(plus(value, most)), apart(difference(value, most)))),
+                  zero());
 }
 
 bool is_integral(const Diagram& diagram, const Expression& expression) {

@@ -24,6 +24,8 @@ struct Bounds {
 [[nodiscard]] Expression times(Expression a, Expression b);
 [[nodiscard]] Expression larger(Expression a, Expression b);
 [[nodiscard]] Expression magnitude(Expression a);
+/// What passes as an error: steps, as roundings and comparisons have, are taken by all of it.
+[[nodiscard]] Expression at_most(Expression error);
 /// roundoff * |value|, 0 where the value is infinite.
 [[nodiscard]] Expression rounding(double roundoff, Expression value);
 /// The error after rounding to a type of a value with error `error`.

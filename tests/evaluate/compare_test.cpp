@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <tuple>
 
 #include "builder.h"
 
@@ -251,6 +252,34 @@ TEST_CASE("compare: a selection within rounding is undecided, a clear one is jud
     CHECK(compare(clear, indices, {{1}, {3}}).ok);
     CHECK_FALSE(compare(clear, indices, {{1}, {1}}).ok);
     CHECK_EQ(compare(clear, indices, {{1}, {3}}).undecided, 0);
+}
+
+TEST_CASE("compare: what may err across a boundary is granted the step behind it") {
+    Builder b;
+    const AxisId n = b.axis("n", 3);
+    const ArrayId left = b.input("X", {n});
+    const ArrayId right = b.input("Y", {n});
+    const ArrayId rounded = b.array("R", {n}, ArrayRole::Output, ElementType::BF16, true);
+    const ArrayId whole = b.array("F", {n}, ArrayRole::Output);
+    const ArrayId chosen = b.array("C", {n}, ArrayRole::Output);
+    const Expression product = b.at(left) * b.at(right);
+    const Expression boundary = napkin::number(1 + 0x1p-8);
+    b.define({rounded}, Map{product});
+    b.define({whole}, Map{apply(Function::Floor, {product - boundary})});
+    b.define({chosen}, Map{apply(Function::Select, {apply(Function::Less, {product, boundary}),
+                                                    napkin::number(5), napkin::number(7)})});
+    // A product errs by 2^-24 and passes with kSafety times that; the boundary lies in between,
+    // nearer and further away.
+    Tensors inputs;
+    inputs[left] = {{3}, {1 + 0x1p-8 - 0x1p-25, 1 + 0x1p-8 - 0x1p-23, 1 + 0x1p-8 - 0x1p-20}};
+    inputs[right] = {{3}, {1, 1, 1}};
+    Reference reference(b.diagram, inputs, {});
+    for (const auto& [array, below, above] :
+         {std::tuple(rounded, 1.0, 1 + 0x1p-7), {whole, -1.0, 0.0}, {chosen, 5.0, 7.0}}) {
+        CHECK(compare(reference, array, {{3}, {below, below, below}}).ok);
+        CHECK(compare(reference, array, {{3}, {above, above, below}}).ok);
+        CHECK_FALSE(compare(reference, array, {{3}, {below, below, above}}).ok);
+    }
 }
 
 TEST_CASE("compare: what is exactly 0 is above 0 nowhere, and judged") {
