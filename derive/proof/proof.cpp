@@ -1,6 +1,7 @@
 #include "derive/proof/proof.h"
 
 #include <algorithm>
+#include <array>
 
 #include "derive/proof/limits.h"
 #include "derive/proof/messages.h"
@@ -85,7 +86,35 @@ std::vector<std::string> Proof::failures() const {
 
 namespace {
 
-Result<Proof> prove_in_limits(const Subject& subject, const ProofOptions& options) {
+/// How much longer axes are made, one after another, where masks hide all of an output.
+constexpr std::array<std::int64_t, 3> kScales = {1, 4, 16};
+
+/// Proves the derivation at the shapes that are chosen for it.
+Result<bool> prove_shapes(const Subject& subject, const ProofOptions& options, Proof& proof) {
+    Result<std::vector<Shape>> shapes = choose_shapes(subject);
+    if (!shapes) return shapes.error();
+    proof.shapes.clear();
+    proof.fixed = sizes_that_count(subject, *shapes);
+    for (Shape& shape : *shapes) {
+        Result<TileProgram> small = expand(shape.state);
+        if (!small) return small.error();
+        ProgramProof found = prove_program(shape.plain, shape.state.diagram, *small, options);
+        proof.shapes.push_back({std::move(shape), std::move(*small), std::move(found)});
+    }
+    return true;
+}
+
+/// Whether masks hide all of an output.
+bool hides_an_output(const Proof& proof) {
+    return std::any_of(proof.shapes.begin(), proof.shapes.end(), [](const ProvedShape& each) {
+        const std::vector<Identity>& all = each.proof.identities;
+        return std::any_of(all.begin(), all.end(), [](const Identity& identity) {
+            return identity.elements > 0 && identity.unclaimed == identity.elements;
+        });
+    });
+}
+
+Result<Proof> prove_in_limits(Subject subject, const ProofOptions& options) {
     Proof proof;
     proof.options = options;
     const Sizes given = subject.given();
@@ -100,14 +129,14 @@ Result<Proof> prove_in_limits(const Subject& subject, const ProofOptions& option
     proof.state = std::move(state).value();
     proof.program = std::move(program).value();
     proof.safety = check_safety(proof.state.diagram, proof.program, kRealInputs);
-    Result<std::vector<Shape>> shapes = choose_shapes(subject);
-    if (!shapes) return shapes.error();
-    proof.fixed = sizes_that_count(subject, *shapes);
-    for (Shape& shape : *shapes) {
-        Result<TileProgram> small = expand(shape.state);
-        if (!small) return small.error();
-        ProgramProof found = prove_program(shape.plain, shape.state.diagram, *small, options);
-        proof.shapes.push_back({std::move(shape), std::move(*small), std::move(found)});
+    for (const std::int64_t scale : kScales) {
+        subject.scale = scale;
+        Proof longer = proof;
+        const Result<bool> proved = prove_shapes(subject, options, longer);
+        if (!proved && scale == 1) return proved.error();
+        if (!proved) break;
+        proof = std::move(longer);
+        if (!hides_an_output(proof)) break;
     }
     return proof;
 }

@@ -130,7 +130,7 @@ namespace {
 class ShapeMaker {
 public:
     ShapeMaker(const Subject& subject, const Diagram& original)
-        : subject_(subject), original_(original), small_(original, subject.fixed) {
+        : subject_(subject), original_(original), small_(original, subject.fixed, subject.scale) {
         for (const Command& command : subject.commands)
             if (command.rule != "set") commands_.push_back(command);
     }

@@ -28,6 +28,8 @@ struct Subject {
     std::vector<Command> commands;
     Sizes fixed;       ///< sizes that the shapes keep; these axes keep the derivation's tile sizes
     Sizes sizes = {};  ///< others than the file's, of the derivation but not of the shapes
+    /// How much longer than they would be axes are that masks compare.
+    std::int64_t scale = 1;
 
     /// The sizes that the derivation is replayed at.
     [[nodiscard]] Sizes given() const;

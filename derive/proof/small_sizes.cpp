@@ -83,6 +83,24 @@ private:
     std::vector<std::pair<std::string, Formula>> found_;
 };
 
+/// Axes with sizes of their own whose indices conditions hold.
+std::set<std::string> compared_axes(const Diagram& diagram) {
+    std::set<std::string> axes;
+    const auto note = [&](const Expression& part) {
+        if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
+            for (const Symbol symbol : symbols_of(diagram[index->axis].size))
+                axes.insert(diagram[symbol.axis].name);
+    };
+    for (const Statement& statement : diagram.statements)
+        for (const Expression* expression : expressions_of(statement))
+            walk(*expression, [&](const Expression& part) {
+                const Apply* call = std::get_if<Apply>(&part.node);
+                if (call != nullptr && call->function == Function::Select)
+                    walk(call->arguments[0], note);
+            });
+    return axes;
+}
+
 /// The value at these sizes of base axes; none where it is no positive integer or depends on more.
 std::optional<std::int64_t> value_at(const Diagram& diagram, const Formula& formula,
                                      const Sizes& sizes) {
@@ -99,8 +117,12 @@ std::optional<std::int64_t> value_at(const Diagram& diagram, const Formula& form
 
 }  // namespace
 
-SmallSizes::SmallSizes(const Diagram& original, const Sizes& fixed)
-    : original_(original), fixed_(fixed), groups_(GroupCollector(original).run()) {}
+SmallSizes::SmallSizes(const Diagram& original, const Sizes& fixed, std::int64_t scale)
+    : original_(original),
+      fixed_(fixed),
+      scale_(scale),
+      compared_(compared_axes(original)),
+      groups_(GroupCollector(original).run()) {}
 
 bool SmallSizes::is_grouped(const std::string& axis) const {
     return std::any_of(groups_.begin(), groups_.end(),
@@ -124,8 +146,11 @@ Sizes SmallSizes::from_ladder(std::size_t ladder) const {
     std::stable_sort(axes.begin(), axes.end(),
                      [](const Axis* a, const Axis* b) { return a->extent < b->extent; });
     const Ladder& steps = kLadders[ladder];
-    for (std::size_t i = 0; i < axes.size(); ++i)
-        sizes[axes[i]->name] = std::min(axes[i]->extent, steps[std::min(i, steps.size() - 1)]);
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const std::int64_t scale = compared_.contains(axes[i]->name) ? scale_ : 1;
+        sizes[axes[i]->name] =
+            std::min(axes[i]->extent, scale * steps[std::min(i, steps.size() - 1)]);
+    }
     return sizes;
 }
 
@@ -159,7 +184,8 @@ Sizes SmallSizes::in_groups(Sizes sizes, Groups groups) const {
 std::vector<SmallSizes::Candidate> SmallSizes::candidates() const {
     std::vector<Candidate> candidates;
     const auto add = [&](std::size_t ladder, Groups groups, double most_places) {
-        candidates.push_back({in_groups(from_ladder(ladder), groups), most_places});
+        const auto scale = static_cast<double>(scale_);
+        candidates.push_back({in_groups(from_ladder(ladder), groups), most_places * scale * scale});
     };
     const std::size_t last = kSmallest;
     if (!groups_.empty()) {

@@ -5,9 +5,12 @@
 // groups and a ragged one; where the diagram does not allow that, a multiple of the group. Where
 // other numbers of the diagram tie sizes, as in `Q[x, d + 64]`, axes become smaller one by one as
 // long as the diagram is well formed.
+//
+// A mask may hide everything where axes are short (`x >= q + 90`): then they are tried longer.
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,8 +21,9 @@ namespace napkin::proof {
 
 class SmallSizes {
 public:
-    /// `original` as the derivation has it; `fixed` are sizes to keep.
-    SmallSizes(const Diagram& original, const Sizes& fixed);
+    /// `original` as the derivation has it; `fixed` are sizes to keep. Axes in conditions are
+    /// `scale` times as long as others would be.
+    SmallSizes(const Diagram& original, const Sizes& fixed, std::int64_t scale);
 
     /// Sizes to try in turn, with the most places that statements should visit together there.
     struct Candidate {
@@ -40,6 +44,8 @@ private:
 
     const Diagram& original_;
     const Sizes& fixed_;
+    std::int64_t scale_;
+    std::set<std::string> compared_;                       ///< axes in conditions
     std::vector<std::pair<std::string, Formula>> groups_;  ///< axes with what divides them
 };
 

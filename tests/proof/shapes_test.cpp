@@ -50,6 +50,28 @@ constexpr const char* kPaged = R"(diagram paged {
 
 }  // namespace
 
+TEST_CASE("shapes: axes are longer where a mask hides everything from short ones") {
+    for (const char* mask :
+         {"x >= q + 90", "q - x >= 64", "x >= 40 and x < 60", "q >= 100 or x < 0"})
+        for (const char* derivation :
+             {"fuse all\ngroup q by 64\nstream x by 32", "fuse all\nsplit-stream x by 64"}) {
+            CAPTURE(mask);
+            CAPTURE(derivation);
+            const std::string hidden =
+                std::string(
+                    "diagram hidden { axis q = 512, x = 512, d = 64\n input Q[q, d], K[x, "
+                    "d], V[x, d] : bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n P[q, x] = "
+                    "softmax[x](if ") +
+                mask + " then S[q, x] else -inf)\n output O[q, d] = sum(x) P[q, x] * V[x, d] }";
+            CHECK_EQ(wrong_with(hidden, derivation), "");
+        }
+    // Where nothing is visible at any size, it is said.
+    CHECK_NE(wrong_with("diagram none { axis q = 512, x = 512\n input S[q, x]\n output Y[q] = "
+                        "logsumexp[x](if q // 8 == x // 8 and x >= q + 9 then S[q, x] else -inf) }",
+                        ""),
+             "");
+}
+
 TEST_CASE("shapes: axes that are divided have two groups or more, whatever the tiles") {
     for (const char* derivation :
          {"", "group m by 128\ngroup n by 128\nstream k by 64", "stream k by 128", "stream k by 32",
