@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "diagrams/checked.h"
+#include "diagrams/contains.h"
 #include "diagrams/index/closed_form.h"
 #include "diagrams/index/isl.h"
 #include "diagrams/index/quasi_affine.h"
@@ -31,14 +32,11 @@ bool is_small(const Set& set) {
 struct Mask::Parts {
     enum class Kind { Free, Fixed, Ranged };
 
-    Parts(const std::vector<Axis>& known, const std::vector<Expression>& all,
-          const Elements& elements)
+    Parts(const std::vector<Axis>& known, std::vector<Expression> all, const Elements& elements)
         : axes(known),
-          conditions(all),
+          conjuncts(std::move(all)),
           context(kMostMaskOperations),
           translator(context, axes, elements) {
-        for (const Expression& condition : conditions)
-            for (Expression& part : conjuncts_of(condition)) conjuncts.push_back(std::move(part));
         for (const Expression& conjunct : conjuncts) {
             held.push_back(translator.condition(conjunct, true));
             failed.push_back(translator.condition(conjunct, false));
@@ -160,10 +158,9 @@ struct Mask::Parts {
                                                bool from_zero);
 
     std::vector<Axis> axes;
-    std::vector<Expression> conditions;
+    std::vector<Expression> conjuncts;
     Context context;
     Translator translator;
-    std::vector<Expression> conjuncts;
     std::vector<Set> held;        // where each conjunct holds
     std::vector<Set> failed;      // and where it does not
     std::vector<Kind> kinds;      // of coordinates
@@ -247,18 +244,23 @@ std::optional<Chunks> Mask::Parts::chunks(std::size_t streamed, std::int64_t siz
 
 /// Answers depend on nothing else, and search asks about the same few masks for every schedule.
 std::shared_ptr<Mask::Parts> Mask::shared(const std::vector<Axis>& axes,
-                                          const std::vector<Expression>& conditions) {
+                                          std::vector<Expression> conjuncts) {
     thread_local std::deque<std::shared_ptr<Parts>> latest;
     for (const std::shared_ptr<Parts>& each : latest)
-        if (each->conditions == conditions && each->axes == axes) return each;
+        if (each->conjuncts == conjuncts && each->axes == axes) return each;
     if (latest.size() >= kMostShared) latest.pop_back();
-    return latest.emplace_front(std::make_shared<Parts>(axes, conditions, Elements{}));
+    return latest.emplace_front(std::make_shared<Parts>(axes, std::move(conjuncts), Elements{}));
 }
 
 Mask::Mask(const std::vector<Axis>& axes, const std::vector<Expression>& conditions,
-           const Elements& elements)
-    : parts_(elements ? std::make_shared<Parts>(axes, conditions, elements)
-                      : shared(axes, conditions)) {}
+           const Elements& elements) {
+    std::vector<Expression> conjuncts;
+    for (const Expression& condition : conditions)
+        for (Expression& part : conjuncts_of(condition))
+            if (!contains(conjuncts, part)) conjuncts.push_back(std::move(part));
+    parts_ = elements ? std::make_shared<Parts>(axes, std::move(conjuncts), elements)
+                      : shared(axes, std::move(conjuncts));
+}
 Mask::Mask(Mask&&) noexcept = default;
 Mask::~Mask() = default;
 

@@ -98,7 +98,7 @@ public:
 private:
     struct Parts;
     [[nodiscard]] static std::shared_ptr<Parts> shared(const std::vector<Axis>& axes,
-                                                       const std::vector<Expression>& conditions);
+                                                       std::vector<Expression> conjuncts);
     std::shared_ptr<Parts> parts_;
 };
 
