@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/contains.h"
 #include "schedule/gauge_degree.h"
 
 namespace napkin::schedule {
@@ -291,25 +292,55 @@ private:
     std::string why_;
 };
 
-bool contains(const std::vector<LeafId>& list, LeafId leaf) {
-    return std::find(list.begin(), list.end(), leaf) != list.end();
-}
-
 Refusal refusal(const std::string& gauge, std::string reason) {
     return {std::move(reason), "leave it out, and every chunk is taken in",
             SettingName{"stale", gauge}};
 }
 
-/// Whether the operations of a gauge's leaves follow each other wherever the first one stands.
-bool follow(const Program& program, const Body& body, const StaleGauge& gauge) {
+bool is_own(const StaleGauge& gauge, LeafId leaf) {
+    return gauge.take == leaf || contains(gauge.repairs, leaf) || contains(gauge.weights, leaf) ||
+           contains(gauge.sums, leaf);
+}
+
+bool is_member(const StaleGauge& gauge, LeafId leaf) {
+    return gauge.take == leaf || contains(gauge.members, leaf);
+}
+
+/// Of gauges that stand among each other each with what is its own; none where something else
+/// stands there too.
+std::optional<std::vector<StaleGauge>> parted(const std::vector<StaleGauge>& all) {
+    std::vector<StaleGauge> result = all;
+    for (StaleGauge& gauge : result)
+        for (const StaleGauge& other : all) {
+            if (other.take == gauge.take ||
+                (!is_member(gauge, other.take) && !is_member(other, gauge.take)))
+                continue;
+            const auto not_here = [&](LeafId leaf) { return is_own(other, leaf); };
+            std::erase_if(gauge.members, not_here);
+            std::erase_if(gauge.beside, not_here);
+            if (!gauge.beside.empty()) return std::nullopt;
+        }
+    return result;
+}
+
+/// Whether the operations of a gauge's leaves follow each other wherever the first one stands, but
+/// for those of other gauges.
+bool follow(const Program& program, const Body& body, const Plan& plan, const StaleGauge& gauge) {
+    const auto is_of_another = [&](LeafId leaf) {
+        return std::any_of(plan.stale.begin(), plan.stale.end(), [&](const StaleGauge& other) {
+            return other.take != gauge.take && is_own(other, leaf);
+        });
+    };
     for (std::size_t i = 0; i < body.size(); ++i) {
         if (const ChunkLoop* loop = std::get_if<ChunkLoop>(&body[i].node))
-            if (!follow(program, loop->body, gauge)) return false;
+            if (!follow(program, loop->body, plan, gauge)) return false;
         const OpId* take = std::get_if<OpId>(&body[i].node);
         if (take == nullptr || program[*take].leaf != gauge.take) continue;
-        for (const LeafId member : gauge.members) {
-            const OpId* op = ++i < body.size() ? std::get_if<OpId>(&body[i].node) : nullptr;
-            if (op == nullptr || program[*op].leaf != member) return false;
+        for (std::size_t at = i, member = 0; member < gauge.members.size();) {
+            const OpId* op = ++at < body.size() ? std::get_if<OpId>(&body[at].node) : nullptr;
+            if (op == nullptr) return false;
+            if (is_of_another(program[*op].leaf)) continue;
+            if (program[*op].leaf != gauge.members[member++]) return false;
         }
     }
     return true;
@@ -337,7 +368,9 @@ std::variant<std::vector<StaleGauge>, Refusal> stale_gauges(const RegionProgram&
         if (StaleGauge* made = std::get_if<StaleGauge>(&found)) {
             made->name = name;
             stale.push_back(std::move(*made));
-            continue;
+            if (parted(stale)) continue;
+            stale.pop_back();
+            found = "what is relative to it stands among what is relative to another maximum";
         }
         const bool by_name = wanted.stale.contains(name);
         why = refusal(by_name ? name : "", std::get<std::string>(std::move(found)));
@@ -345,14 +378,14 @@ std::variant<std::vector<StaleGauge>, Refusal> stale_gauges(const RegionProgram&
     }
     // Asked of all: those that can be are.
     if (stale.empty() && why) return *why;
-    return stale;
+    return *parted(stale);
 }
 
 std::optional<Refusal> why_not_stale(const Program& program, const Plan& plan,
                                      const RegionSchedule& wanted) {
     for (const StaleGauge& gauge : plan.stale) {
         const std::string name = wanted.stale.contains(gauge.name) ? gauge.name : "";
-        if (!follow(program, program.body, gauge))
+        if (!follow(program, program.body, plan, gauge))
             return refusal(name, "its chunk waits for something between what is relative to it");
         for (const LeafId product : gauge.products)
             if (std::none_of(program.ops.begin(), program.ops.end(), [&](const Op& op) {

@@ -47,6 +47,17 @@ std::vector<TensorWorkload> stale_workloads() {
          {},
          "fuse all\ngroup i by 8\ngroup j by 16\nstream u by 4\nstream v by 8\n"
          "schedule stale = true"});
+    for (const char* steps : {"", "distribute O as A, B\n"})
+        list.push_back(
+            {"two maxima, what is relative to one among what is relative to the other",
+             "diagram difference { axis q = 130, x = 200, d = 32, e = 32\n input A[q, d], B[q, d], "
+             "K[x, d], L[x, d], V[x, e] : bf16\n S[q, x] = sum(d) A[q, d] * K[x, d] * 0.2\n "
+             "T[q, x] = sum(d) B[q, d] * L[x, d] + x * 3\n P[q, x] = softmax[x](if x <= q + 70 "
+             "then S[q, x] else -inf)\n R[q, x] = softmax[x](if x <= q + 70 then T[q, x] else "
+             "-inf)\n output O[q, e] : bf16 = sum(x) (P[q, x] - 0.3 * R[q, x]) * V[x, e] }",
+             {},
+             std::string("fuse all\n") + steps +
+                 "group q by 128\nstream x by 32\nschedule stale = true"});
     list.push_back(
         {"sums alone, of chunks that are streamed themselves",
          "diagram loss { axis n = 130, v = 200, d = 96\n input H[n, d], W[v, d] : bf16\n"
