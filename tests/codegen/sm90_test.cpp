@@ -218,12 +218,13 @@ std::vector<TensorWorkload> workloads() {
              {},
              tiles});
     list.push_back({"a norm of 8 bits before weights of 4 bits, read ahead and in their turn",
-                    "diagram mm { axis m = 5, n = 152, k = 160\n axis g = k // 32\n input A[m, k] "
-                    ": e4m3, B[n, k] : i4, s[n, g] : f32\n N[m, k] = (A[m, k] - mean[k](A[m, k])) "
-                    "* s[0, 0]\n output C[m, n] : bf16 = sum(k) N[m, k] * B[n, k] * s[n, k // 32] "
-                    "}",
+                    "diagram mm { axis m = 5, n = 128, k = 64\n axis g = k // 16\n input A[m, k] : "
+                    "e4m3, B[n, k] : i4, s[n, g] : f32, Z[m, n] : bf16\n"
+                    "N[m, k] = layernorm[k](A[m, k], 1, 0, 0.001)\n"
+                    "Y[m, n] = sum(k) N[m, k] * B[n, k] * s[n, k // 16]\n"
+                    "output C[m, n] : f32 = gelu(Y[m, n]) + Z[m, n] }",
                     {},
-                    "fuse all\ngroup n by 128\nstream k by 32"});
+                    "fuse all\ngroup m by 64\ngroup n by 128\nstream k by 64"});
     const std::string tiles = "fuse all\ngroup q by 64\nstream x by 64";
     const std::string causal = "if x <= q + size(x) - size(q) then S[q, x] else -inf";
     list.push_back(attention("attention", "S[q, x]", "", {}, tiles));

@@ -47,7 +47,7 @@ std::vector<TensorWorkload> stale_workloads() {
          {},
          "fuse all\ngroup i by 8\ngroup j by 16\nstream u by 4\nstream v by 8\n"
          "schedule stale = true"});
-    for (const char* steps : {"", "distribute O as A, B\n"})
+    for (const char* steps : {"", "distribute O\n"})
         list.push_back(
             {"two maxima, what is relative to one among what is relative to the other",
              "diagram difference { axis q = 130, x = 200, d = 32, e = 32\n input A[q, d], B[q, d], "
