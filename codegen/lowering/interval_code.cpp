@@ -1,6 +1,7 @@
 #include "codegen/lowering/interval_code.h"
 
 #include <algorithm>
+#include <set>
 
 #include "codegen/expression_text.h"
 
@@ -269,9 +270,22 @@ std::vector<IntervalCode> IntervalPrinter::ends_of(const index::Mask& mask) cons
     return ends;
 }
 
+/// Of arrays all of whose elements in the conditions have ends.
 index::Mask IntervalPrinter::mask_of(const std::vector<Expression>& conditions) const {
+    std::set<ArrayId> unknown;
+    for (const Expression& condition : conditions)
+        walk(condition, [&](const Expression& part) {
+            const Read* element = std::get_if<Read>(&part.node);
+            if (element != nullptr && elements_ && !elements_(*element))
+                unknown.insert(element->array);
+        });
     index::Elements known;
-    if (elements_) known = [](ArrayId) { return index::ElementRange{}; };
+    if (elements_)
+        known = [unknown =
+                     std::move(unknown)](ArrayId array) -> std::optional<index::ElementRange> {
+            if (unknown.contains(array)) return std::nullopt;
+            return index::ElementRange{};
+        };
     return {axes_, conditions, known};
 }
 
