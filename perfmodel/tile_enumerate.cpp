@@ -42,8 +42,7 @@ public:
             if (!is_axis(*dimension)) return std::nullopt;
         const index::Mask& mask = masks_.of(conditions);
         if (!mask.is_exact()) return std::nullopt;  // more is visited
-        index::BoxCounter counter(axes_, mask, tilings);
-        return sum(counter, {}, 0).value;
+        return sum(masks_.counter(mask, tilings), {}, 0).value;
     }
 
 private:
@@ -175,6 +174,15 @@ private:
 };
 
 }  // namespace
+
+index::BoxCounter& KnownMasks::counter(const index::Mask& mask,
+                                       const std::vector<index::Tiling>& tilings) {
+    for (const Counter& known : counters_)
+        if (known.mask == &mask && known.tilings == tilings) return *known.counter;
+    counters_.push_back(
+        {&mask, tilings, std::make_unique<index::BoxCounter>(axes_, mask, tilings)});
+    return *counters_.back().counter;
+}
 
 const index::Mask& KnownMasks::of(const std::vector<Expression>& conditions) {
     for (const auto& [known, mask] : known_)

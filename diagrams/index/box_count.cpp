@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <unordered_map>
 
 #include "diagrams/checked.h"
 #include "diagrams/contains.h"
@@ -26,6 +27,17 @@ std::int64_t first_part(std::int64_t count, const std::vector<std::int64_t>& uni
 }
 
 }  // namespace
+
+struct SignatureHash {
+    std::size_t operator()(const Signature& signature) const {
+        std::uint64_t hash = signature.size();
+        for (const std::int64_t each : signature) {
+            hash = (hash ^ static_cast<std::uint64_t>(each)) * 0x9e3779b97f4a7c15U;
+            hash ^= hash >> 32U;
+        }
+        return hash;
+    }
+};
 
 /// The conditions about some axes, with what was counted.
 class CountedForms {
@@ -62,7 +74,7 @@ private:
     const std::vector<Tiling>& tilings_;
     std::map<std::size_t, std::vector<std::int64_t>> between_;  // lengths of whole tiles, by axis
     std::vector<std::int64_t> values_;
-    std::map<Signature, BoxCounts> known_;
+    std::unordered_map<Signature, BoxCounts, SignatureHash> known_;
     std::size_t steps_ = 0;
 };
 

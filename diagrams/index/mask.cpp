@@ -48,6 +48,7 @@ struct Mask::Parts {
             whole.push_back(bounds(axes, parameter, {}).value_or(kAny64));
         }
         assume_ends();
+        drop_what_always_holds();
     }
 
     [[nodiscard]] const std::vector<Expression>& coordinates() const {
@@ -103,6 +104,21 @@ struct Mask::Parts {
                 ends = both(ends, both(at_most(translator.constant(0), low(c)),
                                        below(high(c), translator.size(index->axis))));
         }
+    }
+
+    /// Indices are in their axes: what that says of conditions need not be projected.
+    void drop_what_always_holds() {
+        Set inside = translator.everything();
+        for (std::size_t c = 0; c < kinds.size(); ++c)
+            if (const AxisIndex* index = std::get_if<AxisIndex>(&coordinates()[c].node))
+                inside = both(inside, both(at_most(translator.constant(0), coordinate(c)),
+                                           below(coordinate(c), translator.size(index->axis))));
+        for (std::vector<Set>* sets : {&held, &failed})
+            for (Set& set : *sets) {
+                context.begin();
+                Set rest(isl_set_gist(set.copy(), inside.copy()));
+                if (rest) set = std::move(rest);
+            }
     }
 
     /// The boxes in which the set has a point; null where that takes too long.
