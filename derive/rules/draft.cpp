@@ -76,6 +76,11 @@ ArrayId Draft::add_array(const std::string& name, std::vector<AxisId> axes, Span
     return add_array(std::move(array));
 }
 
+ArrayId Draft::add_part(const std::string& name, std::vector<AxisId> axes, const Array& whole) {
+    return add_array(name, std::move(axes), whole.span,
+                     is_floating(whole.type) ? ElementType::F32 : whole.type);
+}
+
 AxisId Draft::add_axis(Axis axis) {
     diagram.axes.push_back(std::move(axis));
     return AxisId{static_cast<std::uint32_t>(diagram.axes.size() - 1)};

@@ -29,6 +29,8 @@ public:
     /// An intermediate of the given axes, in memory order.
     ArrayId add_array(const std::string& name, std::vector<AxisId> axes, Span span,
                       ElementType type = ElementType::F32);
+    /// One that goes into `whole`, whose rounding it does not take part in.
+    ArrayId add_part(const std::string& name, std::vector<AxisId> axes, const Array& whole);
     AxisId add_axis(Axis axis);
     /// Another axis of the same size.
     AxisId add_alias(AxisId axis);

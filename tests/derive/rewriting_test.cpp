@@ -249,6 +249,19 @@ constexpr const char* kNormed = R"(diagram normed {
   output V[n, c] = sum(d) R[n, d] * W[d, c]
 })";
 
+TEST_CASE("distribute, commute: what goes into an array that is rounded is not rounded itself") {
+    const Diagram diagram = load(
+        "diagram parts { axis m = 4, a = 6, c = 5\n input X[m, a], W[c, a], b[a] : bf16\n"
+        "T[m, a] = sum(c) X[m, a] * W[c, a]\n output Z[m] : bf16 = sum(a) T[m, a]\n"
+        "output Y[m, c] : bf16 = sum(a) (X[m, a] + b[a]) * W[c, a] }");
+    for (const char* steps : {"distribute Y", "commute a, c in Z"}) {
+        const State state = derive(diagram, steps);
+        CHECK_GT(state.diagram.arrays.size(), diagram.arrays.size());
+        for (std::size_t i = diagram.arrays.size(); i < state.diagram.arrays.size(); ++i)
+            CHECK_EQ(state.diagram.arrays[i].type, ElementType::F32);
+    }
+}
+
 TEST_CASE("distribute: opens a map that is a sum, and what lacks the rows is computed once") {
     const std::string apart = "distribute Y as A, B\nunfuse Y\nfuse A, Y\n";
     check_derivations(kNormed,
