@@ -156,9 +156,10 @@ void Planner::collect_load(const Load& load, const Loop* loop) {
     const Variable& variable = region_.variables[load.target.index()];
     if (load.source || variable.level != Level::Block) return refuse_levels();
     loads_[load.target] = {&load, loop};
+    // What is read at an index and beside it reaches further than the axis.
     for (std::size_t d = 0; d < load.index.size(); ++d)
-        for (const Expression& index : load.index[d])
-            if (const AxisIndex* axis = std::get_if<AxisIndex>(&index.node))
+        if (load.index[d].size() == 1)
+            if (const AxisIndex* axis = std::get_if<AxisIndex>(&load.index[d].front().node))
                 widen(axis->axis, variable.capacity_extent[d]);
 }
 
@@ -281,10 +282,14 @@ void Planner::choose_staged() {
             plan_.staged.insert(array);
 }
 
-/// Matrices along the row axis hold the rows of all warps.
+/// Matrices along the row axis hold the rows of all warps, and along the axis of a vector as many
+/// as the vector, whose elements are made of theirs.
 void Planner::extend_rows() {
-    if (!plan_.row) return;
-    const std::int64_t rows = plan_.rows_of_warp * plan_.warps_down;
+    std::map<AxisId, std::int64_t> least;
+    for (const auto& [variable, tile] : plan_.tiles)
+        if (tile.home == Home::Shared) least[*tile.column] = vector_extent(plan_, *tile.column);
+    if (plan_.row)
+        least[*plan_.row] = std::max(least[*plan_.row], plan_.rows_of_warp * plan_.warps_down);
     for (auto& [variable, tile] : plan_.tiles) {
         if (tile.home != Home::Matrix) continue;
         const auto load = loads_.find(variable);
@@ -293,8 +298,10 @@ void Planner::extend_rows() {
             return load == loads_.end() ? own[dimension]
                                         : *axes_of_load(*load->second.load)[dimension];
         };
-        if (axis(tile.row_dimension) == *plan_.row) tile.rows = rows;
-        if (axis(tile.column_dimension) == *plan_.row) tile.columns = rows;
+        if (const auto rows = least.find(axis(tile.row_dimension)); rows != least.end())
+            tile.rows = std::max(tile.rows, rows->second);
+        if (const auto columns = least.find(axis(tile.column_dimension)); columns != least.end())
+            tile.columns = std::max(tile.columns, columns->second);
     }
 }
 

@@ -232,6 +232,20 @@ std::vector<TensorWorkload> attention_workloads() {
          "P[q, x] = exp(M[q, x] - L[q])\noutput O[q, e] : bf16 = sum(x) P[q, x] * V[x, e] }",
          {},
          "fuse S, M\nfuse P, O\ngroup q by 16 at l1 in O"},
+        {"attention, biases read at an index and beside it",
+         "diagram attention { axis q = 40, x = 96, d = 32\n axis after = x + 1, late = q + 2\n"
+         "input Q[q, d], K[x, d], V[x, d] : bf16\n input b[after], c[late] : f32\n"
+         "S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d)) + b[x] * b[x + 1] + c[q + 1] - c[q]\n"
+         "P[q, x] = softmax[x](S[q, x])\noutput O[q, d] : bf16 = sum(x) P[q, x] * V[x, d] }",
+         {},
+         kTiles},
+        {"attention, queries and keys beside each other",
+         "diagram attention { axis q = 40, x = 96, d = 32\n axis after = x + 1, late = q + 2\n"
+         "input Q[late, d], K[after, d], V[x, d] : bf16\n"
+         "S[q, x] = sum(d) (Q[q, d] + Q[q + 2, d]) * (K[x, d] - K[x + 1, d]) * rsqrt(size(d))\n"
+         "P[q, x] = softmax[x](S[q, x])\noutput O[q, d] : bf16 = sum(x) P[q, x] * V[x, d] }",
+         {},
+         kTiles},
         {"attention, nothing visible at all",
          plain("if x < len[b] then S[q, x] else -inf", "bf16", "input len[b] : i32",
                "weave b = 4, h = 1"),

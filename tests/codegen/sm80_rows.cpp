@@ -41,6 +41,13 @@ std::vector<TensorWorkload> row_workloads() {
          "output Y[m, n] : f32 = sum(k) X[m, k] * (W[n, k] - 1) * s[n, k // 16] }",
          {},
          "group m by 1\ngroup n by 1\nstream k by 64"},
+        {"row, a vector that is padded further than the rows it is made of",
+         "diagram linear { axis q = 33, x = 200, d = 8, e = 64\n input Q[q, d], K[x, d], V[x, e] : "
+         "f16\n S[q, x] = sum(d) Q[q, d] * K[x, d]\n A[q, x] = if x <= q then S[q, x] else 0\n"
+         "l[q] = sum(x) A[q, x]\n output O[q, e] : f16 = sum(x) A[q, x] * V[x, e] / (abs(l[q]) + "
+         "1) }",
+         {},
+         "fuse all\nstream d by 1"},
         {"row, i4 of an odd length",
          "diagram packed { axis n = 7, k = 21\n input W[n, k] : i4, s[k] : f16\n"
          "output Y[n, k] : f16 = W[n, k] * s[k]\n output A[n] : f32 = max(k) W[n, k] * s[k] }",
