@@ -256,9 +256,13 @@ TEST_CASE("distribute, commute: what goes into an array that is rounded is not r
         "output Y[m, c] : bf16 = sum(a) (X[m, a] + b[a]) * W[c, a] }");
     for (const char* steps : {"distribute Y", "commute a, c in Z"}) {
         const State state = derive(diagram, steps);
-        CHECK_GT(state.diagram.arrays.size(), diagram.arrays.size());
-        for (std::size_t i = diagram.arrays.size(); i < state.diagram.arrays.size(); ++i)
-            CHECK_EQ(state.diagram.arrays[i].type, ElementType::F32);
+        int made = 0;
+        for (const Array& array : state.diagram.arrays) {
+            if (find_array(diagram, array.name)) continue;
+            CHECK_EQ(array.type, ElementType::F32);
+            ++made;
+        }
+        CHECK_GT(made, 0);
     }
 }
 
