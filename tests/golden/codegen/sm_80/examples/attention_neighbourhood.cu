@@ -127,9 +127,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         });
     };
     const auto whole_u = [&](int u0) {
-        const bool part = (49 <= u0 || 53 <= i0 || i0 <= u0) && (49 <= u0 || i0 <= 49);
-        const bool part_2 = (u0 <= 5 || u0 <= i0 + 2) && (u0 <= 5 || 3 <= i0);
-        return part && part_2 && (53 <= j0 && j0 <= 45) && (52 <= j0 && 3 <= j0);
+        const bool part = (49 <= u0 || i0 <= 49) && (53 <= i0 || i0 <= u0 || 49 <= u0);
+        const bool part_2 = (u0 <= 5 || 3 <= i0) && (u0 <= i0 + 2 || u0 <= 5);
+        return part && part_2 && (j0 <= 45 && 53 <= j0) && (3 <= j0 && 52 <= j0);
     };
     const auto chunk_u = [&](int u0, int stage, auto tested) NK_INLINE {
         const bool kTested = tested.value;
