@@ -191,8 +191,10 @@ std::string ranking(const std::vector<Recorded>& rows, const Machine& machine) {
 
 }  // namespace
 
-std::string table(const std::vector<Recorded>& rows, const Machine& machine) {
-    std::string text =
+std::string table(const Records& records, const Machine& machine) {
+    const std::vector<Recorded>& rows = records.rows;
+    std::string text = fmt::format("{} rows, {} struck\n\n", rows.size(), records.struck);
+    text +=
         "| | held out: rows | median | p90 | inside | fitted: rows | median | p90 | inside |\n"
         "|---|---|---|---|---|---|---|---|---|\n";
     const auto cells = [](const Errors& errors) {

@@ -11,9 +11,9 @@ TEST_CASE("times of an H200 beside the recorded ones") {
     SourceMap sources;
     const Result<Machine> machine = load_machine(sources, "H200");
     REQUIRE(machine.has_value());
-    const std::vector<test::Recorded> rows = test::recorded_on_h200();
-    REQUIRE_GT(rows.size(), 60);
-    test::check_golden("perfmodel/judged-h200.md", test::table(rows, *machine));
+    const test::Records records = test::recorded_on("h200");
+    REQUIRE_GT(records.rows.size(), 60);
+    test::check_golden("perfmodel/judged-h200.md", test::table(records, *machine));
 }
 
 }  // namespace
