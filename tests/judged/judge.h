@@ -22,6 +22,9 @@ struct Errors {
 /// The table of all groups, and the worst ten, as Markdown.
 [[nodiscard]] std::string table(const Records& records, const Machine& machine);
 
+/// Predicted times over measured ones, a letter a row, as SVG.
+[[nodiscard]] std::string scatter(const Records& records, const Machine& machine);
+
 /// Every row, a line each, fields between tabs: group, held out or fitted, measured, predicted and
 /// error, what was measured, and blocks of each kernel that a processor holds.
 [[nodiscard]] std::string row_list(const std::vector<Recorded>& rows, const Machine& machine);

@@ -1,6 +1,6 @@
-// napkin_judge [--on h100] [--rows | --fit]: the model's times beside those recorded on a machine,
-// an H200 unless said; every one with --rows; with --fit also figures that fit the half that is not
-// held out.
+// napkin_judge [--on h100] [--rows | --plot | --fit]: the model's times beside those recorded on a
+// machine, an H200 unless said; every one with --rows, drawn with --plot; with --fit also figures
+// that fit the half that is not held out.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -25,6 +25,10 @@ int main(int count, char** arguments) {
     }
     if (option == "--rows") {
         std::cout << test::row_list(records.rows, *machine);
+        return 0;
+    }
+    if (option == "--plot") {
+        std::cout << test::scatter(records, *machine);
         return 0;
     }
     std::cout << test::table(records, *machine);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "derive/tile_program.h"
@@ -151,10 +152,12 @@ std::vector<std::filesystem::path> files_ending(const std::string& ending) {
 /// sizes are those of a rule; what a rule does not say may be anything.
 class Strikes {
 public:
-    Strikes() : rules_(lines_of(std::filesystem::path(NAPKIN_RESULTS_DIR) / "struck.jsonl")) {}
+    Strikes() : rules_(lines_of(std::filesystem::path(NAPKIN_RESULTS_DIR) / "struck.jsonl")) {
+        for (std::size_t i = 0; i < rules_.size(); ++i) idle_.insert(i);
+    }
 
-    [[nodiscard]] bool strike(const std::string& file, const std::string& workload,
-                              const std::string& target, const SizesByName& sizes) const {
+    bool strike(const std::string& file, const std::string& workload, const std::string& target,
+                const SizesByName& sizes) {
         const auto holds = [](const Json& rule, const char* key, const std::string& value) {
             if (!rule.contains(key)) return true;
             const auto values = rule[key].get<std::vector<std::string>>();
@@ -167,14 +170,25 @@ public:
                     return false;
             return true;
         };
-        return std::any_of(rules_.begin(), rules_.end(), [&](const Json& rule) {
-            return holds(rule, "files", file) && holds(rule, "targets", target) &&
-                   holds(rule, "workloads", workload) && has_sizes(rule);
-        });
+        bool struck = false;
+        for (std::size_t i = 0; i < rules_.size(); ++i)
+            if (holds(rules_[i], "files", file) && holds(rules_[i], "targets", target) &&
+                holds(rules_[i], "workloads", workload) && has_sizes(rules_[i])) {
+                idle_.erase(i);
+                struck = true;
+            }
+        return struck;
+    }
+
+    [[nodiscard]] std::vector<std::string> idle() const {
+        std::vector<std::string> reasons;
+        for (const std::size_t rule : idle_) reasons.push_back(rules_[rule]["reason"]);
+        return reasons;
     }
 
 private:
     std::vector<Json> rules_;
+    std::set<std::size_t> idle_;  ///< that have struck nothing yet
 };
 
 /// The cases of bench/examples-on-gpu: `name ragged-sizes sizes`, one a line between quotes.
@@ -242,6 +256,7 @@ public:
     }
 
     [[nodiscard]] Records take() { return std::move(records_); }
+    [[nodiscard]] const Strikes& strikes() const { return strikes_; }
 
 private:
     /// The last commit after which rows were timed with one tile a block where nothing asks for
@@ -294,14 +309,26 @@ std::string Recorded::text() const {
     return text;
 }
 
-Records recorded_on(const std::string& machine) {
+namespace {
+
+RecordReader read_all(const std::string& machine) {
     RecordReader reader;
     const std::string examples = "-examples-" + machine + ".jsonl";
     for (const std::filesystem::path& path : files_ending("-" + machine + ".jsonl"))
         if (!path.string().ends_with(examples)) reader.read(path);
     if (const auto files = files_ending(examples); !files.empty())
         reader.read_examples(files.back());
-    return reader.take();
+    return reader;
+}
+
+}  // namespace
+
+Records recorded_on(const std::string& machine) {
+    return read_all(machine).take();
+}
+
+std::vector<std::string> idle_strikes() {
+    return read_all("h200").strikes().idle();
 }
 
 }  // namespace napkin::test

@@ -32,4 +32,7 @@ struct Records {
 /// `bench/peers.py`, and of the latest run of `bench/examples-on-gpu`.
 [[nodiscard]] Records recorded_on(const std::string& machine);
 
+/// Reasons of the rules that strike no row of an H200.
+[[nodiscard]] std::vector<std::string> idle_strikes();
+
 }  // namespace napkin::test
