@@ -118,6 +118,10 @@ private:
     /// Lines are named at the top, on a row of their own each where they are near each other.
     void draw(const PlotMark& mark) {
         const double x = x_.at(mark.x);
+        if (!mark.letter.empty()) {
+            put(mark.letter, {x, y_.at(mark.y) + 0.3 * kTextSize}, Anchor::Middle);
+            return;
+        }
         if (mark.y > 0) {
             canvas_.dot({x, y_.at(mark.y)}, kDot, kBlack, kBlack);
             put(mark.name, {x + 2 * kDot, y_.at(mark.y) + 1.2 * kTextSize}, Anchor::Left);

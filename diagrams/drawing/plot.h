@@ -23,11 +23,13 @@ struct Curve {
     double width = 1.2;
 };
 
-/// A place on the plot: a dot with a name, or, where it has no height, a vertical line.
+/// A place on the plot: a dot with a name, or a letter in its place; where it has no height, a
+/// vertical line.
 struct PlotMark {
     std::string name;
     double x = 0;
     double y = 0;
+    std::string letter{};
 };
 
 struct Plot {

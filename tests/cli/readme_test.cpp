@@ -237,8 +237,9 @@ TEST_CASE("links of the documents lead somewhere") {
     std::vector<std::filesystem::path> pages = lessons();
     for (const char* name :
          {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md", "docs/codegen.md",
-          "docs/masks.md", "docs/quiz.md", "docs/hypothesis.md", "docs/paper.md", "docs/reading.md",
-          "docs/python.md", "docs/editors.md", "docs/gallery.md", "examples/published/README.md"})
+          "docs/masks.md", "docs/quiz.md", "docs/hypothesis.md", "docs/model.md", "docs/paper.md",
+          "docs/reading.md", "docs/python.md", "docs/editors.md", "docs/gallery.md",
+          "examples/published/README.md"})
         pages.push_back(kRoot / name);
     for (const std::filesystem::path& path : pages) {
         const std::string text = without_code(read_text(path));

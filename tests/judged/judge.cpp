@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "diagrams/drawing/plot.h"
+#include "diagrams/drawing/render.h"
 #include "perfmodel/block_time.h"
 #include "perfmodel/time.h"
 
@@ -191,8 +193,10 @@ std::string ranking(const std::vector<Recorded>& rows, const Machine& machine) {
 
 }  // namespace
 
-std::string table(const std::vector<Recorded>& rows, const Machine& machine) {
-    std::string text =
+std::string table(const Records& records, const Machine& machine) {
+    const std::vector<Recorded>& rows = records.rows;
+    std::string text = fmt::format("{} rows, {} struck\n\n", rows.size(), records.struck);
+    text +=
         "| | held out: rows | median | p90 | inside | fitted: rows | median | p90 | inside |\n"
         "|---|---|---|---|---|---|---|---|---|\n";
     const auto cells = [](const Errors& errors) {
@@ -216,6 +220,26 @@ std::string table(const std::vector<Recorded>& rows, const Machine& machine) {
                             row->microseconds, predicted(*row, machine).middle(),
                             100 * error_of(*row, machine));
     return text;
+}
+
+std::string scatter(const Records& records, const Machine& machine) {
+    const auto text = [](double seconds) { return text_of(Seconds{seconds}); };
+    drawing::Plot plot{"predicted over measured times: attention, products, rows, fused, simt",
+                       {"measured", text},
+                       {"predicted", text},
+                       {},
+                       {}};
+    double least = 1;
+    double most = 0;
+    for (const Recorded& row : records.rows) {
+        const double measured = 1e-6 * row.microseconds;
+        least = std::min(least, measured);
+        most = std::max(most, measured);
+        plot.marks.push_back({row.text(), measured, 1e-6 * predicted(row, machine).middle(),
+                              row.group.substr(0, 1)});
+    }
+    plot.curves = {{"as measured", {{least, least}, {most, most}}, drawing::Dash::Dashed, 0.8}};
+    return drawing::render_svg(drawing::draw_plot(plot));
 }
 
 std::string row_list(const std::vector<Recorded>& rows, const Machine& machine) {

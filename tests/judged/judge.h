@@ -20,7 +20,10 @@ struct Errors {
                                const std::string& group, bool held_out);
 
 /// The table of all groups, and the worst ten, as Markdown.
-[[nodiscard]] std::string table(const std::vector<Recorded>& rows, const Machine& machine);
+[[nodiscard]] std::string table(const Records& records, const Machine& machine);
+
+/// Predicted times over measured ones, a letter a row, as SVG.
+[[nodiscard]] std::string scatter(const Records& records, const Machine& machine);
 
 /// Every row, a line each, fields between tabs: group, held out or fitted, measured, predicted and
 /// error, what was measured, and blocks of each kernel that a processor holds.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "derive/tile_program.h"
@@ -23,40 +24,59 @@ std::string text_of(const std::filesystem::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A derivation and its diagram: that of the longest name that the derivation's begins with.
+/// A derivation and its diagram.
 struct Files {
     std::filesystem::path diagram;
     std::filesystem::path derivation;
 };
-Files files_of(const std::string& workload, const std::vector<std::filesystem::path>& folders) {
-    for (const std::filesystem::path& folder : folders) {
-        const std::filesystem::path derivation = folder / (workload + ".drv");
-        if (!std::filesystem::exists(derivation)) continue;
-        for (std::string name = workload; !name.empty();
-             name.resize(name.rfind('_') == std::string::npos ? 0 : name.rfind('_'))) {
-            if (std::filesystem::exists(folder / (name + ".ncd")))
-                return {folder / (name + ".ncd"), derivation};
-            for (const std::filesystem::path& other : folders)
-                if (std::filesystem::exists(other / (name + ".ncd")))
-                    return {other / (name + ".ncd"), derivation};
-        }
-    }
-    throw InternalError("there is no derivation " + workload);
-}
 
-std::filesystem::path diagram_of(const std::string& name) {
-    for (const char* folder : {NAPKIN_BENCHMARKS_DIR, NAPKIN_EXAMPLES_DIR})
-        if (const auto path = std::filesystem::path(folder) / (name + ".ncd");
-            std::filesystem::exists(path))
-            return path;
+/// The diagram of the longest name that the workload's begins with.
+std::filesystem::path diagram_of(std::string name,
+                                 const std::vector<std::filesystem::path>& folders) {
+    for (; !name.empty(); name.resize(name.rfind('_') == std::string::npos ? 0 : name.rfind('_')))
+        for (const std::filesystem::path& folder : folders)
+            if (std::filesystem::exists(folder / (name + ".ncd"))) return folder / (name + ".ncd");
     throw InternalError("there is no diagram " + name);
 }
 
+/// As bench/peers.py chooses: a target's own derivation first, and of those the one for these heads
+/// and this many queries; of another type or with run-time sizes, that of the plain workload.
+Files files_of(const std::string& workload, const SizesByName& sizes, const std::string& target) {
+    const std::filesystem::path workloads = NAPKIN_BENCHMARKS_DIR;
+    const std::filesystem::path examples = NAPKIN_EXAMPLES_DIR;
+    const std::filesystem::path own = workloads / target;
+    const auto size = [&](const char* axis, std::int64_t otherwise) {
+        const auto found = sizes.find(axis);
+        return found == sizes.end() ? otherwise : found->second;
+    };
+    const std::string heads = workload + "_d" + std::to_string(size("d", 0));
+    std::map<std::int64_t, std::filesystem::path> found;
+    const std::string prefix = heads + "_to_";
+    if (std::filesystem::exists(own))
+        for (const auto& entry : std::filesystem::directory_iterator(own))
+            if (const std::string name = entry.path().stem(); name.starts_with(prefix))
+                found[std::stoll(name.substr(prefix.size()))] = entry.path();
+    std::vector<std::filesystem::path> derivations;
+    for (const auto& [most, path] : found)
+        if (size("q", 8192) <= most) derivations.push_back(path);
+    const bool is_workload = std::filesystem::exists(workloads / (workload + ".drv"));
+    const auto folders =
+        is_workload ? std::vector{workloads, examples} : std::vector{examples, workloads};
+    derivations.push_back(own / (heads + ".drv"));
+    derivations.push_back(own / (workload + ".drv"));
+    derivations.push_back(folders.front() / (workload + ".drv"));
+    derivations.push_back(own / (workload.substr(0, workload.rfind('_')) + ".drv"));
+    for (const std::filesystem::path& derivation : derivations)
+        if (std::filesystem::exists(derivation)) return {diagram_of(workload, folders), derivation};
+    throw InternalError("there is no derivation " + workload);
+}
+
 /// What the model knows of the kernels of a diagram's derivation, made for a target; of one tile a
-/// block unless the derivation says otherwise.
+/// block, where the record is from before blocks took several, unless the derivation says
+/// otherwise.
 std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
                                    const std::string& derivation, const SizesByName& sizes,
-                                   const std::string& target) {
+                                   const std::string& target, bool one_tile) {
     SourceMap sources;
     const std::uint32_t file = sources.add("derivation", derivation);
     const Result<std::vector<Command>> commands = parse_derivation(sources, file);
@@ -79,14 +99,16 @@ std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
         if (const auto asked = requests->find(program->regions[i].name); asked != requests->end())
             request.schedule = asked->second.schedule;
         add_work(program->regions[i], request, cost->regions[i]);
-        if (cost->regions[i].work && cost->regions[i].work->choices.persistent.value_or(false) &&
+        if (one_tile && cost->regions[i].work &&
+            cost->regions[i].work->choices.persistent.value_or(false) &&
             !request.schedule.persistent) {
             request.schedule.persistent = false;
             add_work(program->regions[i], request, cost->regions[i]);
         }
-        invariant(cost->regions[i].work.has_value(),
+        invariant(!cost->regions[i].refused,
                   diagram.string() + " has no kernel of " + target + ": " + derivation);
-        kernels.push_back(*cost->regions[i].work);
+        kernels.push_back(cost->regions[i].work ? *cost->regions[i].work
+                                                : general_work(cost->regions[i]));
     }
     return kernels;
 }
@@ -109,19 +131,65 @@ bool is_held_out(const SizesByName& sizes) {
     return hash % 2 == 0;
 }
 
-/// Lines of the newest file whose name ends so.
-std::vector<Json> newest(const std::string& ending) {
-    std::filesystem::path latest;
-    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_RESULTS_DIR))
-        if (entry.path().filename().string().ends_with(ending) && entry.path() > latest)
-            latest = entry.path();
-    invariant(!latest.empty(), "nothing is recorded as " + ending);
+std::vector<Json> lines_of(const std::filesystem::path& path) {
     std::vector<Json> lines;
-    std::istringstream text(text_of(latest));
+    std::istringstream text(text_of(path));
     for (std::string line; std::getline(text, line);)
         if (!line.empty()) lines.push_back(Json::parse(line));
     return lines;
 }
+
+/// Files whose names end so, the newest last.
+std::vector<std::filesystem::path> files_ending(const std::string& ending) {
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_RESULTS_DIR))
+        if (entry.path().filename().string().ends_with(ending)) files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+/// The rules of struck.jsonl: a row is struck where its file, its workload, its target and its
+/// sizes are those of a rule; what a rule does not say may be anything.
+class Strikes {
+public:
+    Strikes() : rules_(lines_of(std::filesystem::path(NAPKIN_RESULTS_DIR) / "struck.jsonl")) {
+        for (std::size_t i = 0; i < rules_.size(); ++i) idle_.insert(i);
+    }
+
+    bool strike(const std::string& file, const std::string& workload, const std::string& target,
+                const SizesByName& sizes) {
+        const auto holds = [](const Json& rule, const char* key, const std::string& value) {
+            if (!rule.contains(key)) return true;
+            const auto values = rule[key].get<std::vector<std::string>>();
+            return std::find(values.begin(), values.end(), value) != values.end();
+        };
+        const auto has_sizes = [&](const Json& rule) {
+            for (const auto& [axis, size] : rule.value("sizes", SizesByName()))
+                if (const auto found = sizes.find(axis);
+                    found == sizes.end() || found->second != size)
+                    return false;
+            return true;
+        };
+        bool struck = false;
+        for (std::size_t i = 0; i < rules_.size(); ++i)
+            if (holds(rules_[i], "files", file) && holds(rules_[i], "targets", target) &&
+                holds(rules_[i], "workloads", workload) && has_sizes(rules_[i])) {
+                idle_.erase(i);
+                struck = true;
+            }
+        return struck;
+    }
+
+    [[nodiscard]] std::vector<std::string> idle() const {
+        std::vector<std::string> reasons;
+        for (const std::size_t rule : idle_) reasons.push_back(rules_[rule]["reason"]);
+        return reasons;
+    }
+
+private:
+    std::vector<Json> rules_;
+    std::set<std::size_t> idle_;  ///< that have struck nothing yet
+};
 
 /// The cases of bench/examples-on-gpu: `name ragged-sizes sizes`, one a line between quotes.
 std::vector<std::pair<std::string, SizesByName>> example_cases() {
@@ -149,16 +217,89 @@ std::vector<std::pair<std::string, SizesByName>> example_cases() {
     return cases;
 }
 
-Recorded recorded(const std::string& workload, const SizesByName& sizes, double microseconds,
-                  const Files& files, bool is_example, const std::string& target) {
-    return {group_of(workload, is_example, target),
-            workload,
-            sizes,
-            target,
-            microseconds,
-            kernels_of(files.diagram, text_of(files.derivation), sizes, target),
-            is_held_out(sizes)};
-}
+class RecordReader {
+public:
+    /// Rows of bench/model-on-gpu, which have their steps, and of bench/peers.py.
+    void read(const std::filesystem::path& path) {
+        std::string target;
+        bool one_tile = false;
+        for (const Json& line : lines_of(path)) {
+            if (line.contains("commit")) {
+                target = line.value("target", "");
+                one_tile = line["commit"] == kBeforeSeveralTiles;
+            }
+            if (!line.contains("sizes") || line.contains("failed")) continue;
+            if (line.contains("us"))
+                add_steps(path.filename(), line, one_tile);
+            else if (line.contains("workload") && line.contains("napkin_us"))
+                add(path.filename(), line["workload"], line["sizes"].get<SizesByName>(), target,
+                    line["napkin_us"]);
+        }
+    }
+
+    /// Rows of bench/examples-on-gpu, of cases in their order.
+    void read_examples(const std::filesystem::path& path) {
+        const auto cases = example_cases();
+        std::size_t at = 0;
+        for (const Json& line : lines_of(path)) {
+            if (!line.contains("times")) continue;
+            const auto& [name, sizes] = cases.at(at++);
+            const std::string target = line["target"];
+            if (is_struck(path.filename(), name, target, sizes)) continue;
+            const std::filesystem::path folder = NAPKIN_EXAMPLES_DIR;
+            records_.rows.push_back(
+                {group_of(name, true, target), name, sizes, target, line["times"][0]["median_us"],
+                 kernels_of(diagram_of(name, {folder}), text_of(folder / (name + ".drv")), sizes,
+                            target, true),
+                 is_held_out(sizes)});
+        }
+    }
+
+    [[nodiscard]] Records take() { return std::move(records_); }
+    [[nodiscard]] const Strikes& strikes() const { return strikes_; }
+
+private:
+    /// The last commit after which rows were timed with one tile a block where nothing asks for
+    /// more.
+    static constexpr const char* kBeforeSeveralTiles = "753cda4";
+
+    bool is_struck(const std::string& file, const std::string& workload, const std::string& target,
+                   const SizesByName& sizes) {
+        const bool is = strikes_.strike(file, workload, target, sizes);
+        records_.struck += is ? 1 : 0;
+        return is;
+    }
+
+    void add_steps(const std::string& file, const Json& line, bool one_tile) {
+        const std::string name = line["diagram"];
+        const std::string target = line["target"];
+        const auto sizes = line["sizes"].get<SizesByName>();
+        if (is_struck(file, name, target, sizes)) return;
+        std::string steps;
+        std::string made = target;
+        for (const std::string step : line["steps"]) {
+            steps += step + "\n";
+            made += "; " + step;
+        }
+        const auto diagram = diagram_of(name, {NAPKIN_BENCHMARKS_DIR, NAPKIN_EXAMPLES_DIR});
+        records_.rows.push_back({group_of(name, false, target), name, sizes, made, line["us"],
+                                 kernels_of(diagram, steps, sizes, target, one_tile),
+                                 is_held_out(sizes)});
+    }
+
+    void add(const std::string& file, const std::string& name, const SizesByName& sizes,
+             const std::string& target, double microseconds) {
+        if (is_struck(file, name, target, sizes)) return;
+        const Files files = files_of(name, sizes, target);
+        records_.rows.push_back(
+            {group_of(name, false, target), name, sizes, target, microseconds,
+             kernels_of(files.diagram, text_of(files.derivation), sizes, target, false),
+             is_held_out(sizes)});
+    }
+
+    Strikes strikes_;
+    Records records_;
+};
 
 }  // namespace
 
@@ -168,43 +309,26 @@ std::string Recorded::text() const {
     return text;
 }
 
-std::vector<Recorded> recorded_on_h200() {
-    std::vector<Recorded> all;
-    for (const Json& line : newest("-sm_80-h200.jsonl"))
-        if (line.contains("napkin_us"))
-            all.push_back(
-                recorded(line["workload"], line["sizes"].get<SizesByName>(), line["napkin_us"],
-                         files_of(line["workload"], {NAPKIN_BENCHMARKS_DIR, NAPKIN_EXAMPLES_DIR}),
-                         false, "sm_80"));
-    const auto add = [&](const Json& line) {
-        if (!line.contains("us")) return;
-        const std::string name = line["diagram"];
-        const auto sizes = line["sizes"].get<SizesByName>();
-        std::string steps;
-        std::string made = line["target"];
-        for (const std::string step : line["steps"]) {
-            steps += step + "\n";
-            made += "; " + step;
-        }
-        all.push_back({group_of(name, false, line["target"]), name, sizes, made, line["us"],
-                       kernels_of(diagram_of(name), steps, sizes, line["target"]),
-                       is_held_out(sizes)});
-    };
-    for (const Json& line : newest("-model-h200.jsonl")) add(line);
-    for (const Json& line : newest("-tiles-h200.jsonl")) add(line);
-    const auto cases = example_cases();
-    std::size_t at = 0;
-    for (const Json& line : newest("-examples-h200.jsonl")) {
-        if (!line.contains("times")) continue;
-        const auto& [name, sizes] = cases.at(at++);
-        all.push_back(recorded(name, sizes, line["times"][0]["median_us"],
-                               files_of(name, {NAPKIN_EXAMPLES_DIR}), true, line["target"]));
-        // Whether the derivation is still the one that was measured.
-        double moved = 0;
-        for (const KernelWork& kernel : all.back().kernels) moved += kernel.values;
-        if (moved != line["modelled"]["block"]["H"].get<double>()) all.pop_back();
-    }
-    return all;
+namespace {
+
+RecordReader read_all(const std::string& machine) {
+    RecordReader reader;
+    const std::string examples = "-examples-" + machine + ".jsonl";
+    for (const std::filesystem::path& path : files_ending("-" + machine + ".jsonl"))
+        if (!path.string().ends_with(examples)) reader.read(path);
+    if (const auto files = files_ending(examples); !files.empty())
+        reader.read_examples(files.back());
+    return reader;
+}
+
+}  // namespace
+
+Records recorded_on(const std::string& machine) {
+    return read_all(machine).take();
+}
+
+std::vector<std::string> idle_strikes() {
+    return read_all("h200").strikes().idle();
 }
 
 }  // namespace napkin::test

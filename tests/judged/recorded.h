@@ -1,5 +1,6 @@
 // Measurements of derivations on a GPU, as they are recorded under bench/results, with what the
-// model knows of their kernels.
+// model knows of their kernels. A row whose kernel is made otherwise by now is struck by a rule of
+// struck.jsonl there, which says why; the newest of several rows of one kernel counts.
 #pragma once
 
 #include <map>
@@ -23,8 +24,15 @@ struct Recorded {
     [[nodiscard]] std::string text() const;
 };
 
-/// The latest record of every workload and its sizes: of `bench/peers.py` (*-sm_80-h200.jsonl), and
-/// of `bench/examples-on-gpu` (*-examples-h200.jsonl).
-[[nodiscard]] std::vector<Recorded> recorded_on_h200();
+struct Records {
+    std::vector<Recorded> rows;
+    std::size_t struck = 0;
+};
+/// Of the machine whose files end with its name, as `h200`: rows of `bench/model-on-gpu`, of
+/// `bench/peers.py`, and of the latest run of `bench/examples-on-gpu`.
+[[nodiscard]] Records recorded_on(const std::string& machine);
+
+/// Reasons of the rules that strike no row of an H200.
+[[nodiscard]] std::vector<std::string> idle_strikes();
 
 }  // namespace napkin::test
