@@ -90,6 +90,9 @@ std::vector<std::string> candidates() {
     const auto add = [&](const fs::path& folder) {
         for (const std::string& library : libraries_in(folder)) list.push_back(library);
     };
+    // What is installed with the binary: a sanitizer's dlopen does not look where its RPATH says.
+    for (const fs::path& lib : folders_named(executable_folder().parent_path(), "lib"))
+        add(lib / "napkin");
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"})
         if (const char* toolkit = std::getenv(variable)) add(fs::path(toolkit) / "lib64");
     for (const char* parent : {"/usr/local", "/opt"})
