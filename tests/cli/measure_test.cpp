@@ -396,9 +396,10 @@ TEST_CASE("calibrate says what stands in its way, and writes nothing then") {
                  .find("error[E0914]: the CUDA driver failed in `cuLaunchKernel`"),
              std::string::npos);
     if (!compiles_here()) return;
-    const std::string stopped = run("FAKE_CUDA_PAUSE=100 " + kOnFake +
-                                    "timeout --foreground --preserve-status -s INT 8 napkin calibrate "
-                                    "-o none.toml; ls none.toml");
+    const std::string stopped =
+        run("FAKE_CUDA_PAUSE=100 " + kOnFake +
+            "timeout --foreground --preserve-status -s INT 8 napkin calibrate "
+            "-o none.toml; ls none.toml");
     CHECK_NE(stopped.find("error[E9083]"), std::string::npos);
     CHECK_NE(stopped.find("cannot access 'none.toml'"), std::string::npos);
 }
