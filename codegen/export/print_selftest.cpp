@@ -34,6 +34,12 @@ std::string recipe_text(const InputRecipe& recipe) {
     throw InternalError("unknown recipe");
 }
 
+/// Few digits, and no less than it is: an error may be all of it.
+std::string tolerance_text(double tolerance) {
+    constexpr double kUp = 1.01;
+    return fmt::format("{:.3g}", kUp * tolerance);
+}
+
 std::string case_text(const Contract& contract, const SelfTestCase& test) {
     std::string text = "case\n";
     for (const ContractAxis& axis : contract.axes)
@@ -50,8 +56,8 @@ std::string case_text(const Contract& contract, const SelfTestCase& test) {
         const SelfTestCase::Output& output = test.outputs.at(array.array);
         text += fmt::format("output {} {}\n", array.name, output.offsets.size());
         for (std::size_t i = 0; i < output.offsets.size(); ++i)
-            text += fmt::format("{} {:a} {:.2g}\n", output.offsets[i], output.values[i],
-                                output.tolerances[i]);
+            text += fmt::format("{} {:a} {}\n", output.offsets[i], output.values[i],
+                                tolerance_text(output.tolerances[i]));
     }
     return text + "end\n";
 }
