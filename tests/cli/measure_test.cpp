@@ -400,6 +400,7 @@ TEST_CASE("calibrate says what stands in its way, and writes nothing then") {
         run("FAKE_CUDA_PAUSE=100 " + kOnFake +
             "timeout --foreground --preserve-status -s INT 8 napkin calibrate "
             "-o none.toml; ls none.toml");
+    INFO(stopped);
     CHECK_NE(stopped.find("error[E9083]"), std::string::npos);
     CHECK_NE(stopped.find("cannot access 'none.toml'"), std::string::npos);
 }
