@@ -69,6 +69,14 @@ Code real_constant(double value) {
     return code;
 }
 
+/// What a cast to int is of. `(float(int(x[i])) - y)` would begin with the type of a function.
+const kernel::Expression& without_cast(const kernel::Expression& value) {
+    const kernel::Call* made = std::get_if<kernel::Call>(&value.node);
+    return made != nullptr && made->parts.front() == kernel::Expression(kernel::Entity("int"))
+               ? made->parts.back()
+               : value;
+}
+
 Code as_sort(const Code& code, Sort sort) {
     if (code.sort == sort) return code;
     if (code.constant) {
@@ -80,7 +88,7 @@ Code as_sort(const Code& code, Sort sort) {
     result.sort = sort;
     result.finite = code.sort != Sort::Real;
     switch (sort) {
-    case Sort::Real: result.value = call("float", {code.value}); break;
+    case Sort::Real: result.value = call("float", {without_cast(code.value)}); break;
     case Sort::Integer:
         if (code.sort == Sort::Real)
             return integer_code(call({"convert", {kernel::Type("i64")}}, {code.value}), kAny64,

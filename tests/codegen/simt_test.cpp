@@ -286,4 +286,18 @@ TEST_CASE("simt: every workload agrees with the reference in the emulator") {
     }
 }
 
+// `(float(int(W[t])) - zero)` would be a cast to the type of a function.
+TEST_CASE("simt: numbers of 4 bits less a real zero point compile, and are right") {
+    const State state = test::derive(
+        test::load("diagram zeros { axis m = 9, n = 33, k = 40\n input A[m, k] : f32\n input W[n, "
+                   "k] : i4\n input zero[n], gain[k] : f32\n output Y[m, n] : f32 = sum(k) A[m, k] "
+                   "* ((W[n, k] - zero[n]) * gain[k]) }"),
+        "group m by 9\nstream k by 8\nsplit-stream k by 16");
+    EmitOptions options;
+    options.target = "simt";
+    const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+    REQUIRE(program);
+    CHECK_EQ(test::wrong_with(state, *program, 1), "");
+}
+
 }  // namespace napkin
