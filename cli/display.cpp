@@ -12,7 +12,7 @@
 namespace napkin::cli {
 namespace {
 
-/// `file:///home/a%20b/page.html`.
+/// `file:///a%20b/page.html`.
 std::string address_of(const std::string& path) {
     constexpr std::string_view kDigits = "0123456789ABCDEF";
     constexpr std::string_view kPlain = "-._~/";

@@ -24,13 +24,17 @@ public:
         });
     }
 
-    /// While it is asked of an array, the same array is taken to be so: a sum that adds to itself.
-    bool is_unneeded(ArrayId array) {
-        if (!asked_.insert(array).second) return true;
+    /// Of an array whose elements outside are finite, or may be infinite. While it is asked, the
+    /// same array is taken to be so: a sum that adds to itself.
+    bool is_unneeded(ArrayId array, bool finite = true) {
+        if (!asked_.insert({array, finite}).second) return true;
         if (saved_.contains(array) || !at_one_place(array)) return false;
-        for (const Statement* statement : statements_)
-            if (reaches(*statement, array) && !(has_place(*statement) && all_unneeded(*statement)))
-                return false;
+        for (const Statement* statement : statements_) {
+            if (!reaches(*statement, array, finite)) continue;
+            if (!has_place(*statement)) return false;
+            for (const ArrayId target : statement->targets)
+                if (!is_unneeded(target, finite && stays_finite(*statement, array))) return false;
+        }
         return true;
     }
 
@@ -65,33 +69,64 @@ private:
             return std::find(axes.begin(), axes.end(), axis) != axes.end();
         });
     }
-    bool all_unneeded(const Statement& statement) {
-        return std::all_of(statement.targets.begin(), statement.targets.end(),
-                           [&](ArrayId target) { return is_unneeded(target); });
+
+    /// Whether it is finite where elements of the array are, whatever these are.
+    static bool stays_finite(const Expression& value, ArrayId array) {
+        return !any_part(value, [&](const Expression& part) {
+            const Apply* call = std::get_if<Apply>(&part.node);
+            if (call == nullptr || !arrays_read(part).contains(array)) return false;
+            switch (call->function) {
+            case Function::Negate:
+            case Function::Add:
+            case Function::Subtract:
+            case Function::Multiply:
+            case Function::Min:
+            case Function::Max:
+            case Function::Tanh:
+            case Function::Select: return false;
+            case Function::Divide: return arrays_read(call->arguments[1]).contains(array);
+            default: return true;
+            }
+        });
+    }
+    static bool stays_finite(const Statement& statement, ArrayId array) {
+        const std::vector<const Expression*> expressions = expressions_of(statement);
+        return std::all_of(expressions.begin(), expressions.end(),
+                           [&](const Expression* value) { return stays_finite(*value, array); });
     }
 
-    /// Whether an element of the array that is read outside may change what the statement makes.
-    bool reaches(const Statement& statement, ArrayId array) {
+    /// Whether an element of the array that is read outside may change what the statement makes. A
+    /// sum of products may come without its condition, by a factor that is zero: all others have to
+    /// be finite then.
+    bool reaches(const Statement& statement, ArrayId array, bool finite) {
         if (std::holds_alternative<Opaque>(statement.body)) return true;
+        const bool chosen = !std::holds_alternative<Fold>(statement.body);
         const std::vector<const Expression*> expressions = expressions_of(statement);
-        return std::any_of(expressions.begin(), expressions.end(),
-                           [&](const Expression* value) { return reaches(*value, array); });
+        return std::any_of(expressions.begin(), expressions.end(), [&](const Expression* value) {
+            return reaches(*value, array, finite, chosen);
+        });
     }
-    bool reaches(const Expression& value, ArrayId array) {
+    bool reaches(const Expression& value, ArrayId array, bool finite, bool chosen) {
         if (!arrays_read(value).contains(array)) return false;
         if (const Convert* convert = std::get_if<Convert>(&value.node))
-            return reaches(convert->argument.front(), array);
+            return reaches(convert->argument.front(), array, finite, chosen);
         const Apply* call = std::get_if<Apply>(&value.node);
         if (call == nullptr) return true;
-        if (call->function == Function::Select && tests(call->arguments[0]))
-            return reaches(call->arguments[2], array);
+        const auto harmless = [&](const Expression& part) {
+            return finite && stays_finite(part, array);
+        };
+        if (call->function == Function::Select && tests(call->arguments[0]) &&
+            (chosen || harmless(call->arguments[1])))
+            return reaches(call->arguments[2], array, finite, chosen);
         if (call->function == Function::Multiply)
             for (const std::size_t side : {0, 1})
                 if (!arrays_read(call->arguments[side]).contains(array) &&
-                    outside(call->arguments[side]) == Outside::Zero)
+                    outside(call->arguments[side]) == Outside::Zero &&
+                    harmless(call->arguments[1 - side]))
                     return false;
-        return std::any_of(call->arguments.begin(), call->arguments.end(),
-                           [&](const Expression& argument) { return reaches(argument, array); });
+        return std::any_of(
+            call->arguments.begin(), call->arguments.end(),
+            [&](const Expression& argument) { return reaches(argument, array, finite, chosen); });
     }
 
     [[nodiscard]] bool tests(const Expression& condition) const {
@@ -147,7 +182,7 @@ private:
     const std::set<AxisId> place_;
     std::vector<const Statement*> statements_;
     std::set<ArrayId> saved_;
-    std::set<ArrayId> asked_;
+    std::set<std::pair<ArrayId, bool>> asked_;
 };
 
 }  // namespace

@@ -59,6 +59,19 @@ std::vector<Case> cases() {
                      "group m by 64\ngroup n by 64\nstream k by 64\nsplit-stream k by 128"},
                     {"A", "B"},
                     {}});
+    // Zeros have no inverse, and an infinite number times a weight of zero is none.
+    for (const char* inverse : {"1 / (V[x, d] * V[x, d])", "V[x, d] * V[x, d] ^ -3"})
+        list.push_back({{inverse,
+                         fmt::format("diagram inverse {{ axis q = 70, x = 300, d = 64\n input Q[q, "
+                                     "d], K[x, d], V[x, d] : bf16\n S[q, x] = sum(d) Q[q, d] * "
+                                     "K[x, d] * 0.1\n P[q, x] = softmax[x](S[q, x])\n output O[q, "
+                                     "d] : bf16 = sum(x) P[q, x] * V[x, d]\n output R[q, d] : "
+                                     "bf16 = sum(x) P[q, x] * ({}) }}",
+                                     inverse),
+                         {},
+                         "fuse all\ngroup q by 64\nstream x by 64\nsplit-stream x by 128"},
+                        {"K"},
+                        {"V"}});
     list.push_back(
         shifted("both under their condition", "x + 3 < size(x)", "P[q, x]", {"K", "V"}, {}));
     list.push_back(shifted("both under a narrower condition", "x + 3 < size(x) and x <= q",
