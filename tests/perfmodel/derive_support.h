@@ -10,6 +10,7 @@
 #include "derive/tile_program.h"
 #include "diagrams/check.h"
 #include "perfmodel/cost.h"
+#include "perfmodel/machine.h"
 
 namespace napkin::test {
 
@@ -43,6 +44,14 @@ inline Cost cost(const State& state) {
     const Result<Cost> cost = cost_of(expanded(state));
     if (!cost) FAIL(rendered(cost.error(), SourceMap{}));
     return *cost;
+}
+
+/// A machine by name, with figures overridden.
+inline Machine machine_of(const std::string& text) {
+    SourceMap sources;
+    const Result<Machine> machine = load_machine(sources, text);
+    REQUIRE_MESSAGE(machine.has_value(), text);
+    return *machine;
 }
 
 }  // namespace napkin::test

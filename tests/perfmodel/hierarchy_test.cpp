@@ -11,13 +11,7 @@ namespace napkin {
 namespace {
 
 using test::derived;
-
-Machine machine_of(const std::string& text) {
-    SourceMap sources;
-    const Result<Machine> machine = load_machine(sources, text);
-    REQUIRE_MESSAGE(machine.has_value(), text);
-    return *machine;
-}
+using test::machine_of;
 
 struct Kind {
     const char* diagram;

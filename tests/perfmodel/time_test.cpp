@@ -17,13 +17,7 @@ namespace napkin {
 namespace {
 
 using test::derived;
-
-Machine read_machine(const std::string& text) {
-    SourceMap sources;
-    const Result<Machine> result = load_machine(sources, text);
-    REQUIRE_MESSAGE(result.has_value(), text);
-    return *result;
-}
+using test::machine_of;
 
 std::string masked_attention(const std::string& type, const std::string& condition = "x >= 0") {
     return "diagram attention {\n axis q = 2048, x = 2048, d = 64\n"
@@ -116,7 +110,7 @@ TEST_CASE("every figure of a machine is one that the model reads") {
     std::vector<std::string> names = machine_names();
     names.push_back(kWithEnergy);
     for (const std::string& name : names) {
-        const Machine known = read_machine(name);
+        const Machine known = machine_of(name);
         const std::string before = said(costs, known);
         for (const auto& [key, figure] : known.figures) {
             given.insert(key);
@@ -140,10 +134,10 @@ TEST_CASE("every figure of a machine is one that the model reads") {
 TEST_CASE("energy is that of the work and of waiting, within the board's limit") {
     const RegionCost cost =
         test::cost(derived(softmax(32768, 2048), "group n by 4\n")).regions.front();
-    CHECK_EQ(time_of(cost, read_machine("H200")).energy.unknown, "power.idle");
-    CHECK(text_of(time_of(cost, read_machine("H200")).energy).starts_with("not known, at most "));
-    CHECK_EQ(text_of(time_of(cost, read_machine("abstract2")).energy), "not known");
-    const TimeEstimate time = time_of(cost, read_machine(kWithEnergy));
+    CHECK_EQ(time_of(cost, machine_of("H200")).energy.unknown, "power.idle");
+    CHECK(text_of(time_of(cost, machine_of("H200")).energy).starts_with("not known, at most "));
+    CHECK_EQ(text_of(time_of(cost, machine_of("abstract2")).energy), "not known");
+    const TimeEstimate time = time_of(cost, machine_of(kWithEnergy));
     CHECK(time.energy.unknown.empty());
     // Every element is read and written once in two bytes, and is of one exponential.
     const double elements = 32768.0 * 2048;
@@ -152,13 +146,13 @@ TEST_CASE("energy is that of the work and of waiting, within the board's limit")
     CHECK_LT(time.energy.low, 2 * least);
     CHECK_GT(time.energy.high, time.energy.low);
     CHECK_LE(time.energy.high, 700 * time.high.value * (1 + 1e-12));
-    const TimeEstimate limited = time_of(cost, read_machine(kWithEnergy + ",power.limit=76W"));
+    const TimeEstimate limited = time_of(cost, machine_of(kWithEnergy + ",power.limit=76W"));
     CHECK_EQ(limited.energy.high, doctest::Approx(76 * time.high.value));
     CHECK_LE(limited.energy.low, limited.energy.high);
 }
 
 TEST_CASE("one block has no more than the bandwidth of one processor") {
-    const Machine h200 = read_machine("H200");
+    const Machine h200 = machine_of("H200");
     const auto time = [&](const std::string& steps) {
         return time_of(test::cost(derived(softmax(32768, 2048), steps)), h200).middle().value;
     };
@@ -194,7 +188,7 @@ TEST_CASE("blocks visit the tiles that are counted of a mask, whatever loops sta
 }
 
 TEST_CASE("a mask saves time, and more work takes more") {
-    const Machine h200 = read_machine("H200");
+    const Machine h200 = machine_of("H200");
     const auto time = [&](const std::string& diagram) {
         const State state = derived(diagram, kTiles);
         const RegionProgram region = test::expanded(state).regions.front();
