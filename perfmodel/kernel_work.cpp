@@ -212,7 +212,8 @@ private:
         // Each warp fetches its rows of the left operand and its columns of the right one; of a
         // group's warps each its rows, and all together the columns.
         const double right = groups() > 0 ? columns / schedule::kWarpsOfGroup : columns;
-        const double fetched = (in_shared(product.left) ? rows + right : right) * depth * warps;
+        const double fetched =
+            (schedule::in_matrix(plan_, product.left) ? rows + right : right) * depth * warps;
         work.shared = part * fetched * static_cast<double>(bits_of(product.type)) / 8;
         double each = 0;
         for (const Expression& seed : std::get<Fold>(compute.statement.body).seed)
@@ -226,7 +227,8 @@ private:
             each += parts;
         }
         work.instructions = part * each * rows * columns * warps;
-        if (!in_shared(product.left)) work.instructions += part * rows * depth * warps / 2;
+        if (!schedule::in_matrix(plan_, product.left))
+            work.instructions += part * rows * depth * warps / 2;
         return work;
     }
 
@@ -377,10 +379,6 @@ private:
         return plan_.row && schedule::axes_along(plan_.tile_axes, read).contains(*plan_.row);
     }
 
-    [[nodiscard]] bool in_shared(const schedule::Operand& side) const {
-        return side.panel ||
-               (side.direct && plan_.tiles.at(*side.direct).home == schedule::Home::Matrix);
-    }
     [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }
     [[nodiscard]] std::int64_t groups() const {
         return program_.rings.empty() ? 0 : work_warps() / schedule::kWarpsOfGroup;

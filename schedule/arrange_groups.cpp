@@ -11,11 +11,25 @@
 
 namespace napkin::schedule {
 
-std::int64_t registers_at_launch(std::int64_t groups, std::int64_t resident) {
-    constexpr std::int64_t kThreads = 128;
-    constexpr std::int64_t kUnit = 8;
-    return kRegisters / (kThreads * (groups + 1) * resident) / kUnit * kUnit;
+// Registers come to a thread twice. A block is launched with as many for each as its launch bounds
+// leave; then those that copy give theirs up and the others take them (`setmaxnreg`). What a kernel
+// needs at most is measured by the second number, but the assembler fits every instruction alone
+// into the first, and refuses what does not fit: the results of a wgmma lie in registers, and a
+// little beside them.
+
+namespace {
+
+/// Of a block whose warp groups compute, and one more that copies.
+std::int64_t threads_of(std::int64_t groups) {
+    return 32 * kWarpsOfGroup * (groups + 1);
 }
+
+std::int64_t registers_at_launch(std::int64_t groups, std::int64_t resident) {
+    constexpr std::int64_t kUnit = 8;
+    return kRegisters / (threads_of(groups) * resident) / kUnit * kUnit;
+}
+
+}  // namespace
 
 std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident) {
     constexpr std::int64_t kMost = 240;
@@ -27,6 +41,12 @@ std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident) {
 }
 
 namespace {
+
+/// The registers of a warp group's product beside its results. ptxas of CUDA 13.0 says
+/// "insufficient registers" of one less, whatever the width and the types of both operands.
+std::int64_t beside_results(const Plan& plan, const Product& product) {
+    return in_matrix(plan, product.left) ? 26 : 30;
+}
 
 /// Whether data decides which chunks of a loop inside another are visited, so that marks of them
 /// are not made once.
@@ -120,10 +140,12 @@ public:
                 made.rows_of_warp = kTile;
                 made.repeated = repeated;
                 std::optional<Refusal> refusal = split(made);
-                if (!refusal) refusal = why_not(made);
+                if (!refusal) {
+                    share_columns(region_, made);
+                    refusal = why_not(made);
+                }
                 if (!refusal) {
                     plan_ = std::move(made);
-                    share_columns(region_, plan_);
                     return std::nullopt;
                 }
                 if (!first) first = std::move(refusal);
@@ -140,7 +162,8 @@ private:
     static constexpr std::int64_t kOthers = 40;  // registers beside the elements
     static constexpr const char* kOtherTiles =
         "choose other groups or chunks, or use `--target sm_80`";
-    static constexpr const char* kFewerResident = "leave it out, and a block has one for itself";
+    static constexpr const char* kFewerResident =
+        "choose smaller groups or chunks, or leave it out, and a block has one for itself";
 
     /// Says which columns are shared, or why they cannot be.
     [[nodiscard]] std::optional<Refusal> split(Plan& made) const {
@@ -172,29 +195,50 @@ private:
                                       {"warps", "warps_down", "warps_across"}},
                                      wanted_, "leave it out, and the planner chooses");
         constexpr std::int64_t kMostThreads = 2048;
-        if (made.resident * (down_ * across + 1) * kWarpsOfGroup * 32 > kMostThreads)
+        const std::int64_t threads = threads_of(down_ * across);
+        if (made.resident * threads > kMostThreads)
             return schedule::refused({fmt::format("a multiprocessor runs {} threads at once, and a "
                                                   "block has {}",
-                                                  kMostThreads, (down_ * across + 1) * 128),
+                                                  kMostThreads, threads),
                                       {"resident"}},
                                      wanted_, kFewerResident);
-        const std::int64_t held = columns_held(made, made.split, across);
-        const auto why_too_many = [&](std::int64_t resident) -> std::optional<std::string> {
-            const std::int64_t registers = registers_of_group(down_ * across, resident);
-            if (held / 2 <= registers - kOthers) return std::nullopt;
-            return fmt::format("{} columns take {} registers of a thread, which has {}", held,
-                               held / 2, registers);
-        };
-        if (std::optional<std::string> why = why_too_many(1))
-            return refused(across, *std::move(why));
-        if (std::optional<std::string> why = why_too_many(made.resident))
-            return schedule::refused({*std::move(why), {"resident"}}, wanted_, kFewerResident);
         for (const auto& [leaf, product] : made.products) {
             const std::int64_t columns = schedule::columns_of(made, product.column).of_warp;
             if (columns > kMostColumns)
                 return refused(across, fmt::format("warp groups multiply {} columns at once, and "
                                                    "a group would have {}",
                                                    kMostColumns, columns));
+        }
+        // Whoever has too few even in a block that is alone chose too large a tile.
+        if (std::optional<std::string> why = why_too_few(made, 1))
+            return refused(across, *std::move(why));
+        if (std::optional<std::string> why = why_too_few(made, made.resident))
+            return schedule::refused({*std::move(why), {"resident"}}, wanted_, kFewerResident);
+        return std::nullopt;
+    }
+
+    /// Why the registers of a multiprocessor are too few for so many blocks: for what a thread
+    /// holds at the same time, or for one of its instructions.
+    [[nodiscard]] std::optional<std::string> why_too_few(const Plan& made,
+                                                         std::int64_t resident) const {
+        const std::int64_t groups = down_ * made.warps_across;
+        const std::int64_t held = columns_held(made, made.split, made.warps_across);
+        const std::int64_t registers = registers_of_group(groups, resident);
+        if (held / 2 > registers - kOthers)
+            return fmt::format(
+                "{} columns take {} registers of a thread beside {} others, and it has {}", held,
+                held / 2, kOthers, registers);
+        const std::int64_t launched = registers_at_launch(groups, resident);
+        for (const auto& [leaf, product] : made.products) {
+            const std::int64_t columns = schedule::columns_of(made, product.column).of_warp;
+            const std::int64_t beside = beside_results(made, product);
+            if (columns / 2 + beside <= launched) continue;
+            return fmt::format(
+                "a product of {} columns takes {} registers of a thread, and the {} threads of {} "
+                "begin with {} each, enough for {} columns",
+                columns, columns / 2 + beside, threads_of(groups) * resident,
+                resident == 1 ? "a block" : fmt::format("{} blocks", resident), launched,
+                (launched - beside) * 2 / kTile * kTile);
         }
         return std::nullopt;
     }

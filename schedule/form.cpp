@@ -290,10 +290,6 @@ private:
                                       static_cast<double>(narrow_parts(plan_, product));
     }
 
-    [[nodiscard]] bool in_matrix(const Operand& side) const {
-        return side.panel || (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix);
-    }
-
     /// Every thread computes its elements of a left operand.
     BufferId form_left(const Product& product, const std::string& name, std::vector<BufferId> reads,
                        Body& body) {
@@ -318,7 +314,7 @@ private:
         std::vector<const Expression*> reads;
         for (const Expression& outside : product.outside) reads.push_back(&outside);
         if (!product.right.panel) reads.push_back(&product.right.value);
-        if (in_matrix(product.left)) {
+        if (in_matrix(plan_, product.left)) {
             if (!product.left.panel) reads.push_back(&product.left.value);
         } else {
             constexpr std::int64_t kBytes = 16;  // of a thread, for a step of 16
@@ -370,7 +366,7 @@ private:
         const Read* seed = fold.seed.empty() ? nullptr : std::get_if<Read>(&fold.seed.front().node);
         return seed != nullptr && seed->array == target && product.scale == 1 &&
                product.outside.empty() && !region_.arrays[target.index()].rounds &&
-               in_matrix(product.left) && in_matrix(product.right);
+               in_matrix(plan_, product.left) && in_matrix(plan_, product.right);
     }
 
     void form_save(const Save& save, Body& body) {

@@ -324,6 +324,10 @@ std::int64_t vector_extent(const Plan& plan, AxisId axis) {
     return padded(columns_of(plan, axis).padded, kTile);
 }
 
+bool in_matrix(const Plan& plan, const Operand& side) {
+    return side.panel || (side.direct && plan.tiles.at(*side.direct).home == Home::Matrix);
+}
+
 std::int64_t padded_depth(const Plan& plan, const Product& product) {
     return padded(plan.extents.at(product.depth), is_narrow(product) ? kNarrowTile : kTile);
 }

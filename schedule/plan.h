@@ -184,6 +184,8 @@ struct ColumnShare {
     bool split = false;          ///< whether several warps share them
 };
 [[nodiscard]] ColumnShare columns_of(const Plan& plan, AxisId axis);
+/// Whether the tensor core takes an operand from shared memory.
+[[nodiscard]] bool in_matrix(const Plan& plan, const Operand& side);
 /// What a product goes along: the block's part of its depth, padded.
 [[nodiscard]] std::int64_t padded_depth(const Plan& plan, const Product& product);
 /// Of a product in 8 bits: the sums that are added up in f32.

@@ -14,10 +14,7 @@ namespace {
 bool multiplies_matrices(const Plan& plan, LeafId leaf, AxisId axis) {
     const auto product = plan.products.find(leaf);
     if (product == plan.products.end() || product->second.depth != axis) return false;
-    const auto in_matrix = [&](const Operand& side) {
-        return side.panel || (side.direct && plan.tiles.at(*side.direct).home == Home::Matrix);
-    };
-    return in_matrix(product->second.left) && in_matrix(product->second.right);
+    return in_matrix(plan, product->second.left) && in_matrix(plan, product->second.right);
 }
 
 /// Whether something needs whole rows along an axis of fragments, which it folds.

@@ -14,14 +14,28 @@ namespace {
 
 using test::TensorWorkload;
 
-TensorWorkload masked(std::int64_t rows, std::int64_t head, const std::string& choices) {
+TensorWorkload masked(std::int64_t rows, std::int64_t head, const std::string& choices,
+                      std::int64_t keys = 64) {
     return {fmt::format("{} queries, heads of {}, {}", rows, head, choices),
             "diagram attention { axis q = 200, x = 200, d = 64\n input Q[q, d], K[x, d], V[x, d] : "
             "bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d] * rsqrt(size(d))\n"
             " M[q, x] = if x <= q then S[q, x] else -inf\n P[q, x] = softmax[x](M[q, x])\n"
             " output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n weave h = 2 }",
             {{"d", head}},
-            fmt::format("fuse all\ngroup q by {}\nstream x by 64\n{}", rows, choices)};
+            fmt::format("fuse all\ngroup q by {}\nstream x by {}\n{}", rows, keys, choices)};
+}
+
+TensorWorkload product(std::int64_t rows, std::int64_t columns, const std::string& choices) {
+    return {
+        fmt::format("a product of {} x {}, {}", rows, columns, choices),
+        "diagram product { axis a = 768, b = 128, c = 768\n input X[a, b], W[c, b] : bf16\n"
+        " output Y[a, c] : bf16 = sum(b) X[a, b] * W[c, b] }",
+        {},
+        fmt::format("group a by {}\ngroup c by {}\nstream b by 64\n{}", rows, columns, choices)};
+}
+
+std::string shared_by(std::int64_t resident) {
+    return resident == 1 ? "" : fmt::format("schedule resident = {}", resident);
 }
 
 Result<EmittedProgram> emitted(const TensorWorkload& workload, const std::string& target) {
@@ -89,17 +103,68 @@ TEST_CASE(
     "sm_90a: the assembler gives blocks that share a multiprocessor their part, and spills "
     "nothing") {
     if (!test::provided("nvrtc", nvrtc_status().missing)) return;
-    for (const auto& [rows, head] : {std::pair<std::int64_t, std::int64_t>{64, 64}, {64, 128}}) {
-        INFO(rows, " queries, heads of ", head);
-        const Result<EmittedProgram> program =
-            emitted(masked(rows, head, "schedule resident = 2"), "sm_90a");
+    struct Case {
+        TensorWorkload workload;
+        std::int64_t begun;  ///< registers that a thread is launched with
+    };
+    // The widest products that fit, but for the first two.
+    for (const auto& [workload, begun] :
+         {Case{masked(64, 64, shared_by(2)), 128}, Case{masked(64, 128, shared_by(2)), 128},
+          Case{masked(64, 64, shared_by(2), 128), 128}, Case{masked(64, 192, shared_by(2)), 128},
+          Case{masked(64, 96, shared_by(3), 32), 80}, Case{product(64, 192, shared_by(2)), 128},
+          Case{product(64, 64, shared_by(4)), 64}, Case{product(192, 192, shared_by(1)), 128}}) {
+        INFO(workload.name);
+        const Result<EmittedProgram> program = emitted(workload, "sm_90a");
         REQUIRE(program);
+        REQUIRE_EQ(program->kernels.front().target, "sm_90a");
         CompileOptions how;
         how.architecture = "sm_90";
         const Result<CompiledKernel> compiled = compile(program->kernels.front(), how);
         REQUIRE(compiled);
-        CHECK_LE(compiled->registers.value_or(1000), 128);
+        CHECK_LE(compiled->registers.value_or(1000), begun);
         CHECK_EQ(compiled->spill_stores.value_or(1000), 0);
+    }
+}
+
+TEST_CASE("sm_90a: a product that the assembler finds too wide for a block's launch is refused") {
+    struct Case {
+        TensorWorkload workload;
+        const char* reason;
+    };
+    // The narrowest of their kind; what is a little narrower compiles.
+    for (const auto& [workload, reason] :
+         {Case{masked(64, 208, shared_by(2)),
+               "a product of 208 columns takes 134 registers of a thread, and the 512 threads of 2 "
+               "blocks begin with 128 each, enough for 192 columns"},
+          Case{masked(64, 256, shared_by(2)), "a product of 256 columns takes 158 registers"},
+          Case{masked(64, 64, shared_by(3), 128),
+               "a product of 128 columns takes 90 registers of a thread, and the 768 threads of 3 "
+               "blocks begin with 80 each, enough for 96 columns"},
+          Case{masked(64, 96, shared_by(4), 32), "a product of 96 columns takes 78 registers"},
+          Case{product(64, 208, shared_by(2)), "a product of 208 columns takes 130 registers"},
+          Case{product(128, 128, shared_by(2)), "a product of 128 columns takes 90 registers"},
+          Case{product(128, 256, shared_by(2)),
+               "256 columns take 128 registers of a thread beside 40 others, and it has 104"}}) {
+        INFO(workload.name);
+        const Result<EmittedProgram> program = emitted(workload, "sm_90a");
+        CHECK_FALSE(program);
+        if (program) continue;
+        const Diagnostic& refusal = program.error().list.front();
+        INFO(refusal.message);
+        CHECK(has(refusal.message, "cannot have this `resident`: " + std::string(reason)));
+        CHECK(has(refusal.help, "leave it out"));
+    }
+    // Where a block has a multiprocessor for itself, tensor cores take it in another way.
+    for (const auto& [workload, reason] :
+         {Case{product(192, 208, ""),
+               "a product of 208 columns takes 130 registers of a thread, and the 512 threads of a "
+               "block begin with 128 each, enough for 192 columns"},
+          Case{product(256, 144, ""), "the 640 threads of a block begin with 96 each"}}) {
+        INFO(workload.name);
+        const Result<EmittedProgram> program = emitted(workload, "sm_90a");
+        REQUIRE(program);
+        CHECK_EQ(program->kernels.front().target, "sm_80");
+        CHECK(has(program->kernels.front().not_newer.front(), reason));
     }
 }
 
