@@ -259,9 +259,7 @@ private:
                                        Body& before);
 
     // lower_pairs.cpp
-    [[nodiscard]] const Compute* maker_of(LeafId product) const;
-    [[nodiscard]] bool reads_pairs(const Compute& maker, const schedule::Product& product,
-                                   const Read& element) const;
+    /// As schedule/pairs.h has it.
     [[nodiscard]] std::optional<Expression> paired_value(LeafId product) const;
     [[nodiscard]] std::optional<LeafId> paired_product(const schedule::Op& op) const;
     /// The registers of one of the arrays that pairs are made of, of row `i` and pair `p`.
