@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <initializer_list>
 #include <vector>
 
 namespace napkin {
@@ -11,13 +12,22 @@ namespace {
 constexpr double kOthers = 64;          ///< bytes of a thread for addresses and counters
 constexpr double kTurn = 128;           ///< bytes of shared memory in a clock
 constexpr double kUnit = 32;            ///< registers are given out so many bytes at a time
+constexpr double kHidden = 0.75;        ///< power of warp groups' number by which they hide more
 constexpr std::int64_t kTogether = 64;  ///< graded tiles of others that go with one of a group
+
+/// How long work takes that shares a loop: the root of the sum of powers, of which two that are as
+/// long take longer than one by the exposed share.
+double together(std::initializer_list<double> seconds, double exposed) {
+    const double longest = std::max(seconds);
+    if (exposed <= 0 || longest <= 0) return longest;
+    const double power = 1 / std::log2(1 + exposed);
+    double sum = 0;
+    for (const double each : seconds) sum += std::pow(each / longest, power);
+    return longest * std::pow(sum, 1 / power);
+}
 
 }  // namespace
 
-double Busy::longest() const {
-    return std::max({tensor, shared(), exponentials, arithmetic});
-}
 double Busy::sum() const {
     return tensor + shared() + exponentials + arithmetic;
 }
@@ -45,17 +55,18 @@ BlockClock::BlockClock(const Machine& machine) : processors_(machine.processors(
     device_ = per_byte(machine.bandwidth(Level::Device), figure("device.reached", 1));
     cache_ = per_byte(machine.bandwidth(Level::Cache), 1);
     warps_ = {figure("tensor_core.reached", 1), figure("block.fetched", 1),
-              figure("processor.issued", 1),    figure("processor.exposed", 0),
-              figure("latency.product", 0),     0,
-              figure("latency.block", 0)};
-    groups_ = {figure("warp_group.reached", 1),    figure("warp_group.fetched", 1),
-               figure("warp_group.issued", 1),     figure("warp_group.exposed", 0),
-               figure("latency.group_product", 0), figure("latency.group_turn", 0)};
+              figure("processor.issued", 1), figure("processor.exposed", 0),
+              figure("latency.product", 0)};
+    groups_ = {figure("warp_group.reached", 1), figure("warp_group.fetched", 1),
+               figure("warp_group.issued", 1), figure("warp_group.exposed", 0),
+               figure("latency.group_product", 0)};
     plain_ = warps_;
     plain_.fetched = 1;
     plain_.issued = 1;
     plain_.step = figure("latency.instruction", 0);
+    exposed_ = figure("block.exposed", 0);
     overlapped_ = figure("warp_group.overlapped", 0);
+    copied_ = figure("cache.exposed", 0);
     barrier_ = figure("latency.barrier", 0);
     fill_ = figure("latency.device", 0);
     start_ = machine.launch_latency().value + figure("latency.start", 0);
@@ -75,8 +86,8 @@ const BlockClock::Kind& BlockClock::kind_of(const KernelWork& kernel) const {
 }
 
 double BlockClock::exposed(const KernelWork& kernel) const {
-    return kind_of(kernel).exposed /
-           std::sqrt(static_cast<double>(std::max<std::int64_t>(kernel.groups, 1)));
+    const std::int64_t groups = kernel.groups > 0 ? kernel.groups * resident_blocks(kernel) : 1;
+    return kind_of(kernel).exposed / std::pow(static_cast<double>(groups), kHidden);
 }
 
 Busy BlockClock::busy(const UnitWork& work, const KernelWork& kernel) const {
@@ -97,34 +108,53 @@ Busy BlockClock::busy(const UnitWork& work, const KernelWork& kernel) const {
 
 double BlockClock::computed(const UnitWork& work, const KernelWork& kernel) const {
     const Busy each = busy(work, kernel);
-    const double longest = each.longest();
+    if (kernel.groups == 0)
+        return together({each.tensor, each.shared(), each.exponentials, each.arithmetic},
+                        exposed(kernel));
     // The tensor core takes a warp group's operands from shared memory while it multiplies.
-    const double hidden = kernel.groups > 0 ? std::min(each.operands, each.tensor) : 0;
-    return longest + exposed(kernel) * (each.sum() - hidden - longest);
+    const double multiplied = together({each.tensor, each.operands}, copied_);
+    return together({multiplied, each.elements, each.exponentials, each.arithmetic},
+                    exposed(kernel));
 }
 
-/// Of a block's work where it has the processor to itself: of the pipelines, or of its loads.
+/// Seconds for a byte that a processor moves: those of its port, or its part of the cache's.
+double BlockClock::moved_byte(const KernelWork& kernel) const {
+    return std::max(port_, cache_ * static_cast<double>(std::min(kernel.blocks, processors_)));
+}
+
+/// Of a block's work where it has the processor to itself: of the pipelines and of its loads.
 double BlockClock::alone(const UnitWork& work, const KernelWork& kernel) const {
-    return std::max(computed(work, kernel), work.loaded * port_);
+    return together({computed(work, kernel), work.loaded * moved_byte(kernel)}, copied_);
 }
 
 /// What a warp waits for whatever else runs. A warp group goes on when its products are there.
 double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
     const Kind& kind = kind_of(kernel);
-    return (kernel.groups > 0 ? computed(work, kernel) : 0) + work.steps * kind.step +
-           work.flowing * kind.flow + work.barriers * barrier_;
+    return (kernel.groups > 0 ? alone(work, kernel) : 0) + work.steps * kind.step +
+           work.barriers * barrier_;
+}
+
+/// What a chunk takes more that a mask cuts: its tests, and where warp groups multiply, what the
+/// pipelines hide of each other elsewhere, as such chunks come in a loop of their own of few turns.
+double BlockClock::cut(const LoopWork& loop, const KernelWork& kernel) const {
+    UnitWork tests;
+    tests.instructions = loop.mask;
+    const double tested = busy(tests, kernel).sum();
+    if (kernel.groups == 0) return exposed(kernel) * tested;
+    const Busy each = busy(loop.chunk, kernel);
+    const double apart = each.sum() - std::min(each.operands, each.tensor);
+    return tested + std::max(0.0, apart - computed(loop.chunk, kernel));
 }
 
 /// How long a block is there beside its chunks: until its first operands have come and its results
 /// are gone, while the first and the last chunk of warp groups hide behind nothing. Where blocks
 /// have no loop, all of them load at a time, from device memory.
 double BlockClock::ramp(const KernelWork& work) const {
-    double byte = port_;
+    double byte = moved_byte(work);
     if (work.loops.empty() && work.loaded + work.saved > 0)
         byte = std::max(byte, from_device(work) / (work.loaded + work.saved) * device_ *
                                   static_cast<double>(processors_));
-    double all = kind_of(work).block + computed(work.edges, work) +
-                 (work.edges.loaded + work.edges.saved) * byte;
+    double all = computed(work.edges, work) + (work.edges.loaded + work.edges.saved) * byte;
     if (work.groups > 0 && !work.loops.empty()) {
         const Busy chunk = busy(work.loops.front().chunk, work);
         all += 2 * (chunk.sum() - std::min(chunk.operands, chunk.tensor));
@@ -169,18 +199,22 @@ struct BlockClock::Tiles {
     double chain = 0;    ///< of a chunk, at least
     double chained = 0;  ///< of the other loops, at least
     double chunks = 0;
-    double hidden = 0;  ///< of `chained`, where a tile follows another of its block
+    double hidden = 0;   ///< of `chained`, where a tile follows another of its block
+    double exposed = 0;  ///< of these or of the pipelines, where blocks share a processor
     std::int64_t resident = 1;
 
     [[nodiscard]] double of(const Visits& visits, double sharing, bool follows = false) const {
-        return std::max(sharing * (edges + visits.chunks * chunk + visits.cut * cut),
-                        chained - (follows ? hidden : 0) + visits.chunks * chain);
+        const double busy = sharing * (edges + visits.chunks * chunk + visits.cut * cut);
+        const double own =
+            chained - (follows ? hidden : 0) + visits.chunks * chain + visits.cut * cut;
+        return sharing > 1 ? together({busy, own}, exposed) : std::max(busy, own);
     }
 };
 
 BlockClock::Tiles BlockClock::tiles_of(const KernelWork& work) const {
     Tiles tiles;
     tiles.resident = resident_blocks(work);
+    tiles.exposed = exposed_;
     tiles.edges = alone(work.edges, work);
     tiles.chained = ramp(work);
     if (work.choices.persistent.value_or(false)) tiles.hidden = overlapped_ * tiles.chained;
@@ -191,9 +225,7 @@ BlockClock::Tiles BlockClock::tiles_of(const KernelWork& work) const {
             tiles.chunk = of_chunk;
             tiles.chain = of_chain;
             tiles.chunks = loop.chunks;
-            UnitWork tests;
-            tests.instructions = loop.mask;
-            tiles.cut = exposed(work) * busy(tests, work).sum();
+            tiles.cut = cut(loop, work);
         } else {
             tiles.edges += of_chunk * loop.chunks;
             tiles.chained += of_chain * loop.chunks;

@@ -1,12 +1,13 @@
 // How long the blocks of a kernel take on a machine, in plain seconds: what time.h explains, asked
 // often.
 //
-// A processor holds as many blocks as shared memory, registers and threads allow. Of one block's
-// work the longest pipeline counts whole and of the others what is not hidden behind it, a share
-// that is a figure of the machine; several warp groups hide more of each other, as the root of
-// their number. Blocks that share a processor take turns, so that a chunk takes n times as long
-// where n of them are held, and never less than a warp's own chain of products. Before its first
-// chunk and after its last a block waits for what it loads and saves.
+// A processor holds as many blocks as shared memory, registers and threads allow. One block's work
+// takes the root of the sum of its pipelines' powers, of which two that are as long take longer
+// than one by a share that is a figure of the machine; several warp groups hide more of each other.
+// Its loads join in the same way, by a share of their own. Blocks that share a processor take
+// turns, so that a chunk takes n times as long where n of them are held; a block's own chain of
+// waits hides behind that, all but a share. Before its first chunk and after its last a block waits
+// for what it loads and saves.
 //
 // Blocks start in their order, each where one ends first, with as many chunks as its mask leaves; a
 // block that takes several tiles goes through them there and back.
@@ -28,7 +29,6 @@ struct Busy {
     double exponentials = 0;
     double arithmetic = 0;
     [[nodiscard]] double shared() const { return operands + elements; }
-    [[nodiscard]] double longest() const;
     [[nodiscard]] double sum() const;
 };
 
@@ -64,16 +64,16 @@ private:
         double issued = 1;
         double exposed = 0;
         double step = 0;
-        double flow = 0;
-        double block = 0;
     };
     struct Tiles;
 
     [[nodiscard]] const Kind& kind_of(const KernelWork& kernel) const;
     [[nodiscard]] double exposed(const KernelWork& kernel) const;
     [[nodiscard]] double computed(const UnitWork& work, const KernelWork& kernel) const;
+    [[nodiscard]] double moved_byte(const KernelWork& kernel) const;
     [[nodiscard]] double alone(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double chain(const UnitWork& work, const KernelWork& kernel) const;
+    [[nodiscard]] double cut(const LoopWork& loop, const KernelWork& kernel) const;
     [[nodiscard]] double ramp(const KernelWork& work) const;
     [[nodiscard]] Tiles tiles_of(const KernelWork& work) const;
     [[nodiscard]] double last_end(const KernelWork& work, const Tiles& tiles) const;
@@ -89,7 +89,9 @@ private:
     Kind warps_;
     Kind groups_;
     Kind plain_;
+    double exposed_ = 0;  ///< share of a block's waits that blocks beside it do not hide
     double overlapped_ = 0;
+    double copied_ = 0;  ///< share of loads, or of what hides them, that is exposed
     double barrier_ = 0;
     double fill_ = 0;
     double start_ = 0;

@@ -12,7 +12,7 @@ FunctionCost cost_of_function(Function function) {
     case Function::Sqrt:
     case Function::Rsqrt: return {6, 1};
     case Function::Divide: return {8, 1};
-    case Function::Tanh: return {10, 2};
+    case Function::Tanh: return {14, 2};
     case Function::Erf: return {24, 1};
     case Function::Sin:
     case Function::Cos: return {20, 1};

@@ -12,6 +12,7 @@
 #include "schedule/arrange_groups.h"
 #include "schedule/idle_folds.h"
 #include "schedule/operation_cost.h"
+#include "schedule/pairs.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
 #include "schedule/slower.h"
@@ -27,7 +28,6 @@ UnitWork& UnitWork::operator+=(const UnitWork& other) {
     shared += other.shared;
     turns += other.turns;
     steps += other.steps;
-    flowing += other.flowing;
     barriers += other.barriers;
     loaded += other.loaded;
     saved += other.saved;
@@ -41,7 +41,6 @@ UnitWork operator*(double factor, UnitWork work) {
     work.shared *= factor;
     work.turns *= factor;
     work.steps *= factor;
-    work.flowing *= factor;
     work.barriers *= factor;
     work.loaded *= factor;
     work.saved *= factor;
@@ -56,8 +55,10 @@ constexpr double kVector = 16;         ///< bytes of a copy or a store
 constexpr double kPerVector = 4;       ///< instructions for one, addresses included
 constexpr double kPublish = 1;         ///< to round and store an element
 constexpr double kReadAlone = 3;       ///< to read one alone: its place, a load, to 32 bits
-constexpr double kWiden = 3;           ///< from a type of 8 bits
+constexpr double kPairAlone = 3;       ///< to read two of 16 bits, each by a load, into a word
+constexpr double kWiden = 3;           ///< from a type of 8 bits or 4
 constexpr double kLanes = 32;          ///< whose reads of an element each take a turn together
+constexpr double kAwait = 40;          ///< a warp's, to wait for a slot of a ring and release it
 constexpr double kRowsOfFragment = 8;  ///< turns of such a read where rows are far apart
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
 
@@ -96,6 +97,10 @@ private:
                 into += work_of(program_[*op]);
             if (const schedule::Sync* sync = std::get_if<schedule::Sync>(&item.node))
                 into.barriers += sync->barrier ? 1 : 0;
+            if (std::holds_alternative<schedule::Await>(item.node))
+                into.instructions += kAwait * kLanes * static_cast<double>(work_warps());
+            if (const schedule::Finish* finish = std::get_if<schedule::Finish>(&item.node))
+                into.steps += finish->pending + finish->pending_apart == 0 ? 1 : 0;
             if (const schedule::ChunkLoop* loop = std::get_if<schedule::ChunkLoop>(&item.node))
                 read(*loop, work, times);
         }
@@ -112,8 +117,10 @@ private:
         inner.is_masked = masked_;
         for (const schedule::Item& item : loop.body)
             if (const schedule::OpId* op = std::get_if<schedule::OpId>(&item.node)) {
-                if (const Compute* compute =
-                        std::get_if<Compute>(&leaves_[program_[*op].leaf.index()]->node))
+                // What a product is made of, where tests belong to it, is published or rounded.
+                const Compute* compute =
+                    std::get_if<Compute>(&leaves_[program_[*op].leaf.index()]->node);
+                if (compute != nullptr && !plan_.products.contains(program_[*op].leaf))
                     inner.mask += mask_of(*compute) * places_of(*compute);
                 for (const schedule::BufferId written : program_[*op].writes)
                     if (program_[*op].kind == schedule::Op::Kind::Copy)
@@ -158,9 +165,11 @@ private:
         is_product_ = plan_.products.contains(op.leaf);
         const TileStatement& leaf = *leaves_[op.leaf.index()];
         if (const Compute* compute = std::get_if<Compute>(&leaf.node)) {
+            if (const auto paired = schedule::paired_product(region_, plan_, program_, op))
+                return paired_left_of(*paired);
             const auto product = plan_.products.find(op.leaf);
             if (product == plan_.products.end())
-                return is_put_together(op) ? UnitWork{} : elements_of(*compute);
+                return is_put_together(op) ? UnitWork{} : elements_of(*compute, op.leaf);
             if (op.kind == Kind::Elements) return left_of(*compute, product->second);
             if (op.kind == Kind::Publish)
                 return panel_of(*compute, op.side == schedule::Op::Side::Left
@@ -207,8 +216,8 @@ private:
         const double part = share / (2 * rows * columns * depth * warps);
         UnitWork work;
         work.products[product.type] = share;
-        const double steps = part * (groups() > 0 ? 1 : std::ceil(depth / schedule::kTile));
-        (groups() > 0 && op.lag > 0 ? work.flowing : work.steps) = steps;
+        // A warp group waits where the program says so.
+        if (groups() == 0) work.steps = part * std::ceil(depth / schedule::kTile);
         // Each warp fetches its rows of the left operand and its columns of the right one; of a
         // group's warps each its rows, and all together the columns.
         const double right = groups() > 0 ? columns / schedule::kWarpsOfGroup : columns;
@@ -223,11 +232,13 @@ private:
         // Parts of a sum in 8 bits are waited for, and added up.
         if (is_narrow(product)) {
             const auto parts = static_cast<double>(schedule::narrow_parts(plan_, product));
-            work.steps *= parts;
+            work.steps = parts - 1;
             each += parts;
         }
         work.instructions = part * each * rows * columns * warps;
-        if (!schedule::in_matrix(plan_, product.left))
+        // Pairs are words already; of others two elements are put into each.
+        if (!schedule::in_matrix(plan_, product.left) &&
+            !schedule::paired_value(region_, plan_, program_, op.leaf))
             work.instructions += part * rows * depth * warps / 2;
         return work;
     }
@@ -235,10 +246,34 @@ private:
     /// A left operand that every warp computes for its own rows, element by element.
     UnitWork left_of(const Compute& compute, const schedule::Product& product) const {
         is_product_ = false;
-        const double count = static_cast<double>(plan_.rows_of_warp) *
-                             static_cast<double>(plan_.extents.at(product.depth)) *
-                             static_cast<double>(work_warps());
-        return count * instructions_of(compute, product.left.value);
+        return elements_of_left(product) * instructions_of(compute, product.left.value);
+    }
+
+    /// One that is computed in pairs, two elements an instruction. What they are made of in shared
+    /// memory comes a word at a time, with nothing to convert; of device memory each is loaded
+    /// alone.
+    UnitWork paired_left_of(schedule::LeafId leaf) const {
+        const Expression value = *schedule::paired_value(region_, plan_, program_, leaf);
+        const Compute& maker = *schedule::maker_of(region_, plan_, leaf);
+        UnitWork pair;
+        walk(value, [&](const Expression& part) {
+            pair.instructions += std::holds_alternative<Apply>(part.node) ? 1 : 0;
+        });
+        for (const Expression& read : schedule::elements_read(value)) {
+            const ArrayId array = std::get<Read>(read.node).array;
+            const VariableId variable = *schedule::variable_read(region_, maker, array);
+            const bool is_far = plan_.tiles.at(variable).home == schedule::Home::Device;
+            pair.instructions += is_far ? kPairAlone : 1;
+            pair.turns += (is_far ? 2 : 1) / kLanes;
+        }
+        return elements_of_left(plan_.products.at(leaf)) / 2 * std::move(pair);
+    }
+
+    /// Elements of a left operand in registers, of all warps.
+    [[nodiscard]] double elements_of_left(const schedule::Product& product) const {
+        return static_cast<double>(plan_.rows_of_warp) *
+               static_cast<double>(plan_.extents.at(product.depth)) *
+               static_cast<double>(work_warps());
     }
 
     UnitWork panel_of(const Compute& compute, const schedule::Operand& side) const {
@@ -252,13 +287,17 @@ private:
     }
 
     /// Elements in registers, or published in shared memory.
-    UnitWork elements_of(const Compute& compute) const {
+    UnitWork elements_of(const Compute& compute, schedule::LeafId leaf) const {
         const double places = places_of(compute);
         UnitWork work;
         for (const Expression* value : expressions_of(compute.statement))
             work += places * instructions_of(compute, *value);
         if (std::holds_alternative<Fold>(compute.statement.body)) work.instructions += places;
         const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
+        // Lanes that fold a row for what comes next wait for each other.
+        if (std::holds_alternative<Fold>(compute.statement.body) && plan_.has_products() &&
+            tile.home == schedule::Home::Row && !plan_.lane_folds.contains(leaf))
+            work.steps += 1;
         if (tile.home == schedule::Home::Matrix || tile.home == schedule::Home::Shared) {
             work.instructions += places * kPublish;
             work.shared += places * 2;
@@ -359,7 +398,7 @@ private:
             if (region_.variables[variable.index()].array != array) continue;
             const auto tile = plan_.tiles.find(variable);
             if (tile == plan_.tiles.end()) return work;
-            const double widen = bits_of(region_.arrays[array.index()].type) == 8 ? kWiden : 0;
+            const double widen = bits_of(region_.arrays[array.index()].type) <= 8 ? kWiden : 0;
             const schedule::Home target = plan_.tiles.at(compute.targets.front()).home;
             const bool in_vectors =
                 is_product_ || target == schedule::Home::Matrix || !plan_.has_products();

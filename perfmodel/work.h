@@ -21,7 +21,6 @@ struct UnitWork {
     /// One after the other, each waited for before the next: products, or instructions of a thread
     /// of a plain kernel that has no others to run meanwhile.
     double steps = 0;
-    double flowing = 0;  ///< likewise products, but waited for a turn later
     double barriers = 0;
     double loaded = 0;  ///< bytes, from wherever they are
     double saved = 0;

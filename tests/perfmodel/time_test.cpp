@@ -70,7 +70,9 @@ std::vector<RegionCost> workloads() {
          {ElementType::F16, ElementType::TF32, ElementType::E4M3, ElementType::E5M2,
           ElementType::I8, ElementType::I4, ElementType::F64}) {
         RegionCost cost = test::cost(derived(masked_attention("bf16"), kTiles)).regions.front();
-        cost.arithmetic.products = {{type, 1'000'000'000'000'000}};
+        constexpr std::int64_t kMany = 1'000'000'000'000'000;
+        cost.arithmetic.products = {{type, kMany}};
+        cost.arithmetic.operations += kMany;
         costs.push_back(std::move(cost));
     }
     return costs;
@@ -185,6 +187,45 @@ TEST_CASE("blocks visit the tiles that are counted of a mask, whatever loops sta
         CHECK_EQ(all.chunks, static_cast<double>(counted.visited));
         CHECK_EQ(all.cut, static_cast<double>(counted.partial()));
     }
+}
+
+/// Of a chunk of a product whose left operand is made of `X` and `gain`.
+UnitWork chunk_with_left(const std::string& left, std::int64_t depth) {
+    const State state =
+        derived("diagram linear {\n axis n = 1024, d = " + std::to_string(depth) +
+                    ", c = 1024\n input X[n, d], gain[d], W[c, d] : bf16\n"
+                    " param eps : f32 = 1e-6\n N[n, d] = " +
+                    left + "\n output Y[n, c] : bf16 = sum(d) N[n, d] * W[c, d]\n}\n",
+                "fuse all\ngroup n by 128\ngroup c by 256\nstream d by 64\n");
+    const RegionProgram region = test::expanded(state).regions.front();
+    RegionCost cost = *cost_of(region);
+    add_work(region, {"sm_90a", {}, {}}, cost);
+    REQUIRE(cost.work.has_value());
+    REQUIRE_EQ(cost.work->target, "sm_90a");
+    REQUIRE_EQ(cost.work->loops.size(), 1);
+    return cost.work->loops.front().chunk;
+}
+
+TEST_CASE("a left operand that is computed in pairs costs about half of another") {
+    // Chunks of 64 divide the first; of the other the last one is cut, so that none is in pairs.
+    constexpr std::int64_t kWhole = 1024;
+    constexpr std::int64_t kCut = 1000;
+    const std::string scale = "X[n, d] * gain[d]";
+    const UnitWork paired = chunk_with_left(scale, kWhole);
+    const UnitWork alone = chunk_with_left(scale, kCut);
+    // Nothing else in such a chunk takes instructions.
+    CHECK_GT(paired.instructions, 0);
+    CHECK_LT(paired.instructions, 0.6 * alone.instructions);
+    CHECK_LT(paired.turns, alone.turns);
+    CHECK_EQ(paired.products, alone.products);
+
+    // A norm sums squares as well, which are not in pairs.
+    const std::string norm = "rmsnorm[d](X[n, d], gain[d], eps)";
+    const UnitWork paired_norm = chunk_with_left(norm, kWhole);
+    const UnitWork norm_alone = chunk_with_left(norm, kCut);
+    CHECK_EQ(norm_alone.instructions - paired_norm.instructions,
+             alone.instructions - paired.instructions);
+    CHECK_EQ(norm_alone.turns - paired_norm.turns, alone.turns - paired.turns);
 }
 
 TEST_CASE("a mask saves time, and more work takes more") {
