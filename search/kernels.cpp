@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <map>
 #include <set>
 
 #include "derive/tile_program.h"
 #include "perfmodel/time.h"
+#include "search/choices.h"
 #include "search/least_time.h"
 
 namespace napkin {
@@ -187,6 +189,13 @@ private:
         }
         if (!cost.work || cost.work->spills() || !excesses_of(cost, search_.machine).empty())
             return false;
+        // What is chosen is said of a region by name, and a split one has two.
+        if (!is_split(total))
+            if (auto chosen =
+                    faster_blocks(region, cost, *cost.work, search_.request, search_.machine)) {
+                total.tiling.schedule = std::move(chosen->schedule);
+                cost.work = std::move(chosen->work);
+            }
         const LevelCost& block = cost.levels.at(Level::Block);
         total.tiling.time += time_of(cost, search_.machine).middle();
         total.tiling.transferred_bits += block.transferred.bits;
@@ -301,6 +310,10 @@ std::vector<std::int64_t> sizes_beside(std::int64_t size, std::int64_t extent) {
     const auto here = std::lower_bound(kLadder.begin(), kLadder.end(), size);
     if (here != kLadder.begin()) sizes.push_back(*(here - 1));
     if (next != kLadder.end()) sizes.push_back(*next);
+    // And to a power of two, which extents are multiples of.
+    const auto bits = static_cast<std::uint64_t>(size);
+    for (const std::uint64_t power : {std::bit_floor(bits), std::bit_ceil(bits)})
+        if (power != bits) sizes.push_back(static_cast<std::int64_t>(power));
     std::erase_if(sizes, [&](std::int64_t other) { return other > extent; });
     return sizes;
 }

@@ -24,8 +24,8 @@ struct KernelSearch {
     std::size_t starts = 3;  ///< from so many of the best sizes are changed
 };
 
-/// Sizes of a group or a chunk worth trying beside one: half and twice, and a step down and up, of
-/// which some may be equal; none is larger than the axis.
+/// Sizes of a group or a chunk worth trying beside one: half and twice, a step down and up, and
+/// powers of two beside it, of which some may be equal; none is larger than the axis.
 [[nodiscard]] std::vector<std::int64_t> sizes_beside(std::int64_t size, std::int64_t extent);
 
 /// A tiling that the scheduler made wrong, and noticed: a bug of ours.

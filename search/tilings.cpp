@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "derive/tile_program.h"
@@ -102,6 +103,7 @@ private:
     }
     [[nodiscard]] Command split(AxisId axis, std::int64_t part) const;
     void add_rows(std::vector<Command>& commands) const;
+    [[nodiscard]] std::vector<Found> chosen(std::size_t top);
     [[nodiscard]] std::vector<Tiling> best(std::size_t top);
     void with_stream(std::optional<AxisId> streamed);
     void with_parts(AxisId streamed);
@@ -248,11 +250,39 @@ std::vector<Tiling> RegionSearch::run_in_parts(std::size_t top) {
     return all;
 }
 
-std::vector<Tiling> RegionSearch::best(std::size_t top) {
+/// The fastest, and of every set of grouped axes some: a kernel's time is not what is known here,
+/// and sizes are changed later, but no axis is grouped that was not.
+std::vector<Found> RegionSearch::chosen(std::size_t top) {
+    constexpr std::size_t kOfEach = 3;
     std::stable_sort(found_.begin(), found_.end());
+    if (found_.size() <= top) return found_;
+    std::map<std::vector<std::size_t>, std::size_t> of_each;
+    std::vector<bool> is_chosen(found_.size(), false);
+    std::size_t count = 0;
+    for (std::size_t k = 0; k < found_.size() && count < top; ++k) {
+        std::vector<std::size_t> grouped = {found_[k].space};
+        const std::vector<SizeChoice>& choices = spaces_[found_[k].space];
+        for (std::size_t i = 0; i < choices.size(); ++i)
+            if (choices[i].sizes[found_[k].picks[i]] < plain_.diagram[choices[i].axis].extent)
+                grouped.push_back(i + 1);
+        if (++of_each[grouped] > kOfEach) continue;
+        is_chosen[k] = true;
+        ++count;
+    }
+    for (std::size_t k = 0; k < found_.size() && count < top; ++k)
+        if (!is_chosen[k]) {
+            is_chosen[k] = true;
+            ++count;
+        }
+    std::vector<Found> chosen;
+    for (std::size_t k = 0; k < found_.size(); ++k)
+        if (is_chosen[k]) chosen.push_back(found_[k]);
+    return chosen;
+}
+
+std::vector<Tiling> RegionSearch::best(std::size_t top) {
     std::vector<Tiling> best;
-    for (std::size_t k = 0; k < std::min(top, found_.size()); ++k) {
-        const Found& found = found_[k];
+    for (const Found& found : chosen(top)) {
         const std::vector<SizeChoice>& choices = spaces_[found.space];
         best.push_back({commands_of(plain_.diagram, in(), choices, found.picks), found.time,
                         static_cast<std::int64_t>(8 * found.moved),

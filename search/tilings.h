@@ -6,6 +6,7 @@
 
 #include "derive/state.h"
 #include "perfmodel/machine.h"
+#include "schedule/region_schedule.h"
 
 namespace napkin {
 
@@ -15,6 +16,7 @@ struct Tiling {
     Seconds time;
     std::int64_t transferred_bits = 0;
     std::int64_t allocated_bits = 0;
+    schedule::RegionSchedule schedule = {};  ///< what is chosen of its kernel
 };
 
 /// What enumeration did, summed over regions.

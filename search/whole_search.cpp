@@ -5,6 +5,8 @@
 
 #include "derive/tile_program.h"
 #include "diagrams/contains.h"
+#include "perfmodel/kernel_choice.h"
+#include "search/choices.h"
 #include "search/kernels.h"
 #include "search/least_time.h"
 #include "search/partition.h"
@@ -23,6 +25,8 @@ constexpr std::size_t kMostTilings = 100;
 constexpr std::size_t kMostKept = 20;
 /// Likewise of those with streams in parts.
 constexpr std::size_t kMostSplits = 24;
+/// Derivations of which kernels with stale maxima are looked at.
+constexpr std::size_t kMostStale = 5;
 
 Command fuse(std::vector<std::string> names) {
     Command command;
@@ -262,6 +266,10 @@ private:
             command.in = partition_.size() == 1 && !is_split ? "" : name_of(sets_[set]);
             is_split = is_split || command.rule == "split-stream";
         }
+        for (Command& command :
+             napkin::commands_of(tilings_of(set)[tiling].schedule,
+                                 partition_.size() == 1 ? "" : name_of(sets_[set])))
+            commands.push_back(std::move(command));
         return commands;
     }
 
@@ -280,8 +288,27 @@ private:
         return all;
     }
 
-    /// Derives a choice from the plain diagram and costs what comes out.
-    [[nodiscard]] std::optional<Candidate> derive(const Choice& choice) const {
+    /// Lets a region's maxima stay as they are where that is faster; false where its derivation
+    /// does not take that.
+    [[nodiscard]] bool make_stale(const RegionProgram& region, const KernelRequest& request,
+                                  RegionCost& cost, Candidate& candidate) const {
+        if (!cost.work) return true;
+        auto stale = faster_stale(region, cost, *cost.work, request, kernels_.machine);
+        if (!stale) return true;
+        const bool alone = candidate.state.relabelling.regions.size() == 1;
+        std::vector<Command> commands =
+            napkin::commands_of(stale->schedule, alone ? "" : region.name);
+        std::optional<State> state = after(candidate.state, commands);
+        if (!state) return false;
+        candidate.state = std::move(*state);
+        for (Command& command : commands) candidate.commands.push_back(std::move(command));
+        cost.work = std::move(stale->work);
+        return true;
+    }
+
+    /// Derives a choice from the plain diagram and costs what comes out, of the first few with
+    /// choices that take long to look at.
+    [[nodiscard]] std::optional<Candidate> derive(const Choice& choice, bool is_tried) const {
         Candidate candidate;
         for (const std::size_t set : partition_)
             if (std::optional<Command> fusion = fusion_of(sets_[set]))
@@ -295,11 +322,18 @@ private:
         const Result<TileProgram> program = expand(candidate.state, OpaqueBoxes::Keep);
         if (!program) return std::nullopt;
         Result<Cost> cost = cost_of(*program);
-        if (!cost) return std::nullopt;
+        const Result<WantedKernels> wanted = WantedKernels::of(candidate.state, kernels_.request);
+        if (!cost || !wanted) return std::nullopt;
         for (std::size_t r = 0; r < cost->regions.size(); ++r) {
-            if (!kernels_.request.target.empty())
-                add_work(program->regions[r], kernels_.request, cost->regions[r]);
-            if (!excesses_of(cost->regions[r], kernels_.machine).empty()) return std::nullopt;
+            RegionCost& region = cost->regions[r];
+            if (!kernels_.request.target.empty()) {
+                const KernelRequest request = (*wanted)(region.name);
+                add_work(program->regions[r], request, region);
+                if (is_tried && !make_stale(program->regions[r], request, region, candidate))
+                    return std::nullopt;
+            }
+            if (region.refused || !excesses_of(region, kernels_.machine).empty())
+                return std::nullopt;
         }
         candidate.cost = std::move(*cost);
         candidate.time = time_of(candidate.cost, kernels_.machine);
@@ -311,8 +345,8 @@ private:
     void derive_best() {
         std::vector<Candidate>& ranked = result_.ranked;
         for (const Choice& choice : choices()) {
-            if (ranked.size() >= options_.top) break;
-            if (std::optional<Candidate> candidate = derive(choice))
+            if (ranked.size() >= std::max(options_.top, kMostStale)) break;
+            if (std::optional<Candidate> candidate = derive(choice, ranked.size() < kMostStale))
                 ranked.push_back(std::move(*candidate));
         }
         std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
