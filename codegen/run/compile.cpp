@@ -52,7 +52,7 @@ void read_log(CompiledKernel& kernel) {
 /// Everything that the result depends on.
 std::string key_of(const EmittedKernel& kernel, const Nvrtc& nvrtc,
                    const std::vector<std::string>& options) {
-    std::string key = "napkin kernel 1\nNVRTC " + nvrtc.version() + "\n";
+    std::string key = "napkin kernel 2\nNVRTC " + nvrtc.version() + "\n";
     for (const std::string& option : options) key += option + "\n";
     for (const PreludeFile& file : prelude_files()) key += file.text;
     return key + kernel.source;

@@ -208,11 +208,16 @@ Nvrtc::Output Nvrtc::compile_here(const std::string& name, const std::string& so
         if (size > 0) symbol<int (*)(Program, char*)>(handle_, text_name)(program, text.data());
         return text;
     };
-    output.log = get("nvrtcGetProgramLogSize", "nvrtcGetProgramLog");
-    while (!output.log.empty() && output.log.back() == '\0') output.log.pop_back();
+    // Texts come with the 0 at their end, which ptxas refuses in a file.
+    const auto get_text = [&](const char* size_name, const char* text_name) {
+        std::string text = get(size_name, text_name);
+        while (!text.empty() && text.back() == '\0') text.pop_back();
+        return text;
+    };
+    output.log = get_text("nvrtcGetProgramLogSize", "nvrtcGetProgramLog");
     if (output.accepted)
-        output.image =
-            ptx ? get("nvrtcGetPTXSize", "nvrtcGetPTX") : get("nvrtcGetCUBINSize", "nvrtcGetCUBIN");
+        output.image = ptx ? get_text("nvrtcGetPTXSize", "nvrtcGetPTX")
+                           : get("nvrtcGetCUBINSize", "nvrtcGetCUBIN");
     return output;
 }
 

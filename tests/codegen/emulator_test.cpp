@@ -144,6 +144,7 @@ TEST_CASE("nvrtc: a kernel compiles for every architecture asked for") {
         const Result<CompiledKernel> ptx = compile(kernel, options);
         REQUIRE(ptx.has_value());
         CHECK_NE(ptx->bytes.find(".visible .entry reverse"), std::string::npos);
+        CHECK_EQ(ptx->bytes.find('\0'), std::string::npos);
     }
     CompileOptions options;
     options.architecture = "sm_12345";
