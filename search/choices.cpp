@@ -2,19 +2,17 @@
 
 #include <variant>
 
-#include "perfmodel/time.h"
+#include "search/predict.h"
 
 namespace napkin {
 namespace {
 
-/// What is chosen has to gain more than the model's numbers are told apart by.
-constexpr double kNoticed = 0.002;
 constexpr std::int64_t kMostResident = 4;
 
 /// The kernel of a request where it is faster than another.
 std::optional<ChosenKernel> faster(const RegionProgram& region, const RegionCost& cost,
                                    KernelRequest request, const schedule::RegionSchedule& chosen,
-                                   Seconds than, const Machine& machine) {
+                                   const TimeEstimate& than, const Machine& machine) {
     for (const schedule::Setting& setting : schedule::settings_of(chosen))
         if (schedule::set(request.schedule, setting)) return std::nullopt;
     request.limits.warp_groups = true;
@@ -22,9 +20,9 @@ std::optional<ChosenKernel> faster(const RegionProgram& region, const RegionCost
     KernelWork* const work = std::get_if<KernelWork>(&made);
     const auto room = static_cast<double>(request.limits.shared_memory);
     if (work == nullptr || work->spills() || work->shared_bytes > room) return std::nullopt;
-    const Seconds time = time_of(*work, machine).middle();
-    if (time.value >= (1 - kNoticed) * than.value) return std::nullopt;
-    return ChosenKernel{chosen, std::move(*work), time};
+    TimeEstimate time = time_of(*work, machine);
+    if (!is_faster(time, than)) return std::nullopt;
+    return ChosenKernel{chosen, std::move(*work), std::move(time)};
 }
 
 }  // namespace
@@ -37,7 +35,7 @@ std::optional<ChosenKernel> faster_blocks(const RegionProgram& region, const Reg
     as_it_turns.schedule.leads = work.choices.leads;
     as_it_turns.schedule.fetched = work.choices.fetched;
     std::optional<ChosenKernel> best;
-    Seconds least = time_of(work, machine).middle();
+    TimeEstimate least = time_of(work, machine);
     const auto try_one = [&](const schedule::RegionSchedule& chosen) {
         auto found = faster(region, cost, as_it_turns, chosen, least, machine);
         if (!found) return false;
@@ -66,7 +64,7 @@ std::optional<ChosenKernel> faster_stale(const RegionProgram& region, const Regi
     if (work.groups == 0 || work.loops.empty()) return std::nullopt;
     schedule::RegionSchedule chosen;
     if (schedule::set(chosen, {{"stale", ""}, true})) return std::nullopt;
-    return faster(region, cost, request, chosen, time_of(work, machine).middle(), machine);
+    return faster(region, cost, request, chosen, time_of(work, machine), machine);
 }
 
 std::vector<Command> commands_of(const schedule::RegionSchedule& schedule,

@@ -9,6 +9,7 @@
 #include "derive/state.h"
 #include "perfmodel/kernel_work.h"
 #include "perfmodel/machine.h"
+#include "perfmodel/time.h"
 
 namespace napkin {
 
@@ -16,7 +17,7 @@ namespace napkin {
 struct ChosenKernel {
     schedule::RegionSchedule schedule;
     KernelWork work;
-    Seconds time;
+    TimeEstimate time;
 };
 
 /// The faster of a kernel of warp groups and others in which blocks share a processor or take one
