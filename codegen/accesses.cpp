@@ -44,6 +44,8 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"named_barrier",  {},  {}},
         {"outer_product",  {},  {0}},
         {"publish",        {0}, {}},
+        {"publish_nibbles", {0}, {}},
+        {"read_nibbles",   {0}, {}},
         {"replace_nan",    {},  {0}},
         {"save_matrix",    {3}, {}},
         {"save_pieces",    {1}, {}},

@@ -3,12 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "derive/operations.h"
-#include "diagrams/contains.h"
 #include "perfmodel/block_pattern.h"
-#include "perfmodel/function_cost.h"
+#include "perfmodel/element_work.h"
 #include "perfmodel/live_registers.h"
-#include "perfmodel/tile_count.h"
 #include "schedule/arrange_groups.h"
 #include "schedule/idle_folds.h"
 #include "schedule/operation_cost.h"
@@ -20,33 +17,6 @@
 #include "schedule/straight_reads.h"
 
 namespace napkin {
-
-UnitWork& UnitWork::operator+=(const UnitWork& other) {
-    for (const auto& [type, count] : other.products) products[type] += count;
-    exponentials += other.exponentials;
-    instructions += other.instructions;
-    shared += other.shared;
-    turns += other.turns;
-    steps += other.steps;
-    barriers += other.barriers;
-    loaded += other.loaded;
-    saved += other.saved;
-    return *this;
-}
-
-UnitWork operator*(double factor, UnitWork work) {
-    for (auto& [type, count] : work.products) count *= factor;
-    work.exponentials *= factor;
-    work.instructions *= factor;
-    work.shared *= factor;
-    work.turns *= factor;
-    work.steps *= factor;
-    work.barriers *= factor;
-    work.loaded *= factor;
-    work.saved *= factor;
-    return work;
-}
-
 namespace {
 
 using schedule::Unit;
@@ -54,12 +24,10 @@ using schedule::Unit;
 constexpr double kVector = 16;         ///< bytes of a copy or a store
 constexpr double kPerVector = 4;       ///< instructions for one, addresses included
 constexpr double kPublish = 1;         ///< to round and store an element
-constexpr double kReadAlone = 3;       ///< to read one alone: its place, a load, to 32 bits
 constexpr double kPairAlone = 3;       ///< to read two of 16 bits, each by a load, into a word
-constexpr double kWiden = 3;           ///< from a type of 8 bits or 4
-constexpr double kLanes = 32;          ///< whose reads of an element each take a turn together
+constexpr double kWidenedPair = 4.25;  ///< of 4 bits: a quarter of a read, and to numbers
+constexpr double kWordsAtOnce = 4;     ///< a lane's, of integers of 4 bits
 constexpr double kAwait = 40;          ///< a warp's, to wait for a slot of a ring and release it
-constexpr double kRowsOfFragment = 8;  ///< turns of such a read where rows are far apart
 constexpr std::int64_t kBesideBuffers = 32;  ///< registers that a thread of a group needs besides
 
 /// Walks a scheduled program with its plan.
@@ -71,7 +39,8 @@ public:
           program_(program),
           leaves_(schedule::leaves_of(region)),
           loops_(schedule::loops_of(region)),
-          region_(region) {}
+          region_(region),
+          elements_(region, plan) {}
 
     void read(KernelWork& work) {
         work.tensor_core = true;
@@ -121,7 +90,7 @@ private:
                 const Compute* compute =
                     std::get_if<Compute>(&leaves_[program_[*op].leaf.index()]->node);
                 if (compute != nullptr && !plan_.products.contains(program_[*op].leaf))
-                    inner.mask += mask_of(*compute) * places_of(*compute);
+                    inner.mask += elements_.mask_of(*compute) * elements_.places_of(*compute);
                 for (const schedule::BufferId written : program_[*op].writes)
                     if (program_[*op].kind == schedule::Op::Kind::Copy)
                         inner.stages = std::max(inner.stages, program_[written].stages);
@@ -158,11 +127,10 @@ private:
         return held + kBesideBuffers - schedule::registers_of_group(groups(), program_.resident);
     }
 
-    UnitWork work_of(const schedule::Op& op) const {
+    UnitWork work_of(const schedule::Op& op) {
         using Kind = schedule::Op::Kind;
         if (op.kind == Kind::Fetch || op.kind == Kind::Combine || op.rare) return {};
-        read_.clear();
-        is_product_ = plan_.products.contains(op.leaf);
+        elements_.start(plan_.products.contains(op.leaf));
         const TileStatement& leaf = *leaves_[op.leaf.index()];
         if (const Compute* compute = std::get_if<Compute>(&leaf.node)) {
             if (const auto paired = schedule::paired_product(region_, plan_, program_, op))
@@ -195,7 +163,7 @@ private:
         const VariableId variable =
             is_save ? std::get<Save>(leaf.node).source : std::get<Load>(leaf.node).target;
         const double bytes =
-            elements(region_.variables[variable.index()].array) *
+            elements_.elements(region_.variables[variable.index()].array) *
             static_cast<double>(bits_of(region_.variables[variable.index()].type)) / 8;
         (is_save ? work.saved : work.loaded) = op.kind == schedule::Op::Kind::Publish ? 0 : bytes;
         if (!op.box) work.instructions = bytes / kVector * kPerVector;
@@ -205,7 +173,7 @@ private:
     }
 
     UnitWork product_of(const schedule::Op& op, const Compute& compute,
-                        const schedule::Product& product) const {
+                        const schedule::Product& product) {
         const auto warps = static_cast<double>(work_warps());
         const double share =
             op.cost.of(Unit::Tensor) * schedule::tensor_rate(groups() > 0, product) * warps;
@@ -226,9 +194,9 @@ private:
         work.shared = part * fetched * static_cast<double>(bits_of(product.type)) / 8;
         double each = 0;
         for (const Expression& seed : std::get<Fold>(compute.statement.body).seed)
-            each += instructions_of(compute, seed).instructions;
+            each += elements_.instructions_of(compute, seed).instructions;
         for (const Expression& outside : product.outside)
-            each += 1 + instructions_of(compute, outside).instructions;
+            each += 1 + elements_.instructions_of(compute, outside).instructions;
         // Parts of a sum in 8 bits are waited for, and added up.
         if (is_narrow(product)) {
             const auto parts = static_cast<double>(schedule::narrow_parts(plan_, product));
@@ -244,14 +212,14 @@ private:
     }
 
     /// A left operand that every warp computes for its own rows, element by element.
-    UnitWork left_of(const Compute& compute, const schedule::Product& product) const {
-        is_product_ = false;
-        return elements_of_left(product) * instructions_of(compute, product.left.value);
+    UnitWork left_of(const Compute& compute, const schedule::Product& product) {
+        elements_.start(false);
+        return elements_of_left(product) * elements_.instructions_of(compute, product.left.value);
     }
 
     /// One that is computed in pairs, two elements an instruction. What they are made of in shared
-    /// memory comes a word at a time, with nothing to convert; of device memory each is loaded
-    /// alone.
+    /// memory comes a word at a time, with nothing to convert, integers of 4 bits four words at a
+    /// time, of each of which a lane takes a byte; of device memory each is loaded alone.
     UnitWork paired_left_of(schedule::LeafId leaf) const {
         const Expression value = *schedule::paired_value(region_, plan_, program_, leaf);
         const Compute& maker = *schedule::maker_of(region_, plan_, leaf);
@@ -262,7 +230,13 @@ private:
         for (const Expression& read : schedule::elements_read(value)) {
             const ArrayId array = std::get<Read>(read.node).array;
             const VariableId variable = *schedule::variable_read(region_, maker, array);
-            const bool is_far = plan_.tiles.at(variable).home == schedule::Home::Device;
+            const schedule::Tile& tile = plan_.tiles.at(variable);
+            if (tile.type == ElementType::I4) {
+                pair.instructions += kWidenedPair;
+                pair.turns += 1 / kWordsAtOnce / kLanes;
+                continue;
+            }
+            const bool is_far = tile.home == schedule::Home::Device;
             pair.instructions += is_far ? kPairAlone : 1;
             pair.turns += (is_far ? 2 : 1) / kLanes;
         }
@@ -276,22 +250,22 @@ private:
                static_cast<double>(work_warps());
     }
 
-    UnitWork panel_of(const Compute& compute, const schedule::Operand& side) const {
+    UnitWork panel_of(const Compute& compute, const schedule::Operand& side) {
         const double count =
             static_cast<double>(schedule::panel_extent(plan_, side.panel->rows) *
                                 schedule::panel_extent(plan_, side.panel->columns));
-        UnitWork work = count * instructions_of(compute, side.value);
+        UnitWork work = count * elements_.instructions_of(compute, side.value);
         work.instructions += count * kPublish;
         work.shared += count * 2;
         return work;
     }
 
     /// Elements in registers, or published in shared memory.
-    UnitWork elements_of(const Compute& compute, schedule::LeafId leaf) const {
-        const double places = places_of(compute);
+    UnitWork elements_of(const Compute& compute, schedule::LeafId leaf) {
+        const double places = elements_.places_of(compute);
         UnitWork work;
         for (const Expression* value : expressions_of(compute.statement))
-            work += places * instructions_of(compute, *value);
+            work += places * elements_.instructions_of(compute, *value);
         if (std::holds_alternative<Fold>(compute.statement.body)) work.instructions += places;
         const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
         // Lanes that fold a row for what comes next wait for each other.
@@ -305,119 +279,6 @@ private:
         return work;
     }
 
-    /// Elements that all warps compute or fold.
-    [[nodiscard]] double places_of(const Compute& compute) const {
-        double places = elements(compute.statement.targets.front());
-        for (const AxisId axis : folded_axes(compute.statement)) places *= extent(axis);
-        // Where no column axis is shared by warps, each of them does all.
-        const std::vector<AxisId> axes = axes_of(compute);
-        const bool is_split = std::any_of(axes.begin(), axes.end(),
-                                          [&](AxisId axis) { return plan_.split.contains(axis); });
-        return plan_.has_products() && !is_split ? places * static_cast<double>(plan_.warps_across)
-                                                 : places;
-    }
-
-    [[nodiscard]] std::vector<AxisId> axes_of(const Compute& compute) const {
-        std::vector<AxisId> axes = region_.arrays[compute.statement.targets.front().index()].axes;
-        for (const AxisId axis : folded_axes(compute.statement)) axes.push_back(axis);
-        return axes;
-    }
-    [[nodiscard]] double extent(AxisId axis) const {
-        const auto found = plan_.extents.find(axis);
-        return found == plan_.extents.end() ? 1 : static_cast<double>(found->second);
-    }
-    [[nodiscard]] double elements(ArrayId array) const {
-        double count = 1;
-        for (const AxisId axis : region_.arrays[array.index()].axes) count *= extent(axis);
-        return count;
-    }
-
-    /// Of one element of what an expression computes. Masks of indices are tested in the chunks
-    /// that they cut alone, and are not counted.
-    UnitWork instructions_of(const Compute& compute, const Expression& expression) const {
-        UnitWork work;
-        if (const Read* element = std::get_if<Read>(&expression.node)) {
-            const bool is_new = !contains(read_, *element);
-            if (is_new) read_.push_back(*element);
-            if (is_new && varies_in_row(compute, expression))
-                return reading(compute, element->array, expression);
-            return work;
-        }
-        if (const Convert* convert = std::get_if<Convert>(&expression.node)) {
-            work.instructions = 1;
-            return work += instructions_of(compute, convert->argument.front());
-        }
-        const Apply* call = std::get_if<Apply>(&expression.node);
-        if (call == nullptr || !varies_in_row(compute, expression)) return work;
-        if (call->function == Function::Select && arrays_read(call->arguments[0]).empty())
-            return work += instructions_of(
-                       compute, call->arguments[arrays_read(call->arguments[1]).empty() ? 2 : 1]);
-        // A quotient by what a row has once is a product.
-        const bool is_scaled =
-            call->function == Function::Divide && !varies_in_row(compute, call->arguments[1]);
-        const FunctionCost cost = cost_of_function(is_scaled ? Function::Multiply : call->function);
-        work.instructions = cost.instructions;
-        work.exponentials = cost.special;
-        for (const Expression& argument : call->arguments)
-            work += instructions_of(compute, argument);
-        return work;
-    }
-
-    /// Whether it has a value for each of several elements of a row; others are computed once.
-    [[nodiscard]] bool varies_in_row(const Compute& compute, const Expression& expression) const {
-        const std::set<AxisId> used = schedule::axes_along(plan_.tile_axes, expression);
-        return std::any_of(used.begin(), used.end(), [&](AxisId axis) {
-            return axis != plan_.row && extent(axis) > 1 && contains(axes_of(compute), axis);
-        });
-    }
-
-    /// What testing its masks of indices costs an element: two comparisons for every axis along the
-    /// row, whose ends are computed before, and what takes the place of what is hidden.
-    [[nodiscard]] double mask_of(const Compute& compute) const {
-        double instructions = 0;
-        for (const Expression* value : expressions_of(compute.statement))
-            walk(*value, [&](const Expression& part) {
-                const Apply* call = std::get_if<Apply>(&part.node);
-                if (call == nullptr || call->function != Function::Select ||
-                    !arrays_read(call->arguments[0]).empty())
-                    return;
-                for (const AxisId axis : axes_used(call->arguments[0]))
-                    instructions += varies_in_row(compute, axis_index(axis)) ? 2 : 0;
-                instructions += 1;
-            });
-        return instructions;
-    }
-
-    /// What brings an element to a register. A warp that reads elements one by one takes a turn of
-    /// the memory beside its processor for every line that it touches, for those of a fragment one
-    /// a row.
-    [[nodiscard]] UnitWork reading(const Compute& compute, ArrayId array,
-                                   const Expression& read) const {
-        UnitWork work;
-        for (const VariableId variable : compute.reads) {
-            if (region_.variables[variable.index()].array != array) continue;
-            const auto tile = plan_.tiles.find(variable);
-            if (tile == plan_.tiles.end()) return work;
-            const double widen = bits_of(region_.arrays[array.index()].type) <= 8 ? kWiden : 0;
-            const schedule::Home target = plan_.tiles.at(compute.targets.front()).home;
-            const bool in_vectors =
-                is_product_ || target == schedule::Home::Matrix || !plan_.has_products();
-            const bool is_far = tile->second.home == schedule::Home::Device;
-            if (!is_far && tile->second.home != schedule::Home::Matrix &&
-                tile->second.home != schedule::Home::Shared)
-                return work;
-            work.instructions = (in_vectors ? 1 : kReadAlone) + widen;
-            if (!in_vectors)
-                work.turns = (is_far && varies_down(read) ? kRowsOfFragment : 1.0) / kLanes;
-            return work;
-        }
-        return work;
-    }
-    /// Whether it differs from row to row.
-    [[nodiscard]] bool varies_down(const Expression& read) const {
-        return plan_.row && schedule::axes_along(plan_.tile_axes, read).contains(*plan_.row);
-    }
-
     [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }
     [[nodiscard]] std::int64_t groups() const {
         return program_.rings.empty() ? 0 : work_warps() / schedule::kWarpsOfGroup;
@@ -425,11 +286,10 @@ private:
 
     const schedule::Plan& plan_;
     const schedule::Program& program_;
-    mutable bool is_product_ = false;  ///< whether the operation that is looked at is one
-    mutable std::vector<Read> read_;   ///< by the operation that is looked at: each once
     std::vector<const TileStatement*> leaves_;
     std::vector<const Loop*> loops_;
     const RegionProgram& region_;
+    ElementWork elements_;
     bool masked_ = false;  ///< within a loop of which chunks may be left out
 };
 
@@ -452,53 +312,6 @@ std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& reg
     work.graded = scheduled.plan.order.graded.has_value();
     work.target = request.limits.warp_groups ? "sm_90a" : "sm_80";
     work.slower = request.limits.warp_groups && schedule::why_slower(scheduled.program());
-    return work;
-}
-
-void add_transfers(const RegionCost& cost, KernelWork& work) {
-    for (const Transfer& transfer : cost.transfers) {
-        if (transfer.level != Level::Block) continue;
-        work.values += static_cast<double>(transfer.amount.values);
-        (transfer.is_save ? work.saved : work.loaded) +=
-            static_cast<double>(transfer.amount.bytes());
-    }
-    work.compulsory = static_cast<double>(cost.compulsory_bits) / 8;
-    work.data_decides = cost.data_decides;
-    work.blocks = std::max<std::int64_t>(cost.blocks, 1);
-}
-
-KernelWork general_work(const RegionCost& cost) {
-    KernelWork work;
-    work.name = cost.name;
-    add_transfers(cost, work);
-    return general_work(std::move(work), cost.arithmetic,
-                        static_cast<double>(cost.levels.at(Level::Block).allocated.bytes()));
-}
-
-KernelWork general_work(KernelWork work, const ArithmeticCost& arithmetic, double held) {
-    constexpr double kOfFragment = 32;      // operations for a byte fetched, tiles of 64 x 64
-    constexpr double kAccumulators = 1020;  // what a thread's registers hold
-    constexpr double kFewRegisters = 256;
-    constexpr double kChunks = 16;  // of a loop whose loads hide behind its products
-    const auto blocks = static_cast<double>(work.blocks);
-    UnitWork all;
-    double products = 0;
-    for (const auto& [type, count] : arithmetic.products) {
-        all.products[type] = static_cast<double>(count) / blocks;
-        products += static_cast<double>(count);
-    }
-    work.tensor_core = true;
-    work.warps = products > 0 ? 4 : 8;
-    work.register_bytes = products > 0 ? kAccumulators : kFewRegisters;
-    work.shared_bytes = held;
-    all.exponentials = static_cast<double>(arithmetic.exponentials) / blocks;
-    all.instructions = (static_cast<double>(arithmetic.operations) - products) / blocks;
-    all.shared = products / kOfFragment / blocks;
-    all.loaded = work.loaded / blocks;
-    if (products > 0)
-        work.loops.push_back({1 / kChunks * std::move(all), 1, false, kChunks, 0});
-    else
-        work.edges = std::move(all);
     return work;
 }
 

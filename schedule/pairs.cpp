@@ -51,12 +51,13 @@ bool reads_pairs(const RegionProgram& region, const Plan& plan, const Compute& m
                  const Product& product, const Read& element) {
     const std::optional<VariableId> variable = variable_read(region, maker, element.array);
     const Load* load = variable ? load_of(region, *variable) : nullptr;
-    if (load == nullptr || is_view(*load) || !load->gather.empty()) return false;
+    if (load == nullptr) return false;
     const Array& array = region.arrays[element.array.index()];
     const Tile& tile = plan.tiles.at(*variable);
     // A loaded variable has the type that its array has in device memory.
-    if (array.type != product.type || region.variables[variable->index()].type != product.type ||
-        tile.guard || element.index.size() != array.axes.size())
+    if (array.type != region.variables[variable->index()].type || tile.guard ||
+        (array.type != product.type && array.type != ElementType::I4) ||
+        element.index.size() != array.axes.size())
         return false;
     bool along_rows = false;
     for (std::size_t d = 0; d < array.axes.size(); ++d) {
@@ -68,8 +69,9 @@ bool reads_pairs(const RegionProgram& region, const Plan& plan, const Compute& m
         along_rows = along_rows || index->axis == plan.row;
     }
     if (array.axes.empty() || array.axes.back() != product.depth) return false;
-    if (tile.home == Home::Device) return !along_rows;
-    return tile.home == Home::Matrix && along_rows && tile.type == product.type &&
+    if (tile.home == Home::Device)
+        return !along_rows && load->gather.empty() && array.type == product.type;
+    return tile.home == Home::Matrix && along_rows && tile.type == array.type &&
            tile.column_dimension + 1 == array.axes.size();
 }
 
@@ -83,6 +85,20 @@ bool has_whole_chunks(const RegionProgram& region, const Plan& plan, AxisId dept
 }
 
 }  // namespace
+
+bool pairs_serve(const RegionProgram& region, const Plan& plan, const Compute& maker,
+                 const Product& product, const Expression& value) {
+    if (!has_whole_chunks(region, plan, product.depth)) return false;
+    const std::optional<int> count = roundings(value);
+    const Read* alone = std::get_if<Read>(&value.node);
+    const bool widens =
+        alone != nullptr && region.arrays[alone->array.index()].type == ElementType::I4;
+    if (!count || (*count != 1 && !widens)) return false;
+    const std::vector<Expression> reads = elements_read(value);
+    return std::all_of(reads.begin(), reads.end(), [&](const Expression& read) {
+        return reads_pairs(region, plan, maker, product, std::get<Read>(read.node));
+    });
+}
 
 bool has_pair_form(Function function) {
     switch (function) {
@@ -119,7 +135,7 @@ std::optional<Expression> paired_value(const RegionProgram& region, const Plan& 
     if (found == plan.products.end() || !program.left_of.contains(leaf)) return std::nullopt;
     const Product& product = found->second;
     const bool narrow = product.type == ElementType::BF16 || product.type == ElementType::F16;
-    if (!narrow || !has_whole_chunks(region, plan, product.depth)) return std::nullopt;
+    if (!narrow) return std::nullopt;
     const Compute* maker = maker_of(region, plan, leaf);
     if (maker == nullptr) return std::nullopt;
     const Map* map = std::get_if<Map>(&maker->statement.body);
@@ -127,11 +143,7 @@ std::optional<Expression> paired_value(const RegionProgram& region, const Plan& 
     const Expression& value = product.left.direct ? map->value : product.left.value;
     const Array& made = region.arrays[maker->statement.targets.front().index()];
     if (product.left.direct && made.rounds && made.type != product.type) return std::nullopt;
-    const std::optional<int> count = roundings(value);
-    if (!count || *count != 1) return std::nullopt;
-    for (const Expression& read : elements_read(value))
-        if (!reads_pairs(region, plan, *maker, product, std::get<Read>(read.node)))
-            return std::nullopt;
+    if (!pairs_serve(region, plan, *maker, product, value)) return std::nullopt;
     return value;
 }
 

@@ -1,9 +1,10 @@
 // Left operands of products in 16 bits that are computed in pairs, two numbers an instruction, in
 // the words that the tensor core takes.
 //
-// Such an operand is made of numbers of the product's type, two neighbours along the depth at a
-// time. An operation on two words rounds to 16 bits, as the operand is rounded anyway: where just
-// one on the way to the value rounds, pairs have the value that f32 would give.
+// Such an operand is made of numbers of the product's type or of integers of 4 bits, which that
+// type has all of; two neighbours along the depth at a time. An operation on two words rounds to 16
+// bits, as the operand is rounded anyway: where just one on the way to the value rounds, pairs have
+// the value that f32 would give.
 #pragma once
 
 #include <optional>
@@ -21,6 +22,10 @@ namespace napkin::schedule {
 /// elsewhere.
 [[nodiscard]] const Compute* maker_of(const RegionProgram& region, const Plan& plan,
                                       LeafId product);
+
+/// Whether a value that a computation makes for a product's left operand can be made in pairs.
+[[nodiscard]] bool pairs_serve(const RegionProgram& region, const Plan& plan, const Compute& maker,
+                               const Product& product, const Expression& value);
 
 /// The value of a product's left operand, where it is computed in pairs.
 [[nodiscard]] std::optional<Expression> paired_value(const RegionProgram& region, const Plan& plan,

@@ -8,6 +8,7 @@
 #include "diagrams/overloaded.h"
 #include "schedule/arrange.h"
 #include "schedule/lane_folds.h"
+#include "schedule/pairs.h"
 #include "schedule/planner.h"
 #include "schedule/stale_gauges.h"
 #include "schedule/statements.h"
@@ -89,6 +90,7 @@ void Planner::try_plan() {
         return refuse("its products share no axis that could be the rows of all of them",
                       "compute them in regions of their own, or use `--target simt`");
     const Plan start = plan_;
+    std::optional<Plan> published;
     std::optional<Refusal> first;
     std::vector<Command> moves;
     for (const std::optional<AxisId>& row : rows)
@@ -98,13 +100,40 @@ void Planner::try_plan() {
             plan_ = start;
             refused_.reset();
             spread(row, left_in_registers);
-            if (!refused_) return;
+            if (!refused_) {
+                if (!limits_.warp_groups ||
+                    (published ? makes_left_in_pairs() : !publishes_right_operands()))
+                    return;
+                if (!published) published = plan_;
+                continue;
+            }
             if (first && (first->setting || !refused_->setting)) continue;
             first = refused_;
             moves = moves_;
         }
+    if (published) {
+        plan_ = *std::move(published);
+        refused_.reset();
+        return;
+    }
     refused_ = std::move(first);
     moves_ = std::move(moves);
+}
+
+/// Whether the block computes what a product's columns are made of. As its rows every warp group
+/// has them in registers, and nobody waits for the others: better, where pairs can be made of them.
+bool Planner::publishes_right_operands() const {
+    return std::any_of(plan_.products.begin(), plan_.products.end(),
+                       [](const auto& each) { return each.second.right.panel.has_value(); });
+}
+
+bool Planner::makes_left_in_pairs() const {
+    return std::all_of(plan_.products.begin(), plan_.products.end(), [&](const auto& each) {
+        const auto& [leaf, product] = each;
+        return !product.right.panel && !product.left.panel &&
+               (product.left.direct ||
+                pairs_serve(region_, plan_, *computes_.at(leaf), product, product.left.value));
+    });
 }
 
 /// Loads, computations and the extents of axes; refuses what no plan can hold.

@@ -42,6 +42,8 @@ private:
                       const std::map<AxisId, std::int64_t>& parts);
     void widen(AxisId axis, std::int64_t extent);
     [[nodiscard]] std::vector<std::optional<AxisId>> row_candidates() const;
+    [[nodiscard]] bool publishes_right_operands() const;
+    [[nodiscard]] bool makes_left_in_pairs() const;
     void spread(std::optional<AxisId> row, bool left_in_registers);
     void extend_rows();
     void choose_staged();

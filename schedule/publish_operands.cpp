@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "schedule/pairs.h"
 #include "schedule/planner.h"
 
 namespace napkin::schedule {
@@ -20,8 +21,11 @@ bool Planner::computed_by_rows(const Compute& compute, const Product& product,
         const Variable& info = region_.variables[variable.index()];
         const Tile& tile = plan_.tiles.at(variable);
         if (!arrays.contains(info.array)) return true;
-        // Eight numbers of 4 bits are a word, of which a thread's elements are two.
-        if (tile.home == Home::Matrix && tile.type == ElementType::I4) return false;
+        // Eight integers of 4 bits are a word, of which a thread's elements are two: unless they
+        // are widened in pairs, whoever computes eight neighbours reads less.
+        if (tile.home == Home::Matrix && tile.type == ElementType::I4 &&
+            !pairs_serve(region_, plan_, compute, product, value))
+            return false;
         if (tile.home != Home::Device) return true;
         return std::count_if(info.capacity_extent.begin(), info.capacity_extent.end(),
                              [](std::int64_t extent) { return extent > 1; }) < 2;

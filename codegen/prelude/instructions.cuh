@@ -255,6 +255,28 @@ NK_PAIR(multiply_pair, "mul.rn")
 NK_PAIR(maximum_pair, "max")
 NK_PAIR(minimum_pair, "min")
 #undef NK_PAIR
+/// a b + c of two numbers at once, rounded once.
+template <class T>
+NK_DEVICE u32 multiply_add_pair(u32 a, u32 b, u32 c);
+template <>
+NK_DEVICE u32 multiply_add_pair<bf16>(u32 a, u32 b, u32 c) {
+    u32 both;
+    asm("fma.rn.bf16x2 %0, %1, %2, %3;" : "=r"(both) : "r"(a), "r"(b), "r"(c));
+    return both;
+}
+template <>
+NK_DEVICE u32 multiply_add_pair<f16>(u32 a, u32 b, u32 c) {
+    u32 both;
+    asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(both) : "r"(a), "r"(b), "r"(c));
+    return both;
+}
+/// Four bytes of the eight of two words: where the selector has k in its i-th digit, byte i is
+/// byte k.
+NK_DEVICE u32 select_bytes(u32 low, u32 high, u32 selector) {
+    u32 bytes;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
+    return bytes;
+}
 /// The nearest number of 10 fraction bits, ties away from zero.
 NK_DEVICE u32 tf32_bits(u32 bits) {
     u32 rounded;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "matrix.cuh"
+#include "pairs.cuh"
 
 namespace nk {
 
@@ -172,6 +173,25 @@ NK_DEVICE void publish(Tiles<T, kRows, kColumns> tile, int thread, int threads,
         write_words(tile.data, bytes, words);
     };
     share_vectors<kVector, Tile>(0, kRows, thread, threads, write, [] {});
+}
+
+/// As publish, where all that is done to integers of 4 bits is to widen them: word(row, column)
+/// has eight.
+template <template <class, int, int> class Tiles, class T, int kRows, int kColumns, class Word>
+NK_DEVICE void publish_nibbles(Tiles<T, kRows, kColumns> tile, int thread, int threads,
+                               const Word& word) {
+    using Tile = Tiles<T, kRows, kColumns>;
+    static_assert(Tile::unit == 8);
+    const auto write = [&](int own, int base, int column, int bytes) {
+        u32 nibbles;
+        word(own + base, column, nibbles);
+        u32 words[4];
+#pragma unroll
+        for (int pair = 0; pair < 4; ++pair)
+            words[pair] = widened_pair<T>(nibbles_above<T>(nibbles, pair_selector(pair)));
+        write_words(tile.data, bytes, words);
+    };
+    share_vectors<8, Tile>(0, kRows, thread, threads, write, [] {});
 }
 
 }  // namespace nk

@@ -81,6 +81,13 @@ void TensorLowering::lower_pair_reads(const schedule::Op& op, LeafId leaf, Span 
     for (const auto& [read, name] : pairs_.at(leaf)) {
         const Read& wanted = std::get<Read>(read.node);
         const VariableId id = *schedule::variable_read(region_, maker, wanted.array);
+        if (region_.arrays[wanted.array.index()].type == ElementType::I4) {
+            const kernel::Expression row = variable(axis_names_[plan_.row->index()].local);
+            append(body, row_loop({{kernel::Run{call(
+                             {"read_nibbles", {kernel::Type(kernel::element_name(product.type))}},
+                             {variable(name), variable("i"), matrix(id), row})}}}));
+            continue;
+        }
         kernel::Expression pair = 0;
         if (plan_.tiles.at(id).home == Home::Matrix) {
             pair = call("pair_of", {matrix(id), variable(axis_names_[plan_.row->index()].local),
@@ -95,16 +102,20 @@ void TensorLowering::lower_pair_reads(const schedule::Op& op, LeafId leaf, Span 
         }
         inside.push_back(assign(pair_at(leaf, read), std::move(pair)));
     }
-    append(body, pair_loops(product.depth, std::move(inside)));
+    if (!inside.empty()) append(body, pair_loops(product.depth, std::move(inside)));
 }
 
 kernel::Expression TensorLowering::paired(LeafId leaf, const Expression& value) const {
-    if (std::holds_alternative<Read>(value.node)) return pair_at(leaf, value);
+    const kernel::Type type(kernel::element_name(plan_.products.at(leaf).type));
+    if (const Read* read = std::get_if<Read>(&value.node)) {
+        const kernel::Expression pair = pair_at(leaf, value);
+        const bool is_widened = region_.arrays[read->array.index()].type == ElementType::I4;
+        return is_widened ? call({"widened_pair", {type}}, {pair}) : pair;
+    }
     const Apply* apply = std::get_if<Apply>(&value.node);
     if (apply == nullptr) return 0;
     std::vector<kernel::Expression> arguments;
     for (const Expression& argument : apply->arguments) arguments.push_back(paired(leaf, argument));
-    const kernel::Type type(kernel::element_name(plan_.products.at(leaf).type));
     return call({pair_function(apply->function), {type}}, std::move(arguments));
 }
 

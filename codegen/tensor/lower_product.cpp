@@ -276,6 +276,36 @@ void TensorLowering::lower(const schedule::Finish& finish, Body& body) const {
                                                       : kernel::Expression(finish.pending)));
 }
 
+/// Reads the factors of a row that device memory has, so that they come while a group multiplies.
+std::map<const Expression*, Code> TensorLowering::read_factors(const Compute& compute,
+                                                               const Product& product, Body& body) {
+    std::map<const Expression*, Code> known;
+    const auto is_far = [&](ArrayId array) {
+        return std::any_of(compute.reads.begin(), compute.reads.end(), [&](VariableId read) {
+            return region_.variables[read.index()].array == array &&
+                   plan_.tiles.at(read).home == Home::Device;
+        });
+    };
+    for (const Expression& outside : product.outside) {
+        const std::set<ArrayId> arrays = arrays_read(outside);
+        if (along(outside).contains(product.column) ||
+            std::none_of(arrays.begin(), arrays.end(), is_far))
+            continue;
+        const std::string name = names_.fresh("factors");
+        body.push_back(kernel::declare_array("float", name, {kernel::scoped("Rows", "rows")}));
+        ExpressionScope scope = scope_for(compute);
+        Body before;
+        Body inside;
+        const Code code = print_hoisted(outside, {true, std::nullopt}, scope, before, inside);
+        const kernel::Expression factor = subscript(variable(name), variable("i"));
+        inside.push_back(assign(factor, as_sort(code, Sort::Real).value));
+        append(before, std::move(inside));
+        append(body, row_loop(std::move(before)));
+        known.emplace(&outside, real_code(factor, code.finite));
+    }
+    return known;
+}
+
 void TensorLowering::lower_product(const schedule::Op& op, const Compute& compute, Span span,
                                    Body& body) {
     const Product& product = plan_.products.at(op.leaf);
@@ -328,6 +358,9 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
     else if (adds && !plain_seed && !brought)
         bring_state(op.leaf, compute, sum, body);
 
+    const std::map<const Expression*, Code> read_before = groups && apart
+                                                              ? read_factors(compute, product, body)
+                                                              : std::map<const Expression*, Code>();
     body.push_back(groups ? group_multiplication(op.leaf, sum, left, adds)
                           : multiplication(op, compute, sum, left));
     if (groups && !is_narrow(product) && (apart || op.completion != schedule::Completion::Finish))
@@ -341,7 +374,10 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
     Code value = real_code(sum_element, true);
     if (factor != 1) value.value = value.value * kernel::real(factor);
     for (const Expression& outside : product.outside) {
-        const Code code = print_hoisted(outside, domain, scope, before, inside);
+        const auto known = read_before.find(&outside);
+        const Code code = known != read_before.end()
+                              ? known->second
+                              : print_hoisted(outside, domain, scope, before, inside);
         value = infix(kernel::Operator::Multiply, value, code, Sort::Real);
     }
     if (seeded && brought) {

@@ -57,12 +57,8 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
     const schedule::Tile& tile = plan_.tiles.at(id);
     kernel::Expression value = 0;
     if (tile.home == Home::Matrix) {
-        const Shared& shared = shared_.at(id);
-        const auto local = [&](std::size_t d) { return at[d] - shared.origin[d]; };
         const char* read = tile.type == ElementType::I4 ? "nibbles_of" : "values_of";
-        value = call({read, {vectors.count}},
-                     {matrix(id), expression_of(local(tile.row_dimension)),
-                      expression_of(local(tile.column_dimension) - vectors.local + vectors.first)});
+        value = call({read, {vectors.count}}, places_of(vectors, id, at));
     } else {
         const Load& load = *loads_.at(id);
         const std::size_t last = last_dimension(region_.arrays[load.array.index()]);
@@ -89,6 +85,28 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
     vectors.before.push_back(define("auto", name, std::move(value)));
     vectors.known.push_back({id, at, variable(name)});
     return vectors.known.back().name;
+}
+
+/// Of a vector in shared memory: the tile, and the row and column of its first element.
+std::vector<kernel::Expression> TensorLowering::places_of(const Vectors& vectors, VariableId id,
+                                                          const std::vector<IndexForm>& at) {
+    const schedule::Tile& tile = plan_.tiles.at(id);
+    const Shared& shared = shared_.at(id);
+    const auto local = [&](std::size_t d) { return at[d] - shared.origin[d]; };
+    return {matrix(id), expression_of(local(tile.row_dimension)),
+            expression_of(local(tile.column_dimension) - vectors.local + vectors.first)};
+}
+
+/// The word that has them, where integers of 4 bits are all that a value is.
+std::optional<kernel::Expression> TensorLowering::nibbles_alone(const Vectors& vectors,
+                                                                const kernel::Expression& value) {
+    if (vectors.known.size() != 1) return std::nullopt;
+    const Vectors::Known& known = vectors.known.front();
+    const schedule::Tile& tile = plan_.tiles.at(known.variable);
+    if (tile.home != Home::Matrix || tile.type != ElementType::I4 ||
+        value != subscript(known.name, variable("j")))
+        return std::nullopt;
+    return call("nibble_word", places_of(vectors, known.variable, known.at));
 }
 
 bool TensorLowering::keeps_vectors(const Expression& index, const Vectors& vectors,
@@ -301,16 +319,23 @@ void TensorLowering::publish_matrix(const Expression& value, const Compute& comp
     for (const AxisId axis : {panel.rows, panel.columns})
         tests = std::move(tests) && is_inside(axis, schedule::panel_extent(plan_, axis));
     each.push_back(assign(subscript(variable(result), variable("j")),
-                          choose(std::move(tests), code.value, kernel::real(0))));
+                          choose(tests, code.value, kernel::real(0))));
     Body at_once = define_parts(panel.rows);
-    append(at_once, std::move(vectors.before));
-    append(at_once, std::move(shared_values));
-    at_once.push_back(kernel::unrolled_loop("j", vectors.count, std::move(each)));
+    const std::optional<kernel::Expression> nibbles =
+        is(tests, true) && vectors.count == 8 ? nibbles_alone(vectors, code.value) : std::nullopt;
+    if (nibbles) {
+        at_once.push_back(assign(variable(result), *nibbles));
+    } else {
+        append(at_once, std::move(vectors.before));
+        append(at_once, std::move(shared_values));
+        at_once.push_back(kernel::unrolled_loop("j", vectors.count, std::move(each)));
+    }
     const std::string function = names_.fresh("values_at_once");
     body.push_back(kernel::define_function(
         function, {{{"int", row}, {"int", first}, {"auto", result, true}}, std::move(at_once)}));
-    body.push_back({Run{call(
-        "publish", {tile, kernel::thread_index(), variable("kThreads"), variable(function)})}});
+    body.push_back(
+        {Run{call(nibbles ? "publish_nibbles" : "publish",
+                  {tile, kernel::thread_index(), variable("kThreads"), variable(function)})}});
 }
 
 /// Which part of an array the block computes, now.

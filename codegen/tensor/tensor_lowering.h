@@ -352,6 +352,9 @@ private:
     void lower_stale(const schedule::StaleGauge& gauge, Body& body);
 
     // lower_product.cpp
+    [[nodiscard]] std::map<const Expression*, Code> read_factors(const Compute& compute,
+                                                                 const schedule::Product& product,
+                                                                 Body& body);
     void lower_product(const schedule::Op& op, const Compute& compute, Span span, Body& body);
     void fetch_first(LeafId leaf, Body& body);
     [[nodiscard]] kernel::Statement multiplication(
@@ -421,6 +424,11 @@ private:
                                      AxisId dimension) const;
     [[nodiscard]] kernel::Expression vector_of(Vectors& vectors, VariableId variable,
                                                const std::vector<IndexForm>& at);
+    [[nodiscard]] std::vector<kernel::Expression> places_of(const Vectors& vectors,
+                                                            VariableId variable,
+                                                            const std::vector<IndexForm>& at);
+    [[nodiscard]] std::optional<kernel::Expression> nibbles_alone(const Vectors& vectors,
+                                                                  const kernel::Expression& value);
 
     /// A matrix or vector in shared memory.
     struct Shared {

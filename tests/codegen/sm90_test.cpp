@@ -209,6 +209,12 @@ std::vector<TensorWorkload> workloads() {
                          groups, chunk, weight, weight),
              {},
              "group n by 64\nstream g by 1"});
+    list.push_back({"weights of 4 bits in pairs, of a bias's row",
+                    "diagram mm { axis m = 70, n = 72, k = 96\n input A[m, k], U[n, k] : f16\n "
+                    "input B[n, k] : i4\n output C[m, n] : f16 = sum(k) A[m, k] * (B[n, k] + U[n, "
+                    "k]) }",
+                    {},
+                    "group m by 64\ngroup n by 64\nstream k by 32"});
     for (const char* tiles : {"group n by 64\nstream k by 64", "group m by 64\nstream k by 64"})
         list.push_back(
             {fmt::format("weights of 4 bits, a scale of every 32, {}", tiles),
@@ -560,6 +566,30 @@ TEST_CASE("sm_90a: integers of 4 and 8 bits come in bulk where their rows are wh
         REQUIRE(program);
         const std::string& source = program->kernels.front().source;
         CHECK_EQ(source.find("load_panels(B_tile(") != std::string::npos, bulk);
+    }
+}
+
+TEST_CASE("sm_90a: integers of 4 bits are widened in registers where chunks are whole pairs") {
+    for (const auto& [rows, derivation, pairs] :
+         {std::tuple(16, "group n by 64\nstream g by 1", true),
+          {64, "group n by 64\nstream g by 1", true},
+          {128, "group m by 64\ngroup n by 128\nstream g by 1", true},
+          {16, "group n by 64\nstream g by 1\nsplit-stream g by 2", true},
+          {16, "group n by 64\nstream g by 1\nstream k by 48", false}}) {
+        INFO(derivation);
+        const State state = test::state_of(
+            {"",
+             fmt::format("diagram mm {{ axis m = {}, n = 256, g = 8, k = 128\n input A[m, g, k], "
+                         "s[n, g] : bf16, B[n, g, k] : i4\n output C[m, n] : bf16 = sum(g, k) "
+                         "A[m, g, k] * B[n, g, k] * s[n, g] }}",
+                         rows),
+             {},
+             derivation});
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options());
+        REQUIRE(program);
+        const std::string& source = program->kernels.front().source;
+        CHECK_EQ(source.find("read_nibbles<bf16>(") != std::string::npos, pairs);
+        CHECK_EQ(source.find("nibble_of("), std::string::npos);
     }
 }
 

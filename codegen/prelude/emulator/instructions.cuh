@@ -281,6 +281,25 @@ NK_PAIR(multiply_pair, a* b)
 NK_PAIR(maximum_pair, fmaxf(a, b))
 NK_PAIR(minimum_pair, fminf(a, b))
 #undef NK_PAIR
+template <class T>
+NK_DEVICE u32 multiply_add_pair(u32 first, u32 second, u32 third) {
+    u32 both = 0;
+    for (int half = 0; half < 32; half += 16) {
+        const double a = to_f32(T{u16(first >> half)});
+        const double b = to_f32(T{u16(second >> half)});
+        const double c = to_f32(T{u16(third >> half)});
+        both |= u32(convert<T>(float(a * b + c)).bits) << half;
+    }
+    return both;
+}
+NK_DEVICE u32 select_bytes(u32 low, u32 high, u32 selector) {
+    u32 bytes = 0;
+    for (int i = 0; i < 4; ++i) {
+        const u32 k = selector >> 4 * i & 7;
+        bytes |= ((k < 4 ? low : high) >> 8 * (k % 4) & 255u) << 8 * i;
+    }
+    return bytes;
+}
 NK_DEVICE u32 tf32_bits(u32 bits) {
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
     return (bits + 0x1000u) & ~0x1fffu;

@@ -1,0 +1,47 @@
+// What the elements that a scheduled region computes cost: how many there are, and the instructions
+// of each.
+#pragma once
+
+#include <vector>
+
+#include "perfmodel/work.h"
+#include "schedule/plan.h"
+
+namespace napkin {
+
+constexpr double kLanes = 32;  ///< of a warp, whose reads of an element each take a turn together
+
+class ElementWork {
+public:
+    ElementWork(const RegionProgram& region, const schedule::Plan& plan)
+        : region_(region), plan_(plan) {}
+
+    /// Forgets what was read: of an operation, every element is read once. Operands of products are
+    /// read in vectors.
+    void start(bool is_product);
+    /// Of one element of what an expression computes. Masks of indices are tested in the chunks
+    /// that they cut alone, and are not counted.
+    [[nodiscard]] UnitWork instructions_of(const Compute& compute, const Expression& expression);
+    /// What testing its masks of indices costs an element: two comparisons for every axis along the
+    /// row, whose ends are computed before, and what takes the place of what is hidden.
+    [[nodiscard]] double mask_of(const Compute& compute) const;
+    /// Elements that all warps compute or fold.
+    [[nodiscard]] double places_of(const Compute& compute) const;
+    /// Elements of an array that a block holds.
+    [[nodiscard]] double elements(ArrayId array) const;
+
+private:
+    [[nodiscard]] std::vector<AxisId> axes_of(const Compute& compute) const;
+    [[nodiscard]] double extent(AxisId axis) const;
+    [[nodiscard]] bool varies_in_row(const Compute& compute, const Expression& expression) const;
+    [[nodiscard]] bool varies_down(const Expression& read) const;
+    [[nodiscard]] UnitWork reading(const Compute& compute, ArrayId array,
+                                   const Expression& read) const;
+
+    const RegionProgram& region_;
+    const schedule::Plan& plan_;
+    bool is_product_ = false;
+    std::vector<Read> read_;
+};
+
+}  // namespace napkin

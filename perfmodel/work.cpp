@@ -1,0 +1,33 @@
+#include "perfmodel/work.h"
+
+#include <utility>
+
+namespace napkin {
+
+UnitWork& UnitWork::operator+=(const UnitWork& other) {
+    for (const auto& [type, count] : other.products) products[type] += count;
+    exponentials += other.exponentials;
+    instructions += other.instructions;
+    shared += other.shared;
+    turns += other.turns;
+    steps += other.steps;
+    barriers += other.barriers;
+    loaded += other.loaded;
+    saved += other.saved;
+    return *this;
+}
+
+UnitWork operator*(double factor, UnitWork work) {
+    for (auto& [type, count] : work.products) count *= factor;
+    work.exponentials *= factor;
+    work.instructions *= factor;
+    work.shared *= factor;
+    work.turns *= factor;
+    work.steps *= factor;
+    work.barriers *= factor;
+    work.loaded *= factor;
+    work.saved *= factor;
+    return work;
+}
+
+}  // namespace napkin
