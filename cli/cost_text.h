@@ -24,7 +24,8 @@ struct Costed {
 /// How far transfers are from what is proved and from the best known of their kind.
 struct Ratios {
     std::optional<TransferBound> bound;
-    std::optional<double> to_bound;     ///< total H over it, in bytes
+    std::optional<double>
+        to_bound;  ///< total H over it, in bytes, unless it is less and does not fit
     std::optional<BestTransfers> best;  ///< of a single region that fits the machine
     std::optional<double> to_best;      ///< likewise
     std::string why_no_best;

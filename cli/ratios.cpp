@@ -12,6 +12,9 @@ Ratios ratios_of(const Costed& costed) {
     ratios.bound = bound_of(costed.plain, costed.state, costed.machine);
     if (ratios.bound && ratios.bound->bits > 0)
         ratios.to_bound = moved / static_cast<double>(ratios.bound->bits);
+    // What does not fit the memory that the bound is for may move less.
+    if (ratios.to_bound && *ratios.to_bound < 1 && !capacity_warnings(costed).list.empty())
+        ratios.to_bound.reset();
     const std::optional<Bytes> capacity =
         costed.machine != nullptr ? costed.machine->capacity(Level::Block) : std::nullopt;
     if (costed.cost.regions.size() != 1) {

@@ -15,9 +15,7 @@
 #include "diagrams/drawing/bar_rows.h"
 #include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/kernel_choice.h"
-#include "schedule/idle_folds.h"
 #include "schedule/schedule.h"
-#include "schedule/straight_reads.h"
 #include "schedule/timeline.h"
 
 namespace napkin::cli {
@@ -49,8 +47,7 @@ Result<std::vector<schedule::Timeline>> timelines(const Arguments& arguments, co
     if (request.best) add_work(*region, request, *cost);
     request.limits.warp_groups =
         (request.best && cost->work ? cost->work->target : request.target) == "sm_90a";
-    const RegionProgram simpler =
-        schedule::with_straight_reads(schedule::without_idle_folds(*region));
+    const RegionProgram simpler = schedule::simplified(*region);
     const auto made = schedule::schedule(simpler, request.schedule, request.limits);
     if (const schedule::Refusal* refusal = std::get_if<schedule::Refusal>(&made))
         return no_timeline({refusal->reason, refusal->help});

@@ -13,11 +13,9 @@
 #include "codegen/simt/simt_lowering.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/verify_kernel.h"
-#include "schedule/idle_folds.h"
 #include "schedule/messages.h"
 #include "schedule/schedule.h"
 #include "schedule/slower.h"
-#include "schedule/straight_reads.h"
 
 namespace napkin {
 namespace {
@@ -94,8 +92,7 @@ std::vector<std::string> schedule_lines(const schedule::Scheduled& scheduled,
 Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionProgram& region,
                                              const schedule::Request& request,
                                              const EmitOptions& options) {
-    const RegionProgram simpler =
-        schedule::with_straight_reads(schedule::without_idle_folds(region));
+    const RegionProgram simpler = schedule::simplified(region);
     std::variant<schedule::Scheduled, schedule::Refusal> made =
         schedule::schedule(simpler, request.schedule, options.limits());
     if (const schedule::Refusal* why = std::get_if<schedule::Refusal>(&made))

@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "schedule/idle_folds.h"
 #include "schedule/moves.h"
-#include "schedule/straight_reads.h"
+#include "schedule/schedule.h"
 
 namespace napkin {
 namespace {
@@ -25,8 +24,7 @@ public:
         const auto region = std::find_if(program->regions.begin(), program->regions.end(),
                                          [&](const RegionProgram& r) { return r.name == region_; });
         if (region == program->regions.end()) return false;
-        const RegionProgram simpler =
-            schedule::with_straight_reads(schedule::without_idle_folds(*region));
+        const RegionProgram simpler = schedule::simplified(*region);
         if (schedule::has_plan(simpler, options_.limits())) return true;
         if (depth == 0) return false;
         for (Command& move : schedule::proposed_moves(simpler, options_.limits())) {

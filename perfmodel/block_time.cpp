@@ -130,8 +130,16 @@ double BlockClock::alone(const UnitWork& work, const KernelWork& kernel) const {
 /// What a warp waits for whatever else runs. A warp group goes on when its products are there.
 double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
     const Kind& kind = kind_of(kernel);
-    return (kernel.groups > 0 ? alone(work, kernel) : 0) + work.steps * kind.step +
-           work.barriers * barrier_;
+    const double waits = work.steps * kind.step + work.barriers * barrier_;
+    if (kernel.groups == 0) return waits;
+    UnitWork beside = work;
+    UnitWork awaited;
+    for (const auto& [type, count] : work.awaited) {
+        beside.products[type] -= count;
+        awaited.products[type] = count;
+    }
+    return alone(beside, kernel) +
+           busy(awaited, kernel).tensor / static_cast<double>(kernel.groups) + waits;
 }
 
 /// What a chunk takes more that a mask cuts: its tests, and where warp groups multiply, what the

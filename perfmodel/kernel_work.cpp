@@ -7,14 +7,12 @@
 #include "perfmodel/element_work.h"
 #include "perfmodel/live_registers.h"
 #include "schedule/arrange_groups.h"
-#include "schedule/idle_folds.h"
 #include "schedule/operation_cost.h"
 #include "schedule/pairs.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
 #include "schedule/slower.h"
 #include "schedule/statements.h"
-#include "schedule/straight_reads.h"
 
 namespace napkin {
 namespace {
@@ -186,6 +184,11 @@ private:
         work.products[product.type] = share;
         // A warp group waits where the program says so.
         if (groups() == 0) work.steps = part * std::ceil(depth / schedule::kTile);
+        if (groups() > 0 && op.completion == schedule::Completion::Immediate &&
+            !is_narrow(product)) {
+            work.awaited[product.type] = share;
+            work.steps = part;
+        }
         // Each warp fetches its rows of the left operand and its columns of the right one; of a
         // group's warps each its rows, and all together the columns.
         const double right = groups() > 0 ? columns / schedule::kWarpsOfGroup : columns;
@@ -298,8 +301,7 @@ private:
 std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& region,
                                                         const RegionCost& cost,
                                                         const KernelRequest& request) {
-    const RegionProgram simpler =
-        schedule::with_straight_reads(schedule::without_idle_folds(region));
+    const RegionProgram simpler = schedule::simplified(region);
     const auto made = schedule::schedule(simpler, request.schedule, request.limits);
     if (const schedule::Refusal* reason = std::get_if<schedule::Refusal>(&made)) return *reason;
     const schedule::Scheduled& scheduled = std::get<schedule::Scheduled>(made);

@@ -6,6 +6,7 @@ namespace napkin {
 
 UnitWork& UnitWork::operator+=(const UnitWork& other) {
     for (const auto& [type, count] : other.products) products[type] += count;
+    for (const auto& [type, count] : other.awaited) awaited[type] += count;
     exponentials += other.exponentials;
     instructions += other.instructions;
     shared += other.shared;
@@ -19,6 +20,7 @@ UnitWork& UnitWork::operator+=(const UnitWork& other) {
 
 UnitWork operator*(double factor, UnitWork work) {
     for (auto& [type, count] : work.products) count *= factor;
+    for (auto& [type, count] : work.awaited) count *= factor;
     work.exponentials *= factor;
     work.instructions *= factor;
     work.shared *= factor;

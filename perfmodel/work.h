@@ -14,6 +14,8 @@ namespace napkin {
 /// Of one block.
 struct UnitWork {
     std::map<ElementType, double> products;  ///< tensor core operations, by their operands
+    /// Of these what a warp group waits for at once, so that nothing of its own hides it.
+    std::map<ElementType, double> awaited;
     double exponentials = 0;
     double instructions = 0;  ///< of a thread each: issue slots of a lane
     double shared = 0;        ///< bytes to and from shared memory, of operands and copies

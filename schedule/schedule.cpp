@@ -10,10 +10,13 @@
 #include "schedule/finishes.h"
 #include "schedule/form.h"
 #include "schedule/form_agents.h"
+#include "schedule/guarded_maxima.h"
+#include "schedule/idle_folds.h"
 #include "schedule/place.h"
 #include "schedule/rotate_loops.h"
 #include "schedule/stages.h"
 #include "schedule/stale_gauges.h"
+#include "schedule/straight_reads.h"
 #include "schedule/synchronise.h"
 #include "schedule/tile_loop.h"
 #include "schedule/verify.h"
@@ -297,6 +300,10 @@ std::optional<Refusal> why_too_much(const TiledRegion& region, const RegionSched
 }
 
 }  // namespace
+
+RegionProgram simplified(RegionProgram region) {
+    return with_straight_reads(with_guarded_maxima(without_idle_folds(std::move(region))));
+}
 
 std::variant<Scheduled, Refusal> schedule(const RegionProgram& region, const RegionSchedule& wanted,
                                           const Limits& limits) {

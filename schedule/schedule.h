@@ -24,6 +24,10 @@ struct Scheduled {
     [[nodiscard]] const Program& program() const { return passes.back().second; }
 };
 
+/// A region as it is scheduled, with the same meaning: no idle folds, straight reads, maxima
+/// guarded.
+[[nodiscard]] RegionProgram simplified(RegionProgram region);
+
 /// Schedules a region as it is wanted, and chooses what that leaves open: every pass in turn, each
 /// a function from one program to the next. The reason where the region does not fit the tensor
 /// core's way of working, or a choice cannot be kept. Where nothing helps, the program takes more

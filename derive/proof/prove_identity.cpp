@@ -7,6 +7,7 @@
 #include "derive/proof/field_trial.h"
 #include "derive/proof/prove_program.h"
 #include "derive/proof/renamed_grids.h"
+#include "derive/proof/residue.h"
 
 namespace napkin::proof {
 namespace {
@@ -16,6 +17,8 @@ constexpr int kMostPoints = 96;
 // Where data are compared by a random order, a wrong choice comes out right at every other point;
 // so may one where elements lie at the boundary of a comparison.
 constexpr int kTrialsWhereCompared = 16;
+/// Of which a trial still tells something: wrong by chance once in a million.
+constexpr double kLargestDegree = 1e-6 * static_cast<double>(InQ::kModulus);
 
 // In the order of trying. Cells have no bound however exponents are kept.
 constexpr std::array kSettings = {
@@ -116,6 +119,10 @@ private:
             if (compared && random_order) trials = more;
             bounded = bounded && !trial.uses.compares;
             degree = std::max(degree, trial.degree + trial.uses.collisions);
+            if (bounded && degree > kLargestDegree) {
+                bounded = false;
+                trials = more;
+            }
             for (Progress& each : pending) take(each, trial, seed);
         }
         for (Progress& each : pending) {

@@ -31,7 +31,7 @@ std::string crowded_attention(std::size_t biases) {
            "  output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]\n}\n";
 }
 
-EmittedProgram emitted(const State& state, const std::string& target) {
+EmittedProgram emitted_named(const State& state, const std::string& target) {
     const Result<TileProgram> tiles = expand(state);
     REQUIRE(tiles.has_value());
     EmitOptions options;
@@ -68,7 +68,7 @@ std::string wrong_with_names(const std::vector<std::string>& axes,
     const test::Renaming renamed(plain, commands, axes, arrays, 0);
     const Result<State> state = replay(renamed(plain), renamed(commands));
     REQUIRE(state.has_value());
-    return test::wrong_with(*state, emitted(*state, target), 1);
+    return test::wrong_with(*state, emitted_named(*state, target), 1);
 }
 
 }  // namespace
@@ -83,7 +83,7 @@ TEST_CASE("names of a diagram hide nothing that its kernels need") {
         CHECK_EQ(wrong_with_names(test::hard_axis_names(), test::hard_array_names(), target), "");
         // The words of the kernel itself.
         const std::vector<std::string> own =
-            words_of(emitted(*plain, target).kernels.front().source);
+            words_of(emitted_named(*plain, target).kernels.front().source);
         CHECK_EQ(wrong_with_names(test::hard_axis_names(), own, target), "");
     }
 }

@@ -54,6 +54,24 @@ TEST_CASE("a streamed log-sum-exp is a formal pair") {
     }
 }
 
+TEST_CASE("a polynomial whose degree leaves no bound is tried more often") {
+    const auto squared = [](int times) {
+        std::string text = "diagram deep {\n  axis n = 3\n  input X0[n]\n";
+        for (int i = 0; i < times; ++i)
+            text += "  X" + std::to_string(i + 1) + "[n] = X" + std::to_string(i) + "[n] * X" +
+                    std::to_string(i) + "[n] + 1\n";
+        return prove_at(text + "  output Y[n] = 2 * X" + std::to_string(times) + "[n]\n}",
+                        "fuse all");
+    };
+    const proof::ProgramProof few = squared(20);
+    REQUIRE(few.ok());
+    CHECK(few.identities.front().degree.has_value());
+    const proof::ProgramProof many = squared(50);
+    REQUIRE(many.ok());
+    CHECK(!many.identities.front().degree);
+    CHECK_GT(many.identities.front().trials.size(), few.identities.front().trials.size());
+}
+
 TEST_CASE("stacked attentions nest exponentials") {
     const proof::ProgramProof proof = prove_at(kTwoLayers, R"(fuse S, P, O
 fuse T, R, Z

@@ -38,11 +38,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         Y_1[i] = acc;
     }
 
-    // Y.2[n] = sum(d) exp(X[n, d] - Y.1[n])
+    // Y.2[n] = sum(d) exp(X[n, d] - guard(Y.1[n]))
     float Y_2[Rows::rows];
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = Y_1[i] * 1.442695f;
+        const float r0 = guard(Y_1[i] * 1.442695f);
         float acc = 0.0f;
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
@@ -52,11 +52,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         Y_2[i] = acc;
     }
 
-    // Y[n, d] = exp(X[n, d] - Y.1[n]) / Y.2[n]
+    // Y[n, d] = exp(X[n, d] - guard(Y.1[n])) / Y.2[n]
     RowFragment<1, 8, 8, 32> Y_part;  // d of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = Y_1[i] * 1.442695f;
+        const float r0 = guard(Y_1[i] * 1.442695f);
         const float r1 = divide_fast(1.0f, Y_2[i]);
 #pragma unroll
         for (int j = 0; j < 64; ++j) {

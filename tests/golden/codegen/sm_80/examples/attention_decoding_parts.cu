@@ -312,12 +312,12 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         P_max[i] = acc;
     }
 
-    // P_repair[x_part, b, h, q] = exp(P_max_part[x_part, b, h, q] - P_max[b, h, q])
+    // P_repair[x_part, b, h, q] = exp(P_max_part[x_part, b, h, q] - guard(P_max[b, h, q]))
     RowFragment<1, 1, 4, 32> P_repair;  // x_part of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
         const int iq = warp_q + Rows::row(i);
-        const float r0 = P_max[i] * 1.442695f;
+        const float r0 = guard(P_max[i] * 1.442695f);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
             const int ix_part = RowFragment<1, 1, 4, 32>::column(j);
@@ -341,8 +341,8 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
         for (int ix_part = 0; ix_part < 64; ++ix_part) {
             const i64 t0 = ix_part * P_max_part_stride_x_part + b0 * P_max_part_stride_b +
                            h0 * P_max_part_stride_h + iq;
-            const float t1 = P_max_part[t0] * 1.442695f;
-            const float r0 = exp2_gradual(t1 - P_max[i] * 1.442695f);
+            const float t1 = guard(P_max[i] * 1.442695f);
+            const float r0 = exp2_gradual(P_max_part[t0] * 1.442695f - t1);
 #pragma unroll
             for (int j = 0; j < 4; ++j) {
                 const int id = RowFragment<1, 1, 4, 32>::column(j);
@@ -365,8 +365,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
             const int ix_part = RowFragment<1, 1, 4, 32>::column(j);
-            const float t0 = multiply(P_sum_part_part(i, j), P_repair(i, j));
-            acc = add(acc, ix_part < 64 ? t0 : 0.0f);
+            acc = acc + (ix_part < 64 ? P_sum_part_part(i, j) * P_repair(i, j) : 0.0f);
         }
         acc = row_sum<Rows>(acc);
         P_sum[i] = acc;

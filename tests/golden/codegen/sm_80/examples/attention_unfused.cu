@@ -136,11 +136,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         P_1[i] = acc;
     }
 
-    // P.2[b, h, q] = sum(x) exp(S[b, h, q, x] - P.1[b, h, q])
+    // P.2[b, h, q] = sum(x) exp(S[b, h, q, x] - guard(P.1[b, h, q]))
     float P_2[Rows::rows];
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = P_1[i] * 1.442695f;
+        const float r0 = guard(P_1[i] * 1.442695f);
         float acc = 0.0f;
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
@@ -150,11 +150,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         P_2[i] = acc;
     }
 
-    // P[b, h, q, x] = exp(S[b, h, q, x] - P.1[b, h, q]) / P.2[b, h, q]
+    // P[b, h, q, x] = exp(S[b, h, q, x] - guard(P.1[b, h, q])) / P.2[b, h, q]
     RowFragment<1, 8, 8, 64> P_part;  // x of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = P_1[i] * 1.442695f;
+        const float r0 = guard(P_1[i] * 1.442695f);
         const float r1 = divide_fast(1.0f, P_2[i]);
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
