@@ -223,6 +223,13 @@ kernel::Expression TensorLowering::test_in_chunk(AxisId axis) const {
     return of_chunk ? !tested_ || column_test(axis) : column_test(axis);
 }
 
+kernel::Expression TensorLowering::first_across() const {
+    if (plan_.warps_across == 1) return true;
+    const kernel::Expression unit =
+        in_groups() ? call("warp_index") / schedule::kWarpsOfGroup : call("warp_index");
+    return equal(unit % plan_.warps_across, 0);
+}
+
 kernel::Expression TensorLowering::row_leader() const {
     const auto first = [](kernel::Expression thread, kernel::Expression of) {
         return equal(std::move(thread) % std::move(of), 0);
@@ -232,10 +239,7 @@ kernel::Expression TensorLowering::row_leader() const {
         return plan_.lanes_per_row == 1 ? true : first(kernel::thread_index(), plan_.lanes_per_row);
     const kernel::Expression lane =
         first(call("lane_index"), kernel::scoped("Rows", "lanes_per_row"));
-    if (plan_.warps_across == 1) return lane;
-    const kernel::Expression unit =
-        in_groups() ? call("warp_index") / schedule::kWarpsOfGroup : call("warp_index");
-    return lane && first(unit, plan_.warps_across);
+    return lane && first_across();
 }
 
 void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {

@@ -236,7 +236,7 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
     if (op.kind == schedule::Op::Kind::Publish) {
         add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "",
                      body);
-        body.push_back(staged_result(op, save));
+        append(body, staged_result(op, save));
         return;
     }
     if (!op.writes.empty()) return append(body, saved_in_slices(op, save, span));
@@ -284,10 +284,18 @@ kernel::Statement TensorLowering::row_save(const Save& save) {
 }
 
 /// Every warp stores its results in shared memory.
-kernel::Statement TensorLowering::staged_result(const schedule::Op& op, const Save& save) {
+kernel::Body TensorLowering::staged_result(const schedule::Op& op, const Save& save) {
     const schedule::Tile& tile = plan_.tiles.at(save.source);
-    return {Run{call("store", {place(save.source), shared_buffer(op.writes.front()),
-                               warp_part(*plan_.row), first_column(*tile.column)})}};
+    kernel::Statement store = {
+        Run{call("store", {place(save.source), shared_buffer(op.writes.front()),
+                           warp_part(*plan_.row), first_column(*tile.column)})}};
+    return only_if(has_columns(*tile.column), {std::move(store)});
+}
+
+/// Whether a warp is the one that saves what it holds along the columns: where warps do not share
+/// these, all across hold the same.
+kernel::Expression TensorLowering::has_columns(AxisId column) const {
+    return columns_of(column).split ? true : first_across();
 }
 
 /// From there all of them save it in whole vectors.
@@ -319,15 +327,17 @@ kernel::Body TensorLowering::saved_in_slices(const schedule::Op& op, const Save&
     Body body;
     add_comments(fmt::format("save {}", region_.arrays[save.array.index()].name), span, "", body);
     const AxisId column = *plan_.tiles.at(save.source).column;
+    Body slices;
     Destination to = destination_of(save, warp_index(*plan_.row),
-                                    columns_of(column).split ? warp_index(column) : 0, body);
-    body.push_back({Run{
+                                    columns_of(column).split ? warp_index(column) : 0, slices);
+    slices.push_back({Run{
         call({"save_slices", {to.width}},
              {place(save.source),
               kernel::element(variable(buffer_names_.at(op.writes.front())), {call("warp_index")}),
               variable(buffer_name(save.array, true)), std::move(to.first),
               device_stride(save.array, to.row_dimension), expression_of(to.rows),
               expression_of(to.columns)})}});
+    append(body, only_if(has_columns(column), std::move(slices)));
     return body;
 }
 
@@ -420,6 +430,7 @@ Body TensorLowering::direct_save(const Save& save) {
     case Home::Row: return row_loop(store(element_at(save.source), row_leader() && row_test()));
     case Home::Fragment: {
         kernel::Expression tests = row_test() && column_test(*tile.column);
+        if (plan_.has_products()) tests = has_columns(*tile.column) && std::move(tests);
         if (!plan_.row) tests = (thread_index() < plan_.lanes_per_row) && std::move(tests);
         return row_loop(
             column_loop(*tile.column, store(element_at(save.source), std::move(tests))));

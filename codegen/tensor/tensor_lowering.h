@@ -221,7 +221,8 @@ private:
     void load_elements(const Load& load, Body& body);
     [[nodiscard]] Code device_element(ArrayId array, const std::vector<IndexForm>& at);
     void lower_save(const schedule::Op& op, const Save& save, Span span, Body& body);
-    [[nodiscard]] kernel::Statement staged_result(const schedule::Op& op, const Save& save);
+    [[nodiscard]] Body staged_result(const schedule::Op& op, const Save& save);
+    [[nodiscard]] kernel::Expression has_columns(AxisId column) const;
     [[nodiscard]] Body staged_save(const Save& save, schedule::BufferId staging);
     [[nodiscard]] Body saved_in_slices(const schedule::Op& op, const Save& save, Span span);
     /// Where in device memory rows of a block's tile are saved.
@@ -333,6 +334,8 @@ private:
     [[nodiscard]] Expression prepared(const Expression& value, const Domain& domain) const;
     /// One thread of those that hold the same row; `true` where there is no other.
     [[nodiscard]] kernel::Expression row_leader() const;
+    /// Whether the thread is in the first of the warps, or groups, that share columns.
+    [[nodiscard]] kernel::Expression first_across() const;
 
     // lower_stale.cpp
     /// The stale gauge of whose operations a leaf is one.

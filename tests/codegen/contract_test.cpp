@@ -11,8 +11,8 @@
 #include "codegen/run/execute.h"
 #include "codegen/run/host_kernel.h"
 #include "tests/codegen/judge.h"
-#include "tests/golden.h"
 #include "tests/derive/programs.h"
+#include "tests/golden.h"
 
 namespace napkin {
 namespace {

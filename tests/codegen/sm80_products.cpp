@@ -222,6 +222,18 @@ std::vector<TensorWorkload> product_workloads() {
          "fp8_matmul",
          {{"m", 20}, {"n", 24}, {"k", 32}},
          "group m by 16 at l1 in Y\ngroup n by 16 at l1 in Y\nstream k by 16 at l1 in Y"},
+        {"product, its computed operand saved too",
+         "diagram mm { axis n = 40, d = 80, c = 200\n input X[n, d], W[c, d] : bf16\n"
+         "Z[n, d] = X[n, d] + 1\n output Y[n, c] : bf16 = sum(d) Z[n, d] * W[c, d]\n"
+         "output Zo[n, d] : bf16 = Z[n, d] }",
+         {},
+         "fuse all\ngroup n by 16"},
+        {"product, its computed operand saved too, in chunks",
+         "diagram mm { axis n = 64, d = 64, c = 256\n input X[n, d], W[c, d] : bf16\n"
+         "Z[n, d] = X[n, d] + 1\n output Y[n, c] : bf16 = sum(d) Z[n, d] * W[c, d]\n"
+         "output Zo[n, d] : bf16 = Z[n, d] }",
+         {},
+         "fuse all\ngroup n by 64\nstream d by 32"},
         {"product, i8 weights",
          "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k] : bf16, B[k, n] : i8, s[n] : "
          "f32\n"

@@ -209,6 +209,16 @@ std::vector<TensorWorkload> workloads() {
                          groups, chunk, weight, weight),
              {},
              "group n by 64\nstream g by 1"});
+    for (const char* shared :
+         {"group n by 64\nschedule warps_across = 2",
+          "group n by 64\nstream d by 32\nschedule warps_across = 2",
+          "group n by 64\nschedule repeated = true\nschedule warps_across = 2"})
+        list.push_back({fmt::format("an operand that is saved too, {}", shared),
+                        "diagram mm { axis n = 150, d = 64, c = 256\n input X[n, d], W[c, d] : "
+                        "bf16\n Z[n, d] = X[n, d] + 1\n output Y[n, c] : bf16 = sum(d) Z[n, d] * "
+                        "W[c, d]\n output Zo[n, d] : bf16 = Z[n, d] }",
+                        {},
+                        std::string("fuse all\n") + shared});
     list.push_back({"weights of 4 bits in pairs, of a bias's row",
                     "diagram mm { axis m = 70, n = 72, k = 96\n input A[m, k], U[n, k] : f16\n "
                     "input B[n, k] : i4\n output C[m, n] : f16 = sum(k) A[m, k] * (B[n, k] + U[n, "
