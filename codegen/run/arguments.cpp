@@ -46,9 +46,25 @@ void collect_results(const Diagram& diagram, const std::vector<Buffer>& before,
             continue;
         }
         if (diagram[buffer.array].role == ArrayRole::Output)
-            execution.never_written += count_poison(buffer);
+            execution.never_written += count_unchanged({{before[i], buffer}});
         execution.outputs[buffer.array] = decode(buffer);
     }
+}
+
+std::int64_t never_written(const Diagram& diagram, const std::vector<Buffer>& before,
+                           const std::vector<Buffer>& after, const RunBuffers& run) {
+    std::vector<Buffer> other = before;
+    const bool tells = fill_otherwise(other);
+    std::vector<Buffer> other_after = other;
+    if (tells) run(other_after);
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < after.size(); ++i) {
+        if (diagram[after[i].array].role != ArrayRole::Output) continue;
+        std::vector<BufferRun> runs = {{before[i], after[i]}};
+        if (tells) runs.push_back({other[i], other_after[i]});
+        count += count_unchanged(runs);
+    }
+    return count;
 }
 
 }  // namespace napkin

@@ -220,16 +220,34 @@ Tensor decode(const Buffer& buffer) {
     return tensor;
 }
 
-std::int64_t count_poison(const Buffer& buffer) {
-    if (buffer.type == ElementType::I4) return 0;
-    const std::int64_t size = bytes_for(buffer.type, 1);
-    const unsigned char poison = poison_of(buffer.type);
+std::int64_t count_unchanged(const std::vector<BufferRun>& runs) {
+    const Buffer& any = runs.front().before;
+    if (any.type == ElementType::I4) return 0;
+    const auto size = static_cast<std::size_t>(bytes_for(any.type, 1));
     std::atomic<std::int64_t> count = 0;
-    for_elements(buffer, [&](std::int64_t, std::int64_t offset) {
-        const unsigned char* place = buffer.bytes.data() + kGuardBytes + offset * size;
-        if (std::all_of(place, place + size, [&](unsigned char b) { return b == poison; })) ++count;
+    for_elements(any, [&](std::int64_t, std::int64_t offset) {
+        const auto at =
+            static_cast<std::size_t>(kGuardBytes) + static_cast<std::size_t>(offset) * size;
+        if (std::all_of(runs.begin(), runs.end(), [&](const BufferRun& run) {
+                return std::memcmp(run.before.bytes.data() + at, run.after.bytes.data() + at,
+                                   size) == 0;
+            }))
+            ++count;
     });
     return count;
+}
+
+bool fill_otherwise(std::vector<Buffer>& buffers) {
+    bool filled = false;
+    for (Buffer& buffer : buffers) {
+        if (buffer.is_input || is_floating(buffer.type)) continue;
+        const auto begin = buffer.bytes.begin() + kGuardBytes;
+        const auto end = begin + bytes_for(buffer.type, buffer.elements);
+        std::transform(begin, end, begin,
+                       [](unsigned char byte) { return static_cast<unsigned char>(~byte); });
+        filled = true;
+    }
+    return filled;
 }
 
 std::int64_t count_broken_canaries(const Buffer& buffer) {

@@ -31,8 +31,16 @@ inline constexpr std::int64_t kGuardBytes = 256;
                                                const EmittedProgram& program,
                                                const Tensors& inputs);
 [[nodiscard]] Tensor decode(const Buffer& buffer);
-/// Elements that still hold the poison.
-[[nodiscard]] std::int64_t count_poison(const Buffer& buffer);
+/// A buffer before a run and after it.
+struct BufferRun {
+    const Buffer& before;
+    const Buffer& after;
+};
+/// Elements that no run changed. An integer may be what the buffer was filled with: another run, of
+/// buffers filled otherwise, tells.
+[[nodiscard]] std::int64_t count_unchanged(const std::vector<BufferRun>& runs);
+/// Fills the integers that a kernel has to write with something else; whether there are any.
+bool fill_otherwise(std::vector<Buffer>& buffers);
 /// Guard bytes that changed.
 [[nodiscard]] std::int64_t count_broken_canaries(const Buffer& buffer);
 /// The extents of every axis, by axis.

@@ -174,19 +174,24 @@ void CudaRun::launch_all() {
 }
 
 void CudaRun::run(Execution& execution) {
-    std::vector<Buffer> first = before_;
-    for (int repeat = 0; repeat <= options_.repeats; ++repeat) {
-        memory_.upload(before_);
+    const auto run_on = [&](std::vector<Buffer>& buffers) {
+        memory_.upload(buffers);
         launch_all();
         driver_.synchronize();
+        memory_.download(buffers);
+    };
+    std::vector<Buffer> first = before_;
+    for (int repeat = 0; repeat <= options_.repeats; ++repeat) {
         std::vector<Buffer> after = before_;
-        memory_.download(after);
+        run_on(after);
         if (repeat == 0)
             first = std::move(after);
         else
             execution.repeatable = execution.repeatable && after == first;
     }
     collect_results(diagram_, before_, first, execution);
+    if (execution.never_written > 0)
+        execution.never_written = never_written(diagram_, before_, first, run_on);
     if (options_.repetitions > 0) measure(execution);
 }
 

@@ -77,33 +77,43 @@ Result<Execution> execute_emulated(const Diagram& diagram, const EmittedProgram&
                                    const Tensors& inputs, const ExecuteOptions& options) {
     for (const EmittedKernel& kernel : program.kernels)
         if (std::optional<Diagnostic> refused = check_contract(diagram, kernel)) return *refused;
+    std::vector<HostKernel> compiled;
+    for (const EmittedKernel& kernel : program.kernels) {
+        Result<HostKernel> made = compile_for_host(kernel, options.emulator_cache);
+        if (!made) return made.error();
+        compiled.push_back(*std::move(made));
+    }
     std::vector<Buffer> buffers = make_buffers(diagram, program, inputs);
     const std::vector<Buffer> before = buffers;
     Execution execution;
     execution.device = "emulator";
-    for (const EmittedKernel& kernel : program.kernels) {
-        const Result<HostKernel> compiled = compile_for_host(kernel, options.emulator_cache);
-        if (!compiled) return compiled.error();
-        EmulatedLaunch launch;
-        launch.entry = compiled->entry;
-        std::list<nk::emulator::TensorMap> maps;
-        for (const KernelParameter& parameter : kernel.parameters)
-            launch.arguments.push_back(argument_for(diagram, parameter, buffers, inputs, maps));
-        launch.blocks = grid_of(kernel, extents_of(diagram), options.resident_blocks);
-        launch.threads = kernel.threads;
-        launch.resident = static_cast<int>(kernel.choices.resident.value_or(1));
-        launch.shared_bytes = kernel.shared_bytes;
-        launch.seed = options.seed;
-        launch.count_accesses = options.count_bank_conflicts;
-        launch.check_order = options.check_order;
-        const EmulatedRun run = run_emulated(launch);
-        invariant(!run.fault, run.fault ? fault_text(kernel, *run.fault) : std::string());
-        for (std::size_t kind = 0; kind < run.traffic.size(); ++kind) {
-            execution.traffic[kind].accesses += run.traffic[kind].accesses;
-            execution.traffic[kind].conflicts += run.traffic[kind].conflicts;
+    const auto run = [&](std::vector<Buffer>& on) {
+        for (std::size_t i = 0; i < compiled.size(); ++i) {
+            const EmittedKernel& kernel = program.kernels[i];
+            EmulatedLaunch launch;
+            launch.entry = compiled[i].entry;
+            std::list<nk::emulator::TensorMap> maps;
+            for (const KernelParameter& parameter : kernel.parameters)
+                launch.arguments.push_back(argument_for(diagram, parameter, on, inputs, maps));
+            launch.blocks = grid_of(kernel, extents_of(diagram), options.resident_blocks);
+            launch.threads = kernel.threads;
+            launch.resident = static_cast<int>(kernel.choices.resident.value_or(1));
+            launch.shared_bytes = kernel.shared_bytes;
+            launch.seed = options.seed;
+            launch.count_accesses = options.count_bank_conflicts;
+            launch.check_order = options.check_order;
+            const EmulatedRun made = run_emulated(launch);
+            invariant(!made.fault, made.fault ? fault_text(kernel, *made.fault) : std::string());
+            for (std::size_t kind = 0; kind < made.traffic.size(); ++kind) {
+                execution.traffic[kind].accesses += made.traffic[kind].accesses;
+                execution.traffic[kind].conflicts += made.traffic[kind].conflicts;
+            }
         }
-    }
+    };
+    run(buffers);
     collect_results(diagram, before, buffers, execution);
+    if (execution.never_written > 0)
+        execution.never_written = never_written(diagram, before, buffers, run);
     return execution;
 }
 

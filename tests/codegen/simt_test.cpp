@@ -286,6 +286,24 @@ TEST_CASE("simt: every workload agrees with the reference in the emulator") {
     }
 }
 
+TEST_CASE("simt: an integer that buffers are filled with before a run may be a result") {
+    const State state = test::derive(
+        test::load("diagram all { axis m = 256\n input A[m] : i8\n output C[m] : i8 = 0 * A[m] + m "
+                   "- 128\n output D[m] : i32 = 0 * A[m] - 1448498775 }"),
+        "group m by 16 in C\ngroup m by 16 in D");
+    EmitOptions options;
+    options.target = "simt";
+    Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+    REQUIRE(program);
+    CHECK_EQ(test::wrong_with(state, *program, 1), "");
+    // One that nobody writes is found all the same.
+    std::string& source = program->kernels.front().source;
+    const std::size_t at = source.find("C[at] = ");
+    REQUIRE_NE(at, std::string::npos);
+    source.insert(at, "if (at != 41) ");
+    CHECK_NE(test::wrong_with(state, *program, 1).find("never written"), std::string::npos);
+}
+
 // `(float(int(W[t])) - zero)` would be a cast to the type of a function.
 TEST_CASE("simt: numbers of 4 bits less a real zero point compile, and are right") {
     const State state = test::derive(
