@@ -65,6 +65,15 @@ std::vector<TensorWorkload> attention_workloads() {
          {{{"q", 1}, {"x", 1}}, {{"q", 65}, {"x", 130}, {"h", 3}}},
          true},
         {"attention, f16", plain("S[q, x]", "f16"), {}, kTiles},
+        {"attention, causal, a head of keys for three by its number",
+         "diagram attention { axis q = 56, x = 70, d = 32, h = 6, g = 2\n"
+         "input Q[h, q, d], K[g, x, d], V[g, x, d] : bf16\n"
+         "S[h, q, x] = sum(d) Q[h, q, d] * K[h // 3, x, d] * rsqrt(size(d))\n"
+         "M[h, q, x] = if x <= q + size(x) - size(q) then S[h, q, x] else -inf\n"
+         "P[h, q, x] = softmax[x](M[h, q, x])\n"
+         "output O[h, q, d] : bf16 = sum(x) P[h, q, x] * V[h // 3, x, d] }",
+         {},
+         "fuse all\ngroup h by 1\ngroup q by 32\nstream x by 32"},
         {"attention, tf32", plain("S[q, x]", "tf32"), {}, kTiles},
         {"attention, f32", plain("S[q, x]", "f32"), {}, kTiles, "`S` multiplies `Q`, which is f32"},
         {"attention, not streamed", plain(), {}, "fuse all\ngroup q by 32 at l1"},

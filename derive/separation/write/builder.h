@@ -135,8 +135,9 @@ private:
     [[nodiscard]] std::optional<ArrayId> hoisted(TermId id) const;
     ArrayId hoist(TermId id, const char* suffix, std::variant<Map, Fold> body, Where where);
     Expression product(const Monomial& monomial, double coefficient, Where where);
-    [[nodiscard]] bool reads_elsewhere(const Monomial& monomial) const;
-    [[nodiscard]] std::vector<TermId> guards_of(const Monomial& monomial) const;
+    [[nodiscard]] bool always_inside(TermId index, const Axis& own);
+    [[nodiscard]] bool reads_elsewhere(const Monomial& monomial);
+    [[nodiscard]] std::vector<TermId> guards_of(const Monomial& monomial);
     std::vector<Factor> factors_of(Monomial monomial, Where where);
     Factor power(TermId base, double exponent, Where where);
     void read_known_products(Monomial& monomial, Where where, std::vector<Factor>& factors);

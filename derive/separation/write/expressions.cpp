@@ -7,6 +7,7 @@
 #include "derive/separation/write/builder.h"
 #include "diagrams/check/bounds.h"
 #include "diagrams/infinity.h"
+#include "diagrams/integer_range.h"
 
 namespace napkin::separation {
 namespace {
@@ -273,14 +274,30 @@ Expression Builder::product(const Monomial& monomial, double coefficient, Where 
 
 /// Whether an element is read at a computed index or along an axis of another size, so that it may
 /// lie outside of the array.
-bool Builder::reads_elsewhere(const Monomial& monomial) const {
+/// Whether an index that no data decides is within an axis wherever it is computed.
+bool Builder::always_inside(TermId index, const Axis& own) {
+    const auto is_data = [&](TermId id) { return algebra_[id].kind == Kind::Read; };
+    if (own.dynamic || mentions(algebra_, index, is_data)) return false;
+    const LeafRange leaf = [&](const Expression& part) -> std::optional<Interval> {
+        const AxisIndex* along = std::get_if<AxisIndex>(&part.node);
+        const SizeOf* size = std::get_if<SizeOf>(&part.node);
+        if (along == nullptr && size == nullptr) return std::nullopt;
+        const Axis& axis = diagram_[along != nullptr ? along->axis : size->axis];
+        if (axis.dynamic) return std::nullopt;
+        return along != nullptr ? Interval{0, axis.extent - 1} : Interval{axis.extent, axis.extent};
+    };
+    const std::optional<Interval> range = value_range(expression(index, Where::Chunk), leaf);
+    return range && range->within({0, own.extent - 1});
+}
+
+bool Builder::reads_elsewhere(const Monomial& monomial) {
     const auto elsewhere = [&](TermId id) {
-        const Term& term = algebra_[id];
+        const Term term = algebra_[id];
         for (std::size_t i = 0; term.kind == Kind::Read && i < term.parts.size(); ++i) {
             const Term& at = algebra_[term.parts[i]];
-            const AxisId own = diagram_[ArrayId{term.ref}].axes[i];
-            if (at.kind != Kind::Axis || diagram_[AxisId{at.ref}].size != diagram_[own].size)
-                return true;
+            const Axis& own = diagram_[diagram_[ArrayId{term.ref}].axes[i]];
+            if (at.kind == Kind::Axis && diagram_[AxisId{at.ref}].size == own.size) continue;
+            if (!always_inside(term.parts[i], own)) return true;
         }
         return false;
     };
@@ -291,7 +308,7 @@ bool Builder::reads_elsewhere(const Monomial& monomial) const {
 
 /// Conditions under which the product is formed. Those that became masks of its exponent make it 0,
 /// but still keep its other factors from being read where there are none.
-std::vector<TermId> Builder::guards_of(const Monomial& monomial) const {
+std::vector<TermId> Builder::guards_of(const Monomial& monomial) {
     std::vector<TermId> guards = monomial.guards;
     if (!reads_elsewhere(monomial) || monomial.exponent == kZero) return guards;
     for (const auto& [mono, coefficient] : algebra_[monomial.exponent].terms)
