@@ -116,21 +116,35 @@ private:
     bool& good_;
 };
 
+/// The range of a part of an expression, where it follows from sizes alone.
+std::optional<Interval> known_range(Context& context, const Expression& part) {
+    if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
+        return Interval{0, context.axis(index->axis).extent - 1};
+    if (const SizeOf* size = std::get_if<SizeOf>(&part.node)) {
+        const std::int64_t extent = context.axis(size->axis).extent;
+        return Interval{extent, extent};
+    }
+    const Read* read = std::get_if<Read>(&part.node);
+    if (read == nullptr) return std::nullopt;
+    const auto known = context.integers.find(read->array);
+    return known == context.integers.end() ? std::nullopt : std::optional(known->second);
+}
+
+/// The range of an expression of which values of inputs may be any that their types have.
+std::optional<Interval> possible_range(Context& context, const Expression& expression) {
+    return value_range(expression, [&](const Expression& part) -> std::optional<Interval> {
+        if (const std::optional<Interval> known = known_range(context, part)) return known;
+        const Read* read = std::get_if<Read>(&part.node);
+        if (read == nullptr) return std::nullopt;
+        const ElementType type = context.array(read->array).type;
+        return is_floating(type) ? std::nullopt : std::optional(range_of(type));
+    });
+}
+
 /// The ranges of the expression's integers that follow from sizes alone; reports the first that may
 /// be none of the language's. Values of inputs are not judged.
 std::optional<Interval> check_range(Context& context, const Expression& expression) {
-    const LeafRange leaf = [&](const Expression& part) -> std::optional<Interval> {
-        if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
-            return Interval{0, context.axis(index->axis).extent - 1};
-        if (const SizeOf* size = std::get_if<SizeOf>(&part.node)) {
-            const std::int64_t extent = context.axis(size->axis).extent;
-            return Interval{extent, extent};
-        }
-        const Read* read = std::get_if<Read>(&part.node);
-        if (read == nullptr) return std::nullopt;
-        const auto known = context.integers.find(read->array);
-        return known == context.integers.end() ? std::nullopt : std::optional(known->second);
-    };
+    const LeafRange leaf = [&](const Expression& part) { return known_range(context, part); };
     bool good = true;
     const std::optional<Interval> range =
         value_range(expression, leaf, [&](const Expression& part, const Interval& values) {
@@ -148,10 +162,12 @@ ElementType inferred_type(Kind kind, const std::optional<Interval>& range) {
     return range && !range->within(kAny32) ? ElementType::I64 : ElementType::I32;
 }
 
+/// `range` follows from sizes alone; `possible` allows all values of inputs.
 void assign(Context& context, ArrayId target, Kind kind,
-            const std::optional<Interval>& range = std::nullopt) {
+            const std::optional<Interval>& range = std::nullopt,
+            const std::optional<Interval>& possible = std::nullopt) {
     Array& array = context.array(target);
-    if (!array.rounds) array.type = inferred_type(kind, range);
+    if (!array.rounds) array.type = inferred_type(kind, range ? range : possible);
     if (kind == Kind::Integer && range)
         context.integers[target] =
             range->within(range_of(array.type)) ? *range : range_of(array.type);
@@ -185,7 +201,10 @@ void assign_fold(Context& context, const Statement& statement, const Fold& fold)
         const Kind combined = kind_of(context.diagram, monoid.combine[i], operands);
         const bool whole = combined == Kind::Integer && kinds[i] == Kind::Integer;
         assign(context, statement.targets[i], whole ? Kind::Integer : Kind::Real,
-               folded_range(context, fold, check_range(context, fold.values[i])));
+               folded_range(context, fold, check_range(context, fold.values[i])),
+               fold.monoid == kProduct
+                   ? kAny64
+                   : folded_range(context, fold, possible_range(context, fold.values[i])));
     }
 }
 
@@ -234,7 +253,7 @@ void assign_types(Context& context, const Statement& statement) {
         overloaded{
             [&](const Map& map) {
                 assign(context, statement.targets[0], kind_of(context.diagram, map.value),
-                       check_range(context, map.value));
+                       check_range(context, map.value), possible_range(context, map.value));
             },
             [&](const Fold& fold) { assign_fold(context, statement, fold); },
             [&](const Select& select) {

@@ -18,4 +18,34 @@ TEST_CASE("the attention example checks to five primitive statements") {
     test::check_golden("check/attention.txt", print(checked->diagram));
 }
 
+TEST_CASE("integers that are inferred are as wide as inputs may make them") {
+    SourceMap sources;
+    const Result<Checked> checked = load_diagram(sources, "wide.ncd", R"(diagram wide {
+  axis i = 8, j = 4
+  input A[i, j] : i32, B[i, j] : i8
+  output sum32[i] = sum(j) A[i, j]
+  output sum8[i] = sum(j) B[i, j]
+  output most[i] = max(j) A[i, j]
+  output part[i, j] = A[i, j] // 4
+  output next[i, j] = A[i, j] + 1
+  output count[i] = sum(j) if A[i, j] > 3 then 1 else 0
+  output place[i, j] = i * size(j) + j
+  output product8[i] = prod(j) B[i, j]
+  output said[i] : i32 = sum(j) A[i, j]
+})");
+    REQUIRE(checked.has_value());
+    for (const auto& [name, type] : {std::pair("sum32", ElementType::I64),
+                                     {"sum8", ElementType::I32},
+                                     {"most", ElementType::I32},
+                                     {"part", ElementType::I32},
+                                     {"next", ElementType::I64},
+                                     {"count", ElementType::I32},
+                                     {"place", ElementType::I32},
+                                     {"product8", ElementType::I64},
+                                     {"said", ElementType::I32}}) {
+        INFO(std::string(name));
+        CHECK_EQ(checked->diagram[*find_array(checked->diagram, name)].type, type);
+    }
+}
+
 }  // namespace napkin
