@@ -3,21 +3,35 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <sstream>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/usage/usage.h"
+#include "diagrams/nearest.h"
 #include "perfmodel/machine.h"
 
 namespace napkin::cli {
 namespace {
 
+/// In fewer words than CLI11's own, which names the largest number.
+CLI::Validator positive() {
+    return CLI::Validator(
+        [](const std::string& text) -> std::string {
+            double value = 0;
+            const bool is_number = CLI::detail::lexical_cast(text, value);
+            return is_number && value > 0 ? "" : "`" + text + "` is no number above 0";
+        },
+        "POSITIVE");
+}
+
 constexpr const char* kDescription =
-    "napkin turns a neural circuit diagram into a GPU kernel, one legal relabelling at a time, and "
-    "shows its work.";
+    "napkin turns a neural circuit diagram into a GPU kernel, one legal relabelling\n"
+    "at a time, and shows its work.";
 constexpr const char* kFooter =
-    "Exit codes: 0 ok, 1 the input, 2 usage, 3 a wrong result, 4 a device or tool that is not "
-    "there, 5 not proved, 70 a bug of napkin.";
+    "Exit codes: 0 ok, 1 the input, 2 usage, 3 a wrong result, 4 a device or tool\n"
+    "that is not there, 5 not proved, 70 a bug of napkin.";
 
 void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.file) app.add_option("FILE", out.file, takes.what)->required();
@@ -110,7 +124,7 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.only_target) {
         app.add_option("--target", out.only_target, "only derivations that it makes kernels of");
         app.add_option("--seconds", out.seconds, "stop after so many, with what was found")
-            ->check(CLI::PositiveNumber);
+            ->check(positive());
         CLI::Option* measure =
             app.add_option("--measure", out.measure,
                            "time so many of the best on the GPU, and rank them by that; print the "
@@ -127,7 +141,7 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
             "the architecture");
     if (takes.target) {
         app.add_option("--threads", out.threads, "threads of a block; chosen when not given")
-            ->check(CLI::PositiveNumber);
+            ->check(positive());
         app.add_option("--schedule", out.schedule,
                        "how regions are carried out, a TOML file such as `emit --as schedule` "
                        "writes; what it leaves open is chosen");
@@ -208,6 +222,61 @@ bool is_subcommand(std::string_view word) {
     const auto commands = all_subcommands();
     return std::any_of(commands.begin(), commands.end(),
                        [&](const Subcommand& command) { return command.name == word; });
+}
+
+constexpr std::size_t kColumns = 80;
+constexpr std::size_t kIndent = 30;  // of what the library prints beside a name
+
+/// With breaks, so that no line is longer.
+std::string broken(const std::string& text, std::size_t columns) {
+    std::string lines;
+    std::size_t length = 0;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        const bool fits = length + 1 + word.size() <= columns;
+        if (length > 0) lines += fits ? ' ' : '\n';
+        length = length > 0 && fits ? length + 1 + word.size() : word.size();
+        lines += word;
+    }
+    return lines;
+}
+
+/// Breaks what is shown beside names.
+void break_lines(CLI::App& app) {
+    for (CLI::Option* option : app.get_options())
+        option->description(broken(option->get_description(), kColumns - kIndent));
+    for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+        sub->description(broken(sub->get_description(), kColumns - kIndent));
+        break_lines(*sub);
+    }
+}
+
+/// What other tools call a command.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"show", "draw"},       {"plot", "draw"},   {"compile", "emit"}, {"test", "run"},
+    {"optimize", "search"}, {"tune", "search"}, {"profile", "bench"}};
+
+std::optional<std::string> subcommand_near(std::string_view word) {
+    for (const auto& [other, own] : kOtherNames)
+        if (word == other) return std::string(own);
+    std::vector<std::string> names;
+    for (const Subcommand& command : all_subcommands()) names.emplace_back(command.name);
+    return nearest(word, names);
+}
+
+/// What is wrong with options that a command does not have; empty where there are none.
+std::string unknown_options(const CLI::App& command, const std::vector<std::string>& rest) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options()) known.push_back(option->get_name());
+    std::string text;
+    for (const std::string& word : rest) {
+        if (word.empty() || word.front() != '-') continue;
+        const std::string name = word.substr(0, word.find('='));
+        const std::optional<std::string> near = nearest(name, known);
+        text += "`" + command.get_name() + "` has no option `" + name + "`" +
+                (near ? "; did you mean `" + *near + "`?" : "") + "\n";
+    }
+    return text;
 }
 
 /// Options that print a text for a package, and end.
@@ -324,13 +393,23 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
     add_texts(app);
     app.require_subcommand(1);
     add_subcommands(app, out);
+    break_lines(app);
     if (count < 2) {
         print_talk(app.help());
         return kUsage;
     }
+    // `napkin help cost` is `napkin cost --help`.
+    std::vector<const char*> asked = {words[0]};
+    if (std::string_view(words[1]) == "help") {
+        if (count > 2) asked.push_back(words[2]);
+        asked.push_back("--help");
+        words = asked.data();
+        count = static_cast<int>(asked.size());
+    }
     if (words[1][0] != '-' && !is_subcommand(words[1])) {
-        print_talk("napkin: there is no command `" + std::string(words[1]) +
-                   "`; `napkin --help` lists them\n");
+        const std::optional<std::string> near = subcommand_near(words[1]);
+        print_talk("napkin: there is no command `" + std::string(words[1]) + "`; " +
+                   (near ? "did you mean `" + *near + "`?" : "`napkin --help` lists them") + "\n");
         return kUsage;
     }
     try {
@@ -338,8 +417,10 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
     } catch (const CLI::Success& done) {  // --help, --version
         return app.exit(done);
     } catch (const CLI::ParseError& wrong) {
-        print_talk(std::string("napkin: ") + wrong.what() + "\n");
         const std::vector<CLI::App*> chosen = app.get_subcommands();
+        const std::string unknown =
+            chosen.empty() ? "" : unknown_options(*chosen.front(), chosen.front()->remaining());
+        print_talk("napkin: " + (unknown.empty() ? wrong.what() + std::string("\n") : unknown));
         const std::string which = chosen.empty() ? "" : " " + chosen.front()->get_name();
         print_talk("`napkin" + which + " --help` shows the usage\n");
         return kUsage;

@@ -79,7 +79,8 @@ void print_diagnostics(const Diagnostics& diagnostics, const SourceMap& sources)
 
 std::optional<Diagnostic> flush_data() {
     note_output(std::fflush(stdout) == 0);
-    if (output_failure() == 0) return std::nullopt;
+    // Who reads no further has what he wants.
+    if (output_failure() == 0 || output_failure() == EPIPE) return std::nullopt;
     return cannot_write("standard output", std::strerror(output_failure()));
 }
 

@@ -104,7 +104,8 @@ bool RunReport::ok() const {
 }
 
 Verdict RunReport::verdict() const {
-    return ok() ? validation.verdict() : Verdict::Wrong;
+    if (!ok()) return Verdict::Wrong;
+    return executed ? validation.verdict() : Verdict::Unchecked;
 }
 
 int RunReport::exit_code() const {

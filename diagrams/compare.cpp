@@ -45,11 +45,25 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
         ++comparison.undefined;
         return;
     }
+    const auto note_worst = [&](double ratio) {
+        if (!(ratio > comparison.worst_ratio) && comparison.worst_index.size() == extents.size())
+            return;
+        comparison.worst_ratio = ratio;
+        comparison.worst_got = got;
+        comparison.worst_expected = expected;
+        comparison.worst_index.assign(extents.size(), 0);
+        std::int64_t rest = offset;
+        for (std::size_t at = extents.size(); at-- > 0;) {
+            comparison.worst_index[at] = rest % extents[at];
+            rest /= extents[at];
+        }
+    };
     if (std::isnan(got)) ++comparison.nans;
     if (std::isinf(tolerance) || (std::isnan(tolerance) && std::isfinite(expected))) {
         ++comparison.undecided;
-        if (std::isnan(got)) ++comparison.failed;
-        return;
+        if (!std::isnan(got)) return;
+        ++comparison.failed;
+        return note_worst(std::numeric_limits<double>::infinity());
     }
     // A reference that is NaN cannot be met by a number, and equal infinities have no difference.
     const bool same = got == expected;
@@ -68,16 +82,7 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
         if (ratio <= 1 && tolerance > kFlushed && tolerance >= std::abs(expected))
             totals.wide.push_back(tolerance);
     }
-    if (ratio > comparison.worst_ratio || comparison.worst_index.size() != extents.size()) {
-        comparison.worst_ratio = ratio;
-        comparison.worst_got = got;
-        comparison.worst_expected = expected;
-        comparison.worst_index.assign(extents.size(), 0);
-        for (std::size_t at = extents.size(); at-- > 0;) {
-            comparison.worst_index[at] = offset % extents[at];
-            offset /= extents[at];
-        }
-    }
+    note_worst(ratio);
 }
 
 /// What only all elements together say.
