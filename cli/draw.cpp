@@ -132,6 +132,15 @@ Result<int> draw_steps(const Drawing& drawing, const Loaded& loaded) {
     return kOk;
 }
 
+/// Every step in the terminal.
+Result<int> draw_steps_here(const Drawing& drawing, const Loaded& loaded) {
+    const auto pictures = pictures_of_steps(drawing, loaded, Format::Text);
+    if (!pictures) return pictures.error();
+    for (const drawing::Canvas& picture : *pictures)
+        print_data(drawing::render_text(picture, wants_color(1)) + "\n");
+    return kOk;
+}
+
 /// Without a file: in the terminal.
 Result<int> draw_here(const Drawing& drawing, const State& state) {
     const Context& context = drawing.context;
@@ -171,6 +180,8 @@ Result<int> run_draw(Context& context) {
         if (!machine) return machine.error();
         drawing.machine = std::move(*machine);
     }
+    if (arguments.output.empty() && arguments.steps && !arguments.tile)
+        return draw_steps_here(drawing, *loaded);
     if (arguments.output.empty()) return draw_here(drawing, loaded->state);
     if (arguments.steps && !arguments.tile) return draw_steps(drawing, *loaded);
     if (const auto failure = draw_file(drawing, *loaded)) return *failure;

@@ -109,7 +109,7 @@ Result<int> explain_tiles(Context& context, const Loaded& loaded, const Cost& co
         plot = roofline(reasons->now, setup->machine);
     }
     if (arguments.output.empty()) return kOk;
-    const Result<drawing::Format> format = drawing::format_of(arguments.output);
+    const Result<drawing::Format> format = drawing::graphic_format_of(arguments.output);
     if (!format) return format.error();
     const Result<std::string> bytes = drawing::render_canvas(drawing::draw_plot(plot), *format);
     if (!bytes) return bytes.error();

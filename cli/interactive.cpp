@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstdlib>
 #include <functional>
 
 #include "cli/console.h"
@@ -222,10 +223,19 @@ void Session::set(const std::string& line) {
 }
 
 /// As if the session had begun with it.
+/// A file as a shell would take it: quotes around it, and `~` for one's own folder.
+static std::string file_named(const std::string& typed) {
+    const bool quoted = typed.size() > 1 && (typed.front() == '"' || typed.front() == '\'') &&
+                        typed.back() == typed.front();
+    if (quoted) return typed.substr(1, typed.size() - 2);
+    const char* home = std::getenv("HOME");
+    return home != nullptr && typed.rfind("~/", 0) == 0 ? home + typed.substr(1) : typed;
+}
+
 void Session::load(const std::string& rest) {
     if (rest.empty()) return say("  write `load FILE.drv`\n");
     Arguments arguments = context_.arguments;
-    arguments.derivation = rest;
+    arguments.derivation = file_named(rest);
     Context inner{arguments, context_.sources};
     Result<Loaded> loaded = load_state(inner);
     if (!loaded) return print_diagnostics(loaded.error(), context_.sources);
@@ -326,12 +336,15 @@ void Session::show(const std::string& rest) {
 
 void Session::save(const std::string& rest) {
     if (rest.empty()) return say("  write `save FILE.drv`\n");
+    const std::string file = file_named(rest);
     const std::string derivation = text();
-    std::optional<Diagnostic> failure = refuse_derivation(rest);
-    if (!failure) failure = write_file(rest, derivation);
+    std::optional<Diagnostic> failure = refuse_derivation(file);
+    if (!failure) failure = write_file(file, derivation);
     if (failure) return print_diagnostics({{*failure}}, context_.sources);
     saved_ = derivation;
-    say("  saved " + std::to_string(bench_.current().steps.size()) + " steps to " + rest + "\n");
+    const std::size_t steps = bench_.current().steps.size();
+    say("  saved " + std::to_string(steps) + (steps == 1 ? " step to " : " steps to ") + file +
+        "\n");
 }
 
 void Session::quit(const std::string& /*rest*/) {

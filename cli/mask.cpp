@@ -56,8 +56,8 @@ Result<int> mask_of_matrix(const Arguments& arguments) {
     if (!matrix) return matrix.error();
     if (arguments.as.empty() || arguments.as == "acsr")
         return written(compressed_text(*matrix, arguments.file), arguments.output);
-    if (arguments.as != "ncd" || arguments.output.empty())
-        return Diagnostics{{mask_form_unfit(arguments.as, arguments.file)}};
+    if (arguments.as != "ncd") return Diagnostics{{mask_form_unfit(arguments.as, arguments.file)}};
+    if (arguments.output.empty()) return Diagnostics{{mask_folder_missing(arguments.as)}};
     const Result<std::string> text = import_matrix(*matrix, arguments.file, arguments.output);
     if (!text) return text.error();
     return kOk;
@@ -66,8 +66,9 @@ Result<int> mask_of_matrix(const Arguments& arguments) {
 Result<int> write_form(const Arguments& arguments, const State& state, const MaskReport& report) {
     if (arguments.as == "acsr") return written(compressed_text(state, report), arguments.output);
     if (arguments.as == "flex") return written(mask_mod_text(state, report), arguments.output);
-    if (arguments.as != "blocks" || arguments.output.empty())
+    if (arguments.as != "blocks")
         return Diagnostics{{mask_form_unfit(arguments.as, arguments.file)}};
+    if (arguments.output.empty()) return Diagnostics{{mask_folder_missing(arguments.as)}};
     if (auto failure = write_block_lists(state, report, arguments.output)) return *failure;
     return kOk;
 }

@@ -116,6 +116,36 @@ private:
     const TileGrid& grid_;
 };
 
+std::string names_of(const Diagram& diagram, const std::vector<Tiling>& tilings, std::size_t begin,
+                     std::size_t end) {
+    std::string text;
+    for (std::size_t k = begin; k < end; ++k)
+        text += (text.empty() ? "" : ", ") + diagram[tilings[k].axis].name;
+    return text;
+}
+
+/// What the colours mean, and what runs down and across.
+void add_key(drawing::Canvas& canvas, double top, bool pairs, const std::string& down,
+             const std::string& across) {
+    constexpr double kBox = 9;
+    constexpr double kLine = 15;
+    constexpr double kFont = 10;
+    const std::pair<drawing::Color, const char*> meanings[] = {
+        {drawing::kBlockColor, "a tile of which all is visible"},
+        {drawing::kTensorCoreColor, "what is visible of a tile that is tested"},
+        {drawing::kSubAlgorithmFill, pairs ? "what is hidden of it" : "a tile that is tested"}};
+    canvas.text(drawing::plain_text(down + " down, " + across + " across; white is left out"),
+                {0, top + kBox}, drawing::Anchor::Left, kFont);
+    for (const auto& [color, meaning] : meanings) {
+        if (!pairs && color == drawing::kTensorCoreColor) continue;
+        top += kLine;
+        canvas.rectangle({0, top, kBox, top + kBox}, color, {drawing::kBlack, 0.4},
+                         drawing::Part::Tint);
+        canvas.text(drawing::plain_text(meaning), {kBox + 5, top + kBox - 1}, drawing::Anchor::Left,
+                    kFont);
+    }
+}
+
 }  // namespace
 
 Result<drawing::Canvas> mask_picture(const State& state, const MaskReport& report) {
@@ -129,6 +159,7 @@ Result<drawing::Canvas> mask_picture(const State& state, const MaskReport& repor
     canvas.description = "rows are queries, columns keys";
     double left = 0;
     double top = 0;
+    double lowest = 0;
     for (const std::size_t head : heads_that_differ(report)) {
         const std::vector<Tiling> tilings = coarse(diagram, report, report.tilings, kMostCells);
         const std::optional<TileGrid> tiles = tile_grid(diagram, report, tilings, head);
@@ -150,11 +181,14 @@ Result<drawing::Canvas> mask_picture(const State& state, const MaskReport& repor
                                 " visited, " + std::to_string(counts.full) + " full, " +
                                 std::to_string(counts.partial()) + " partial"),
             {left, box.bottom + 14}, drawing::Anchor::Left, 10);
+        lowest = std::max(lowest, box.bottom);
         left += kSide + kGap;
         if (left < kPanelsInRow * kSide) continue;
         left = 0;
         top = box.bottom + 2 * kGap;
     }
+    add_key(canvas, lowest + 2 * kGap, pairs, names_of(diagram, report.tilings, 0, queries),
+            names_of(diagram, report.tilings, queries, report.tilings.size()));
     drawing::fit(canvas, drawing::kMargin);
     return canvas;
 }

@@ -152,6 +152,11 @@ Diagnostic mask_form_unfit(const std::string& form, const std::string& path) {
                        "in a `.npy` file; `blocks` and `ncd` write a folder, `-o FOLDER`");
 }
 
+Diagnostic mask_folder_missing(const std::string& form) {
+    return plain_error("E9085", "`--as " + form + "` writes a folder, and none is named",
+                       "add `-o FOLDER`");
+}
+
 Diagnostic several_cubins(std::size_t count) {
     return plain_error("E9008",
                        "this derivation has " + std::to_string(count) +

@@ -119,7 +119,11 @@ std::string help_on(const std::string& word, PromptCommands commands) {
 }
 
 std::string unknown_text(const std::string& word, PromptCommands commands) {
-    const std::optional<std::string> near = nearest(word, first_words(commands));
+    constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+        {"explain", "why"}, {"q", "quit"}, {"list", "help"}, {"draw", "show"}, {"machine", "help"}};
+    std::optional<std::string> near = nearest(word, first_words(commands));
+    for (const auto& [other, own] : kOtherNames)
+        if (word == other) near = own;
     return "  there is no command `" + word + "`\n  " +
            (near ? "did you mean `" + *near + "`?" : "`help` lists the commands") + "\n";
 }

@@ -78,7 +78,9 @@ public:
     void add(Rival rival) { rivals_.push_back(std::move(rival)); }
 
     Result<Sweep> run() {
-        Sweep result{range_, setup_.machine.name, {}, {}, {}};
+        Sweep result;
+        result.range = range_;
+        result.machine = setup_.machine.name;
         for (const Rival& rival : rivals_) result.names.push_back(rival.name);
         std::optional<Diagnostics> first;
         for (const double value : values()) {
@@ -272,7 +274,9 @@ Result<Sweep> sweep(Context& context, const Loaded& loaded, const std::vector<Co
         if (neighbour.state)
             sweeper.add(
                 {neighbour.change, std::move(neighbour.commands), std::move(neighbour.state)});
-    return sweeper.run();
+    Result<Sweep> result = sweeper.run();
+    if (result) result->against = context.arguments.against.size();
+    return result;
 }
 
 std::string text_of(const Sweep& sweep) {
@@ -280,12 +284,17 @@ std::string text_of(const Sweep& sweep) {
     for (const SweepPoint& point : sweep.points)
         width = std::max(width, sweep.range.text(point.value).size());
     std::string text = "over " + sweep.range.of + ", on " + sweep.machine + "\n";
+    for (std::size_t i = 1; i <= sweep.against; ++i)
+        text +=
+            (i == 1 ? "  beside it: " : ", ") + sweep.names[i] + (i == sweep.against ? "\n" : "");
     for (const SweepPoint& point : sweep.points) {
         const auto& time = point.times.front();
         std::string line = "  " + padded_left(sweep.range.text(point.value), width) + "  ";
-        line += time ? padded_left(time_text(time->middle().value), 8) + "  " +
-                           padded(time->binds + " binds", 24)
-                     : padded("does not serve", 34);
+        for (std::size_t i = 0; i <= sweep.against; ++i)
+            line +=
+                padded_left(point.times[i] ? time_text(point.times[i]->middle().value) : "-", 8) +
+                "  ";
+        line += padded(time ? time->binds + " binds" : "does not serve", 24);
         if (point.best && *point.best != 0)
             line += "faster: " + sweep.names[*point.best] +
                     (time ? ", " + change_text(time->middle().value,
@@ -296,7 +305,8 @@ std::string text_of(const Sweep& sweep) {
     }
     for (const Crossover& crossover : sweep.crossovers)
         text += "  " + between(sweep, crossover) + ": " + told(crossover) + "\n";
-    if (sweep.crossovers.empty()) text += "  no crossover: the same binds, and the same is best\n";
+    if (sweep.crossovers.empty())
+        text += "  no crossover: the same binds, and the same is fastest\n";
     return text;
 }
 

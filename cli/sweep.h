@@ -47,6 +47,7 @@ struct Sweep {
     SweepRange range;
     std::string machine;
     std::vector<std::string> names;  ///< of derivations; the first is the one that was given
+    std::size_t against = 0;         ///< of these, after the first, those of `--against`
     std::vector<SweepPoint> points;
     std::vector<Crossover> crossovers;
 };

@@ -164,7 +164,7 @@ Result<int> run_trace(Context& context) {
                 .value_or(setup->machine.figure("processor.clock").value_or(kAnyClock));
         bytes = text_of(events_of(*found, loaded->state, 1e6 / clock));
     } else {
-        const Result<drawing::Format> format = drawing::format_of(arguments.output);
+        const Result<drawing::Format> format = drawing::graphic_format_of(arguments.output);
         if (!format) return format.error();
         Result<std::string> drawn = drawing::render_canvas(picture(*found, loaded->state), *format);
         if (!drawn) return drawn.error();

@@ -151,6 +151,18 @@ std::optional<Scope> Resolver::replacing(const std::string& name, Span span, con
     return inside;
 }
 
+/// How a definition is called: `layernorm[d](u, gain, bias, eps)`.
+static std::string signature_of(const syntax::Definition& definition) {
+    const auto listed = [](const std::vector<syntax::Name>& names) {
+        std::string text;
+        for (const syntax::Name& name : names) text += (text.empty() ? "" : ", ") + name.text;
+        return text;
+    };
+    const std::string axes = listed(definition.axes);
+    return definition.name.text + (axes.empty() ? "" : "[" + axes + "]") + "(" +
+           listed(definition.parameters) + ")";
+}
+
 std::optional<Scope> Resolver::enter(const syntax::Call& call, const Operation& operation,
                                      Span span, const Scope& scope) {
     const syntax::Definition& definition = *operation.definition;
@@ -166,7 +178,8 @@ std::optional<Scope> Resolver::enter(const syntax::Call& call, const Operation& 
     if (call.arguments.size() != count) {
         context_.report(messages::wrong_argument_count(
             span, name, call.arguments.size(),
-            std::to_string(count) + (count == 1 ? " argument" : " arguments")));
+            std::to_string(count) + (count == 1 ? " argument" : " arguments"),
+            signature_of(definition)));
         return std::nullopt;
     }
     if (!fits || !values) return std::nullopt;

@@ -87,8 +87,9 @@ namespace napkin::messages {
                                          std::string guard);                               // E0409
 [[nodiscard]] Diagnostic nested_reduction(Span place, std::string_view axis, Span outer);  // E0410
 [[nodiscard]] Diagnostic wrong_argument_count(Span place, std::string_view name, std::size_t given,
-                                              std::string_view wanted);       // E0411
-[[nodiscard]] Diagnostic whole_side_only(Span place, std::string_view name);  // E0412
+                                              std::string_view wanted,
+                                              const std::string& signature = {});  // E0411
+[[nodiscard]] Diagnostic whole_side_only(Span place, std::string_view name);       // E0412
 [[nodiscard]] Diagnostic target_count(Span place, std::string_view what, std::size_t given,
                                       std::string_view wanted);  // E0413
 [[nodiscard]] Diagnostic targets_disagree(Span place, std::string_view first,

@@ -80,10 +80,13 @@ Diagnostic nested_reduction(Span place, std::string_view axis, Span outer) {
 }
 
 Diagnostic wrong_argument_count(Span place, std::string_view name, std::size_t given,
-                                std::string_view wanted) {
-    return make_error("E0411", place,
-                      join({quoted(name), " takes ", wanted, ", ", std::to_string(given),
-                            given == 1 ? " is given" : " are given"}));
+                                std::string_view wanted, const std::string& signature) {
+    Diagnostic diagnostic =
+        make_error("E0411", place,
+                   join({quoted(name), " takes ", wanted, ", ", std::to_string(given),
+                         given == 1 ? " is given" : " are given"}));
+    if (!signature.empty()) diagnostic.help = "it is `" + signature + "`";
+    return diagnostic;
 }
 
 Diagnostic whole_side_only(Span place, std::string_view name) {

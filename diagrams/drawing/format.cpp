@@ -27,6 +27,12 @@ Result<Format> format_of(std::string_view file_name) {
     return unknown_format(std::string(file_name));
 }
 
+Result<Format> graphic_format_of(std::string_view file_name) {
+    const Result<Format> format = format_of(file_name);
+    if (format && *format == Format::Text) return no_text_picture(std::string(file_name));
+    return format;
+}
+
 std::optional<Font> font_named(std::string_view name) {
     if (name == "embed") return Font::Embed;
     if (name == "none") return Font::None;

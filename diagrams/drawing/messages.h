@@ -8,5 +8,6 @@
 namespace napkin::drawing {
 
 [[nodiscard]] Diagnostic unknown_format(const std::string& file_name);
+[[nodiscard]] Diagnostic no_text_picture(const std::string& file_name);
 
 }  // namespace napkin::drawing

@@ -14,6 +14,8 @@ namespace napkin::drawing {
 enum class Format { Svg, Pdf, Png, Text, Tikz };
 /// By the ending of a file name: `svg pdf png txt tex`; a diagnostic otherwise.
 [[nodiscard]] Result<Format> format_of(std::string_view file_name);
+/// Likewise of what characters cannot show, as a plot: no `txt`.
+[[nodiscard]] Result<Format> graphic_format_of(std::string_view file_name);
 
 /// What a point of a canvas is in the units of a file: pixels of SVG and PNG, points of PDF and
 /// TeX, columns of text.
