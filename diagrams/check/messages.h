@@ -114,6 +114,7 @@ namespace napkin::messages {
 // Warnings.
 [[nodiscard]] Diagnostic mask_never_holds(Span place, std::string_view condition);          // W0501
 [[nodiscard]] Diagnostic unused(Span place, std::string_view what, std::string_view name);  // W0502
-[[nodiscard]] Diagnostic index_as_size(Span place, std::string_view axis);                  // W0503
+[[nodiscard]] Diagnostic hides_by_a_number(Span place);
+[[nodiscard]] Diagnostic index_as_size(Span place, std::string_view axis);  // W0503
 
 }  // namespace napkin::messages

@@ -189,6 +189,13 @@ Diagnostic unused(Span place, std::string_view what, std::string_view name) {
     return make_warning("W0502", place, join({what, " ", quoted(name), " is never used"}));
 }
 
+Diagnostic hides_by_a_number(Span place) {
+    return make_warning("W0504", place, "a mask hides by a number, not by `-inf`",
+                        "beyond the largest f32 once it is scaled",
+                        "write `-inf`: what is all hidden is then 0, and so it is in every kernel; "
+                        "chunks that are all hidden are skipped");
+}
+
 Diagnostic index_as_size(Span place, std::string_view axis) {
     return make_warning("W0503", place,
                         join({quoted(axis), " is the index along the axis here, and begins at 0"}),

@@ -1,6 +1,7 @@
 #include "diagrams/check/types.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "diagrams/check/messages.h"
 #include "diagrams/overloaded.h"
@@ -71,8 +72,29 @@ private:
                                           context_.diagram[element.array].name));
     }
 
+    /// `finfo.min` for -inf: finite until an exponent's scale makes it more than f32 holds.
+    void check_hidden(const Expression& branch) {
+        constexpr double kHuge = 1e37;
+        const Apply* negated = std::get_if<Apply>(&branch.node);
+        const bool is_negated = negated != nullptr && negated->function == Function::Negate;
+        const Number* number =
+            std::get_if<Number>(is_negated ? &negated->arguments[0].node : &branch.node);
+        if (number == nullptr || !std::isfinite(number->value)) return;
+        if ((is_negated ? -number->value : number->value) > -kHuge) return;
+        // A library's definition has its argument several times.
+        Diagnostic warning = messages::hides_by_a_number(branch.span);
+        const std::vector<Diagnostic>& known = context_.warnings.list;
+        if (std::none_of(known.begin(), known.end(), [&](const Diagnostic& each) {
+                return each.code == warning.code &&
+                       each.primary.span.begin == warning.primary.span.begin;
+            }))
+            context_.warnings.add(std::move(warning));
+    }
+
     void check_call(const Apply& call, Span span) {
         const std::vector<Expression>& arguments = call.arguments;
+        if (call.function == Function::Select)
+            for (const std::size_t branch : {1U, 2U}) check_hidden(arguments[branch]);
         const std::string name = name_of(call.function);
         switch (call.function) {
         case Function::And:
