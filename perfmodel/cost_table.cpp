@@ -1,5 +1,7 @@
 #include "perfmodel/cost_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "perfmodel/kernel_choice.h"
@@ -108,7 +110,8 @@ std::string levels_text(const RegionCost& cost) {
 std::string arithmetic_text(const RegionCost& cost) {
     std::string text = "  " + text_of(Operations{static_cast<double>(cost.arithmetic.operations)}) +
                        " and " + std::to_string(cost.arithmetic.exponentials) +
-                       " exponentials in " + std::to_string(cost.blocks) + " blocks";
+                       " exponentials in " + std::to_string(cost.blocks) +
+                       (cost.blocks == 1 ? " block" : " blocks");
     if (cost.chunks_visited < cost.chunks || cost.data_decides)
         text += ", " + std::string(cost.data_decides ? "at most " : "") +
                 std::to_string(cost.chunks_visited) + " of " + std::to_string(cost.chunks) +
@@ -128,13 +131,21 @@ std::string energy_text(const TimeEstimate& time, const Machine& machine) {
            (unknown.empty() ? "" : ": " + machine.name + " has no `" + unknown + "`") + "\n";
 }
 
+/// How blocks fill the machine.
+std::string filling_text(const RegionCost& cost, const TimeEstimate& time, const Machine& machine) {
+    const std::int64_t processors = machine.processors();
+    if (cost.blocks < processors)
+        return fmt::format("{} of {} processors {} a block", cost.blocks, processors,
+                           cost.blocks == 1 ? "has" : "have");
+    return fmt::format("{} {} of {} blocks", time.waves, time.waves == 1 ? "wave" : "waves",
+                       time.resident * processors);
+}
+
 std::string time_text(const RegionCost& cost, const Machine& machine) {
     const TimeEstimate time = time_of(cost, machine);
     const std::string for_target = cost.work ? " for " + cost.work->target : "";
     std::string text = "  " + interval_text(time) + " on " + machine.name + for_target +
-                       ", bound by " + time.binds + "; " + std::to_string(time.waves) +
-                       (time.waves == 1 ? " wave of " : " waves of ") +
-                       std::to_string(time.resident * machine.processors()) + " blocks\n";
+                       ", bound by " + time.binds + "; " + filling_text(cost, time, machine) + "\n";
     std::vector<Row> rows;
     for (const TimeTerm& term : time.terms)
         rows.push_back({"  " + term.name,

@@ -7,13 +7,14 @@ namespace nk {
 
 /// Writes a warp's results to device memory in whole vectors, as many columns at once as `slice`
 /// has: element (row, column) to array[to + row * row_stride + column], where row < rows and
-/// column < columns.
+/// column < columns. What lies beside them is another warp's.
 template <int kVector, class T, int kRows, int kColumns, int kDown, int kAcross>
 NK_DEVICE void save_slices(const Fragment<kDown, kAcross>& results,
                            Matrix<T, kRows, kColumns> slice, Global<T> array, i64 to,
                            i64 row_stride, int rows, int columns) {
     constexpr int kParts = kColumns / 8;
     static_assert(kRows == 16 * kDown);
+    if constexpr (kAcross % kParts != 0) columns = columns < 8 * kAcross ? columns : 8 * kAcross;
 #pragma unroll
     for (int first = 0; first < kAcross; first += kParts) {
         Fragment<kDown, kParts> part;

@@ -10,8 +10,10 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr double kBarTall = 0.84;  // height of an overbar over the baseline, in sizes
-constexpr double kBarShort = 0.63;
+constexpr double kBarTall = 0.86;  // height of an overbar over the baseline, in sizes
+constexpr double kBarShort = 0.66;
+// Graphviz takes a text's height for its middle, and lifts it by so much to the baseline.
+constexpr double kLifted = 0.2;
 
 class XdotWriter {
 public:
@@ -53,7 +55,8 @@ public:
             const double skip =
                 units_of(std::string_view(run.text).substr(0, lead), run.face) * place.size / 1000;
             const double width = units_of(kept, run.face) * place.size / 1000;
-            out_ += fmt::format("T {} {} -1 {} ", number(x + skip), number(y), number(width));
+            out_ += fmt::format("T {} {} -1 {} ", number(x + skip),
+                                number(y - kLifted * place.size), number(width));
             string(kept);
             if (run.overbar) overbar(run, place, x, y, label.color);
         }
