@@ -1,4 +1,5 @@
 #include "cli/console.h"
+#include "cli/messages.h"
 #include "cli/session.h"
 #include "derive/proof/certificate.h"
 #include "schedule/requests.h"
@@ -19,7 +20,10 @@ Result<std::vector<Command>> load_commands(Context& context) {
         context.derivation ? context.sources.add("<session>", *context.derivation)
                            : load_text(context.sources, context.arguments.derivation);
     if (!file) return file.error();
-    return parse_derivation(context.sources, *file);
+    Result<std::vector<Command>> commands = parse_derivation(context.sources, *file);
+    if (!commands && !context.derivation && context.arguments.derivation.ends_with(".ncd"))
+        return Diagnostics{{diagram_for_derivation(context.arguments.derivation)}};
+    return commands;
 }
 
 Result<Loaded> load_given(Context& context, std::uint32_t text,

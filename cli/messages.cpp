@@ -152,6 +152,12 @@ Diagnostic mask_form_unfit(const std::string& form, const std::string& path) {
                        "in a `.npy` file; `blocks` and `ncd` write a folder, `-o FOLDER`");
 }
 
+Diagnostic diagram_for_derivation(const std::string& path) {
+    return plain_error("E9086", "`" + path + "` is a diagram, where a derivation is wanted",
+                       "a derivation is a `.drv` file of commands such as `group q by 64`; the "
+                       "diagram is the first argument");
+}
+
 Diagnostic mask_folder_missing(const std::string& form) {
     return plain_error("E9085", "`--as " + form + "` writes a folder, and none is named",
                        "add `-o FOLDER`");
