@@ -180,9 +180,11 @@ function rowOf(name, value, form, note = "") {
 function figuresText(now) {
   const region = now.largest;
   const own = data.model.regions[now.regions.indexOf(region)];
-  const ratio = now.bound ? `${digits(now.H.bits / 8 / now.bound)} × bound` : "";
-  const best = now.best?.ratio ? `${digits(now.best.ratio)} × best` : "";
   const excess = now.time?.excesses.join("; ") ?? "";
+  // What does not fit the memory that the bound is for may move less.
+  const times = now.bound ? now.H.bits / 8 / now.bound : 0;
+  const ratio = times >= 1 || (times > 0 && !excess) ? `${digits(times)} × bound` : "";
+  const best = now.best?.ratio ? `${digits(now.best.ratio)} × best` : "";
   const time = now.time ? intervalText(now.time) : "–";
   return "<table>" +
     rowOf("H", scaled(now.H.bytes, "B"), data.model.H.ideal, [ratio, best].filter(Boolean).join(", ")) +
