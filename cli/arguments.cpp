@@ -3,13 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
-#include <sstream>
-#include <utility>
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/usage/help.h"
 #include "cli/usage/usage.h"
-#include "diagrams/nearest.h"
 #include "perfmodel/machine.h"
 
 namespace napkin::cli {
@@ -27,11 +25,11 @@ CLI::Validator positive() {
 }
 
 constexpr const char* kDescription =
-    "napkin turns a neural circuit diagram into a GPU kernel, one legal relabelling\n"
-    "at a time, and shows its work.";
+    "napkin turns a neural circuit diagram into a GPU kernel, one legal relabelling at a time, and "
+    "shows its work.";
 constexpr const char* kFooter =
-    "Exit codes: 0 ok, 1 the input, 2 usage, 3 a wrong result, 4 a device or tool\n"
-    "that is not there, 5 not proved, 70 a bug of napkin.";
+    "Exit codes: 0 ok, 1 the input, 2 usage, 3 a wrong result, 4 a device or tool that is not "
+    "there, 5 not proved, 70 a bug of napkin.";
 
 void add_inputs(CLI::App& app, const Takes& takes, Arguments& out) {
     if (takes.file) app.add_option("FILE", out.file, takes.what)->required();
@@ -224,61 +222,6 @@ bool is_subcommand(std::string_view word) {
                        [&](const Subcommand& command) { return command.name == word; });
 }
 
-constexpr std::size_t kColumns = 80;
-constexpr std::size_t kIndent = 30;  // of what the library prints beside a name
-
-/// With breaks, so that no line is longer.
-std::string broken(const std::string& text, std::size_t columns) {
-    std::string lines;
-    std::size_t length = 0;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-        const bool fits = length + 1 + word.size() <= columns;
-        if (length > 0) lines += fits ? ' ' : '\n';
-        length = length > 0 && fits ? length + 1 + word.size() : word.size();
-        lines += word;
-    }
-    return lines;
-}
-
-/// Breaks what is shown beside names.
-void break_lines(CLI::App& app) {
-    for (CLI::Option* option : app.get_options())
-        option->description(broken(option->get_description(), kColumns - kIndent));
-    for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-        sub->description(broken(sub->get_description(), kColumns - kIndent));
-        break_lines(*sub);
-    }
-}
-
-/// What other tools call a command.
-constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
-    {"show", "draw"},       {"plot", "draw"},   {"compile", "emit"}, {"test", "run"},
-    {"optimize", "search"}, {"tune", "search"}, {"profile", "bench"}};
-
-std::optional<std::string> subcommand_near(std::string_view word) {
-    for (const auto& [other, own] : kOtherNames)
-        if (word == other) return std::string(own);
-    std::vector<std::string> names;
-    for (const Subcommand& command : all_subcommands()) names.emplace_back(command.name);
-    return nearest(word, names);
-}
-
-/// What is wrong with options that a command does not have; empty where there are none.
-std::string unknown_options(const CLI::App& command, const std::vector<std::string>& rest) {
-    std::vector<std::string> known;
-    for (const CLI::Option* option : command.get_options()) known.push_back(option->get_name());
-    std::string text;
-    for (const std::string& word : rest) {
-        if (word.empty() || word.front() != '-') continue;
-        const std::string name = word.substr(0, word.find('='));
-        const std::optional<std::string> near = nearest(name, known);
-        text += "`" + command.get_name() + "` has no option `" + name + "`" +
-                (near ? "; did you mean `" + *near + "`?" : "") + "\n";
-    }
-    return text;
-}
-
 /// Options that print a text for a package, and end.
 void add_texts(CLI::App& app) {
     app.set_version_flag("--version", "napkin " + version_text());
@@ -388,8 +331,8 @@ std::vector<CommandUsage> all_usages() {
 
 std::variant<Arguments, int> parse_arguments(int count, const char* const* words) {
     Arguments out;
-    CLI::App app{kDescription, "napkin"};
-    app.footer(kFooter);
+    CLI::App app{broken(kDescription), "napkin"};
+    app.footer(broken(kFooter));
     add_texts(app);
     app.require_subcommand(1);
     add_subcommands(app, out);

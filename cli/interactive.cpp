@@ -224,7 +224,7 @@ void Session::set(const std::string& line) {
 
 /// As if the session had begun with it.
 /// A file as a shell would take it: quotes around it, and `~` for one's own folder.
-static std::string file_named(const std::string& typed) {
+std::string file_named(const std::string& typed) {
     const bool quoted = typed.size() > 1 && (typed.front() == '"' || typed.front() == '\'') &&
                         typed.back() == typed.front();
     if (quoted) return typed.substr(1, typed.size() - 2);

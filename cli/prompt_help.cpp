@@ -120,7 +120,7 @@ std::string help_on(const std::string& word, PromptCommands commands) {
 
 std::string unknown_text(const std::string& word, PromptCommands commands) {
     constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
-        {"explain", "why"}, {"q", "quit"}, {"list", "help"}, {"draw", "show"}, {"machine", "help"}};
+        {"explain", "why"}, {"q", "quit"}, {"list", "help"}, {"draw", "show"}};
     std::optional<std::string> near = nearest(word, first_words(commands));
     for (const auto& [other, own] : kOtherNames)
         if (word == other) near = own;

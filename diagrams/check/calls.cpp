@@ -33,6 +33,18 @@ std::vector<std::string> callable_names(const Context& context) {
     return names;
 }
 
+/// How a definition is called: `layernorm[d](u, gain, bias, eps)`.
+std::string signature_of(const syntax::Definition& definition) {
+    const auto listed = [](const std::vector<syntax::Name>& names) {
+        std::string text;
+        for (const syntax::Name& name : names) text += (text.empty() ? "" : ", ") + name.text;
+        return text;
+    };
+    const std::string axes = listed(definition.axes);
+    return definition.name.text + (axes.empty() ? "" : "[" + axes + "]") + "(" +
+           listed(definition.parameters) + ")";
+}
+
 }  // namespace
 
 Resolver::Maybe Resolver::node(const syntax::Call& call, Span span, const Scope& scope) {
@@ -149,18 +161,6 @@ std::optional<Scope> Resolver::replacing(const std::string& name, Span span, con
     inside.guards = scope.guards;
     inside.place = scope.place;
     return inside;
-}
-
-/// How a definition is called: `layernorm[d](u, gain, bias, eps)`.
-static std::string signature_of(const syntax::Definition& definition) {
-    const auto listed = [](const std::vector<syntax::Name>& names) {
-        std::string text;
-        for (const syntax::Name& name : names) text += (text.empty() ? "" : ", ") + name.text;
-        return text;
-    };
-    const std::string axes = listed(definition.axes);
-    return definition.name.text + (axes.empty() ? "" : "[" + axes + "]") + "(" +
-           listed(definition.parameters) + ")";
 }
 
 std::optional<Scope> Resolver::enter(const syntax::Call& call, const Operation& operation,

@@ -1,0 +1,65 @@
+#include "cli/usage/help.h"
+
+#include <sstream>
+#include <utility>
+
+#include "cli/commands.h"
+#include "diagrams/nearest.h"
+
+namespace napkin::cli {
+namespace {
+
+constexpr std::size_t kIndent = 30;  // of what the library prints beside a name
+
+/// What other tools call a command.
+constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
+    {"show", "draw"},       {"plot", "draw"},   {"compile", "emit"}, {"test", "run"},
+    {"optimize", "search"}, {"tune", "search"}, {"profile", "bench"}};
+
+}  // namespace
+
+std::string broken(const std::string& text, std::size_t columns) {
+    std::string lines;
+    std::size_t length = 0;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+        const bool fits = length + 1 + word.size() <= columns;
+        if (length > 0) lines += fits ? ' ' : '\n';
+        length = length > 0 && fits ? length + 1 + word.size() : word.size();
+        lines += word;
+    }
+    return lines;
+}
+
+void break_lines(CLI::App& app) {
+    for (CLI::Option* option : app.get_options())
+        option->description(broken(option->get_description(), kHelpColumns - kIndent));
+    for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+        sub->description(broken(sub->get_description(), kHelpColumns - kIndent));
+        break_lines(*sub);
+    }
+}
+
+std::optional<std::string> subcommand_near(std::string_view word) {
+    for (const auto& [other, own] : kOtherNames)
+        if (word == other) return std::string(own);
+    std::vector<std::string> names;
+    for (const Subcommand& command : all_subcommands()) names.emplace_back(command.name);
+    return nearest(word, names);
+}
+
+std::string unknown_options(const CLI::App& command, const std::vector<std::string>& rest) {
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options()) known.push_back(option->get_name());
+    std::string text;
+    for (const std::string& word : rest) {
+        if (word.empty() || word.front() != '-') continue;
+        const std::string name = word.substr(0, word.find('='));
+        const std::optional<std::string> near = nearest(name, known);
+        text += "`" + command.get_name() + "` has no option `" + name + "`" +
+                (near ? "; did you mean `" + *near + "`?" : "") + "\n";
+    }
+    return text;
+}
+
+}  // namespace napkin::cli
