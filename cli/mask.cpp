@@ -50,8 +50,21 @@ Result<int> written(const Result<std::string>& text, const std::string& path) {
     return kOk;
 }
 
+/// The options that say nothing of a matrix, those that were given.
+std::vector<std::string> options_of_diagrams(const Arguments& arguments) {
+    std::vector<std::string> given;
+    if (!arguments.derivation.empty()) given.push_back("--drv");
+    if (!arguments.sets.empty()) given.push_back("--set");
+    if (arguments.json) given.push_back("--json");
+    const Result<drawing::Format> format = drawing::format_of(arguments.output);
+    if (format && *format != drawing::Format::Text) given.push_back("-o " + arguments.output);
+    return given;
+}
+
 /// Which rows of progressions a matrix is, or a diagram with such a mask.
 Result<int> mask_of_matrix(const Arguments& arguments) {
+    if (const auto given = options_of_diagrams(arguments); !given.empty())
+        return Diagnostics{{option_of_a_diagram(given.front(), arguments.file)}};
     const Result<MaskMatrix> matrix = read_matrix(arguments.file);
     if (!matrix) return matrix.error();
     if (arguments.as.empty() || arguments.as == "acsr")

@@ -43,18 +43,20 @@ struct CompressedRows {
     std::optional<std::int64_t> broken;
 };
 
+/// Nullopt where a row's columns cannot be told.
 template <class Visible>
-CompressedRows compress_rows(std::int64_t rows, const Visible& visible) {
+std::optional<CompressedRows> compress_rows(std::int64_t rows, const Visible& visible) {
     CompressedRows result;
     for (std::int64_t row = 0; row < rows; ++row) {
-        const std::vector<std::int64_t> columns = visible(row);
-        const std::optional<std::vector<NestedProgression>> parts = compressed(columns);
+        const std::optional<std::vector<std::int64_t>> columns = visible(row);
+        if (!columns) return std::nullopt;
+        const std::optional<std::vector<NestedProgression>> parts = compressed(*columns);
         if (!parts) {
             result.broken = row;
             return result;
         }
         result.text += row_text(*parts) + "\n";
-        result.pairs += static_cast<std::int64_t>(columns.size());
+        result.pairs += static_cast<std::int64_t>(columns->size());
         result.integers += parts->empty() ? 3 : 0;
         for (const NestedProgression& each : *parts) result.integers += each.count > 1 ? 5 : 3;
     }
@@ -65,6 +67,15 @@ Tensor tensor_of(std::vector<std::int64_t> extents) {
     std::int64_t size = 1;
     for (const std::int64_t extent : extents) size *= extent;
     return {std::move(extents), std::vector<double>(static_cast<std::size_t>(size), 0.0)};
+}
+
+/// Of the woven axes that the mask depends on, the first of several is the batch.
+std::int64_t batches_of(const Diagram& diagram, const MaskReport& report) {
+    std::vector<AxisId> woven;
+    for (std::uint32_t k = 0; k < diagram.axes.size(); ++k)
+        if (diagram.axes[k].woven) woven.push_back(AxisId{k});
+    if (woven.size() < 2 || report.heads.empty() || report.heads.front() != woven.front()) return 1;
+    return diagram[woven.front()].extent;
 }
 
 /// Counts and indices of the tiles of one state.
@@ -141,17 +152,14 @@ Result<std::string> compressed_text(const State& state, const MaskReport& report
     if (!report.data.empty()) return data_in_mask(report.statement);
     std::string text;
     for (std::size_t head = 0; head < report.counts.size(); ++head) {
-        const auto grid = tile_grid(state.diagram, report, single_indices(report), head);
-        if (!grid) return uncounted_mask(report.statement);
-        const CompressedRows rows = compress_rows(grid->rows, [&](std::int64_t row) {
-            std::vector<std::int64_t> columns;
-            for (std::int64_t column = 0; column < grid->columns; ++column)
-                if (grid->at(row, column) == TileState::Full) columns.push_back(column);
-            return columns;
-        });
+        MaskRows masked(state.diagram, report, head);
+        const std::optional<CompressedRows> made =
+            compress_rows(masked.count(), [&](std::int64_t row) { return masked.visible(row); });
+        if (!made) return uncounted_mask(report.statement);
+        const CompressedRows& rows = *made;
         if (rows.broken) return row_not_compressed(report.statement, *rows.broken);
         if (report.counts.size() > 1) text += "# head " + std::to_string(head) + "\n";
-        text += size_text(grid->rows, rows.integers, rows.pairs) + rows.text;
+        text += size_text(masked.count(), rows.integers, rows.pairs) + rows.text;
     }
     return text;
 }
@@ -165,10 +173,11 @@ std::optional<Diagnostics> write_block_lists(const State& state, const MaskRepor
         if (!grid) return Diagnostics{{uncounted_mask(report.statement)}};
         grids.push_back(std::move(*grid));
     }
-    const auto heads = static_cast<std::int64_t>(grids.size());
+    const std::int64_t batches = batches_of(state.diagram, report);
+    const std::int64_t heads = static_cast<std::int64_t>(grids.size()) / batches;
     const std::int64_t rows = grids.front().rows;
-    const BlockList nothing{tensor_of({1, heads, rows}),
-                            tensor_of({1, heads, rows, grids.front().columns})};
+    const BlockList nothing{tensor_of({batches, heads, rows}),
+                            tensor_of({batches, heads, rows, grids.front().columns})};
     BlockList partial = nothing;
     BlockList full = nothing;
     std::size_t place = 0;
@@ -207,8 +216,8 @@ Result<MaskMatrix> read_matrix(const std::string& path) {
 }
 
 Result<std::string> compressed_text(const MaskMatrix& matrix, const std::string& path) {
-    const CompressedRows rows =
-        compress_rows(matrix.rows, [&](std::int64_t row) { return matrix.visible(row); });
+    const CompressedRows rows = *compress_rows(
+        matrix.rows, [&](std::int64_t row) { return std::optional(matrix.visible(row)); });
     if (rows.broken) return row_not_compressed(path, *rows.broken);
     return size_text(matrix.rows, rows.integers, rows.pairs) + rows.text;
 }

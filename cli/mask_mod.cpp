@@ -1,14 +1,58 @@
 // A mask as FlexAttention's `mask_mod`.
+#include <fmt/format.h>
+
 #include <cmath>
+#include <set>
 
 #include "cli/mask_export.h"
 #include "diagrams/contains.h"
-#include "diagrams/literal.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::cli {
 
 namespace {
+
+/// The name in Python of an axis or an array: none of the language's words, nor of what the text
+/// uses itself.
+std::string python_name(const std::string& name) {
+    static const std::set<std::string> kTaken = {
+        "False",   "None",   "True",     "abs",      "and",   "as",  "assert",   "async", "await",
+        "batch",   "break",  "class",    "continue", "def",   "del", "elif",     "else",  "except",
+        "finally", "for",    "from",     "global",   "head",  "if",  "import",   "in",    "is",
+        "kv_idx",  "lambda", "mask_mod", "math",     "max",   "min", "nonlocal", "not",   "or",
+        "pass",    "q_idx",  "raise",    "return",   "torch", "try", "while",    "with",  "yield"};
+    return kTaken.contains(name) ? name + "_" : name;
+}
+
+/// What PyTorch calls a function of one tensor, and Python's `math` of one number.
+const char* function_name(Function function) {
+    switch (function) {
+    case Function::Exp: return "exp";
+    case Function::Log: return "log";
+    case Function::Sqrt: return "sqrt";
+    case Function::Tanh: return "tanh";
+    case Function::Erf: return "erf";
+    case Function::Sin: return "sin";
+    case Function::Cos: return "cos";
+    case Function::Floor: return "floor";
+    default: return nullptr;
+    }
+}
+
+/// Python's operator of two arguments, whose arithmetic on integers is the language's.
+const char* operator_name(Function function) {
+    switch (function) {
+    case Function::Power: return "**";
+    case Function::BitAnd:
+    case Function::And: return "&";
+    case Function::BitOr:
+    case Function::Or: return "|";
+    case Function::BitXor: return "^";
+    case Function::ShiftLeft: return "<<";
+    case Function::ShiftRight: return ">>";
+    default: return name_of(function);
+    }
+}
 
 class PythonWriter {
 public:
@@ -17,12 +61,8 @@ public:
     [[nodiscard]] std::string text(const Expression& expression) const {
         return std::visit(
             overloaded{
-                [](const Number& number) {
-                    return number.is_integer
-                               ? std::to_string(static_cast<std::int64_t>(number.value))
-                               : std::to_string(number.value);
-                },
-                [&](const AxisIndex& index) { return diagram_[index.axis].name; },
+                [](const Number& number) { return number_text(number); },
+                [&](const AxisIndex& index) { return python_name(diagram_[index.axis].name); },
                 [&](const SizeOf& item) { return std::to_string(diagram_[item.axis].extent); },
                 [&](const Read& element) { return read(element); },
                 [&](const Apply& call) { return call_text(call); },
@@ -33,45 +73,58 @@ public:
     }
 
 private:
+    static std::string number_text(const Number& number) {
+        if (number.is_integer) return std::to_string(static_cast<std::int64_t>(number.value));
+        if (std::isinf(number.value)) return number.value > 0 ? "math.inf" : "-math.inf";
+        // As many digits as it takes to read the same number.
+        std::string text = fmt::format("{}", number.value);
+        return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+    }
+    /// One number for all queries and keys, and no tensor.
+    static bool is_number(const Expression& expression) {
+        return axes_used(expression).empty() && arrays_read(expression).empty();
+    }
     [[nodiscard]] std::string read(const Read& element) const {
         std::string index;
         for (const Expression& each : element.index)
             index += (index.empty() ? "" : ", ") + text(each);
-        return diagram_[element.array].name + (index.empty() ? "" : "[" + index + "]");
+        return python_name(diagram_[element.array].name) + (index.empty() ? "" : "[" + index + "]");
     }
     [[nodiscard]] std::string call_text(const Apply& call) const {
         const std::string first = text(call.arguments[0]);
+        const std::string library = is_number(call.arguments[0]) ? "math." : "torch.";
+        if (const char* name = function_name(call.function))
+            return library + name + "(" + first + ")";
         switch (call.function) {
         case Function::Negate: return "(-" + first + ")";
-        case Function::Not: return "torch.logical_not(" + first + ")";
+        case Function::Not:
+            return is_number(call.arguments[0]) ? "(not " + first + ")"
+                                                : "torch.logical_not(" + first + ")";
         case Function::Abs: return "abs(" + first + ")";
+        case Function::Rsqrt: return "(1 / " + library + "sqrt(" + first + "))";
+        case Function::Guard: return first;
+        case Function::Select: return select(call);
+        case Function::Min: return smaller(call, "<=");
+        case Function::Max: return smaller(call, ">=");
         default: break;
         }
-        if (call.arguments.size() < 2) return name_of(call.function) + ("(" + first + ")");
-        const std::string second = text(call.arguments[1]);
-        const auto choose = [](const std::string& condition, const std::string& yes,
-                               const std::string& no) {
-            return "torch.where(" + condition + ", " + yes + ", " + no + ")";
-        };
-        switch (call.function) {
-        case Function::And: return "(" + first + " & " + second + ")";
-        case Function::Or: return "(" + first + " | " + second + ")";
-        case Function::Select: return choose(first, second, text(call.arguments[2]));
-        case Function::Min: return smaller(call, "<=", first, second);
-        case Function::Max: return smaller(call, ">=", first, second);
-        default: return "(" + first + " " + name_of(call.function) + " " + second + ")";
-        }
+        return "(" + first + " " + operator_name(call.function) + " " + text(call.arguments[1]) +
+               ")";
+    }
+    [[nodiscard]] std::string select(const Apply& call) const {
+        const std::string condition = text(call.arguments[0]);
+        const std::string yes = text(call.arguments[1]);
+        const std::string no = text(call.arguments[2]);
+        if (is_number(call.arguments[0]))
+            return "(" + yes + " if " + condition + " else " + no + ")";
+        return "torch.where(" + condition + ", " + yes + ", " + no + ")";
     }
     /// The library's `min` and `max` take no mixture of numbers and tensors, nor Python's tensors.
-    [[nodiscard]] std::string smaller(const Apply& call, const char* sign, const std::string& a,
-                                      const std::string& b) const {
-        const bool numbers = std::all_of(
-            call.arguments.begin(), call.arguments.end(), [](const Expression& argument) {
-                return axes_used(argument).empty() && arrays_read(argument).empty();
-            });
-        if (numbers)
-            return std::string(call.function == Function::Min ? "min" : "max") + "(" + a + ", " +
-                   b + ")";
+    [[nodiscard]] std::string smaller(const Apply& call, const char* sign) const {
+        const std::string a = text(call.arguments[0]);
+        const std::string b = text(call.arguments[1]);
+        if (is_number(call.arguments[0]) && is_number(call.arguments[1]))
+            return name_of(call.function) + ("(" + a + ", " + b + ")");
         return "torch.where(" + a + " " + sign + " " + b + ", " + a + ", " + b + ")";
     }
 
@@ -87,7 +140,7 @@ std::string parts_of(const Diagram& diagram, const std::vector<AxisId>& axes,
         std::string value = index;
         if (inner > 1) value += " // " + std::to_string(inner);
         if (std::next(axis) != axes.rend()) value += " % " + std::to_string(diagram[*axis].extent);
-        text = "    " + diagram[*axis].name + " = " + value + "\n" + text;
+        text = "    " + python_name(diagram[*axis].name) + " = " + value + "\n" + text;
         inner *= diagram[*axis].extent;
     }
     return text;
@@ -99,9 +152,7 @@ std::string mask_mod_text(const State& state, const MaskReport& report) {
     const Diagram& diagram = state.diagram;
     const PythonWriter writer(diagram);
     std::string text =
-        "# The mask of " + report.statement + ", for FlexAttention.\nimport torch\n\n\n";
-    text += "def mask_mod(batch, head, q_idx, kv_idx):\n";
-    text += parts_of(diagram, report.queries, "q_idx") + parts_of(diagram, report.keys, "kv_idx");
+        parts_of(diagram, report.queries, "q_idx") + parts_of(diagram, report.keys, "kv_idx");
     std::vector<AxisId> woven;
     std::vector<Expression> conditions = report.conditions;
     conditions.insert(conditions.end(), report.data.begin(), report.data.end());
@@ -116,7 +167,7 @@ std::string mask_mod_text(const State& state, const MaskReport& report) {
     std::vector<AxisId> heads;
     for (const AxisId axis : woven) {
         if (all_woven > 1 && diagram[axis].name == first_woven)
-            text += "    " + first_woven + " = batch\n";
+            text += "    " + python_name(first_woven) + " = batch\n";
         else
             heads.push_back(axis);
     }
@@ -128,7 +179,11 @@ std::string mask_mod_text(const State& state, const MaskReport& report) {
     std::string result;
     for (const Expression& condition : conditions)
         result += (result.empty() ? "" : " & ") + writer.text(condition);
-    return text + "    return " + result + "\n";
+    const char* const math = result.find("math.") != std::string::npos ? "import math\n" : "";
+    return fmt::format(
+        "# The mask of {}, for FlexAttention.\n{}import torch\n\n\n"
+        "def mask_mod(batch, head, q_idx, kv_idx):\n{}    return {}\n",
+        report.statement, math, text, result);
 }
 
 }  // namespace napkin::cli

@@ -93,9 +93,11 @@ std::string mask_text(const State& state, const MaskReport& report,
     if (!report.data.empty())
         text += row("data", "leaves fewer than counted here, as the arrays say at run time");
     if (report.counts.empty())
-        return text + row("counts", "none: the conditions multiply indices, or are too many");
+        return text +
+               row("counts", "none: the conditions multiply indices, or there are too many pairs");
     if (!report.decided)
-        text += row("kernels", "visit more than is counted here: they know no closed form of it");
+        text +=
+            row("kernels", "may visit more than is counted here: they know no closed form of it");
     const TileCounts total = report.total();
     text += heads_text(diagram, report);
     text += row("visited",

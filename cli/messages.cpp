@@ -119,8 +119,8 @@ Diagnostic no_mask(const std::string& diagram) {
 Diagnostic uncounted_mask(const std::string& statement) {
     return plain_error("E9031",
                        "the tiles of the mask of `" + statement + "` are not known or too many",
-                       "a mask that multiplies indices has no closed form; give smaller sizes with "
-                       "`--set`, or larger tiles");
+                       "a mask that multiplies indices has no closed form, and a picture or a list "
+                       "has so many tiles; give smaller sizes with `--set`, or larger tiles");
 }
 
 Diagnostic data_in_mask(const std::string& statement) {
@@ -150,6 +150,13 @@ Diagnostic mask_form_unfit(const std::string& form, const std::string& path) {
     return plain_error("E9036", "`--as " + form + "` is not of `" + path + "`",
                        "`acsr`, `flex` and `blocks` are of a diagram, `acsr` and `ncd` of a matrix "
                        "in a `.npy` file; `blocks` and `ncd` write a folder, `-o FOLDER`");
+}
+
+Diagnostic option_of_a_diagram(const std::string& option, const std::string& path) {
+    return plain_error("E9087", "`" + option + "` is of a diagram, and `" + path + "` is a matrix",
+                       "`napkin mask " + path +
+                           " --as ncd -o FOLDER` makes a diagram of it, which "
+                           "is counted and drawn");
 }
 
 Diagnostic diagram_for_derivation(const std::string& path) {

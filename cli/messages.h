@@ -36,6 +36,7 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic no_mask_matrix(const std::string& path);
 [[nodiscard]] Diagnostic several_masks(std::size_t count);
 [[nodiscard]] Diagnostic mask_form_unfit(const std::string& form, const std::string& path);
+[[nodiscard]] Diagnostic option_of_a_diagram(const std::string& option, const std::string& path);
 [[nodiscard]] Diagnostic diagram_for_derivation(const std::string& path);
 [[nodiscard]] Diagnostic mask_folder_missing(const std::string& form);
 [[nodiscard]] Diagnostic several_cubins(std::size_t count);

@@ -23,14 +23,40 @@ bool reads_arrays(const Expression& condition) {
     return !arrays_read(condition).empty();
 }
 
-/// The statement in whose text a condition stands, or the one that folds under it.
-std::string statement_of(const Diagram& diagram, const Expression& condition,
-                         const Statement& fold) {
+bool stands_in(const Expression& condition, const Expression& expression) {
+    return any_part(expression, [&](const Expression& part) { return part == condition; });
+}
+
+/// Where a condition stands: the array of the first statement that has it in its text, or of the
+/// one that folds under it; and the axes of the pairs that it hides there, those of what is read
+/// under it at an index of each of its own axes.
+struct MaskedPart {
+    std::string statement;
+    std::set<AxisId> axes;
+};
+MaskedPart masked_by(const Diagram& diagram, const Expression& condition, const Statement& fold) {
+    const std::set<AxisId> own = axes_used(condition);
+    std::set<AxisId> axes = own;
+    const auto add_read = [&](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        if (element == nullptr) return;
+        const std::set<AxisId> read = axes_used(part);
+        if (std::includes(read.begin(), read.end(), own.begin(), own.end()))
+            axes.insert(read.begin(), read.end());
+    };
     for (const Statement& statement : diagram.statements)
-        for (const Expression* expression : expressions_of(statement))
-            if (any_part(*expression, [&](const Expression& part) { return part == condition; }))
-                return diagram[statement.targets.front()].name;
-    return diagram[fold.targets.front()].name;
+        for (const Expression* expression : expressions_of(statement)) {
+            if (!stands_in(condition, *expression)) continue;
+            walk(*expression, [&](const Expression& part) {
+                const Apply* call = std::get_if<Apply>(&part.node);
+                if (call == nullptr || call->function != Function::Select ||
+                    !stands_in(condition, call->arguments[0]))
+                    return;
+                for (std::size_t branch : {1, 2}) walk(call->arguments[branch], add_read);
+            });
+            return {diagram[statement.targets.front()].name, std::move(axes)};
+        }
+    return {diagram[fold.targets.front()].name, std::move(axes)};
 }
 
 /// The smallest tile of an axis at the block's level.
@@ -71,16 +97,18 @@ MaskReport report_of(const State& state, std::size_t region, const Statement& fo
     const Diagram& diagram = state.diagram;
     MaskReport report;
     report.region = region;
-    report.statement = statement_of(diagram, conditions.front(), fold);
+    report.statement = masked_by(diagram, conditions.front(), fold).statement;
     report.terms = terms_of(diagram, conditions);
     std::set<AxisId> used;
     for (const Expression& condition : conditions) {
         (reads_arrays(condition) ? report.data : report.conditions).push_back(condition);
-        used.merge(axes_used(condition));
+        used.merge(masked_by(diagram, condition, fold).axes);
     }
     const std::vector<AxisId> folded = folded_axes(fold);
     std::set<AxisId> decided;  // by indices
     for (const Expression& condition : report.conditions) decided.merge(axes_used(condition));
+    if (std::any_of(folded.begin(), folded.end(), [&](AxisId axis) { return used.contains(axis); }))
+        used.insert(folded.begin(), folded.end());
     for (const AxisId axis : used) {
         if (contains(folded, axis))
             report.keys.push_back(axis);

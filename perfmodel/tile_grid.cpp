@@ -106,6 +106,73 @@ std::optional<TileGrid> tile_grid(const Diagram& diagram, const MaskReport& repo
     return grid;
 }
 
+struct MaskRows::Parts {
+    Parts(const Diagram& diagram, const MaskReport& report, std::size_t head)
+        : axes(fixed(diagram)),
+          mask(axes, report.conditions),
+          counter(axes, mask, keys_of(report)),
+          queries(report.queries),
+          keys(keys_of(report)),
+          at(head_of(diagram, report, head)) {
+        for (const AxisId query : queries) rows = saturating_multiply(rows, extent(query));
+        for (const index::Tiling& key : keys) {
+            columns.push_back(extent(key.axis));
+            all = saturating_multiply(all, columns.back());
+        }
+    }
+    static std::vector<Axis> fixed(const Diagram& diagram) {
+        std::vector<Axis> axes = diagram.axes;
+        for (Axis& axis : axes) axis.dynamic = false;
+        return axes;
+    }
+    static std::vector<index::Tiling> keys_of(const MaskReport& report) {
+        std::vector<index::Tiling> keys;
+        for (const AxisId key : report.keys) keys.push_back({key, 1});
+        return keys;
+    }
+    [[nodiscard]] std::int64_t extent(AxisId axis) const { return axes[axis.index()].extent; }
+
+    std::vector<Axis> axes;
+    index::Mask mask;
+    index::BoxCounter counter;
+    std::vector<AxisId> queries;
+    std::vector<index::Tiling> keys;
+    std::map<AxisId, std::int64_t> at;
+    std::vector<std::int64_t> columns;  ///< of each key axis
+    std::int64_t rows = 1;
+    std::int64_t all = 1;  ///< columns
+};
+
+MaskRows::MaskRows(const Diagram& diagram, const MaskReport& report, std::size_t head)
+    : parts_(std::make_unique<Parts>(diagram, report, head)) {}
+MaskRows::MaskRows(MaskRows&&) noexcept = default;
+MaskRows::~MaskRows() = default;
+
+std::int64_t MaskRows::count() const {
+    return parts_->rows;
+}
+
+std::optional<std::vector<std::int64_t>> MaskRows::visible(std::int64_t row) {
+    Parts& parts = *parts_;
+    if (parts.all > kLargestGrid) return std::nullopt;
+    for (auto query = parts.queries.rbegin(); query != parts.queries.rend(); ++query) {
+        parts.at[*query] = row % parts.extent(*query);
+        row /= parts.extent(*query);
+    }
+    const auto maps = parts.counter.maps(parts.at);
+    if (!maps) return std::nullopt;
+    MapReader reader(parts.keys, parts.columns, 0);
+    std::vector<std::int64_t> columns;
+    for (std::int64_t column = 0; column < parts.all; ++column) {
+        reader.set_column(column);
+        if (std::all_of(maps->begin(), maps->end(), [&](const index::TileMap& map) {
+                return reader.state(map) == index::TileState::Full;
+            }))
+            columns.push_back(column);
+    }
+    return columns;
+}
+
 std::vector<index::Tiling> single_indices(const MaskReport& report) {
     std::vector<index::Tiling> tilings = report.tilings;
     for (index::Tiling& tiling : tilings) tiling.size = 1;

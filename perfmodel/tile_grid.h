@@ -1,6 +1,8 @@
 // Masks tile by tile: for pictures, block lists and rows of progressions.
 #pragma once
 
+#include <memory>
+
 #include "perfmodel/mask_report.h"
 
 namespace napkin {
@@ -24,6 +26,22 @@ inline constexpr std::int64_t kLargestGrid = std::int64_t{1} << 27;
                                                 std::size_t head);
 /// The report's tilings with tiles of a single index.
 [[nodiscard]] std::vector<index::Tiling> single_indices(const MaskReport& report);
+
+/// The rows of the single pairs of a head, one after the other, at sizes where all of them together
+/// are too many for a grid too.
+class MaskRows {
+public:
+    MaskRows(const Diagram& diagram, const MaskReport& report, std::size_t head);
+    MaskRows(MaskRows&&) noexcept;
+    ~MaskRows();
+    [[nodiscard]] std::int64_t count() const;
+    /// The visible columns, which rise; nullopt where they cannot be told or are too many.
+    [[nodiscard]] std::optional<std::vector<std::int64_t>> visible(std::int64_t row);
+
+private:
+    struct Parts;
+    std::unique_ptr<Parts> parts_;
+};
 
 /// first, first + stride, ..., `count` of them.
 struct Progression {

@@ -45,8 +45,6 @@ const char* fast_function(Function function, bool gradual) {
     switch (function) {
     case Function::Exp: return gradual ? "exp2_gradual" : "exp2_fast";
     case Function::Tanh: return "tanh_by_exp";
-    case Function::Min: return "fminf";
-    case Function::Max: return "fmaxf";
     default: return nullptr;
     }
 }

@@ -181,12 +181,15 @@ NK_DEVICE void replace_nan(float (&acc)[kRows][kColumns], const Exact& exact) {
     }
 }
 
-/// A value and where it stands; larger values come first, then lower positions.
+/// A value and where it stands; a NaN comes first, then larger values, of equal ones lower
+/// positions.
 struct Ranked {
     float value;
     int index;
 };
 NK_DEVICE bool precedes(Ranked a, Ranked b) {
+    if (is_nan(a.value) || is_nan(b.value))
+        return is_nan(a.value) && (!is_nan(b.value) || a.index < b.index);
     return a.value > b.value || (a.value == b.value && a.index < b.index);
 }
 

@@ -252,8 +252,8 @@ NK_DEVICE u32 pack<f16>(float first, float second) {
 NK_PAIR(add_pair, "add.rn")
 NK_PAIR(subtract_pair, "sub.rn")
 NK_PAIR(multiply_pair, "mul.rn")
-NK_PAIR(maximum_pair, "max")
-NK_PAIR(minimum_pair, "min")
+NK_PAIR(maximum_pair, "max.NaN")
+NK_PAIR(minimum_pair, "min.NaN")
 #undef NK_PAIR
 /// a b + c of two numbers at once, rounded once.
 template <class T>

@@ -43,8 +43,8 @@ kernel::Expression combined(MonoidId monoid, kernel::Expression a, kernel::Expre
                             bool finite) {
     const bool sum = monoid == kSum;
     if (monoid == kMax || monoid == kMin || !finite) {
-        const char* function = monoid == kMax   ? "fmaxf"
-                               : monoid == kMin ? "fminf"
+        const char* function = monoid == kMax   ? "maximum"
+                               : monoid == kMin ? "minimum"
                                : sum            ? "add"
                                                 : "multiply";
         return call(function, {std::move(a), std::move(b)});

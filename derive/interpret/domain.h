@@ -13,6 +13,7 @@
 #include "derive/accumulator.h"
 #include "diagrams/diagram.h"
 #include "diagrams/evaluate.h"
+#include "diagrams/evaluate/arithmetic.h"
 
 namespace napkin {
 
@@ -69,11 +70,9 @@ public:
     template <class Rule>
     void absorb(MonoidId monoid, std::span<const double> /*identity*/, std::vector<double>& state,
                 std::span<const double> element, const Rule& rule) const {
-        if (monoid == kSum) {
+        if (monoid == kSum || monoid == kMax) {
             const double both[] = {state[0], element[0]};
-            state[0] = apply_function(Function::Add, both);
-        } else if (monoid == kMax) {
-            state[0] = std::max(state[0], element[0]);
+            state[0] = apply_function(monoid == kSum ? Function::Add : Function::Max, both);
         } else {
             std::vector<double> next;
             for (std::size_t i = 0; i < state.size(); ++i) next.push_back(rule(i));
@@ -88,8 +87,9 @@ public:
     /// The `ranks` largest in falling order, ties to the lower index; what is missing is -inf.
     [[nodiscard]] static std::vector<std::pair<double, double>> select(Candidates<double> elements,
                                                                        std::int64_t ranks) {
-        std::stable_sort(elements.begin(), elements.end(),
-                         [](const auto& a, const auto& b) { return a.first > b.first; });
+        std::stable_sort(elements.begin(), elements.end(), [](const auto& a, const auto& b) {
+            return arithmetic::ranks_above(a.first, b.first);
+        });
         elements.resize(static_cast<std::size_t>(ranks),
                         {-std::numeric_limits<double>::infinity(), kNoIndex});
         return {elements.begin(), elements.end()};

@@ -56,6 +56,11 @@ inline double maximum(double a, double b) {
 inline double minimum(double a, double b) {
     return a < b || std::isnan(a) ? a : b;
 }
+/// Whether `a` ranks above `b`: larger ones do, and a NaN above every number.
+inline bool ranks_above(double a, double b) {
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && !std::isnan(b);
+    return a > b;
+}
 inline double guard(double a) {
     return std::isinf(a) ? 0.0 : a;
 }

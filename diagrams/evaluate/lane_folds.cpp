@@ -19,15 +19,14 @@ bool is_builtin(MonoidId monoid) {
     return monoid <= kMin;
 }
 
-/// Larger first, a NaN before every number, equal ones by index.
+/// By rank, equal ones by index.
 struct Ranking {
     const std::vector<double>& values;
     bool operator()(std::int64_t a, std::int64_t b) const {
         const double left = values[static_cast<std::size_t>(a)];
         const double right = values[static_cast<std::size_t>(b)];
-        if (std::isnan(left) != std::isnan(right)) return std::isnan(left);
-        if (left != right && !std::isnan(left)) return left > right;
-        return a < b;
+        if (arithmetic::ranks_above(left, right)) return true;
+        return a < b && !arithmetic::ranks_above(right, left);
     }
 };
 

@@ -157,6 +157,13 @@ TEST_CASE("the page on hypotheses shows what its commands print") {
     check_file(kRoot / "docs/hypothesis.md", now);
 }
 
+TEST_CASE("the page on machines shows what its commands print") {
+    int blocks = 0;
+    const std::string now = with_output(read_text(kRoot / "docs/machines.md"), {}, blocks);
+    CHECK(blocks >= 4);
+    check_file(kRoot / "docs/machines.md", now);
+}
+
 TEST_CASE("the page on the paper's figures shows what its commands print") {
     int blocks = 0;
     const std::string now = with_output(read_text(kRoot / "docs/paper.md"), {}, blocks);
@@ -238,8 +245,8 @@ TEST_CASE("links of the documents lead somewhere") {
     for (const char* name :
          {"README.md", "docs/architecture.md", "docs/rules.md", "docs/export.md", "docs/codegen.md",
           "docs/masks.md", "docs/quiz.md", "docs/hypothesis.md", "docs/model.md", "docs/paper.md",
-          "docs/reading.md", "docs/python.md", "docs/editors.md", "docs/gallery.md",
-          "examples/published/README.md"})
+          "docs/reading.md", "docs/machines.md", "docs/python.md", "docs/editors.md",
+          "docs/gallery.md", "examples/published/README.md"})
         pages.push_back(kRoot / name);
     for (const std::filesystem::path& path : pages) {
         const std::string text = without_code(read_text(path));

@@ -38,4 +38,9 @@ std::string compile_together(const std::vector<EmittedKernel>& kernels);
                                      const std::function<void(Tensors&)>& arrange,
                                      bool check_order = true);
 
+/// The same in the emulator, where one element of an input is no number: what depends on it is none
+/// either, and all else is right. Empty too where no input holds real numbers.
+[[nodiscard]] std::string wrong_with_nan(const State& state, const EmittedProgram& program,
+                                         std::uint64_t seed);
+
 }  // namespace napkin::test

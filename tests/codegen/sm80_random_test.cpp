@@ -201,7 +201,11 @@ std::vector<EmittedKernel> kernels_of(const std::vector<Trial>& trials) {
 void judge(const Trial& trial) {
     std::string wrong = trial.wrong;
     try {
-        if (trial.program) wrong = test::wrong_with(*trial.state, *trial.program, trial.seed);
+        if (trial.program) {
+            wrong = test::wrong_with(*trial.state, *trial.program, trial.seed);
+            if (wrong.empty())
+                wrong = test::wrong_with_nan(*trial.state, *trial.program, trial.seed);
+        }
     } catch (const std::exception& error) {
         wrong = error.what();
     }

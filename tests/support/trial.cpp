@@ -16,6 +16,7 @@
 #include "diagrams/check.h"
 #include "diagrams/compare.h"
 #include "diagrams/evaluate.h"
+#include "tests/support/planted.h"
 #include "tests/support/random_derivation.h"
 #include "tests/support/random_diagram.h"
 
@@ -93,7 +94,8 @@ Tensors inputs_for(const Diagram& derived, const Diagram& plain, const Tensors& 
 
 std::optional<std::string> failure_of_state(const Diagram& plain, const State& state,
                                             std::uint64_t seed) {
-    const Tensors inputs = random_inputs(plain, seed);
+    Tensors inputs = random_inputs(plain, seed);
+    if (seed % 4 == 3) plant_nan(plain, seed, inputs);
     const Result<Tensors> expected = evaluate_outputs(plain, inputs);
     if (!expected) return std::nullopt;  // no diagram that can be tried
     const Tensors renamed = inputs_for(state.diagram, plain, inputs);

@@ -278,8 +278,8 @@ NK_DEVICE u32 pack(float first, float second) {
 NK_PAIR(add_pair, a + b)
 NK_PAIR(subtract_pair, a - b)
 NK_PAIR(multiply_pair, a* b)
-NK_PAIR(maximum_pair, fmaxf(a, b))
-NK_PAIR(minimum_pair, fminf(a, b))
+NK_PAIR(maximum_pair, a > b || is_nan(a) ? a : b)
+NK_PAIR(minimum_pair, a < b || is_nan(a) ? a : b)
 #undef NK_PAIR
 template <class T>
 NK_DEVICE u32 multiply_add_pair(u32 first, u32 second, u32 third) {
