@@ -323,6 +323,10 @@ def workloads():
                 yield name, {"b": 16384 // s, "h": 2048 // d, "q": s, "x": s, "d": d}, lambda z, c=causal: backward(c, z)
     for n in (2048, 4096, 8192):
         yield "matmul", {"a": n, "b": n, "c": n}, matmul
+    for a, c, b in ((4096, 7168, 2048), (16384, 4096, 4096), (8192, 8192, 512), (512, 8192, 8192)):
+        yield "matmul", {"a": a, "b": b, "c": c}, matmul
+    for a, c, b in ((1024, 1024, 1024), (128, 8192, 8192)) if TARGET == "sm_90a" else ():
+        yield "matmul_thin", {"a": a, "b": b, "c": c}, matmul
     if TARGET == "sm_90a":
         for a, b, c in ((4096, 4096, 4096), (8192, 8192, 8192), (16384, 4096, 4096)):
             yield "matmul_e4m3", {"a": a, "b": b, "c": c}, matmul_e4m3
@@ -349,7 +353,7 @@ def workloads():
     yield "matmul_split_k", {"a": 4096, "b": 4096, "c": 4096}, split_product
     yield "attention_decoding_parts", {"b": 2, "h": 8, "q": 4, "x": 65536, "d": 128}, decoding
     if TARGET == "sm_90a":
-        for d in (80, 96, 192, 256):
+        for d in (80, 96, 112, 192, 256):
             yield "attention", {**heads, "x": 8192, "d": d}, own_attention
         yield "attention_rope", heads, own_attention
         yield "attention_linear", {**heads, "x": 8192}, lambda z: own_attention(z, 0.5)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schedule/fit_copies.h"
 #include "schedule/program.h"
 #include "schedule/share_columns.h"
 #include "schedule/statements.h"
@@ -260,6 +261,28 @@ private:
     std::optional<AxisId> widest_;  ///< the column axis that groups may share alone
 };
 
+/// Rows of 32 bytes are read at a lower rate than wider ones. Where a row is all there is along its
+/// axis, it takes more panels of 64 bytes than it fills: past its end bulk copies bring nothing.
+/// (Heads of 80 on an H100: see bench/results/2026-11-26-h100.md.)
+void widen_panels(const RegionProgram& region, const Limits& limits, Plan& plan) {
+    constexpr std::int64_t kNarrow = 32;
+    for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
+        const Load* load = std::get_if<Load>(&statement.node);
+        if (load == nullptr) return;
+        Tile& tile = plan.tiles.at(load->target);
+        if (tile.home != Home::Matrix) return;
+        const Array& array = region.arrays[region.variables[load->target.index()].array.index()];
+        const AxisId along = array.axes[tile.column_dimension];
+        const Axis& axis = region.axes[along.index()];
+        const std::int64_t width = 2 * kNarrow * 8 / bits_of(tile.type);
+        const auto held = plan.extents.find(along);
+        const bool whole = held != plan.extents.end() && held->second == axis.extent;
+        if (whole && !axis.dynamic && !limits.dynamic_sizes &&
+            panel_bytes(tile.columns, tile.type) == kNarrow && tile.columns > width)
+            tile.columns = padded(tile.columns, width);
+    });
+}
+
 }  // namespace
 
 std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits& limits,
@@ -269,6 +292,7 @@ std::optional<Refusal> arrange_groups(const RegionProgram& region, const Limits&
     plan.resident = wanted.resident.value_or(1);
     if (std::optional<Refusal> refusal = GroupArrangement(region, limits, wanted, plan).run())
         return refusal;
+    widen_panels(region, limits, plan);
     bool marked = false;
     for_statements(region.body, [&](const TileStatement&, const Loop* loop) {
         marked = marked || (loop != nullptr && !loop->data_masks.empty());

@@ -179,6 +179,7 @@ private:
                                                kernel::Expression chunk, kernel::Expression whole);
     void find_by_index(ChunkLoop& code, Body& body);
     void find_by_data(ChunkLoop& code, Body& body);
+    [[nodiscard]] std::optional<std::int64_t> spread_of(const Expression& index) const;
     [[nodiscard]] std::optional<IntervalCode> element_ends(const Read& read, Body& body);
     struct Marked;
     void declare_marks(ChunkLoop& code, Marked& marked, Body mark_of, Body& body);

@@ -1,9 +1,12 @@
 // Which chunks of a loop are visited: those of a progression that is known in closed form, those
 // that a function finds, or those that the block's warps mark, where data decides.
+#include <algorithm>
 #include <tuple>
 
 #include "codegen/fold_constants.h"
 #include "codegen/tensor/tensor_lowering.h"
+#include "diagrams/checked.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::lowering {
 namespace {
@@ -142,20 +145,65 @@ kernel::Statement TensorLowering::put_listed(const schedule::ChunkLoop& loop,
                        {variable(count), std::move(chunk), std::move(whole)})}};
 }
 
+/// How far apart the values of an index may be in the part that the block works on; nullopt where
+/// that is not known.
+std::optional<std::int64_t> TensorLowering::spread_of(const Expression& index) const {
+    if (const AxisIndex* axis = std::get_if<AxisIndex>(&index.node))
+        return ranges_.at(axis->axis).capacity - 1;
+    const Apply* call = std::get_if<Apply>(&index.node);
+    if (call == nullptr)
+        return axes_used(index).empty() ? std::optional<std::int64_t>(0) : std::nullopt;
+    const std::optional<std::int64_t> first = spread_of(call->arguments[0]);
+    if (!first || call->arguments.size() == 1)
+        return call->function == Function::Negate ? first : std::nullopt;
+    if (call->function == Function::Add || call->function == Function::Subtract) {
+        const std::optional<std::int64_t> second = spread_of(call->arguments[1]);
+        return second ? std::optional(*first + *second) : std::nullopt;
+    }
+    const Number* number = std::get_if<Number>(&call->arguments[1].node);
+    if (number == nullptr || !number->is_integer || number->value < 1) return std::nullopt;
+    const auto by = static_cast<std::int64_t>(number->value);
+    switch (call->function) {
+    case Function::Multiply: return *first * by;
+    case Function::FloorDivide: return ceil_quotient(*first, by);
+    case Function::Modulo: return *first == 0 ? 0 : by - 1;
+    default: return std::nullopt;
+    }
+}
+
 /// The least and the greatest of the elements that a read means in the part that the block works
-/// on, where that is along one axis; the warp declares them.
+/// on, where these are along one axis or few; the warp declares them.
 std::optional<IntervalCode> TensorLowering::element_ends(const Read& read, Body& body) {
+    constexpr std::int64_t kMostElements = 64;  // two for a lane
     const IntervalPrinter intervals(axes_, ranges_, sizes_);
-    const std::string at = names_.fresh("i");
-    std::vector<IndexForm> place;
-    IndexForm count = 1;
+    std::vector<IntervalCode> ends;
+    std::vector<std::int64_t> counts;  // the most that they can be
+    std::int64_t most = 1;
+    bool is_axis = true;  // one, and all else is fixed
     for (const Expression& index : read.index) {
-        const AxisRange& range = ranges_.at(std::get<AxisIndex>(index.node).axis);
-        place.push_back(range.start);
-        if (range.capacity == 1) continue;
-        if (!count.is_constant(1)) return std::nullopt;
-        count = range.count;
-        place.back() = place.back() + counted(at, range.capacity - 1);
+        const std::optional<IntervalCode> own = intervals.bounds(index);
+        const std::optional<std::int64_t> spread = spread_of(index);
+        if (!own || !spread) return std::nullopt;
+        ends.push_back(*own);
+        counts.push_back(*spread + 1);
+        is_axis = is_axis &&
+                  (*spread == 0 || (most == 1 && std::holds_alternative<AxisIndex>(index.node)));
+        most = saturating_multiply(most, counts.back());
+    }
+    if (!is_axis && most > kMostElements) return std::nullopt;
+    const std::string at = names_.fresh("i");
+    IndexForm rest = counted(at, most - 1);
+    IndexForm count = 1;
+    std::vector<IndexForm> place(ends.size());
+    std::int64_t before = most;  // elements of the dimensions that are slower
+    for (std::size_t d = ends.size(); d-- > 0;) {
+        place[d] = ends[d].low;
+        if (counts[d] == 1) continue;
+        const IndexForm own = ends[d].high - ends[d].low + 1;
+        before /= counts[d];
+        place[d] = place[d] + (before == 1 ? rest : modulo(rest, own));
+        if (before > 1) rest = floor_divide(rest, own);
+        count = count * own;
     }
     const std::string& array = region_.arrays[read.array.index()].name;
     const std::string name = names_.fresh(Names::identifier(array) + "_ends");

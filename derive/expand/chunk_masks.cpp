@@ -2,27 +2,40 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "derive/streams.h"
 #include "diagrams/contains.h"
+#include "diagrams/index/interval.h"
 #include "diagrams/masks.h"
 
 namespace napkin {
 
 namespace {
 
-/// Whether it reads 32-bit integers of inputs, at indices of axes.
+/// Whether it is an index of an array wherever its axes stand, whatever the condition beside it.
+bool is_inside(const Diagram& diagram, const Expression& index, AxisId along) {
+    if (std::holds_alternative<AxisIndex>(index.node)) return true;
+    const std::set<AxisId> used = axes_used(index);
+    if (diagram[along].dynamic || !arrays_read(index).empty() ||
+        std::any_of(used.begin(), used.end(), [&](AxisId axis) { return diagram[axis].dynamic; }))
+        return false;
+    const std::optional<Interval> range = bounds(diagram.axes, index, {});
+    return range && range->low >= 0 && range->high < diagram[along].extent;
+}
+
+/// Whether it reads integers of inputs that 32 bits hold, or conditions.
 bool reads_inputs(const Diagram& diagram, const Expression& condition) {
     bool plain = true;
     walk(condition, [&](const Expression& part) {
         const Read* element = std::get_if<Read>(&part.node);
         if (element == nullptr) return;
-        plain = plain && diagram[element->array].type == ElementType::I32 &&
-                !producer(diagram, element->array) &&
-                std::all_of(element->index.begin(), element->index.end(), [](const Expression& at) {
-                    return std::holds_alternative<AxisIndex>(at.node);
-                });
+        const Array& array = diagram[element->array];
+        const bool fits = array.type == ElementType::I32 || array.type == ElementType::Bool;
+        plain = plain && fits && !producer(diagram, element->array);
+        for (std::size_t d = 0; plain && d < element->index.size(); ++d)
+            plain = is_inside(diagram, element->index[d], array.axes[d]);
     });
     return plain;
 }

@@ -313,7 +313,11 @@ std::optional<Whole> Resolver::whole(const syntax::Expression& source, const Sco
         if (operation != context_.operations.end()) {
             const std::optional<Scope> inside = enter(*call, operation->second, span, scope);
             if (!inside) return std::nullopt;
-            return whole(operation->second.definition->value, *inside);
+            std::optional<Whole> result = whole(operation->second.definition->value, *inside);
+            const Expression* made_of = result ? std::get_if<Expression>(&*result) : nullptr;
+            if (made_of != nullptr && operation->second.library && !scope.place)
+                spell(*call, *inside, *made_of);
+            return result;
         }
         if (call->function.text == "topk")
             made = topk(*call, span, scope);

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t kLongestLine = 16;  // that is not broken
 constexpr std::size_t kWidest = 22;
-constexpr std::size_t kMostLines = 6;
 constexpr std::array<std::string_view, 4> kWords = {"\" then \"", "\" else \"", "\" and \"",
                                                     "\" or \""};
 

@@ -100,7 +100,12 @@ std::vector<MathText> name_of_map(const Diagram& diagram, const Unit& unit) {
     const Apply* call = map == nullptr ? nullptr : std::get_if<Apply>(&map->value.node);
     if (call == nullptr) return {};
     if (is_mask(*call)) {
-        std::vector<MathText> lines = condition_of(diagram, unit, call->arguments[0]);
+        // What is hidden, unless it is an array as it stands, and where it is not.
+        std::vector<MathText> lines;
+        if (!is_plain_read(call->arguments[1]))
+            lines = expression_of(diagram, unit, call->arguments[1]);
+        for (MathText& line : expression_of(diagram, unit, call->arguments[0]))
+            lines.push_back(std::move(line));
         lines.push_back(plain_text("mask"));
         return lines;
     }
@@ -108,6 +113,22 @@ std::vector<MathText> name_of_map(const Diagram& diagram, const Unit& unit) {
                        std::all_of(call->arguments.begin(), call->arguments.end(), is_plain_read);
     if (plain && !spelled(diagram, map->value)) return {plain_text(name_of(call->function))};
     return {};
+}
+
+/// Whether a call that makes a box is of what the box computes too: `silu(sum(o) N[t, o] * W[f,
+/// o])`.
+bool computes_arguments(const Diagram& diagram, const Statement& statement) {
+    const Map* map = std::get_if<Map>(&statement.body);
+    const std::optional<Spelled> call =
+        map != nullptr ? spelled(diagram, map->value) : std::nullopt;
+    const auto is_computed = [&](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        return element != nullptr && !diagram[element->array].named;
+    };
+    return call && std::any_of(call->arguments.begin(), call->arguments.end(),
+                               [&](const Expression* argument) {
+                                   return any_part(*argument, is_computed);
+                               });
 }
 
 /// What stands for a statement whose formula is too long: a fold's sign, a selection, a name.
@@ -143,9 +164,12 @@ std::optional<Contraction> as_contraction(const Diagram& diagram, const Unit& un
 std::vector<MathText> box_label(const Diagram& diagram, const Unit& unit) {
     const Box& box = diagram[unit.box];
     const Statement& last = diagram[unit.statements.back()];
-    if (!box.name.empty()) return {named(box.name)};
     const bool alone = unit.statements.size() == 1;
     std::vector<MathText> lines;
+    if (!box.name.empty()) {
+        if (!alone && computes_arguments(diagram, last)) lines = formula_of(diagram, unit);
+        return lines.empty() ? std::vector{named(box.name)} : lines;
+    }
     if (alone) lines = name_of_map(diagram, unit);
     if (lines.empty()) lines = formula_of(diagram, unit);
     if (!lines.empty()) return lines;

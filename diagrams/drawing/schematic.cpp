@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "diagrams/binding.h"
+#include "diagrams/contains.h"
 #include "diagrams/drawing/formula_lines.h"
 #include "diagrams/drawing/spelled.h"
 #include "diagrams/overloaded.h"
@@ -75,11 +78,15 @@ const Apply* negated(const Expression& value) {
 
 class Schematic {
 public:
-    Schematic(const Diagram& diagram, const Unit& unit, bool indices)
+    /// `named`: what has a name and stays in the unit is written by it.
+    Schematic(const Diagram& diagram, const Unit& unit, bool indices, bool named)
         : diagram_(diagram), indices_(indices) {
-        for (StatementId id : unit.statements)
+        for (StatementId id : unit.statements) {
             for (ArrayId target : diagram[id].targets)
-                if (!diagram[target].named) inner_.emplace_back(target, id);
+                if (!diagram[target].named || (!named && !contains(unit.outputs, target)))
+                    inner_.emplace_back(target, id);
+            for (const Expression* expression : expressions_of(diagram[id])) note(*expression);
+        }
     }
 
     [[nodiscard]] std::string write(const Expression& expression,
@@ -94,7 +101,7 @@ public:
                                    place);
                 },
                 [&](const AxisIndex& index) { return diagram_[index.axis].name; },
-                [&](const SizeOf& size) { return diagram_[size.axis].name; },
+                [&](const SizeOf& size) { return write_size(size.axis); },
                 [&](const Read& element) { return write_read(element, place); },
                 [&](const Apply& call) { return write_call(call, place); },
                 [&](const Convert& convert) { return write(convert.argument[0], place); },
@@ -120,6 +127,25 @@ public:
     }
 
 private:
+    /// Notes indices that stand in the text, those within the indices of plain reads not, and reads
+    /// of one array at different places.
+    void note(const Expression& expression) {
+        walk(expression, [&](const Expression& part) {
+            if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
+                ++indexed_[index->axis];
+            if (!is_plain_read(part)) return;
+            const Read& element = std::get<Read>(part.node);
+            for (const Expression& index : element.index)
+                --indexed_[std::get<AxisIndex>(index.node).axis];
+            const auto [known, is_new] = reads_.try_emplace(element.array, &element);
+            if (!is_new && known->second->index != element.index) apart_.insert(element.array);
+        });
+    }
+    [[nodiscard]] std::string write_size(AxisId axis) const {
+        const std::string& name = diagram_[axis].name;
+        const auto indexed = indexed_.find(axis);
+        return indexed != indexed_.end() && indexed->second > 0 ? "|" + name + "|" : name;
+    }
     static std::string enclose(const std::string& text, Binding own, Binding place) {
         return own < place ? "(" + text + ")" : text;
     }
@@ -138,7 +164,7 @@ private:
             if (array == element.array)
                 if (const std::string text = write(diagram_[id], place); !text.empty()) return text;
         const std::string& name = diagram_[element.array].name;
-        if (is_plain_read({element, {}})) return name;
+        if (is_plain_read({element, {}}) && !apart_.contains(element.array)) return name;
         if (!indices_) return name + "[…]";
         std::vector<std::string> parts;
         for (const Expression& index : element.index) {
@@ -209,14 +235,20 @@ private:
     const Diagram& diagram_;
     bool indices_;
     std::vector<std::pair<ArrayId, StatementId>> inner_;
+    std::map<AxisId, int> indexed_;  ///< how often an axis' index stands in the text
+    std::map<ArrayId, const Read*> reads_;
+    std::set<ArrayId> apart_;  ///< arrays that are read at different indices
 };
 
-/// With the indices of what is read at computed places, where there is room for them.
+/// Where there is room for it, with what no wire bears written out, and with the indices of what is
+/// read at computed places.
 template <class Part>
 std::vector<MathText> in_lines(const Diagram& diagram, const Unit& unit, const Part& part) {
     std::vector<MathText> lines;
-    for (const bool indices : {true, false})
-        if (lines.empty()) lines = formula_lines(Schematic(diagram, unit, indices).write(part));
+    for (const bool named : {false, true})
+        for (const bool indices : {true, false})
+            if (lines.empty())
+                lines = formula_lines(Schematic(diagram, unit, indices, named).write(part));
     return lines;
 }
 
@@ -250,12 +282,23 @@ bool is_plain_read(const Expression& expression) {
 }
 
 std::vector<MathText> formula_of(const Diagram& diagram, const Unit& unit) {
-    return in_lines(diagram, unit, diagram[unit.statements.back()]);
+    std::vector<MathText> lines;
+    for (const StatementId id : unit.statements) {
+        const std::vector<ArrayId>& targets = diagram[id].targets;
+        const bool leaves = std::any_of(targets.begin(), targets.end(), [&](ArrayId target) {
+            return contains(unit.outputs, target);
+        });
+        if (!leaves && id != unit.statements.back()) continue;
+        std::vector<MathText> more = in_lines(diagram, unit, diagram[id]);
+        if (more.empty()) return {};
+        for (MathText& line : more) lines.push_back(std::move(line));
+    }
+    return lines.size() <= kMostLines ? lines : std::vector<MathText>{};
 }
 
-std::vector<MathText> condition_of(const Diagram& diagram, const Unit& unit,
-                                   const Expression& condition) {
-    return in_lines(diagram, unit, condition);
+std::vector<MathText> expression_of(const Diagram& diagram, const Unit& unit,
+                                    const Expression& part) {
+    return in_lines(diagram, unit, part);
 }
 
 }  // namespace napkin::drawing

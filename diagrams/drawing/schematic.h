@@ -1,5 +1,6 @@
 // Formulas in boxes: what a unit computes, with arrays by name alone and calls of the library as
-// they were written.
+// they were written. An axis' name is its size; where its index stands in the formula too, the size
+// is `|x|`. Arrays that are read at different indices have these beside their names.
 #pragma once
 
 #include <optional>
@@ -19,10 +20,10 @@ namespace napkin::drawing {
 /// Whether it reads an array at indices that are axes alone.
 [[nodiscard]] bool is_plain_read(const Expression& expression);
 
-/// The formula of a unit's last statement in a few lines; none where it is too long for a box.
+/// The formulas of what leaves a unit in a few lines; none where they are too long for a box.
 [[nodiscard]] std::vector<MathText> formula_of(const Diagram& diagram, const Unit& unit);
-/// Likewise of the condition of a mask.
-[[nodiscard]] std::vector<MathText> condition_of(const Diagram& diagram, const Unit& unit,
-                                                 const Expression& condition);
+/// Likewise of a part of it.
+[[nodiscard]] std::vector<MathText> expression_of(const Diagram& diagram, const Unit& unit,
+                                                  const Expression& part);
 
 }  // namespace napkin::drawing

@@ -49,7 +49,7 @@ struct Case {
         return test::derive(test::load(text()),
                             fmt::format("fuse all\ngroup q by {}\nstream x by {}", tile, chunk));
     }
-    /// Documents of 30, the last of the rest; lengths.
+    /// Documents of 30, the last of the rest; lengths; blocks that are visible or not.
     void arrange(const Diagram& diagram, Tensors& inputs) const {
         for (auto& [id, tensor] : inputs) {
             const std::string& name = diagram[id].name;
@@ -58,6 +58,8 @@ struct Case {
                 if (name == "document") tensor.values[at] = static_cast<double>(x / 30);
                 if (name == "first") tensor.values[at] = static_cast<double>(x / 30 * 30);
                 if (name == "length") tensor.values[at] = 70;
+                if (name == "blocks" || name == "shown" || name == "keys")
+                    tensor.values[at] = at * 5 % 7 < 3 ? 1 : 0;
             }
         }
     }
@@ -216,6 +218,9 @@ const char* const kMasks[] = {
     "strided_blocks[q, x](1, 3, 16)", "x < 4 or neighbourhood[q, x](24, 1, 1)",
 };
 
+const char* const kBlocks =
+    "axis i = 2, j = 7, k = 10\n input blocks[i, j], keys[k] : i32\n input shown[i, j] : bool";
+
 const char* const kDocuments = "input document[x], first[q], length[b] : i32";
 
 /// Unions and intersections of what masks are made of, in tiles of any size.
@@ -293,6 +298,14 @@ TEST_CASE("visible chunks: where data decides, what no pair is visible in is lef
         "first[q] <= x and x < length[b] and neighbourhood[q, x](40, 1, 1)"};
     std::vector<Case> cases;
     for (const char* mask : kData) cases.push_back({mask, 100, 100, 64, 16, kDocuments});
+    // Lists of blocks, in tiles of their size and in others, and of what is visible to every query.
+    const char* const kLists[] = {"blocks[q // 64, x // 16] == 1",
+                                  "shown[q // 64, x // 16]",
+                                  "blocks[q // 64, x // 16] > 0 and x <= q",
+                                  "not shown[q // 50, (x + 3) // 16]",
+                                  "keys[x // 10] != 0",
+                                  "blocks[0, x // 16] == 1"};
+    for (const char* mask : kLists) cases.push_back({mask, 100, 100, 64, 16, kBlocks});
     for (const Made& made : made_of(cases)) check(made);
 }
 

@@ -15,7 +15,7 @@ std::string box_of(const std::string& value, const std::string& weave = "") {
     const Result<Checked> checked =
         load_diagram(sources, "box.ncd",
                      "diagram box {\n  axis n = 8, c = 4\n"
-                     "  input A[n, c], B[n, c], C[n, c] : f32\n  output Y[n, c] : f32 = " +
+                     "  input A[n, c], B[n, c], C[n, c], D[n] : f32\n  output Y[n, c] : f32 = " +
                          value + "\n" + weave + "}\n");
     REQUIRE(checked.has_value());
     const State state = initial_state(checked->diagram);
@@ -36,6 +36,24 @@ TEST_CASE("boxes show calls of the library as they were written") {
     // Weaves give what is folded on the way more axes.
     CHECK_EQ(box_of("logsumexp[c](A[n, c]) - B[n, c]", "  weave h = 2\n"), "logsumexp(A)−B");
     CHECK_EQ(box_of("if causal[n, c]() then A[n, c] else -inf"), "causal | mask");
+}
+
+TEST_CASE("a call that makes a box shows what the box computes for it") {
+    CHECK_EQ(box_of("silu(sum(c) A[n, c] * B[n, c])"), "silu(Σ_c A·B)");
+    CHECK_EQ(box_of("silu(sum(c) A[n, c] * B[n, c] + C[n, c])"), "silu(Σ_c A·B+C)");
+    CHECK_EQ(box_of("silu(A[n, c])"), "silu");
+}
+
+TEST_CASE("sizes are told from indices, and reads of one array from each other") {
+    CHECK_EQ(box_of("if c <= n + size(c) - size(n) then A[n, c] else -inf"), "c≤n+|c|−|n| | mask");
+    CHECK_EQ(box_of("A[n, c] / size(c) - B[n, c]"), "A/c−B");
+    CHECK_EQ(box_of("A[size(n) - 1 - n, c] - B[n, c]"), "A[|n|−1−n, c]−B");
+    CHECK_EQ(box_of("if D[n] == D[c] then A[n, c] else -inf"), "D[n]=D[c] | mask");
+    CHECK_EQ(box_of("D[n] - A[n, c] * D[n]"), "D−A·D");
+}
+
+TEST_CASE("a mask shows what it hides where that is no array") {
+    CHECK_EQ(box_of("if c <= n then A[n, c] - D[n] * (n - c) else -inf"), "A−D·(n−c) | c≤n | mask");
 }
 
 TEST_CASE("what only resembles a call is the formula that it is") {

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Masks in the forms of others, against every pair.
+
+usage: tests/cli/mask_cases.py NAPKIN
+
+Each mask is written once for napkin and once in Python. Exported as FlexAttention's `mask_mod`, which runs with a
+stand-in for PyTorch on plain numbers, and as compressed rows, it has to let through the same pairs, and the count of
+pairs has to be theirs.
+"""
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import types
+
+NAPKIN = sys.argv[1]
+
+
+def torch_of_numbers():
+    """The functions of PyTorch that a mask calls, of one number."""
+    module = types.ModuleType("torch")
+    module.where = lambda condition, yes, no: yes if condition else no
+    module.logical_not = lambda value: not value
+    for name in ("exp", "log", "sqrt", "tanh", "sin", "cos", "floor", "erf"):
+        setattr(module, name, getattr(math, name))
+    return module
+
+
+sys.modules["torch"] = torch_of_numbers()
+
+# Sizes of the axes of queries and of keys, the condition, and the same in Python.
+ONE = {"q": 13, "x": 11}
+CASES = [
+    (ONE, "x <= q", lambda q, x: x <= q),
+    (ONE, "x < 5", lambda q, x: x < 5),
+    (ONE, "q >= 4", lambda q, x: q >= 4),
+    (ONE, "q ^ 2 > 3 * x and x ^ 2 > q", lambda q, x: q**2 > 3 * x and x**2 > q),
+    (ONE, "x * 0.0000001 < 0.0000005", lambda q, x: x * 1e-7 < 5e-7),
+    (ONE, "bit_and(q, 6) == bit_xor(x, 3) or bit_or(x, 1) > q", lambda q, x: q & 6 == x ^ 3 or (x | 1) > q),
+    (ONE, "shift_right(q, 1) >= shift_left(x, 1)", lambda q, x: q >> 1 >= x << 1),
+    (ONE, "floor(sqrt(q)) <= x and not (q % 3 == x % 3)", lambda q, x: math.floor(math.sqrt(q)) <= x and q % 3 != x % 3),
+    (ONE, "max(q - 4, min(x, 7)) <= 6", lambda q, x: max(q - 4, min(x, 7)) <= 6),
+    (ONE, "abs(q - x) < size(x) // 3", lambda q, x: abs(q - x) < 11 // 3),
+    (ONE, "(if q > 6 then x else q) < 4", lambda q, x: (x if q > 6 else q) < 4),
+    (ONE, "tanh(q - x) < 0.5 or rsqrt(x + 1) > 0.9", lambda q, x: math.tanh(q - x) < 0.5 or 1 / math.sqrt(x + 1) > 0.9),
+    ({"q": 9, "lambda": 9}, "lambda <= q", lambda q, x: x <= q),
+    ({"head": 6, "batch": 6}, "batch <= head", lambda q, x: x <= q),
+]
+# Of two axes: i and j of queries, u and v of keys.
+TWO = [
+    ("u <= i", lambda i, j, u, v: u <= i),
+    ("v < 2", lambda i, j, u, v: v < 2),
+    ("abs(j - v) <= 1 and u <= i", lambda i, j, u, v: abs(j - v) <= 1 and u <= i),
+    ("i * 3 + j >= u * 3 + v", lambda i, j, u, v: i * 3 + j >= u * 3 + v),
+]
+
+
+def run(*words):
+    answer = subprocess.run([NAPKIN, *map(str, words)], capture_output=True, text=True)
+    return answer.stdout if answer.returncode == 0 else None
+
+
+def columns_of(row):
+    """Of `stride first count`, with ` x stride count` where it repeats and ` + ` before a second one."""
+    columns = set()
+    for part in row.split(" + "):
+        words = part.replace(" x ", " ").split()
+        stride, first, count = map(int, words[:3])
+        step, times = map(int, words[3:]) if len(words) > 3 else (0, 1)
+        columns |= {first + k * stride + t * step for t in range(times) for k in range(count)}
+    return columns
+
+
+def check(folder, name, text, rows, columns, visible):
+    """What is wrong with the forms of a mask whose pairs are known, as a list."""
+    path = folder / "mask.ncd"
+    path.write_text(text)
+    wrong = []
+    space = {}
+    exec(run("mask", path, "--as", "flex"), space)
+    got = [[bool(space["mask_mod"](0, 0, r, c)) for c in range(columns)] for r in range(rows)]
+    if got != visible:
+        wrong.append(f"{name}: mask_mod lets other pairs through")
+    acsr = run("mask", path, "--as", "acsr")
+    if acsr is not None:
+        listed = [columns_of(line) for line in acsr.splitlines() if not line.startswith("#")]
+        if listed != [{c for c in range(columns) if row[c]} for row in visible]:
+            wrong.append(f"{name}: compressed rows hold other pairs")
+    answer = run("mask", path, "--json")
+    for mask in json.loads(answer)["masks"]:
+        pairs = sum(map(sum, visible))
+        if mask["heads"] and mask["pairs"] != pairs:
+            wrong.append(f"{name}: {mask['pairs']} pairs are counted of {pairs}")
+    return wrong
+
+
+def diagram(queries, keys, sizes, condition):
+    left, right = ", ".join(queries), ", ".join(keys)
+    axes = ", ".join(f"{axis} = {size}" for axis, size in sizes.items())
+    return (
+        f"diagram masked {{\n  axis {axes}, d = 4\n  input Q[{left}, d], K[{right}, d], V[{right}, d] : f32\n"
+        f"  S[{left}, {right}] = sum(d) Q[{left}, d] * K[{right}, d]\n"
+        f"  M[{left}, {right}] = if {condition} then S[{left}, {right}] else -inf\n"
+        f"  P[{left}, {right}] = softmax[{right}](M[{left}, {right}])\n"
+        f"  output O[{left}, d] : f32 = sum({right}) P[{left}, {right}] * V[{right}, d]\n}}\n"
+    )
+
+
+def main():
+    wrong = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
+        for sizes, condition, holds in CASES:
+            (query, rows), (key, columns) = sizes.items()
+            visible = [[bool(holds(q, x)) for x in range(columns)] for q in range(rows)]
+            wrong += check(folder, condition, diagram([query], [key], sizes, condition), rows, columns, visible)
+        sizes = {"i": 4, "j": 3, "u": 4, "v": 3}
+        for condition, holds in TWO:
+            visible = [[bool(holds(r // 3, r % 3, c // 3, c % 3)) for c in range(12)] for r in range(12)]
+            wrong += check(folder, condition, diagram("ij", "uv", sizes, condition), 12, 12, visible)
+        random.seed(1)
+        for _ in range(12):
+            a, b, c, part = random.randint(-3, 3), random.randint(-6, 6), random.randint(1, 4), random.randint(2, 5)
+            word, sign = random.choice(("and", "or")), random.choice(("<=", "!=", ">"))
+            condition = f"({a} * q + {c} * x {sign} {b}) {word} q // {part} == x // {part}"
+            python = compile(condition.replace("q //", "(q //").replace(f"x // {part}", f"x // {part})"), condition, "eval")
+            visible = [[bool(eval(python, {"q": q, "x": x})) for x in range(11)] for q in range(13)]
+            wrong += check(folder, condition, diagram(["q"], ["x"], ONE, condition), 13, 11, visible)
+    print("\n".join(wrong) or "ok")
+
+
+main()
