@@ -263,6 +263,7 @@ drawing::DrawOptions options_of(const State& state, const Cost& cost,
     options.rows = rows_of(state, cost, wanted.machine != nullptr);
     options.medium = wanted.medium;
     options.kernel = wanted.kernel;
+    options.levels = wanted.levels;
     if (wanted.max_width) options.max_width = *wanted.max_width;
     for (std::size_t r = 0; r < cost.regions.size(); ++r)
         if (!wanted.kernel || r == *wanted.kernel)

@@ -24,6 +24,7 @@ struct PictureOptions {
     std::string step;                   ///< of the derivation, that the picture is after
     /// Bytes stand under the formulas, and what is too large for it is told.
     const Machine* machine = nullptr;
+    bool levels = true;                  ///< what colours mean stands below
     bool per_group = false;              ///< H of one group and how many there are, below
     const SourceMap* sources = nullptr;  ///< that the diagram was written in, where known
 };

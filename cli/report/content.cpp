@@ -21,6 +21,7 @@ constexpr double kPictureWidth = 500;  // in points: a column of the page
 Result<std::vector<drawing::Canvas>> pictures_of(const Context& context, const DerivedStep& step) {
     PictureOptions options;
     options.max_width = kPictureWidth;
+    options.levels = false;
     options.sources = &context.sources;
     const Relabelling& relabelling = step.state.relabelling;
     const std::size_t kernels = relabelling.regions.size();
@@ -42,6 +43,15 @@ Result<std::vector<drawing::Canvas>> pictures_of(const Context& context, const D
     return pictures;
 }
 
+/// Of all pictures together, what their colours mean.
+drawing::Canvas legend_of(const std::vector<drawing::Canvas>& pictures, double width) {
+    drawing::Canvas legend = drawing::draw_levels(pictures);
+    drawing::fit(legend, drawing::kMargin);
+    legend.title = "the levels of memory";
+    legend.width = width;
+    return legend;
+}
+
 using PicturesOfSteps = std::vector<std::vector<drawing::Canvas>>;
 
 /// On canvases of one width, so that nothing moves that does not change.
@@ -59,6 +69,15 @@ Result<PicturesOfSteps> pictures_of(const Context& context, const std::vector<De
     return all;
 }
 
+/// Of a region; where it streams nothing, all that it computes in the same form.
+Accumulator accumulator_of(const State& state, std::size_t region, const RegionProgram& program) {
+    if (program.accumulator) return *program.accumulator;
+    Accumulator at_once;
+    for (const StatementId id : state.relabelling.regions[region].statements)
+        at_once.body.push_back(state.diagram[id]);
+    return at_once;
+}
+
 Result<StepPage> page_of(const Context& context, const Machine& machine, const DerivedStep& step,
                          const std::vector<drawing::Canvas>& pictures) {
     const Result<TileProgram> program = expand(step.state, OpaqueBoxes::Keep);
@@ -67,12 +86,13 @@ Result<StepPage> page_of(const Context& context, const Machine& machine, const D
     StepPage page;
     for (const drawing::Canvas& picture : pictures)
         page.pictures.push_back(drawing::render_svg_part(picture));
+    page.legend = drawing::render_svg_part(legend_of(pictures, pictures.front().width));
     page.tile = links.tile_program(print(*program, context.sources));
     page.words = links.words();
     page.accumulators = Json::array();
-    for (const RegionProgram& region : program->regions)
-        if (region.accumulator)
-            page.accumulators.push_back(accumulator_json(step.state.diagram, *region.accumulator));
+    for (std::size_t i = 0; i < program->regions.size(); ++i)
+        page.accumulators.push_back(accumulator_json(
+            step.state.diagram, accumulator_of(step.state, i, program->regions[i])));
     const Result<Suggestions> moves = suggest(step.state, machine, 1);
     if (!moves) return moves.error();
     for (const Refusal& refusal : moves->refused)
@@ -104,7 +124,7 @@ Json data_of(Context& context, const Loaded& loaded, const std::vector<DerivedSt
              const Machine& machine) {
     Json data = derivation_json(loaded.plain, steps, machine);
     data["model"] = std::move(data["steps"].back()["model"]);
-    data["model"]["time_us"]["excesses"] = excesses_json(steps.back().cost, machine);
+    data["model"]["time_us"] = timing_json(steps.back().cost, machine);
     for (Json& step : data["steps"]) step = Json{{"figures", step["figures"]}};
     data["machine"] =
         context.arguments.machine.empty() ? kDefaultMachine : context.arguments.machine;

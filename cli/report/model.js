@@ -46,6 +46,9 @@ class Model {
       time: this.tableAt("times", positions, this.data.model.time_us),
       bound: this.boundAt(positions),
     };
+    // Where no time is known, at the rates of data sheets.
+    total.units = total.time?.units.map(({name, us}) => ({name, low: us / 1e6, high: us / 1e6})) ??
+      total.pipelines;
     total.best = this.bestAt(regions, figures, positions);
     return total;
   }

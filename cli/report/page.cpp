@@ -91,7 +91,8 @@ std::string accumulator_html(const Json& accumulator) {
     std::string axes;
     for (const Json& axis : accumulator.at("axes"))
         axes += (axes.empty() ? "" : ", ") + escaped(axis.get<std::string>());
-    std::string inside = element("caption", "accumulator over " + axes);
+    std::string inside =
+        element("caption", axes.empty() ? "all of it at once" : "accumulator over " + axes);
     for (const auto& [heading, lines] : accumulator.items()) {
         // What it rests on is among the step's own conditions.
         if (heading == "axes" || heading == "states" || heading == "provided" ||
@@ -107,16 +108,21 @@ std::string accumulator_html(const Json& accumulator) {
 
 /// The accumulators of a step where they are others than before.
 std::string accumulators_html(const Json& before, const Json& now) {
-    if (before == now) return "";
-    std::string out;
-    for (const Json& each : now)
-        if (std::find(before.begin(), before.end(), each) == before.end())
-            out += accumulator_html(each);
-    std::string old;
-    for (const Json& each : before)
-        if (std::find(now.begin(), now.end(), each) == now.end()) old += accumulator_html(each);
-    if (!old.empty()) out += element("details", element("summary", "the accumulator before") + old);
-    return out;
+    const auto lacking = [](const Json& from, const Json& in) {
+        Json those = Json::array();
+        for (const Json& each : from)
+            if (std::find(in.begin(), in.end(), each) == in.end()) those.push_back(each);
+        return those;
+    };
+    const auto streams = [](const Json& each) { return !each.at("axes").empty(); };
+    const Json old = lacking(before, now);
+    std::string shown;
+    for (const Json& each : lacking(now, before))
+        if (streams(each)) shown += accumulator_html(each);
+    if (shown.empty() && std::none_of(old.begin(), old.end(), streams)) return "";
+    std::string folded = element("summary", "before");
+    for (const Json& each : old) folded += accumulator_html(each);
+    return shown + element("details", folded, "class=\"before\"");
 }
 
 std::string refusals_html(const StepPage& page) {
@@ -162,10 +168,10 @@ std::string tabs() {
 /// number.
 class Pictures {
 public:
-    std::string figure_of(const std::vector<std::string>& pictures) {
+    std::string figure_of(const StepPage& page, std::size_t step) {
         std::string inside = "\n";
         std::set<std::size_t> shown;
-        for (const std::string& picture : pictures) {
+        for (const std::string& picture : page.pictures) {
             const auto [at, is_new] = numbers_.emplace(picture, numbers_.size());
             const std::string id = "\"picture-" + std::to_string(at->second) + "\"";
             const std::string kind = before_.contains(at->second) ? "class=\"stood\" " : "";
@@ -174,7 +180,10 @@ public:
             shown.insert(at->second);
         }
         before_ = std::move(shown);
-        return element("figure", inside, "class=\"picture\"");
+        inside += element("div", page.legend, "class=\"legend\"");
+        return element("figure", inside,
+                       "class=\"picture\" tabindex=\"0\" aria-label=\"the picture after step " +
+                           std::to_string(step) + "\"");
     }
 
 private:
@@ -186,7 +195,7 @@ std::string section_of(const std::vector<DerivedStep>& steps, const ReportPage& 
                        Pictures& pictures) {
     const std::string number = std::to_string(i);
     return element("section",
-                   "\n" + pictures.figure_of(page.steps[i].pictures) +
+                   "\n" + pictures.figure_of(page.steps[i], i) +
                        element("div", "\n" + told(steps, page, i), "class=\"told\"") +
                        page.steps[i].questions +
                        element("div",

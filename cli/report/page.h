@@ -13,9 +13,10 @@ namespace napkin::cli {
 /// A step's parts of the page, ready made.
 struct StepPage {
     std::vector<std::string> pictures;  ///< SVG: of all, or of each kernel under an overview
+    std::string legend;                 ///< SVG, of all of them
     std::string tile;                   ///< the tile program, linked
     Json words;                         ///< that are linked: Links::words
-    Json accumulators;                  ///< by region, those there are
+    Json accumulators;                  ///< by region; of no axes where none is streamed
     std::vector<std::pair<std::string, std::string>> refused;  ///< a command, and why not
     std::string questions;                                     ///< of slides, what is asked here
 };

@@ -18,11 +18,20 @@ function show(index) {
     button.setAttribute("aria-current", i === shown ? "step" : "false");
     button.classList.toggle("ahead", i > furthest);
   });
-  byId("back").disabled = shown === 0;
+  byId("back").disabled = byId("before").disabled = shown === 0;
   byId("forth").disabled = shown === steps.length - 1;
   document.body.classList.toggle("at-last", shown === steps.length - 1);
+  follow();
+  showPicture();
   moveTexts(steps[shown]);
   history.replaceState(null, "", `#step-${shown}`);
+}
+
+// The strip of steps scrolls to the one that is shown.
+function follow() {
+  const strip = byId("scrubber");
+  const chip = strip.children[shown];
+  strip.scrollLeft = chip.offsetLeft - (strip.clientWidth - chip.offsetWidth) / 2;
 }
 
 // The diagram and the kernels are of all steps: they follow into the one that is shown.
@@ -39,17 +48,56 @@ function chooseText(name) {
     tab.setAttribute("aria-pressed", String(tab.dataset.text === name)));
 }
 
-// What a step brought into the picture: no shape before it says the same.
+const marks = ["new", "gone", "lit"];
+const pictureOf = (step) => step.querySelector(".picture:not(.old)");
+
+// Marks the shapes of a picture of which another has none that says the same.
+function markOwn(picture, other, mark) {
+  const shapes = (of) => all("path, polygon, text", of);
+  const key = (shape) => [shape.tagName, ...[...shape.classList].filter((name) => !marks.includes(name)),
+    shape.dataset.axis, shape.dataset.array, shape.dataset.level, shape.textContent].join("|");
+  const known = new Set(shapes(other).map(key));
+  for (const shape of shapes(picture))
+    if (!known.has(key(shape))) shape.classList.add(mark);
+}
+
 function markNew() {
-  const shapes = (step) => all(".picture path, .picture polygon, .picture text", step);
-  const key = (shape) => [shape.tagName, shape.getAttribute("class"), shape.dataset.axis,
-    shape.dataset.array, shape.dataset.level, shape.textContent].join("|");
-  steps.forEach((step, i) => {
-    if (i === 0) return;
-    const before = new Set(shapes(steps[i - 1]).map(key));
-    for (const shape of shapes(step))
-      if (!before.has(key(shape))) shape.classList.add("new");
-  });
+  steps.forEach((step, i) => i > 0 && markOwn(pictureOf(step), pictureOf(steps[i - 1]), "new"));
+}
+
+// Scrolls to the first kernel that another picture shows otherwise.
+function scrollToOwn(picture, other) {
+  const number = (kernel) => kernel.id || kernel.dataset.same;
+  const known = [...other.children].map(number);
+  const own = [...picture.children].find((kernel) => !known.includes(number(kernel)));
+  if (own) picture.scrollTop = own.offsetTop;
+}
+
+// The step's picture, or in its place a copy of the one before, where what goes away is marked.
+function showPicture() {
+  all(".picture.old").forEach((old) => old.remove());
+  all(".picture").forEach((picture) => { picture.hidden = false; });
+  if (shown === 0) return;
+  const own = pictureOf(steps[shown]);
+  const before = pictureOf(steps[shown - 1]);
+  scrollToOwn(own, before);
+  if (byId("before").getAttribute("aria-pressed") === "false") return;
+  const old = before.cloneNode(true);
+  old.classList.add("old");
+  old.style.height = `${own.getBoundingClientRect().height}px`;
+  old.setAttribute("aria-label", `the picture before step ${shown}`);
+  all(".new, .stood", old).forEach((part) => part.classList.remove("new", "stood"));
+  markOwn(old, own, "gone");
+  own.before(old);
+  own.hidden = true;
+  scrollToOwn(old, own);
+  all("[id]", old).forEach((part) => part.removeAttribute("id"));
+}
+
+function toggleBefore() {
+  const button = byId("before");
+  button.setAttribute("aria-pressed", String(button.getAttribute("aria-pressed") === "false"));
+  showPicture();
 }
 
 // Links: whatever stands for the same array or axis lights up together.
@@ -85,6 +133,7 @@ function listenToKeys() {
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.matches?.("input")) return;
+    if (event.key === "b" && !byId("before").disabled) toggleBefore();
     const by = {j: 1, ArrowRight: 1, k: -1, ArrowLeft: -1}[event.key];
     if (by === undefined) return;
     event.preventDefault();
@@ -194,7 +243,7 @@ function figuresText(now) {
     rowOf("fits", now.time ? (excess ? "no" : "yes") : "–", null, escapeText(excess)) + "</table>" +
     (now.time === null || (now.bound === null && data.model.bound) ?
       "<p class=\"remark\">Time, bound and what fits are no formulas: they are known while one slider is moved.</p>" : "") +
-    pipelinesText(now);
+    unitsText(now);
 }
 
 function intervalText({low, high}) {
@@ -202,17 +251,26 @@ function intervalText({low, high}) {
   return from === to ? from : `${from} to ${to}`;
 }
 
-function pipelinesText(now) {
-  const most = Math.max(...now.pipelines.map((pipeline) => pipeline.high));
-  const bar = (pipeline) => {
+function unitsText(now) {
+  const most = Math.max(...now.units.map((unit) => unit.high));
+  const bar = ({name, low, high}) => {
     const part = (time) => `${(100 * time / most).toFixed(2)}%`;
-    const kind = pipeline.name === now.time?.binds ? "bar binding" : "bar";
-    return `<tr><th scope="row">${escapeText(pipeline.name)}</th><td class="value">` +
-      `${timeText(pipeline.high)}</td><td class="${kind}"><span style="width:${part(pipeline.high)}">` +
-      `</span><span class="low" style="width:${part(pipeline.low)}"></span></td></tr>`;
+    const binds = name === now.time?.binds;
+    return `<tr><th scope="row">${escapeText(name)}${binds ? " <small>binds</small>" : ""}</th>` +
+      `<td class="value">${timeText(high)}</td><td class="bar${binds ? " binding" : ""}">` +
+      `<span style="width:${part(high)}"></span>` +
+      `<span class="low" style="width:${part(low)}"></span></td></tr>`;
   };
-  return "<table class=\"pipelines\"><caption>Each unit alone, at the rate of its data sheet</caption>" +
-    `${now.pipelines.map(bar).join("")}</table>`;
+  const slowest = now.regions.length > 1 ? ` in the slowest kernel, ${escapeText(now.time?.kernel ?? "")}` : "";
+  const caption = now.time ? `Each unit alone${slowest}, as the model counts its work` :
+    "Each unit alone, at the rate of its data sheet; light: were nothing found in the cache";
+  return `<table class="pipelines"><caption>${caption}</caption>${now.units.map(bar).join("")}</table>`;
+}
+
+function rooflineCaption({time, pipelines}) {
+  const lacks = time && !pipelines.some(({name, unit}) => name === time.binds && hasRoof(name, unit));
+  return "The roofline: what each unit could do alone, at the rate of its data sheet." +
+    (lacks ? ` That of ${escapeText(time.binds)}, which binds, depends on the kernel.` : "");
 }
 
 // The command that gives the same figures.
@@ -243,7 +301,7 @@ function update() {
   byId("plots").innerHTML =
     `<figure>${plotTransfers(model, now, told, sweep)}<figcaption>Each step of the derivation, ` +
     `and where the sliders stand.</figcaption></figure><figure>${plotRoofline(now)}` +
-    `<figcaption>The roofline: what each unit could do alone.</figcaption></figure>`;
+    `<figcaption>${rooflineCaption(now)}</figcaption></figure>`;
   const command = commandText();
   byId("command").textContent = `napkin cost ${data.file}` +
     (data.commands.length ? " --drv " + data.derivation_file : "") +
@@ -294,6 +352,8 @@ addSliders();
 update();
 byId("back").addEventListener("click", () => show(shown - 1));
 byId("forth").addEventListener("click", () => show(shown + 1));
+byId("before").addEventListener("click", toggleBefore);
+window.addEventListener("resize", follow);
 all("#scrubber button").forEach((button, i) => button.addEventListener("click", () => show(i)));
 document.addEventListener("click", ({target}) => {
   if (target.matches?.(".tabs button")) chooseText(target.dataset.text);

@@ -4,8 +4,9 @@
 class Plot {
   // `x` and `y`: {from, to, unit, title}.
   constructor(x, y, title) {
-    Object.assign(this, {x, y, title, width: 460, height: 300, shapes: []});
-    this.frame = {left: 58, right: 14, top: 14, bottom: 44};
+    Object.assign(this, {x, y, title, width: 460, height: 300, shapes: [], segments: [], words: []});
+    this.frame = {left: 58, right: 22, top: 14, bottom: 44};
+    this.taken = [this.boxOf({x: this.frame.left + 6, y: this.frame.top + 10, text: y.title})];
   }
   atX(value) {
     const {left, right} = this.frame;
@@ -23,17 +24,44 @@ class Plot {
     return `${x.toFixed(1)},${y.toFixed(1)}`;
   }
   line(kind, points) {
-    const path = points.map(([x, y]) => Plot.point(this.atX(x), this.atY(y))).join(" ");
+    const pixels = points.map(([x, y]) => [this.atX(x), this.atY(y)]);
+    pixels.slice(1).forEach((end, i) => this.segments.push([pixels[i], end]));
+    const path = pixels.map(([x, y]) => Plot.point(x, y)).join(" ");
     this.shapes.push(`<polyline class="${kind}" points="${path}"/>`);
   }
   dot(kind, x, y, radius, title) {
     const text = title ? `<title>${escapeText(title)}</title>` : "";
-    this.shapes.push(`<circle class="${kind}" cx="${this.atX(x).toFixed(1)}" ` +
-      `cy="${this.atY(y).toFixed(1)}" r="${radius}">${text}</circle>`);
+    const [atX, atY] = [this.atX(x), this.atY(y)];
+    this.taken.push({left: atX - radius, right: atX + radius, top: atY - radius, bottom: atY + radius});
+    this.shapes.push(`<circle class="${kind}" cx="${atX.toFixed(1)}" cy="${atY.toFixed(1)}" ` +
+      `r="${radius}">${text}</circle>`);
   }
-  label(kind, x, y, text, anchor = "start", dx = 0, dy = 0) {
-    this.shapes.push(`<text class="${kind}" x="${(this.atX(x) + dx).toFixed(1)}" ` +
-      `y="${(this.atY(y) + dy).toFixed(1)}" text-anchor="${anchor}">${escapeText(text)}</text>`);
+  // A note at one of `points`, beside it as one of `sides` says: `[anchor, dx, dy]`.
+  label(text, points, sides) {
+    this.words.push(points.flatMap(([x, y]) => sides.map(([anchor, dx, dy]) =>
+      ({text, anchor, x: this.atX(x) + dx, y: this.atY(y) + dy}))));
+  }
+  boxOf({text, x, y, anchor = "start"}) {
+    const width = 6 * text.length;
+    const left = x - width * {start: 0, middle: 0.5, end: 1}[anchor];
+    return {left, right: left + width, top: y - 10, bottom: y + 3};
+  }
+  // Notes stand where they cover no other, no dot, and as few lines as can be.
+  placedWords() {
+    const {left, right, top, bottom} = this.frame;
+    const price = (box) => {
+      const outside = box.left < left || box.right > this.width - right || box.top < top ||
+        box.bottom > this.height - bottom;
+      return 1000 * outside + 100 * this.taken.filter((other) => meet(box, other)).length +
+        this.segments.filter((segment) => crosses(segment, box)).length;
+    };
+    return this.words.map((spots) => {
+      const prices = spots.map((spot) => price(this.boxOf(spot)));
+      const {text, anchor, x, y} = spots[prices.indexOf(Math.min(...prices))];
+      this.taken.push(this.boxOf({text, anchor, x, y}));
+      return `<text class="note" x="${x.toFixed(1)}" y="${y.toFixed(1)}" ` +
+        `text-anchor="${anchor}">${escapeText(text)}</text>`;
+    });
   }
   ticks(axis) {
     const first = Math.ceil(Math.log10(axis.from) - 1e-9);
@@ -49,7 +77,7 @@ class Plot {
     const grid = this.ticks(this.x).map((value) => {
       const x = this.atX(value).toFixed(1);
       return `<line class="grid" x1="${x}" x2="${x}" y1="${top}" y2="${h - bottom}"/>` +
-        `<text class="tick" x="${x}" y="${h - bottom + 15}" text-anchor="middle">` +
+        `<text class="tick" x="${x}" y="${h - bottom + 18}" text-anchor="middle">` +
         `${scaled(value, this.x.unit)}</text>`;
     }).concat(this.ticks(this.y).map((value) => {
       const y = this.atY(value).toFixed(1);
@@ -63,9 +91,26 @@ class Plot {
       `<text class="axis-title" x="${w - right}" y="${h - 8}" text-anchor="end">` +
       `${escapeText(this.x.title)}</text>` +
       `<text class="axis-title" x="${left + 6}" y="${top + 10}">${escapeText(this.y.title)}` +
-      `</text>${this.shapes.join("")}</svg>`;
+      `</text>${this.shapes.join("")}${this.placedWords().join("")}</svg>`;
   }
 }
+
+const meet = (a, b) =>
+  a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+// A segment misses a box that lies beside it or whole on one side of it.
+function crosses([[ax, ay], [bx, by]], box) {
+  const around = {left: Math.min(ax, bx) - 1, right: Math.max(ax, bx) + 1,
+                  top: Math.min(ay, by) - 1, bottom: Math.max(ay, by) + 1};
+  const sides = [[box.left, box.top], [box.left, box.bottom], [box.right, box.top],
+                 [box.right, box.bottom]].map(([x, y]) =>
+    Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax)));
+  return meet(around, box) && new Set(sides).size > 1;
+}
+
+// Points between two of a logarithmic plot, the ends left out.
+const between = ([ax, ay], [bx, by]) => [0.5, 0.35, 0.65, 0.2, 0.8, 0.1].map((part) =>
+  [ax * (bx / ax) ** part, ay * (by / ay) ** part]);
 
 const decade = (value, up) => 10 ** (up ? Math.ceil : Math.floor)(Math.log10(value));
 
@@ -82,11 +127,13 @@ function plotTransfers(model, now, steps, sweep) {
   const plot = new Plot(x, y, "transfers H against memory M");
   if (now.bound) {
     plot.line("bound", [[x.from, now.bound], [x.to, now.bound]]);
-    plot.label("note", x.to, now.bound, "bound", "end", -4, -5);
+    plot.label("bound", [[x.to, now.bound], ...between([x.from, now.bound], [x.to, now.bound])],
+               [["end", -4, -5], ["end", -4, 13]]);
   }
   if (now.capacity) {
     plot.line("capacity", [[now.capacity, y.from], [now.capacity, y.to]]);
-    plot.label("note", now.capacity, y.from, "capacity", "start", 4, -6);
+    plot.label("capacity", [[now.capacity, y.from], ...between([now.capacity, y.from], [now.capacity, y.to])],
+               [["start", 5, -6], ["end", -5, -6]]);
   }
   if (now.best) {
     const curve = [];
@@ -96,23 +143,30 @@ function plotTransfers(model, now, steps, sweep) {
     }
     if (curve.length > 1) {
       plot.line("best", curve);
-      plot.label("note", ...curve[0], "best of its kind", "start", 6, 12);
+      plot.label("best of its kind", curve, [["start", 7, -1], ["end", -7, 9]]);
     }
   }
   plot.line("trail", steps.map((step) => [step.M_bytes, step.H_bytes]));
   steps.forEach((step, i) => {
     plot.dot("step", step.M_bytes, step.H_bytes, 3, `after step ${i}`);
-    if (steps.length < 8) plot.label("note", step.M_bytes, step.H_bytes, `${i}`, "middle", 0, -7);
+    if (steps.length < 8)
+      plot.label(`${i}`, [[step.M_bytes, step.H_bytes]],
+                 [["middle", 0, -8], ["middle", 0, 16], ["start", 8, 4], ["end", -8, 4], ["start", 8, -8],
+                  ["end", -8, -8], ["start", 8, 16], ["end", -8, 16], ["middle", 0, -20]]);
   });
   for (const [m, h] of sweep) plot.dot("sweep", m, h, 2);
   plot.dot("now", now.largest.M.bytes, now.H.bytes, 5, "the sliders");
   return plot.svg();
 }
 
+// Work in shared memory is not that of H.
+const hasRoof = (name, unit) => unit === "op" || name !== "shared memory";
+
 // Operations a second against operations a byte, under what each unit could do alone.
 function plotRoofline(now) {
   const intensity = now.operations / now.H.bytes;
-  const memory = now.pipelines.filter((p) => p.unit === "B" && p.name !== "shared memory");
+  const memory = now.pipelines.filter((p) => p.unit === "B" && hasRoof(p.name, p.unit))
+    .sort((a, b) => a.rate - b.rate);
   const flat = now.pipelines.filter((p) => p.unit === "op" && p.most > 0)
     .map((p) => ({name: p.name, rate: now.operations / p.high}));
   const reached = now.time ? 2e6 * now.operations / (now.time.low + now.time.high) : null;
@@ -125,15 +179,17 @@ function plotRoofline(now) {
   const kind = (name) => (name === now.time?.binds ? "roof binding" : "roof");
   for (const {name, rate} of flat) {
     plot.line(kind(name), [[x.from, rate], [x.to, rate]]);
-    plot.label("note", x.from, rate, name, "start", 4, -4);
+    plot.label(name, [[x.from, rate], ...between([x.from, rate], [x.to, rate])],
+               [["start", 4, -5], ["start", 4, 12]]);
   }
   memory.forEach(({name, rate}, i) => {
     const end = Math.min(x.to, Math.max(y.from, ...flat.map((p) => p.rate)) / rate);
     const start = Math.max(x.from, y.from / rate);
     if (end <= start) return;
     plot.line(kind(name), [[start, start * rate], [end, end * rate]]);
-    const at = start * (end / start) ** (0.5 - 0.18 * i);
-    plot.label("note", at, at * rate, name, i % 2 ? "start" : "end", i % 2 ? 8 : -8, 4);
+    // Outside the others' slopes: below the lowest, above the rest.
+    plot.label(name, between([start, start * rate], [end, end * rate]),
+               [i === 0 ? ["start", 9, 9] : ["end", -9, -1]]);
   });
   if (reached) plot.dot("now", intensity, reached, 5, scaled(reached, "op/s"));
   return plot.svg();

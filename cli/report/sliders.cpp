@@ -131,14 +131,6 @@ private:
         return bound ? Json(bound->bytes()) : Json(nullptr);
     }
 
-    [[nodiscard]] static Json time_of_variant(const Cost& cost, const Machine& machine) {
-        const TimeEstimate time = time_of(cost, machine);
-        Json json = time_json(time);
-        json["binds"] = time.binds;
-        json["excesses"] = excesses_json(cost, machine);
-        return json;
-    }
-
     /// Tries every value; `make` gives the variant. False where nothing but the present is left.
     template <class Make>
     void try_values(Json slider, const std::vector<std::int64_t>& values, const Make& make,
@@ -163,7 +155,7 @@ private:
             if (!agrees(*variant)) continue;
             tried.push_back(value);
             bounds.push_back(bound_of_variant(variant->plain, variant->state, machine_));
-            times.push_back(time_of_variant(variant->cost, machine_));
+            times.push_back(timing_json(variant->cost, machine_));
         }
         slider["sets"] = Json::array();
         for (const auto& [region, symbol] : places)
@@ -281,7 +273,7 @@ private:
             if (!cost) continue;
             slider["values"].push_back(value);
             slider["bounds"].push_back(bound_of_variant(loaded_.plain, last_.state, other));
-            slider["times"].push_back(time_of_variant(*cost, other));
+            slider["times"].push_back(timing_json(*cost, other));
         }
         sliders_.push_back(std::move(slider));
     }
@@ -293,13 +285,29 @@ private:
     Json sliders_ = Json::array();
 };
 
+/// The one that the terms of all are of.
+const RegionCost& slowest_region(const Cost& cost, const Machine& machine) {
+    return *std::max_element(cost.regions.begin(), cost.regions.end(),
+                             [&](const RegionCost& a, const RegionCost& b) {
+                                 return time_of(a, machine).middle() < time_of(b, machine).middle();
+                             });
+}
+
 }  // namespace
 
-Json excesses_json(const Cost& cost, const Machine& machine) {
-    Json json = Json::array();
+Json timing_json(const Cost& cost, const Machine& machine) {
+    constexpr double kMicroseconds = 1e6;
+    const TimeEstimate time = time_of(cost, machine);
+    Json json = time_json(time);
+    json["binds"] = time.binds;
+    json["kernel"] = slowest_region(cost, machine).name;
+    json["units"] = Json::array();
+    for (const TimeTerm& term : time.terms)
+        json["units"].push_back(Json{{"name", term.name}, {"us", term.high.value * kMicroseconds}});
+    json["excesses"] = Json::array();
     for (const RegionCost& region : cost.regions)
         for (const Excess& excess : excesses_of(region, machine))
-            json.push_back(excess.region + " at " + std::string(name_of(excess.level)));
+            json["excesses"].push_back(excess.region + " at " + std::string(name_of(excess.level)));
     return json;
 }
 

@@ -111,34 +111,14 @@ Canvas draw_kernels(const Diagram& diagram, const Relabelling& relabelling,
     return page;
 }
 
-/// The levels that wires are drawn at, from far to near, each with its colour.
-Canvas draw_levels(const Canvas& picture) {
-    constexpr std::array kLevels = {std::pair("device", "device memory"),
-                                    std::pair("cache", "cache"),
-                                    std::pair("cluster", "cluster"),
-                                    std::pair("block", "block"),
-                                    std::pair("warps", "warps"),
-                                    std::pair("thread", "thread"),
-                                    std::pair("tensor-core", "tensor core")};
-    constexpr double kSample = 20;
-    Canvas legend;
-    double x = 0;
-    for (const auto& [level, name] : kLevels) {
-        const auto shows = [&, wanted = std::string(level)](const Operation& operation) {
-            return std::holds_alternative<Line>(operation.shape) &&
-                   operation.meaning.level == wanted;
-        };
-        const auto found =
-            std::find_if(picture.operations.begin(), picture.operations.end(), shows);
-        if (found == picture.operations.end()) continue;
-        const Color color = std::get<Line>(found->shape).stroke.color;
-        legend.line({x, -kMarkSize / 3}, {x + kSample, -kMarkSize / 3}, {color, 2, Dash::Solid},
-                    Part::Rule);
-        const MathText label = plain_text(name);
-        legend.text(label, {x + kSample + 5, 0}, Anchor::Left, kMarkSize, kGrey);
-        x += kSample + width_of(label, kMarkSize) + 22;
-    }
-    return legend;
+/// Of the wires of a level, where there are any.
+std::optional<Color> wire_color(const std::vector<Canvas>& pictures, std::string_view level) {
+    for (const Canvas& picture : pictures)
+        for (const Operation& operation : picture.operations)
+            if (const Line* line = std::get_if<Line>(&operation.shape);
+                line != nullptr && operation.meaning.level == level)
+                return line->stroke.color;
+    return std::nullopt;
 }
 
 /// What is drawn, for those who do not see it.
@@ -177,6 +157,29 @@ Canvas draw_parts(const Diagram& diagram, const Relabelling& relabelling, DrawOp
 
 }  // namespace
 
+Canvas draw_levels(const std::vector<Canvas>& pictures) {
+    constexpr std::array kLevels = {std::pair("device", "device memory"),
+                                    std::pair("cache", "cache"),
+                                    std::pair("cluster", "cluster"),
+                                    std::pair("block", "block"),
+                                    std::pair("warps", "warps"),
+                                    std::pair("thread", "thread"),
+                                    std::pair("tensor-core", "tensor core")};
+    constexpr double kSample = 20;
+    Canvas legend;
+    double x = 0;
+    for (const auto& [level, name] : kLevels) {
+        const std::optional<Color> color = wire_color(pictures, level);
+        if (!color) continue;
+        legend.line({x, -kMarkSize / 3}, {x + kSample, -kMarkSize / 3}, {*color, 2, Dash::Solid},
+                    Part::Rule);
+        const MathText label = plain_text(name);
+        legend.text(label, {x + kSample + 5, 0}, Anchor::Left, kMarkSize, kGrey);
+        x += kSample + width_of(label, kMarkSize) + 22;
+    }
+    return legend;
+}
+
 Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
                     const DrawOptions& options) {
     Canvas picture = draw_parts(diagram, relabelling, options);
@@ -190,8 +193,8 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
     if (options.legend)
         for (const MathText& line : legend_lines(labels.legend(), options)) remark(line);
     for (const MathText& line : options.remarks) remark(line);
-    if (options.legend && options.medium == Medium::Page)
-        add(picture, draw_levels(picture), box.left, below);
+    if (options.legend && options.levels && options.medium == Medium::Page)
+        add(picture, draw_levels({picture}), box.left, below);
     if (!options.title.empty())
         picture.text(plain_text(options.title), {box.left, box.top - 14}, Anchor::Left,
                      kDiagramTitleSize);

@@ -51,6 +51,7 @@ struct DrawOptions {
     bool names = true;                       ///< names of arrays where they enter and leave
     std::vector<MathText> remarks;           ///< lines below
     bool legend = true;                      ///< the sizes of groups and streams below
+    bool levels = true;                      ///< with it, on a page, what colours mean
     std::optional<std::size_t> kernel;       ///< the only region to be drawn
     /// Of the kernels: above them, where each has a picture of its own.
     std::optional<Canvas> overview;
@@ -63,6 +64,9 @@ struct DrawOptions {
 /// kernel that does not is broken into rows.
 [[nodiscard]] Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
                                   const DrawOptions& options = {});
+
+/// The levels that wires of the pictures are drawn at, from far to near, each with its colour.
+[[nodiscard]] Canvas draw_levels(const std::vector<Canvas>& pictures);
 
 /// The colour of a place.
 [[nodiscard]] Color color_of(const Place& place);

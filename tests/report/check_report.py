@@ -6,7 +6,10 @@ usage: check_report.py NAPKIN [EXAMPLE...]     in the repository's root; needs C
   * no request and no error on the console; below a megabyte; nothing wider than the window from 390
     to 1920 pixels;
   * every link has both ends: what stands for an array or an axis in one pane does in another;
-  * the keys j, k and the arrows go through the steps; one step is shown;
+  * the keys j, k and the arrows go through the steps; one step is shown, and its name in the strip;
+    b shows the picture before it on the same canvas; what was there before is in no halo;
+  * where a step changes an accumulator, what stood in its place is folded below it;
+  * nothing overlaps in plots at any position of the sliders, and what binds is the longest bar;
   * at every value of every slider, and at some values of all together, the page's figures are those
     of `napkin cost --json` with the command that the page shows.
 """
@@ -20,7 +23,7 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-from pages import Failures, check_widths, diagram_of, open_page
+from pages import MISPLACED, WIDTHS, Failures, check_widths, diagram_of, open_page, resize
 from playwright.sync_api import sync_playwright
 
 TOGETHER = 6  # points at which all sliders are moved
@@ -63,6 +66,8 @@ def differences(page, cost):
     total = cost["total"]
     for unit in ("values", "bytes"):
         compare(f"H.{unit}", page["H"][unit], total["levels"]["block"]["H"][unit])
+    if page["time"] is not None and len(cost["regions"]) == 1:
+        compare("what binds", page["time"]["binds"], cost["regions"][0]["binds"])
     if page["time"] is not None:
         compare("fits", not page["time"]["excesses"], all(each["fits"] for each in cost["regions"]))
         for end in ("low", "high"):
@@ -88,13 +93,15 @@ MOVE = """([id, value]) => {
 RESET = "() => document.querySelector('#sliders > button').click()"
 
 
-def points_of(page):
+def points_of(page, failures):
     """The page's figures and command at every value of every slider, then at some of all."""
     sliders = page.evaluate("() => data.sliders.filter((each) => !each.off)")
     points = []
 
     def read(name):
         points.append((name, page.evaluate(READ)))
+        for wrong in page.evaluate(MISPLACED):
+            failures.append(f"{name}: {wrong}")
 
     read("as derived")
     for slider in sliders:
@@ -115,7 +122,7 @@ def points_of(page):
 
 
 def check_sliders(page, diagram, failures, pool):
-    points = points_of(page)
+    points = points_of(page, failures)
     numbers = range(len(points))
     costs = pool.map(lambda i: cost_of(points[i][1]["command"], diagram, i), numbers)
     refused = 0
@@ -181,6 +188,77 @@ LIGHT = """() => {
 }"""
 
 
+# The visible picture: its box, its shapes, and what of them is in a halo; and how the button stands.
+PICTURE = """() => {
+  const [picture] = [...document.querySelectorAll(".picture")].filter((each) => each.offsetHeight);
+  const {left, top, width} = picture.getBoundingClientRect();
+  const shapes = [...picture.querySelectorAll("path, polygon, text")];
+  const text = (shape) => shape.outerHTML.replace(/ class="[^"]*"| tabindex="0"/g, "");
+  return {box: [left, top, width], shapes: shapes.map(text), name: picture.getAttribute("aria-label"),
+          told: document.querySelector("section.step:not([hidden]) .told").getBoundingClientRect().top,
+          halo: shapes.filter((shape) => shape.matches(".new, .gone")).map(text),
+          pressed: document.getElementById("before").getAttribute("aria-pressed")};
+}"""
+
+
+def check_before(page, failures):
+    """b shows what the step before shows, on the same canvas, and hides it; nothing below moves."""
+    resize(page, *WIDTHS[0])
+    count = page.evaluate("() => steps.length")
+    own = []
+    for step in range(count):
+        page.evaluate("(step) => show(step)", step)
+        own.append(page.evaluate(PICTURE))
+    for step in range(1, count):
+        page.evaluate("(step) => show(step)", step)
+        page.keyboard.press("b")
+        old = page.evaluate(PICTURE)
+        failures.check(old["pressed"] == "true" and old["name"] == f"the picture before step {step}",
+                       f"step {step}: b shows {old['name']}")
+        failures.check(old["shapes"] == own[step - 1]["shapes"], f"step {step}: b shows another picture")
+        failures.check((old["box"], old["told"]) == (own[step]["box"], own[step]["told"]),
+                       f"step {step}: b moves the picture")
+        failures.check(not set(own[step]["halo"]) & set(own[step - 1]["shapes"]),
+                       f"step {step}: what stood before is in a halo")
+        failures.check(not set(old["halo"]) & set(own[step]["shapes"]), f"step {step}: what stays seems to go")
+        page.keyboard.press("b")
+        failures.check(page.evaluate(PICTURE) == own[step], f"step {step}: b again does not go back")
+    button = page.get_by_role("button", name="before")
+    button.focus()
+    page.keyboard.press("Enter")
+    failures.check(page.evaluate(PICTURE)["pressed"] == "true", "Enter does not press the button")
+    page.keyboard.press("Enter")
+    page.evaluate("() => show(0)")
+    failures.check(button.is_disabled(), "there is a picture before the first")
+
+
+# Steps in which an accumulator is shown without what stood in its place.
+ALONE = """() => steps.map((step, i) => [i, step.querySelector(".told > .accumulator"),
+  step.querySelector(".told > details.before .accumulator .code-line")])
+  .filter(([, now, before]) => now && !before).map(([i]) => i)"""
+
+
+LENGTHEN = """() => {
+  document.querySelector("#scrubber [aria-current=step] .title").textContent += " and more".repeat(40);
+  follow();
+}"""
+
+
+def check_strip(page, failures):
+    """Through all steps by keys, in a narrow window and in a wide one."""
+    for width, height in (WIDTHS[0], WIDTHS[2]):
+        resize(page, width, height)
+        page.evaluate("() => show(0)")
+        for key in ["j"] * page.evaluate("() => steps.length") + ["ArrowLeft"] * 3:
+            page.keyboard.press(key)
+            for wrong in page.evaluate(MISPLACED):
+                failures.append(f"at {width} pixels {wrong}")
+    page.evaluate(LENGTHEN)
+    for wrong in page.evaluate(MISPLACED):
+        failures.append(f"of a long name {wrong}")
+    page.reload()
+
+
 def check_steps(page, failures):
     count = page.evaluate("() => document.querySelectorAll('section.step').length")
     visible = "() => [...document.querySelectorAll('section.step')].findIndex((each) => !each.hidden)"
@@ -204,6 +282,11 @@ def check(browser, derivation, pool, pictures):
         return Failures([f"napkin report: {done.stderr}"]), 0
     page = open_page(browser, report, failures)
     check_steps(page, failures)
+    check_strip(page, failures)
+    check_before(page, failures)
+    for step in page.evaluate(ALONE):
+        failures.append(f"step {step}: an accumulator, and not what stood in its place")
+    page.evaluate("() => show(steps.length)")
     for lonely in page.evaluate(LINKS):
         failures.append(f"{lonely} is linked with nothing")
     for dark in set(page.evaluate(LIGHT)):
