@@ -116,10 +116,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             float acc = minus_infinity();
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
-                acc = fmaxf(acc, M(i, j));
+                acc = maximum(acc, M(i, j));
             }
             acc = row_maximum<Rows>(acc);
-            P_max_new[i] = fmaxf(P_max[i], acc * 0.088388346f);
+            P_max_new[i] = maximum(P_max[i], acc * 0.088388346f);
         }
 
         // P_weight[b, h, q, x] = exp(M[b, h, q, x] - guard(P_max_new[b, h, q]))

@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         float acc = minus_infinity();
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
-            acc = fmaxf(acc, X_part(i, j));
+            acc = maximum(acc, X_part(i, j));
         }
         acc = row_maximum<Rows>(acc);
         Y_1[i] = acc;

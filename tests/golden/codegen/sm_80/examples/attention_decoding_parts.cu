@@ -105,10 +105,10 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
             float acc = minus_infinity();
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
-                acc = fmaxf(acc, S(i, j));
+                acc = maximum(acc, S(i, j));
             }
             acc = row_maximum<Rows>(acc);
-            P_max_part_max_new[i] = fmaxf(P_max_part_max[i], acc * 0.088388346f);
+            P_max_part_max_new[i] = maximum(P_max_part_max[i], acc * 0.088388346f);
         }
 
         // P_sum_part_weight[x_part, b, h, q, x_in] = exp(S[x_part, b, h, q, x_in] -
@@ -306,7 +306,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, 1)
             const int ix_part = RowFragment<1, 1, 4, 32>::column(j);
             const i64 t0 = minimum(ix_part, 63) * P_max_part_stride_x_part +
                            b0 * P_max_part_stride_b + h0 * P_max_part_stride_h + iq;
-            acc = fmaxf(acc, ix_part < 64 ? P_max_part[t0] : minus_infinity());
+            acc = maximum(acc, ix_part < 64 ? P_max_part[t0] : minus_infinity());
         }
         acc = row_maximum<Rows>(acc);
         P_max[i] = acc;

@@ -109,10 +109,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             float acc = minus_infinity();
 #pragma unroll
             for (int j = 0; j < 16; ++j) {
-                acc = fmaxf(acc, S(i, j));
+                acc = maximum(acc, S(i, j));
             }
             acc = row_maximum<Rows>(acc);
-            L_max_new[i] = fmaxf(L_max[i], acc * 0.125f);
+            L_max_new[i] = maximum(L_max[i], acc * 0.125f);
         }
 
         // L_weight[b, h, q, x] = exp(S[b, h, q, x] - guard(L_max_new[b, h, q]))

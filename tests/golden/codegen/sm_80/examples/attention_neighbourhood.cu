@@ -170,10 +170,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             float acc = minus_infinity();
 #pragma unroll
             for (int j = 0; j < 28; ++j) {
-                acc = fmaxf(acc, M(i, j));
+                acc = maximum(acc, M(i, j));
             }
             acc = row_maximum<Rows>(acc);
-            P_max_new[i] = fmaxf(P_max[i], acc * 0.17677669f);
+            P_max_new[i] = maximum(P_max[i], acc * 0.17677669f);
         }
 
         // P_weight[b, h, i_j, u_v] = exp(M[b, h, i_j, u_v] - guard(P_max_new[b, h, i_j]))

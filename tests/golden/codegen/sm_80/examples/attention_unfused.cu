@@ -130,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         float acc = minus_infinity();
 #pragma unroll
         for (int j = 0; j < 64; ++j) {
-            acc = fmaxf(acc, S_part(i, j));
+            acc = maximum(acc, S_part(i, j));
         }
         acc = block_maximum<Rows::lanes_per_row>(acc, scratch);
         P_1[i] = acc;

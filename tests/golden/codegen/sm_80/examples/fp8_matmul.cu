@@ -47,9 +47,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             float acc = minus_infinity();
 #pragma unroll
             for (int j = 0; j < 8; ++j) {
-                acc = fmaxf(acc, absolute(X_part(i, j)));
+                acc = maximum(acc, absolute(X_part(i, j)));
             }
-            s_max[i] = fmaxf(s_max[i], acc * 0.002232143f);
+            s_max[i] = maximum(s_max[i], acc * 0.002232143f);
         }
     };
     for (int k_0 = 0; k_0 < 4096; k_0 += 128) {

@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             const auto v_2 = values_at<8, 8>(shift, k_0 + ik_first, 8);
 #pragma unroll
             for (int j = 0; j < 8; ++j) {
-                values[j] = fmaxf(v[j] + v_2[j], 0.0f);
+                values[j] = maximum(v[j] + v_2[j], 0.0f);
             }
         };
         publish(Y_sum_left_tile(slot_2), threadIdx.x, kThreads, values_at_once);
