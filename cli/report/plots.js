@@ -46,7 +46,8 @@ class Plot {
     const left = x - width * {start: 0, middle: 0.5, end: 1}[anchor];
     return {left, right: left + width, top: y - 10, bottom: y + 3};
   }
-  // Notes stand where they cover no other, no dot, and as few lines as can be.
+  // Notes stand where they cover no other, no dot, and as few lines as can be; those with the fewest
+  // places choose first.
   placedWords() {
     const {left, right, top, bottom} = this.frame;
     const price = (box) => {
@@ -55,7 +56,7 @@ class Plot {
       return 1000 * outside + 100 * this.taken.filter((other) => meet(box, other)).length +
         this.segments.filter((segment) => crosses(segment, box)).length;
     };
-    return this.words.map((spots) => {
+    return this.words.sort((a, b) => a.length - b.length).map((spots) => {
       const prices = spots.map((spot) => price(this.boxOf(spot)));
       const {text, anchor, x, y} = spots[prices.indexOf(Math.min(...prices))];
       this.taken.push(this.boxOf({text, anchor, x, y}));
