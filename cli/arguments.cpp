@@ -6,8 +6,12 @@
 
 #include "cli/commands.h"
 #include "cli/console.h"
+#include "cli/lines.h"
+#include "cli/numbers.h"
+#include "cli/prompt_help.h"
 #include "cli/usage/help.h"
 #include "cli/usage/usage.h"
+#include "derive/state.h"
 #include "perfmodel/machine.h"
 
 namespace napkin::cli {
@@ -248,10 +252,20 @@ void add_subcommands(CLI::App& app, Arguments& out) {
     for (const Subcommand& command : all_subcommands()) {
         CLI::App* sub =
             app.add_subcommand(std::string(command.name), std::string(command.description));
+        sub->footer("Example:\nnapkin " + std::string(command.example));
         add_inputs(*sub, command.takes, out);
         add_outputs(*sub, command.takes, out);
         add_execution(*sub, command.takes, out);
     }
+}
+
+/// Says of every machine that is asked for which ones napkin knows; completions have them anyway.
+void name_machines(CLI::App& app) {
+    for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+        for (const char* name : {"--machine", "MACHINES"})
+            if (CLI::Option* option = sub->get_option_no_throw(name))
+                option->description(option->get_description() + "; known are " +
+                                    joined(machine_names()));
 }
 
 /// The set of a check, which the library shows as `{a,b}`.
@@ -336,14 +350,19 @@ std::variant<Arguments, int> parse_arguments(int count, const char* const* words
     add_texts(app);
     app.require_subcommand(1);
     add_subcommands(app, out);
+    name_machines(app);
     break_lines(app);
     if (count < 2) {
         print_talk(app.help());
         return kUsage;
     }
-    // `napkin help cost` is `napkin cost --help`.
+    // `napkin help cost` is `napkin cost --help`, `napkin help stream` what the prompt says of it.
     std::vector<const char*> asked = {words[0]};
     if (std::string_view(words[1]) == "help") {
+        if (count > 2 && !is_subcommand(words[2]) && is_told_of(words[2])) {
+            print_lines(help_on(words[2], {}));
+            return kOk;
+        }
         if (count > 2) asked.push_back(words[2]);
         asked.push_back("--help");
         words = asked.data();

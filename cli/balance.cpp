@@ -19,8 +19,8 @@ double chunks_in(const RegionCost& cost) {
     return chunks;
 }
 
-std::string amount_of(const Pipeline& pipeline, double work) {
-    return pipeline.unit == "B" ? text_of(Bytes{work}) : text_of(Operations{work});
+std::string amount_of(const std::string& unit, double work) {
+    return unit == "B" ? text_of(Bytes{work}) : text_of(Operations{work});
 }
 
 std::string clocks_text(double clocks) {
@@ -35,21 +35,27 @@ std::vector<Balance> balance_of(const RegionCost& cost, const Machine& machine) 
     std::vector<Balance> all;
     const double share = static_cast<double>(machine.processors()) / chunks_in(cost);
     const double clock = machine.figure("processor.clock").value_or(0);
-    for (const Pipeline& pipeline : pipelines_of(cost, machine)) {
-        const auto add = [&](const std::string& name, double work) {
-            const double total = work / pipeline.rate;
-            all.push_back(
-                {name, total, total * share, total * share * clock, amount_of(pipeline, work)});
-        };
-        const bool twice = pipeline.least < pipeline.most;
-        add(pipeline.name + (twice ? ", arrays once" : ""), pipeline.least);
-        if (twice) add(pipeline.name + ", all loads", pipeline.most);
+    const auto add = [&](const std::string& name, double work, double rate,
+                         const std::string& unit) {
+        const double total = work / rate;
+        all.push_back({name, total, total * share, total * share * clock, amount_of(unit, work)});
+    };
+    for (const Pipeline& each : pipelines_of(cost, machine)) {
+        const bool twice = each.least < each.most;
+        add(each.name + (twice ? ", arrays once" : ""), each.least, each.rate, each.unit);
+        if (twice) add(each.name + ", all loads", each.most, each.rate, each.unit);
+    }
+    if (const auto rate = machine.bandwidth(Level::Block); rate && cost.work) {
+        const UnitWork work = all_of(*cost.work);
+        const double bytes = work.shared + work.turns * kTurn;
+        if (bytes > 0) add("shared memory, operands", bytes, rate->value, "B");
     }
     return all;
 }
 
 std::string balance_text(const Cost& cost, const Machine& machine) {
-    std::string text = "at the rates of " + machine.name + ", were nothing lost\n";
+    std::string text = "at the full rates of " + machine.name +
+                       "'s file, nothing lost (`cost` has what kernels reach)\n";
     for (const RegionCost& region : cost.regions) {
         text += "  " + padded(region.name, 28) + padded_left("in all", 9) +
                 padded_left("a chunk", 11) + padded_left("clocks", 11) + "\n";

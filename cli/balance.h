@@ -19,7 +19,7 @@ struct Balance {
     double clocks = 0;   ///< the same; 0 where the machine has no clock
     std::string amount;  ///< in all: `17.2 GB`
 };
-/// A cost with formulas.
+/// Of a cost with formulas; of shared memory where the work of its kernel is known.
 [[nodiscard]] std::vector<Balance> balance_of(const RegionCost& cost, const Machine& machine);
 [[nodiscard]] std::string balance_text(const Cost& cost, const Machine& machine);
 [[nodiscard]] Json balance_json(const Cost& cost, const Machine& machine);

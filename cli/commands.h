@@ -62,6 +62,7 @@ struct Takes {
 struct Subcommand {
     std::string_view name;
     std::string_view description;
+    std::string_view example;  ///< arguments that work where `examples/` is
     Takes takes;
     Result<int> (*run)(Context&) = nullptr;
 };

@@ -18,7 +18,7 @@ std::string kernels_text(const EmittedProgram& program) {
     std::string text = "kernels for " + program.target + "\n";
     for (const EmittedKernel& kernel : program.kernels)
         text += "  " + padded(kernel.region, 20) + std::to_string(kernel.threads / kWarp) +
-                " warps, " + std::to_string(kernel.shared_bytes) + " bytes of shared memory" +
+                " warps, " + grouped(kernel.shared_bytes) + " bytes of shared memory" +
                 (kernel.target == program.target ? "" : ", for " + kernel.target) + "\n";
     return text;
 }
@@ -70,7 +70,7 @@ Result<int> run_cost(Context& context) {
     const Costed costed{loaded->plain, loaded->state, *cost, machine ? &*machine : nullptr};
     print_diagnostics(capacity_warnings(costed), context.sources);
     Json json = cost_json(costed);
-    std::string text = cost_table(costed);
+    std::string text = cost_table(costed, static_cast<std::size_t>(terminal_width()));
     if (const std::optional<EmittedProgram>& kernels = *emission) {
         json.update(to_json(*kernels));
         json["kernels"] = kernels_json(*kernels);

@@ -1,10 +1,14 @@
 #include "cli/cost_text.h"
 
+#include "cli/lines.h"
 #include "cli/numbers.h"
 #include "perfmodel/cost_table.h"
 
 namespace napkin::cli {
 namespace {
+
+constexpr const char* kAllocated =
+    "  A: what a block allocates, accumulators and all: M or a little more\n";
 
 std::string ratio_lines(const Costed& costed) {
     const Ratios ratios = ratios_of(costed);
@@ -20,8 +24,10 @@ std::string ratio_lines(const Costed& costed) {
 
 }  // namespace
 
-std::string cost_table(const Costed& costed) {
-    return print_table(costed.cost, costed.machine) + ratio_lines(costed);
+std::string cost_table(const Costed& costed, std::size_t columns) {
+    return fitted(
+        print_table(costed.cost, costed.machine, columns) + kAllocated + ratio_lines(costed),
+        columns);
 }
 
 }  // namespace napkin::cli

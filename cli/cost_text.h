@@ -34,7 +34,8 @@ struct Ratios {
 /// One warning for every region that needs more than a level of the machine has.
 [[nodiscard]] Diagnostics capacity_warnings(const Costed& costed);
 
-[[nodiscard]] std::string cost_table(const Costed& costed);
+/// In lines of so many columns.
+[[nodiscard]] std::string cost_table(const Costed& costed, std::size_t columns);
 [[nodiscard]] Json cost_json(const Costed& costed);
 /// `{low, high}` in microseconds.
 [[nodiscard]] Json time_json(const TimeEstimate& time);

@@ -149,9 +149,13 @@ LevelTraffic traffic_of(const Cost& cost) {
 
 Result<RunReport> execute(Context& context, const Loaded& loaded, const Tensors& given,
                           const ExecutionOptions& options) {
+    const auto tell = [&](std::size_t done, const std::string& what) {
+        if (options.progress != nullptr) options.progress->tell(done, 2, "done, " + what);
+    };
     const State& state = loaded.state;
     const Tensors inputs = tensors_in(state.diagram, loaded.plain, given);
     const std::string& device = options.device;
+    tell(0, "computing" + (options.scale < 1 ? " with smaller inputs" : std::string()));
     const Result<TileProgram> program = expand(state);
     if (!program) return program.error();
     Result<Cost> cost = cost_of(*program);
@@ -171,6 +175,7 @@ Result<RunReport> execute(Context& context, const Loaded& loaded, const Tensors&
                         : on_kernels(context, state, *program, inputs, options, std::move(start));
     if (!report) return report;
     if (report->executed) {
+        tell(1, "comparing with the reference");
         report->outputs = tensors_in(loaded.plain, state.diagram, report->outputs);
         report->validation =
             !options.compares

@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "cli/validation.h"
 #include "codegen/run/execute.h"
@@ -56,11 +57,12 @@ struct RunReport {
 };
 
 struct ExecutionOptions {
-    std::string device = "cpu";  ///< `cpu`, `emulator` or `cuda`
-    int repetitions = 0;         ///< timed ones, on a GPU
-    double scale = 1;            ///< of the inputs, where they are random
-    bool compares = true;        ///< the results with the reference
-    double check_seconds = 60;   ///< that comparing whole results may take; else some are sampled
+    std::string device = "cpu";    ///< `cpu`, `emulator` or `cuda`
+    int repetitions = 0;           ///< timed ones, on a GPU
+    double scale = 1;              ///< of the inputs, where they are random
+    bool compares = true;          ///< the results with the reference
+    double check_seconds = 60;     ///< that comparing whole results may take; else some are sampled
+    Progress* progress = nullptr;  ///< told of each stage, where there is one
 };
 /// Runs what was derived and judges it by the plain diagram that was given, whose inputs these are;
 /// the report's outputs are the plain diagram's too.

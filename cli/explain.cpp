@@ -86,7 +86,7 @@ bool wants_times(const Arguments& arguments) {
 }
 
 /// Why the tiles are what they are, where a machine or a sweep is asked for.
-Result<int> explain_tiles(Context& context, const Loaded& loaded, const Cost& cost, Json& json,
+Result<int> explain_tiles(Context& context, const Loaded& loaded, Cost cost, Json& json,
                           std::string& text) {
     const Arguments& arguments = context.arguments;
     const Result<Setup> setup = setup_of(context);
@@ -103,6 +103,8 @@ Result<int> explain_tiles(Context& context, const Loaded& loaded, const Cost& co
     } else {
         const Result<TileReasons> reasons = tile_reasons(loaded, *commands, *setup);
         if (!reasons) return reasons.error();
+        for (std::size_t i = 0; i < cost.regions.size(); ++i)
+            cost.regions[i].work = reasons->now.cost.regions[i].work;
         json["rates"] = balance_json(cost, setup->machine);
         json["tiles"] = to_json(*reasons, *setup);
         text += balance_text(cost, setup->machine) + text_of(*reasons, *setup);

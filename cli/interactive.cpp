@@ -12,6 +12,7 @@
 #include "cli/files.h"
 #include "cli/guard.h"
 #include "cli/line_reader.h"
+#include "cli/lines.h"
 #include "cli/picture.h"
 #include "cli/prompt_arguments.h"
 #include "cli/prompt_help.h"
@@ -72,7 +73,7 @@ private:
     std::optional<Command> parse(const std::string& line);
     void report(const State* before) { display_.report(before, bench_); }
     void refuse(const NotApplicable& refusal);
-    void say(const std::string& text) { print_data(text); }
+    void say(const std::string& text) { print_lines(text); }
     [[nodiscard]] std::string text() const {
         return derivation_text(bench_.current(), bench_.settings());
     }
@@ -103,8 +104,8 @@ const std::array<PromptCommand, Session::kCommands> Session::kTexts = {{
     {"why", "why [COMMAND]", "the law and the conditions of the last step, or of a command"},
     {"show", "show [steps|cost|tile|live [FILE]]", "the diagram, the steps, costs or the tile program, or a page that follows",
      "  `show image` and `show text` choose how pictures stand in a terminal that takes images\n"
-     "  `show live FILE.html` writes a page for a browser: it shows the picture and the figures after every command, and\n"
-     "  what is new in a halo, from a script beside it, FILE.js; `show live off` ends that\n"},
+     "  `show live FILE.html` writes a page for a browser: it shows the picture and the figures after every command, and "
+     "what is new in a halo, from a script beside it, FILE.js; `show live off` ends that\n"},
     {"load", "load FILE.drv", "the derivation of a file instead; `undo` goes back"},
     {"save", "save FILE.drv", "write the derivation"},
     {"draw", "draw FILE", "draw the diagram as it stands: svg, pdf, png, txt or tex"},
@@ -319,7 +320,8 @@ void Session::show(const std::string& rest) {
     } else if (rest == "cost") {
         const Result<Cost> cost = cost_of_state(state, &machine_);
         if (cost)
-            say(cost_table({bench_.plain(), state, *cost, &machine_}));
+            say(cost_table({bench_.plain(), state, *cost, &machine_},
+                           static_cast<std::size_t>(terminal_width())));
         else
             print_diagnostics(cost.error(), context_.sources);
     } else if (rest == "tile") {

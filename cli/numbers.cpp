@@ -7,13 +7,6 @@
 namespace napkin::cli {
 namespace {
 
-std::size_t width_of(const std::string& text) {
-    std::size_t width = 0;
-    for (const char byte : text)
-        if ((static_cast<unsigned char>(byte) & 0xC0U) != 0x80U) ++width;
-    return width;
-}
-
 std::string with_unit(double value, double base, const char* const* units, std::size_t count) {
     std::size_t unit = 0;
     // 999.5 would round to 1000 and belongs to the next unit.
@@ -29,12 +22,6 @@ std::string with_unit(double value, double base, const char* const* units, std::
 }
 
 }  // namespace
-
-std::string grouped(std::int64_t value) {
-    std::string digits = std::to_string(value < 0 ? -value : value);
-    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-    return value < 0 ? "-" + digits : digits;
-}
 
 std::string bytes_text(double bytes) {
     static constexpr std::array kUnits{"B", "kB", "MB", "GB", "TB", "PB"};
@@ -66,6 +53,13 @@ std::string change_text(double before, double after) {
     if (std::abs(after / before - 1) < kVisible) return "the same";
     return after < before ? "/ " + three_digits(before / after)
                           : "x " + three_digits(after / before);
+}
+
+std::size_t width_of(const std::string& text) {
+    std::size_t width = 0;
+    for (const char byte : text)
+        if ((static_cast<unsigned char>(byte) & 0xC0U) != 0x80U) ++width;
+    return width;
 }
 
 std::string padded(std::string text, std::size_t width) {

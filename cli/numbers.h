@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "perfmodel/grouped.h"
+
 namespace napkin::cli {
 
-/// `1,234,567`.
-[[nodiscard]] std::string grouped(std::int64_t value);
 /// `69.2 MB`, in powers of 1000; whole bytes below 1000.
 [[nodiscard]] std::string bytes_text(double bytes);
 /// `48 KiB`: for capacities, which come in powers of 1024.
@@ -19,6 +19,8 @@ namespace napkin::cli {
 [[nodiscard]] std::string three_digits(double value);
 /// `/ 12.5` where it became less, `x 3.1` where more, `the same` where neither.
 [[nodiscard]] std::string change_text(double before, double after);
+/// Columns of a text in UTF-8: its code points.
+[[nodiscard]] std::size_t width_of(const std::string& text);
 /// Text filled with blanks to a width, counted in code points.
 [[nodiscard]] std::string padded(std::string text, std::size_t width);
 [[nodiscard]] std::string padded_left(const std::string& text, std::size_t width);

@@ -80,7 +80,7 @@ std::vector<std::string> words_of_choice(const std::vector<std::string>& typed,
 }  // namespace
 
 std::string help_text(PromptCommands commands) {
-    constexpr std::size_t kWidth = 40;
+    constexpr std::size_t kWidth = 41;
     std::string text = "  steps\n";
     for (const Rule& rule : all_rules())
         if (rule.name != "set") text += "    " + std::string(rule.usage) + "\n";
@@ -116,6 +116,12 @@ std::string help_on(const std::string& word, PromptCommands commands) {
     for (const Term& term : kTerms)
         if (term.word == word) return "  " + word + ": " + std::string(term.meaning) + "\n";
     return unknown_text(word, commands);
+}
+
+bool is_told_of(std::string_view word) {
+    return find_rule(word) != nullptr ||
+           std::any_of(kTerms.begin(), kTerms.end(),
+                       [&](const Term& term) { return term.word == word; });
 }
 
 std::string unknown_text(const std::string& word, PromptCommands commands) {

@@ -24,6 +24,8 @@ using PromptCommands = std::span<const PromptCommand>;
 [[nodiscard]] std::string help_text(PromptCommands commands);
 /// A rule's usage, law, condition and an example, what a command does, or what a word means.
 [[nodiscard]] std::string help_on(const std::string& word, PromptCommands commands);
+/// Whether a word is a rule or one of those that are explained.
+[[nodiscard]] bool is_told_of(std::string_view word);
 /// That a word is no command, and which was probably meant.
 [[nodiscard]] std::string unknown_text(const std::string& word, PromptCommands commands);
 

@@ -58,7 +58,8 @@ Result<Tensors> given_inputs(const Arguments& arguments, const Diagram& diagram)
 
 Result<RunReport> run_inputs(Context& context, const Loaded& loaded) {
     const Arguments& arguments = context.arguments;
-    const ExecutionOptions options{.device = arguments.device};
+    Progress progress(Progress::Shown::EverySecond);
+    const ExecutionOptions options{.device = arguments.device, .progress = &progress};
     if (arguments.inputs.empty()) return execute_random(context, loaded, options);
     const Result<Tensors> inputs = given_inputs(arguments, loaded.plain);
     if (!inputs) return inputs.error();

@@ -10,6 +10,7 @@
 #include "cli/console.h"
 #include "cli/cost_text.h"
 #include "cli/files.h"
+#include "cli/lines.h"
 #include "cli/measure.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
@@ -150,7 +151,7 @@ Result<int> run_search(Context& context) {
                 " statements were looked at, and the whole\n";
     for (std::size_t i = 0; i < result->ranked.size(); ++i)
         text += line_of(i + 1, result->ranked[i]);
-    if (arguments.output != "-") print_data(text);
+    if (arguments.output != "-") print_lines(text);
     return kOk;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/json.h"
+#include "cli/lines.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
 
@@ -60,13 +61,15 @@ std::string for_target(const Suggestions& suggestions) {
 }  // namespace
 
 std::string text_of(const Suggestions& suggestions) {
+    constexpr std::size_t kMostPadded = 30;  // longer moves stand out, so that others fit
     std::size_t width = 0;
     for (const Suggestion& move : suggestions.legal)
         width = std::max(width, print(move.move).size());
     for (const Refusal& move : suggestions.refused)
         width = std::max(width, print(move.move).size());
+    width = std::min(width, kMostPadded);
     const auto field = [](const std::string& name, double before, double now) {
-        return padded(name + " " + change_text(before, now), 14);
+        return padded(name + " " + change_text(before, now), 15);
     };
     std::string text;
     for (const Suggestion& move : suggestions.legal) {
@@ -98,9 +101,11 @@ Result<int> run_suggest(Context& context) {
         suggest(loaded->state, *machine,
                 arguments.top > 0 ? static_cast<std::size_t>(arguments.top) : kMovesShown);
     if (!suggestions) return suggestions.error();
-    print_data(arguments.json ? text_of(json_of(*suggestions, *machine))
-                              : loaded->plain.name + " on " + machine->name +
-                                    for_target(*suggestions) + "\n" + text_of(*suggestions));
+    if (arguments.json)
+        print_data(text_of(json_of(*suggestions, *machine)));
+    else
+        print_lines(loaded->plain.name + " on " + machine->name + for_target(*suggestions) + "\n" +
+                    text_of(*suggestions));
     return kOk;
 }
 

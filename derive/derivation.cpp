@@ -177,15 +177,27 @@ Result<State> replay(const Diagram& diagram, std::span<const Command> commands) 
     return state;
 }
 
+namespace {
+
+std::string list_regions(const State& state) {
+    std::vector<std::string> names;
+    for (const Region& region : state.relabelling.regions)
+        names.push_back(region_name(state.diagram, region));
+    return rules::list_names(names);
+}
+
+}  // namespace
+
 std::variant<std::size_t, NotApplicable> find_region(const State& state, const std::string& name) {
     const std::vector<Region>& regions = state.relabelling.regions;
     if (name.empty()) {
         if (regions.size() == 1) return std::size_t{0};
-        std::vector<std::string> names;
-        for (const Region& region : regions) names.push_back(region_name(state.diagram, region));
-        return NotApplicable{"there are several regions: " + rules::list_names(names),
+        return NotApplicable{"there are several regions: " + list_regions(state),
                              "say which with `in REGION`"};
     }
+    const auto which = [&] {
+        return (regions.size() == 1 ? "the region is " : "the regions are ") + list_regions(state);
+    };
     const std::optional<ArrayId> array = find_array(state.diagram, name);
     if (!array) {
         std::vector<std::string> names;
@@ -193,13 +205,13 @@ std::variant<std::size_t, NotApplicable> find_region(const State& state, const s
             if (known.named) names.push_back(known.name);
         const std::optional<std::string> near = nearest(name, names);
         return NotApplicable{"there is no array `" + name + "`",
-                             near ? "did you mean `" + *near + "`?" : ""};
+                             (near ? "did you mean `" + *near + "`? " : "") + which()};
     }
     for (std::size_t r = 0; r < regions.size(); ++r)
         for (StatementId id : regions[r].statements)
             for (ArrayId target : state.diagram[id].targets)
                 if (target == *array) return r;
-    return NotApplicable{"`" + name + "` is an input: no region computes it", ""};
+    return NotApplicable{"`" + name + "` is an input: no region computes it", which()};
 }
 
 namespace rules {

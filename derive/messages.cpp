@@ -40,8 +40,8 @@ Diagnostic missing_size(Span after) {
 }
 
 Diagnostic bad_size(Span place, const std::string& text) {
-    return at(place, "E0604", "`" + text + "` is not a size",
-              "a whole number from 1 to 2^63 - 1 is expected here");
+    return at(place, "E0604", "`" + text + "` is not a size", "here",
+              "a size is a whole number from 1 to 2^63 - 1");
 }
 
 Diagnostic step_refused(Span place, const std::string& command, const std::string& reason,

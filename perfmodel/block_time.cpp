@@ -6,11 +6,12 @@
 #include <initializer_list>
 #include <vector>
 
+#include "perfmodel/pipelines.h"
+
 namespace napkin {
 namespace {
 
 constexpr double kOthers = 64;          ///< bytes of a thread for addresses and counters
-constexpr double kTurn = 128;           ///< bytes of shared memory in a clock
 constexpr double kUnit = 32;            ///< registers are given out so many bytes at a time
 constexpr double kHidden = 0.75;        ///< power of warp groups' number by which they hide more
 constexpr std::int64_t kTogether = 64;  ///< graded tiles of others that go with one of a group

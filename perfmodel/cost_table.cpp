@@ -3,8 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
+#include "perfmodel/grouped.h"
 #include "perfmodel/kernel_choice.h"
+#include "perfmodel/wrapped_formula.h"
 
 namespace napkin {
 
@@ -16,6 +20,13 @@ std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char letter) {
         return (static_cast<unsigned char>(letter) & 0xC0U) != 0x80U;
     }));
+}
+
+std::size_t widest_line(const std::string& text) {
+    std::size_t widest = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) widest = std::max(widest, width_of(line));
+    return widest;
 }
 
 /// Rows with their columns aligned on the left.
@@ -37,6 +48,13 @@ std::string aligned(const std::vector<Row>& rows) {
     return text;
 }
 
+std::vector<Row> transposed(const std::vector<Row>& rows) {
+    std::vector<Row> columns(rows.front().size());
+    for (const Row& row : rows)
+        for (std::size_t k = 0; k < columns.size(); ++k) columns[k].push_back(row[k]);
+    return columns;
+}
+
 std::string bytes_text(const Amount& amount) {
     return text_of(Bytes{static_cast<double>(amount.bytes())});
 }
@@ -47,7 +65,7 @@ std::string sizes_text(const char* verb, const char* tiles, const std::vector<Si
     for (const SizeInUse& use : uses)
         text += "  " + std::string(verb) + " " + use.axis + " by " + std::to_string(use.size) +
                 " at " + std::string(name_of(use.level)) + ": " + names(use.symbol) + ", " +
-                std::to_string(use.count) + " " + tiles + "\n";
+                grouped(use.count) + " " + tiles + "\n";
     return text;
 }
 
@@ -59,17 +77,18 @@ std::string short_name(Level level) {
     }
 }
 
-std::string columns_text(const RegionCost& cost) {
-    const std::vector<TableColumn> columns = table_columns(cost);
+std::string columns_text(const RegionCost& cost, std::size_t width) {
     Row titles = {""};
     Row memory = {"M l1"};
     Row transferred = {"H l1"};
-    for (const TableColumn& column : columns) {
+    for (const TableColumn& column : table_columns(cost)) {
         titles.push_back(column.title);
         memory.push_back(column.memory);
         transferred.push_back(column.transferred);
     }
-    return aligned({titles, memory, transferred});
+    const std::vector<Row> rows = {titles, memory, transferred};
+    const std::string wide = aligned(rows);
+    return widest_line(wide) <= width ? wide : aligned(transposed(rows));
 }
 
 /// The formula with 1 for `min(g_h, h)` where h is grouped by 1, as woven axes are from the start.
@@ -95,27 +114,34 @@ Formula without_unit_groups(const Formula& formula, const RegionCost& cost) {
     return result;
 }
 
-std::string levels_text(const RegionCost& cost) {
-    std::vector<Row> rows = {{"", "ideal", "values", "bytes", "exact"}};
+std::string levels_text(const RegionCost& cost, std::size_t width) {
+    constexpr std::size_t kBefore = 16;  // columns before an exact formula, at most
+    std::vector<Row> rows = {{"", "values", "bytes", "ideal"}};
+    std::vector<Row> exact = {{"exactly"}};
     for (const auto& [level, costs] : cost.levels)
         for (const auto& [name, amount] :
              {std::pair{"H ", &costs.transferred}, std::pair{"M ", &costs.memory},
-              std::pair{"A ", &costs.allocated}})
-            rows.push_back({name + short_name(level), ideal_text(*amount, cost),
-                            std::to_string(amount->values), bytes_text(*amount),
-                            print(without_unit_groups(amount->formula, cost), cost.names)});
-    return aligned(rows);
+              std::pair{"A ", &costs.allocated}}) {
+            std::string title = name + short_name(level);
+            rows.push_back(
+                {title, grouped(amount->values), bytes_text(*amount), ideal_text(*amount, cost)});
+            title.insert(0, "  ");
+            const std::string formula =
+                print(without_unit_groups(amount->formula, cost), cost.names);
+            for (const std::string& line : wrapped_formula(formula, width - kBefore))
+                exact.push_back({std::exchange(title, ""), line});
+        }
+    return aligned(rows) + aligned(exact);
 }
 
 std::string arithmetic_text(const RegionCost& cost) {
     std::string text = "  " + text_of(Operations{static_cast<double>(cost.arithmetic.operations)}) +
-                       " and " + std::to_string(cost.arithmetic.exponentials) +
-                       " exponentials in " + std::to_string(cost.blocks) +
-                       (cost.blocks == 1 ? " block" : " blocks");
+                       " and " + grouped(cost.arithmetic.exponentials) + " exponentials in " +
+                       grouped(cost.blocks) + (cost.blocks == 1 ? " block" : " blocks");
     if (cost.chunks_visited < cost.chunks || cost.data_decides)
         text += ", " + std::string(cost.data_decides ? "at most " : "") +
-                std::to_string(cost.chunks_visited) + " of " + std::to_string(cost.chunks) +
-                " chunks visited" + (cost.data_decides ? ", data decides" : "");
+                grouped(cost.chunks_visited) + " of " + grouped(cost.chunks) + " chunks visited" +
+                (cost.data_decides ? ", data decides" : "");
     return text + "\n";
 }
 
@@ -137,15 +163,16 @@ std::string filling_text(const RegionCost& cost, const TimeEstimate& time, const
     if (cost.blocks < processors)
         return fmt::format("{} of {} processors {} a block", cost.blocks, processors,
                            cost.blocks == 1 ? "has" : "have");
-    return fmt::format("{} {} of {} blocks", time.waves, time.waves == 1 ? "wave" : "waves",
-                       time.resident * processors);
+    return fmt::format("{} {} of {} blocks", grouped(time.waves),
+                       time.waves == 1 ? "wave" : "waves", grouped(time.resident * processors));
 }
 
 std::string time_text(const RegionCost& cost, const Machine& machine) {
     const TimeEstimate time = time_of(cost, machine);
     const std::string for_target = cost.work ? " for " + cost.work->target : "";
     std::string text = "  " + interval_text(time) + " on " + machine.name + for_target +
-                       ", bound by " + time.binds + "; " + filling_text(cost, time, machine) + "\n";
+                       ", bound by " + time.binds + "\n  " + filling_text(cost, time, machine) +
+                       "\n";
     std::vector<Row> rows;
     for (const TimeTerm& term : time.terms)
         rows.push_back({"  " + term.name,
@@ -185,23 +212,24 @@ std::vector<TableColumn> table_columns(const RegionCost& cost) {
     return columns;
 }
 
-std::string print_table(const Cost& cost, const Machine* machine) {
+std::string print_table(const Cost& cost, const Machine* machine, std::size_t columns) {
     std::string text;
     for (const RegionCost& region : cost.regions) {
         text += region.name + "\n" + sizes_text("group", "groups", region.groups, region.names) +
                 sizes_text("stream", "chunks", region.streams, region.names) +
-                columns_text(region) + levels_text(region) + arithmetic_text(region);
+                columns_text(region, columns) + levels_text(region, columns) +
+                arithmetic_text(region);
         if (machine != nullptr) text += time_text(region, *machine);
     }
     if (cost.regions.size() < 2) return text;
     text += "total\n";
     std::vector<Row> rows;
     for (const auto& [level, amount] : cost.transferred)
-        rows.push_back({"H " + short_name(level), ideal_text(amount, cost.regions.front()),
-                        std::to_string(amount.values), bytes_text(amount)});
+        rows.push_back({"H " + short_name(level), grouped(amount.values), bytes_text(amount),
+                        ideal_text(amount, cost.regions.front())});
     text += aligned(rows);
     text += "  " + text_of(Operations{static_cast<double>(cost.operations)}) + " and " +
-            std::to_string(cost.exponentials) + " exponentials\n";
+            grouped(cost.exponentials) + " exponentials\n";
     if (machine != nullptr)
         text += "  " + interval_text(time_of(cost, *machine)) + " on " + machine->name + "\n" +
                 energy_text(time_of(cost, *machine), *machine);

@@ -24,7 +24,9 @@ struct TableColumn {
 [[nodiscard]] std::string ideal_text(const Amount& amount, const RegionCost& cost);
 
 /// The whole table: for each region its columns with M and H, then symbolic and numeric totals, A,
-/// arithmetic and, for a machine, time and what binds; then the sum of all regions.
-[[nodiscard]] std::string print_table(const Cost& cost, const Machine* machine = nullptr);
+/// arithmetic and, for a machine, time and what binds; then the sum of all regions. Columns of a
+/// region are rows where they take more than so many columns of text.
+[[nodiscard]] std::string print_table(const Cost& cost, const Machine* machine = nullptr,
+                                      std::size_t columns = 80);
 
 }  // namespace napkin

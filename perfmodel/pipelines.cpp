@@ -69,12 +69,31 @@ void add_arithmetic(const RegionCost& cost, const Machine& machine, std::vector<
         add("arithmetic", rate->value, "processor.arithmetic", rest, rest_formula);
 }
 
+/// The share of the masked loop's chunks that blocks visit.
+double mean_share(const KernelWork& work) {
+    double visited = 0;
+    for (const Visits& visits : work.pattern) visited += visits.chunks;
+    double chunks = 0;
+    for (const LoopWork& loop : work.loops)
+        if (loop.is_masked && chunks == 0) chunks = loop.chunks;
+    return chunks > 0 ? visited / static_cast<double>(work.pattern.size()) / chunks : 1;
+}
+
 }  // namespace
 
 std::vector<Pipeline> pipelines_of(const RegionCost& cost, const Machine& machine) {
     std::vector<Pipeline> all;
     add_transfers(cost, machine, all);
     add_arithmetic(cost, machine, all);
+    return all;
+}
+
+UnitWork all_of(const KernelWork& work) {
+    UnitWork all = static_cast<double>(work.blocks) * work.edges;
+    const double share = work.pattern.empty() || work.data_decides ? 1 : mean_share(work);
+    for (const LoopWork& loop : work.loops)
+        all += (loop.is_masked ? share : 1) * loop.chunks * static_cast<double>(work.blocks) *
+               loop.chunk;
     return all;
 }
 

@@ -23,4 +23,8 @@ struct Pipeline {
 /// Of a cost with formulas; those without work are left out.
 [[nodiscard]] std::vector<Pipeline> pipelines_of(const RegionCost& cost, const Machine& machine);
 
+/// What the units of all blocks of a kernel do.
+[[nodiscard]] UnitWork all_of(const KernelWork& work);
+inline constexpr double kTurn = 128;  ///< bytes of shared memory in a clock
+
 }  // namespace napkin

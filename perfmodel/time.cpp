@@ -8,6 +8,7 @@
 
 #include "perfmodel/block_time.h"
 #include "perfmodel/kernel_work.h"
+#include "perfmodel/pipelines.h"
 
 namespace napkin {
 
@@ -37,16 +38,6 @@ void add_term(std::string name, Quantity<Unit> amount, Quantity<PerSecond<Unit>>
                           text_of(amount) + " at " + text_of(Quantity<Unit>{rate.value}) + "/s"});
 }
 
-/// The share of the masked loop's chunks that blocks visit.
-double mean_share(const KernelWork& work) {
-    double visited = 0;
-    for (const Visits& visits : work.pattern) visited += visits.chunks;
-    double chunks = 0;
-    for (const LoopWork& loop : work.loops)
-        if (loop.is_masked && chunks == 0) chunks = loop.chunks;
-    return chunks > 0 ? visited / static_cast<double>(work.pattern.size()) / chunks : 1;
-}
-
 /// The pipelines of the processors, the work spread evenly.
 void add_pipelines(const UnitWork& all, const Busy& busy, const Machine& machine,
                    TimeEstimate& time) {
@@ -65,16 +56,6 @@ void add_pipelines(const UnitWork& all, const Busy& busy, const Machine& machine
         products += count;
     }
     add(name, busy.tensor, text_of(Operations{products}));
-}
-
-/// What the units of all blocks do.
-UnitWork all_of(const KernelWork& work) {
-    UnitWork all = static_cast<double>(work.blocks) * work.edges;
-    const double share = work.pattern.empty() || work.data_decides ? 1 : mean_share(work);
-    for (const LoopWork& loop : work.loops)
-        all += (loop.is_masked ? share : 1) * loop.chunks * static_cast<double>(work.blocks) *
-               loop.chunk;
-    return all;
 }
 
 /// Every pipeline by itself.

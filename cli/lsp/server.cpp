@@ -140,8 +140,7 @@ Json diagnostic_json(const Diagnostic& diagnostic, const Study& study, const Tex
     constexpr int kWarning = 2;
     const bool here = diagnostic.has_place && diagnostic.primary.span.file == study.file;
     const Range range = here ? text.range(diagnostic.primary.span) : Range{};
-    std::string message = diagnostic.message;
-    if (!diagnostic.primary.text.empty()) message += ": " + diagnostic.primary.text;
+    std::string message = diagnostic.message;  // the editor marks the place, without the remark
     if (!diagnostic.help.empty()) message += "\n" + diagnostic.help;
     Json json{{"range", to_json(range)},
               {"severity", diagnostic.severity == Severity::Error ? kError : kWarning},

@@ -1,9 +1,9 @@
 #include "cli/usage/help.h"
 
-#include <sstream>
 #include <utility>
 
 #include "cli/commands.h"
+#include "cli/lines.h"
 #include "diagrams/nearest.h"
 
 namespace napkin::cli {
@@ -18,24 +18,11 @@ constexpr std::pair<std::string_view, std::string_view> kOtherNames[] = {
 
 }  // namespace
 
-std::string broken(const std::string& text, std::size_t columns) {
-    std::string lines;
-    std::size_t length = 0;
-    std::istringstream words(text);
-    for (std::string word; words >> word;) {
-        const bool fits = length + 1 + word.size() <= columns;
-        if (length > 0) lines += fits ? ' ' : '\n';
-        length = length > 0 && fits ? length + 1 + word.size() : word.size();
-        lines += word;
-    }
-    return lines;
-}
-
 void break_lines(CLI::App& app) {
     for (CLI::Option* option : app.get_options())
-        option->description(broken(option->get_description(), kHelpColumns - kIndent));
+        option->description(broken(option->get_description(), kColumns - kIndent));
     for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
-        sub->description(broken(sub->get_description(), kHelpColumns - kIndent));
+        sub->description(broken(sub->get_description(), kColumns - kIndent));
         break_lines(*sub);
     }
 }

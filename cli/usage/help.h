@@ -9,10 +9,6 @@
 
 namespace napkin::cli {
 
-constexpr std::size_t kHelpColumns = 80;
-
-/// A text with breaks between words, so that no line is longer.
-[[nodiscard]] std::string broken(const std::string& text, std::size_t columns = kHelpColumns);
 /// Breaks what is shown beside the names of options and subcommands.
 void break_lines(CLI::App& app);
 

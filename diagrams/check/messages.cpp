@@ -137,13 +137,15 @@ Diagnostic sizes_differ(Span place, std::string_view array, std::string_view ind
 }
 
 Diagnostic size_below_one(Span place, std::string_view axis, std::string_view size) {
-    return make_error("E0304", place, join({"axis ", quoted(axis), " has size ", size}),
-                      "must be at least 1");
+    return make_error("E0304", place,
+                      join({"axis ", quoted(axis), " has size ", size, ", and the least is 1"}),
+                      "this size");
 }
 
 Diagnostic size_not_whole(Span place, std::string_view axis, std::string_view size) {
-    return make_error("E0305", place, join({"axis ", quoted(axis), " has size ", size}),
-                      "must be a whole number", "`//` divides and rounds down");
+    return make_error("E0305", place,
+                      join({"axis ", quoted(axis), " has size ", size, ", which is not whole"}),
+                      "this size", "`//` divides and rounds down");
 }
 
 Diagnostic cyclic_size(Span place, std::string_view axis) {

@@ -189,6 +189,7 @@ def derivations(folder):
     editor.change(uri, wrong)
     (found,) = editor.settled(uri)
     check(found["range"]["start"]["line"] == place(wrong, "group d")[0] and "d2" in found["message"], found)
+    check(found["message"].split("\n")[0].endswith("so it must stay whole"), found)
     check("AXIS by SIZE" in editor.hover(uri, *place(wrong, "group d")), "a step that does not apply has its usage")
     editor.change(uri, text + "gr")
     check({"group", "stream"} <= editor.labels(uri, text.count("\n"), 2), "rules")

@@ -166,4 +166,16 @@ TEST_CASE("a terminal without escape sequences is not asked") {
     CHECK_EQ(terminal.ended(), 0);
 }
 
+TEST_CASE("a run that takes long says how far it is") {
+    Terminal terminal(NAPKIN_SOURCE_DIR "/examples/gated_scan.ncd");
+    REQUIRE(terminal.prompts());
+    terminal.type("run\n");
+    CHECK(terminal.shows("0 of 2 done, computing, "));
+    terminal.type("\x03");
+    CHECK(terminal.shows("interrupted"));
+    REQUIRE(terminal.prompts());
+    terminal.type("quit\n");
+    CHECK_EQ(terminal.ended(), 0);
+}
+
 }  // namespace napkin::test

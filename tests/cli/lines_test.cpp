@@ -1,0 +1,109 @@
+// What people read fits their terminal, 80 columns where there is none, and help ends in examples
+// that work.
+#include "cli/lines.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <map>
+#include <sstream>
+#include <string>
+
+#include "cli/commands.h"
+#include "cli/numbers.h"
+#include "perfmodel/wrapped_formula.h"
+#include "tests/cli/transcript.h"
+
+namespace napkin::test {
+namespace {
+
+/// Lines of a text that are wider than 80 columns.
+std::string too_wide(const std::string& text) {
+    std::string wide;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (cli::width_of(line) > cli::kColumns) wide += line + "\n";
+    return wide;
+}
+
+/// A folder that has the examples and what they name, and in which files may be written.
+std::string reader_folder() {
+    const std::string folder = scratch() + "/help";
+    std::filesystem::create_directories(folder);
+    for (const std::string name : {"examples", "bench"})
+        std::filesystem::create_directory_symlink(NAPKIN_SOURCE_DIR "/" + name,
+                                                  folder + "/" + name);
+    return folder;
+}
+
+}  // namespace
+
+TEST_CASE("lines that are too long go on below a column of theirs") {
+    struct Case {
+        const char* line;
+        const char* fitted;
+    };
+    const Case cases[] = {
+        {"  short   enough", "  short   enough\n"},
+        {"  a sentence of more words than fit the forty columns of this terminal",
+         "  a sentence of more words than fit\n    the forty columns of this terminal\n"},
+        {"  name   what it does, in more words than fit beside it",
+         "  name   what it does, in more words\n         than fit beside it\n"},
+        {"  1  10 us to 12 us    H 4.43 GB   fuse all; group q by 128",
+         "  1  10 us to 12 us    H 4.43 GB\n     fuse all; group q by 128\n"},
+        {"  g_q·d ≤ 2s_x·d and no more than this", "  g_q·d ≤ 2s_x·d and no more than this\n"},
+    };
+    for (const Case& c : cases) CHECK_EQ(cli::fitted(c.line, 40), c.fitted);
+}
+
+TEST_CASE("formulas are broken at their outermost operators") {
+    using Lines = std::vector<std::string>;
+    CHECK_EQ(wrapped_formula("a*b + c", 10), Lines{"a*b + c"});
+    CHECK_EQ(wrapped_formula("max(a*min(g_q, q) + b, c)", 24),
+             Lines{"max(a*min(g_q, q) + b,", "c)"});
+    CHECK_EQ(wrapped_formula("max(a + b, c + d)", 13), Lines{"max(a + b,", "c + d)"});
+    CHECK_EQ(wrapped_formula("a*min(g_q, q) + b*min(g_q, q)", 20),
+             Lines{"a*min(g_q, q)", "+ b*min(g_q, q)"});
+    CHECK_EQ(wrapped_formula("abc*def*ghi", 8), Lines{"abc*def", "*ghi"});
+}
+
+TEST_CASE("costs, moves and derivations fit 80 columns") {
+    int derivations = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(NAPKIN_EXAMPLES_DIR)) {
+        const std::filesystem::path diagram = entry.path();
+        if (diagram.extension() != ".ncd") continue;
+        std::filesystem::path derivation = diagram;
+        derivation.replace_extension(".drv");
+        if (!std::filesystem::exists(derivation)) continue;
+        const std::string files = diagram.string() + " --drv " + derivation.string();
+        INFO(files);
+        CHECK_EQ(too_wide(run_command({"napkin cost 2> /dev/null --machine H200 " + files, ""})),
+                 "");
+        ++derivations;
+    }
+    CHECK_GT(derivations, 15);
+    for (const char* command : {"search examples/matmul.ncd", "suggest examples/attention.ncd"})
+        CHECK_EQ(too_wide(run_command({"napkin " + std::string(command) + " --machine H200", ""})),
+                 "");
+}
+
+TEST_CASE("help of every command fits 80 columns and ends in an example that works") {
+    const std::string folder = reader_folder();
+    // Nobody answers the questions, and no editor says goodbye.
+    std::map<std::string_view, std::string> otherwise = {{"quiz", "[exit 3]\n"},
+                                                         {"lsp", "[exit 1]\n"}};
+    for (const std::string_view measures : {"bench", "calibrate", "doctor"})
+        otherwise[measures] = "[exit 4]\n";  // where a GPU is not there
+    for (const cli::Subcommand& command : cli::all_subcommands()) {
+        const std::string line = "napkin " + std::string(command.example);
+        const std::string help = run_command({"napkin help " + std::string(command.name), ""});
+        INFO(line);
+        CHECK_EQ(too_wide(help), "");
+        CHECK(help.ends_with("Example:\n" + line + "\n"));
+        CHECK(command.example.starts_with(command.name));
+        const std::string said = run_command({line + " > /dev/null 2>&1", ""}, folder);
+        CHECK((said.empty() || said == otherwise[command.name]));
+    }
+}
+
+}  // namespace napkin::test
