@@ -268,7 +268,7 @@ void widen_panels(const RegionProgram& region, const Limits& limits, Plan& plan)
     constexpr std::int64_t kNarrow = 32;
     for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
         const Load* load = std::get_if<Load>(&statement.node);
-        if (load == nullptr) return;
+        if (load == nullptr || is_tiled(plan.tile_axes, *load)) return;
         Tile& tile = plan.tiles.at(load->target);
         if (tile.home != Home::Matrix) return;
         const Array& array = region.arrays[region.variables[load->target.index()].array.index()];

@@ -121,4 +121,46 @@ TEST_CASE("sm_90a: what is read past the end comes in bulk where nothing depends
     }
 }
 
+TEST_CASE("sm_90a: rows that are all there is of their axis fill panels of 64 bytes") {
+    struct Row {
+        std::int64_t columns;
+        std::int64_t in_panels;
+    };
+    std::vector<std::tuple<std::int64_t, State, EmittedProgram>> all;
+    for (const Row& row : {Row{16, 16}, Row{32, 32}, Row{48, 64}, Row{80, 96}, Row{112, 128}}) {
+        INFO(row.columns);
+        State state = test::state_of(
+            {"attention",
+             fmt::format("diagram attention {{ axis q = 70, x = 200, d = {}\n input Q[q, d], K[x, "
+                         "d], V[x, d] : bf16\n S[q, x] = sum(d) Q[q, d] * K[x, d] * 0.1\n P[q, "
+                         "x] = softmax[x](S[q, x])\n output O[q, d] : bf16 = sum(x) P[q, x] * "
+                         "V[x, d] }}",
+                         row.columns),
+             {},
+             "fuse all\ngroup q by 64\nstream x by 64"});
+        Result<EmittedProgram> program = emit(state, test::program_of(state), {.target = "sm_90a"});
+        REQUIRE(program);
+        const std::string& source = program->kernels.front().source;
+        CHECK_NE(source.find(fmt::format("shared_panels<bf16, 64, {}>", row.in_panels)),
+                 std::string::npos);
+        all.emplace_back(row.columns, std::move(state), std::move(program).value());
+    }
+    for (const auto& [columns, state, program] : all) {
+        INFO(columns);
+        CHECK_EQ(test::wrong_with(state, program, 1), "");
+    }
+    // Of a part of an axis more would come, which nothing needs.
+    const State state = test::state_of(
+        {"product",
+         "diagram product { axis m = 64, n = 64, k = 160\n input A[m, k], B[n, k] : bf16\n "
+         "output C[m, n] : f32 = sum(k) A[m, k] * B[n, k] }",
+         {},
+         "group m by 64\ngroup n by 64\nstream k by 80"});
+    const Result<EmittedProgram> program =
+        emit(state, test::program_of(state), {.target = "sm_90a"});
+    REQUIRE(program);
+    CHECK_NE(program->kernels.front().source.find("shared_panels<bf16, 64, 80>"),
+             std::string::npos);
+}
+
 }  // namespace napkin

@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(kThreads + 128, 1) mla_decoding_O_s
             float acc = minus_infinity();
 #pragma unroll
             for (int j = 0; j < 8; ++j) {
-                acc = fmaxf(acc, S(i, j) * scale);
+                acc = maximum(acc, S(i, j) * scale);
             }
             acc = row_maximum<Rows>(acc);
             const float part = acc;
@@ -203,8 +203,8 @@ extern "C" __global__ void __launch_bounds__(kThreads + 128, 1) mla_decoding_O_s
         for (int i = 0; i < Rows::rows; ++i) {
             const int iq = warp_q + Rows::row(i);
             float all = P_max_part_max_new_parts_tile[iq];
-            all = fmaxf(all, P_max_part_max_new_parts_tile[64 + iq]);
-            P_max_part_max_new[i] = fmaxf(P_max_part_max[i], all);
+            all = maximum(all, P_max_part_max_new_parts_tile[64 + iq]);
+            P_max_part_max_new[i] = maximum(P_max_part_max[i], all);
         }
 
         // P_sum_part_weight[x_part, b, q, x_in] = exp(S[x_part, b, q, x_in] * scale -
