@@ -1,6 +1,7 @@
 // A mask as FlexAttention's `mask_mod`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -14,14 +15,20 @@ namespace {
 
 /// The name in Python of an axis or an array: none of the language's words, nor of what the text
 /// uses itself.
-std::string python_name(const std::string& name) {
+std::string python_name(const Diagram& diagram, std::string name) {
     static const std::set<std::string> kTaken = {
         "False",   "None",   "True",     "abs",      "and",   "as",  "assert",   "async", "await",
         "batch",   "break",  "class",    "continue", "def",   "del", "elif",     "else",  "except",
         "finally", "for",    "from",     "global",   "head",  "if",  "import",   "in",    "is",
         "kv_idx",  "lambda", "mask_mod", "math",     "max",   "min", "nonlocal", "not",   "or",
         "pass",    "q_idx",  "raise",    "return",   "torch", "try", "while",    "with",  "yield"};
-    return kTaken.contains(name) ? name + "_" : name;
+    const auto has_name = [&](const auto& each) { return each.name == name; };
+    const bool is_taken = kTaken.contains(name);
+    while (is_taken && (kTaken.contains(name) ||
+                        std::any_of(diagram.axes.begin(), diagram.axes.end(), has_name) ||
+                        std::any_of(diagram.arrays.begin(), diagram.arrays.end(), has_name)))
+        name += "_";
+    return name;
 }
 
 /// What PyTorch calls a function of one tensor, and Python's `math` of one number.
@@ -62,7 +69,9 @@ public:
         return std::visit(
             overloaded{
                 [](const Number& number) { return number_text(number); },
-                [&](const AxisIndex& index) { return python_name(diagram_[index.axis].name); },
+                [&](const AxisIndex& index) {
+                    return python_name(diagram_, diagram_[index.axis].name);
+                },
                 [&](const SizeOf& item) { return std::to_string(diagram_[item.axis].extent); },
                 [&](const Read& element) { return read(element); },
                 [&](const Apply& call) { return call_text(call); },
@@ -88,7 +97,8 @@ private:
         std::string index;
         for (const Expression& each : element.index)
             index += (index.empty() ? "" : ", ") + text(each);
-        return python_name(diagram_[element.array].name) + (index.empty() ? "" : "[" + index + "]");
+        return python_name(diagram_, diagram_[element.array].name) +
+               (index.empty() ? "" : "[" + index + "]");
     }
     [[nodiscard]] std::string call_text(const Apply& call) const {
         const std::string first = text(call.arguments[0]);
@@ -140,7 +150,7 @@ std::string parts_of(const Diagram& diagram, const std::vector<AxisId>& axes,
         std::string value = index;
         if (inner > 1) value += " // " + std::to_string(inner);
         if (std::next(axis) != axes.rend()) value += " % " + std::to_string(diagram[*axis].extent);
-        text = "    " + python_name(diagram[*axis].name) + " = " + value + "\n" + text;
+        text = "    " + python_name(diagram, diagram[*axis].name) + " = " + value + "\n" + text;
         inner *= diagram[*axis].extent;
     }
     return text;
@@ -167,7 +177,7 @@ std::string mask_mod_text(const State& state, const MaskReport& report) {
     std::vector<AxisId> heads;
     for (const AxisId axis : woven) {
         if (all_woven > 1 && diagram[axis].name == first_woven)
-            text += "    " + python_name(first_woven) + " = batch\n";
+            text += "    " + python_name(diagram, first_woven) + " = batch\n";
         else
             heads.push_back(axis);
     }

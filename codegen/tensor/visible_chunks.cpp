@@ -1,6 +1,7 @@
 // Which chunks of a loop are visited: those of a progression that is known in closed form, those
 // that a function finds, or those that the block's warps mark, where data decides.
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "codegen/fold_constants.h"
@@ -181,6 +182,12 @@ std::optional<IntervalCode> TensorLowering::element_ends(const Read& read, Body&
     std::int64_t most = 1;
     bool is_axis = true;  // one, and all else is fixed
     for (const Expression& index : read.index) {
+        // At other sizes than these it may be out of the array where another condition hides it.
+        const std::set<AxisId> used = axes_used(index);
+        if (!std::holds_alternative<AxisIndex>(index.node) &&
+            std::any_of(used.begin(), used.end(),
+                        [&](AxisId axis) { return run_time_[axis.index()]; }))
+            return std::nullopt;
         const std::optional<IntervalCode> own = intervals.bounds(index);
         const std::optional<std::int64_t> spread = spread_of(index);
         if (!own || !spread) return std::nullopt;

@@ -16,7 +16,8 @@ namespace {
 
 /// Whether it is an index of an array wherever its axes stand, whatever the condition beside it.
 bool is_inside(const Diagram& diagram, const Expression& index, AxisId along) {
-    if (std::holds_alternative<AxisIndex>(index.node)) return true;
+    if (const AxisIndex* axis = std::get_if<AxisIndex>(&index.node))
+        return diagram[axis->axis].extent <= diagram[along].extent;
     const std::set<AxisId> used = axes_used(index);
     if (diagram[along].dynamic || !arrays_read(index).empty() ||
         std::any_of(used.begin(), used.end(), [&](AxisId axis) { return diagram[axis].dynamic; }))

@@ -48,6 +48,7 @@ CASES = [
     (ONE, "tanh(q - x) < 0.5 or rsqrt(x + 1) > 0.9", lambda q, x: math.tanh(q - x) < 0.5 or 1 / math.sqrt(x + 1) > 0.9),
     ({"q": 9, "lambda": 9}, "lambda <= q", lambda q, x: x <= q),
     ({"head": 6, "batch": 6}, "batch <= head", lambda q, x: x <= q),
+    ({"head": 6, "head_": 6}, "head_ <= head", lambda q, x: x <= q),
 ]
 # Of two axes: i and j of queries, u and v of keys.
 TWO = [

@@ -58,7 +58,7 @@ struct Case {
                 if (name == "document") tensor.values[at] = static_cast<double>(x / 30);
                 if (name == "first") tensor.values[at] = static_cast<double>(x / 30 * 30);
                 if (name == "length") tensor.values[at] = 70;
-                if (name == "blocks" || name == "shown" || name == "keys")
+                if (name == "blocks" || name == "shown" || name == "keys" || name == "few")
                     tensor.values[at] = at * 5 % 7 < 3 ? 1 : 0;
             }
         }
@@ -219,7 +219,8 @@ const char* const kMasks[] = {
 };
 
 const char* const kBlocks =
-    "axis i = 2, j = 7, k = 10\n input blocks[i, j], keys[k] : i32\n input shown[i, j] : bool";
+    "axis i = 2, j = 7, k = 10, l = 70\n input blocks[i, j], keys[k], few[l] : i32\n input "
+    "shown[i, j] : bool";
 
 const char* const kDocuments = "input document[x], first[q], length[b] : i32";
 
@@ -304,9 +305,18 @@ TEST_CASE("visible chunks: where data decides, what no pair is visible in is lef
                                   "blocks[q // 64, x // 16] > 0 and x <= q",
                                   "not shown[q // 50, (x + 3) // 16]",
                                   "keys[x // 10] != 0",
-                                  "blocks[0, x // 16] == 1"};
+                                  "blocks[0, x // 16] == 1",
+                                  "x < 70 and few[x] == 1"};
     for (const char* mask : kLists) cases.push_back({mask, 100, 100, 64, 16, kBlocks});
     for (const Made& made : made_of(cases)) check(made);
+}
+
+TEST_CASE("visible chunks: a list that ends before the keys is read under its guard alone") {
+    for (const Made& made : made_of({{"x < 70 and few[x] == 1", 100, 100, 64, 16, kBlocks}})) {
+        INFO(made.program.kernels.front().target);
+        CHECK_EQ(made.program.kernels.front().source.find("mark_chunks"), std::string::npos);
+        CHECK_EQ(test::wrong_with(made.state, made.program, 1), "");
+    }
 }
 
 }  // namespace napkin
