@@ -1,9 +1,11 @@
 #include "perfmodel/block_pattern.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "diagrams/contains.h"
 #include "diagrams/index/mask.h"
+#include "diagrams/recent.h"
 #include "schedule/statements.h"
 
 namespace napkin {
@@ -15,6 +17,13 @@ const Loop* loop_within(const std::vector<TileStatement>& body) {
     return nullptr;
 }
 
+/// All that a pattern follows from: extents, parts along axes, and masks, each loop's or none.
+struct Question {
+    std::vector<std::int64_t> numbers;
+    std::vector<std::vector<Expression>> masks;
+    bool operator==(const Question&) const = default;
+};
+
 /// Counts the chunks of loops that stand in each other, block by block.
 class PatternMaker {
 public:
@@ -24,12 +33,23 @@ public:
             loops_.push_back(loop);
             for (const Expression& condition : loop->visible)
                 if (!contains(all, condition)) all.push_back(condition);
-            masks_.emplace_back(region.axes, all);
+            question_.masks.push_back(all);
         }
         find_groups(region.body, all);
+        for (const Axis& axis : region.axes) question_.numbers.push_back(axis.extent);
+        const auto add_part = [&](const auto& part) {
+            question_.numbers.push_back(part.axis.value);
+            question_.numbers.push_back(part.size);
+        };
+        for (const Loop* loop : loops_) add_part(*loop);
+        for (const Parallel* group : groups_) add_part(*group);
     }
 
+    [[nodiscard]] const Question& question() const { return question_; }
+
     std::vector<Visits> run() {
+        for (const std::vector<Expression>& all : question_.masks)
+            masks_.emplace_back(region_.axes, all);
         visit_groups(0);
         std::stable_sort(pattern_.begin(), pattern_.end(),
                          [](const Visits& a, const Visits& b) { return a.chunks > b.chunks; });
@@ -76,6 +96,7 @@ private:
     }
 
     const RegionProgram& region_;
+    Question question_;
     std::vector<const Loop*> loops_;
     std::vector<index::Mask> masks_;  ///< what a chunk of each loop has to meet
     std::vector<const Parallel*> groups_;
@@ -86,9 +107,14 @@ private:
 }  // namespace
 
 std::vector<Visits> pattern_of(const RegionProgram& region) {
-    for (const Loop* loop : schedule::loops_of(region))
-        if (!loop->visible.empty() && loop->level == Level::Block)
-            return PatternMaker(region, *loop).run();
+    constexpr std::size_t kMost = 64;
+    thread_local Recent<Question, std::vector<Visits>> kept(kMost);
+    for (const Loop* loop : schedule::loops_of(region)) {
+        if (loop->visible.empty() || loop->level != Level::Block) continue;
+        PatternMaker maker(region, *loop);
+        if (const std::vector<Visits>* pattern = kept.find(maker.question())) return *pattern;
+        return kept.keep(maker.question(), maker.run());
+    }
     return {};
 }
 

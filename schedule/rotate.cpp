@@ -109,7 +109,7 @@ public:
         const bool is_open = std::none_of(steps_.begin(), steps_.end(), [](const auto& step) {
             return step.least_lead > 0 || step.place;
         });
-        programs_.set_leads(leads_);
+        set_leads();
         if (is_open) try_order(true);
         std::int64_t most = 0;
         for (const RotationStep& step : steps_) most = std::max(most, step.most_lead);
@@ -119,6 +119,8 @@ public:
     }
 
 private:
+    static constexpr double kSame = 1e-3;  // of intervals that count as equal
+
     void find_bound() {
         for (const Unit unit : kUnits) {
             double clocks = 0;
@@ -142,7 +144,8 @@ private:
             const auto [least, most] = std::minmax_element(leads_.begin(), leads_.end());
             if (steps_.empty() || *least != 0 || *most != span || !leads_possible()) return;
             order_.clear();
-            programs_.set_leads(leads_);
+            set_leads();
+            if (!may_win(0)) return;
             std::vector<bool> taken(steps_.size(), false);
             choose_order(taken);
             return;
@@ -150,6 +153,27 @@ private:
         const std::int64_t most = std::min(span, steps_[step].most_lead);
         for (leads_[step] = steps_[step].least_lead; leads_[step] <= most; ++leads_[step])
             choose_leads(step + 1, span);
+    }
+
+    /// What all orders with these leads have in common.
+    void set_leads() {
+        programs_.set_leads(leads_);
+        lead_ = std::accumulate(leads_.begin(), leads_.end(), std::int64_t{0});
+        bytes_ = memory();
+        floor_ = programs_.floor_of(limits_.sharing);
+        Sharing alone = limits_.sharing;
+        alone.agents = 1;
+        alone_floor_ = programs_.floor_of(alone);
+    }
+
+    /// Whether an order with these leads that holds so many registers may be better than the best
+    /// so far, by what none of them goes below: few have to be simulated once one does not wait.
+    [[nodiscard]] bool may_win(std::int64_t held) const {
+        if (!found_) return true;
+        if (floor_ > best_.interval * (1 + kSame)) return false;
+        return floor_ < best_.interval * (1 - kSame) || alone_floor_ < best_alone_ * (1 - kSame) ||
+               std::tuple(bytes_, lead_, false, held) <
+                   std::tuple(best_bytes_, best_lead_, best_.turns, best_.registers);
     }
 
     /// How many turns after `from` its dependent runs at the earliest allowed; below 0 never.
@@ -247,41 +271,48 @@ private:
         return bytes;
     }
 
+    /// Whether it wins over the best, as fast as that, by what an agent takes alone or what it
+    /// holds: of those that share the units as well, `alone` tells how much of its own work
+    /// overlaps.
+    [[nodiscard]] bool wins_tie(double alone, bool turns, std::int64_t held) const {
+        return alone < best_alone_ * (1 - kSame) ||
+               (alone <= best_alone_ * (1 + kSame) &&
+                std::tuple(bytes_, lead_, turns, held) <
+                    std::tuple(best_bytes_, best_lead_, best_.turns, best_.registers));
+    }
+
     void try_order(bool given) {
         const std::int64_t held = registers();
         if (!given && held > std::max(limits_.registers, least_registers_)) return;
+        if (!may_win(held)) {
+            ++trials_;
+            return;
+        }
         const std::vector<Step>& steps = programs_.of(order_);
+        Sharing single = limits_.sharing;
+        single.agents = 1;
+        single.turns = false;
+        std::optional<double> alone;
         for (const bool turns : {false, true}) {
             if (turns && (limits_.sharing.agents < 2 || !limits_.sharing.turns)) continue;
+            ++trials_;
+            // One agent is simulated first where only its time can still decide.
+            const bool may_be_faster = !found_ || floor_ < best_.interval * (1 - kSame);
+            if (!may_be_faster && !alone) alone = simulate(steps, single);
+            if (alone && !may_be_faster && !wins_tie(*alone, turns, held)) continue;
             Sharing sharing = limits_.sharing;
             sharing.turns = turns;
-            ++trials_;
-            const std::optional<double> interval = simulate(steps, sharing);
+            const std::optional<double> interval =
+                alone && sharing.agents == 1 ? alone : simulate(steps, sharing);
             if (!interval) continue;
-            const std::int64_t lead =
-                std::accumulate(leads_.begin(), leads_.end(), std::int64_t{0});
-            const std::int64_t bytes = memory();
-            constexpr double kSame = 1e-3;
             const bool faster = !found_ || *interval < best_.interval * (1 - kSame);
-            const bool as_fast = found_ && *interval <= best_.interval * (1 + kSame);
-            if (!faster && !as_fast) continue;
-            // Of those that share the units as well, what an agent would take alone tells how much
-            // of its own work overlaps.
-            double alone = *interval;
-            if (limits_.sharing.agents > 1) {
-                sharing.agents = 1;
-                alone = simulate(steps, sharing).value_or(*interval);
-            }
-            const bool sooner = alone < alone_ * (1 - kSame);
-            const bool as_soon = alone <= alone_ * (1 + kSame);
-            if (!faster && !sooner &&
-                !(as_soon && std::tuple(bytes, lead, turns, held) <
-                                 std::tuple(bytes_, lead_, best_.turns, best_.registers)))
-                continue;
+            if (!faster && *interval > best_.interval * (1 + kSame)) continue;
+            if (!alone) alone = sharing.agents == 1 ? interval : simulate(steps, single);
+            if (!alone || (!faster && !wins_tie(*alone, turns, held))) continue;
             found_ = true;
-            alone_ = alone;
-            lead_ = lead;
-            bytes_ = bytes;
+            best_alone_ = *alone;
+            best_lead_ = lead_;
+            best_bytes_ = bytes_;
             best_.order = order_;
             best_.leads = leads_;
             best_.interval = *interval;
@@ -303,9 +334,11 @@ private:
     std::int64_t least_registers_ = 0;
     std::int64_t trials_ = 0;
     bool found_ = false;
-    std::int64_t lead_ = 0;
-    std::int64_t bytes_ = 0;
-    double alone_ = 0;
+    // Of the leads that are tried, and of the best rotation.
+    std::int64_t lead_ = 0, best_lead_ = 0;
+    std::int64_t bytes_ = 0, best_bytes_ = 0;
+    double floor_ = 0;
+    double alone_floor_ = 0, best_alone_ = 0;
     Rotation best_;
 };
 

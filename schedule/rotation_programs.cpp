@@ -40,6 +40,23 @@ const std::vector<Step>& RotationPrograms::of(const std::vector<std::size_t>& or
     return program_;
 }
 
+double RotationPrograms::floor_of(const Sharing& sharing) const {
+    double chain = 0;
+    Cost load;
+    const auto add = [&](const Cost& cost, bool asynchronous) {
+        if (asynchronous) {
+            load.of(Unit::Tensor) += cost.of(Unit::Tensor);
+            return;
+        }
+        chain += sharing.latency * *std::max_element(cost.clocks.begin(), cost.clocks.end());
+        for (const Unit unit : kUnits) load.of(unit) += cost.of(unit);
+    };
+    for (const RotationStep& step : steps_) add(step.cost, step.asynchronous);
+    for (const Step& delay : delays_) add(delay.cost, false);
+    const double busiest = *std::max_element(load.clocks.begin(), load.clocks.end());
+    return std::max(chain, sharing.agents * busiest);
+}
+
 /// What must be there before a step begins: its barrier, and what its unit begins with.
 Step RotationPrograms::delay(std::size_t id) const {
     Step step;

@@ -27,6 +27,9 @@ public:
     void set_leads(const std::vector<std::int64_t>& leads);
     /// Until the next is asked for.
     const std::vector<Step>& of(const std::vector<std::size_t>& order);
+    /// Clocks from chunk to chunk that no order with these leads goes below where agents share
+    /// units so: an agent's own work one after the other, and each unit's for all agents.
+    [[nodiscard]] double floor_of(const Sharing& sharing) const;
 
 private:
     [[nodiscard]] Step delay(std::size_t id) const;

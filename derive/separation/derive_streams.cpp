@@ -15,10 +15,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "derive/derive_accumulator.h"
 #include "diagrams/contains.h"
+#include "diagrams/recent.h"
 #include "diagrams/rewrite_statement.h"
 
 namespace napkin {
@@ -211,11 +213,34 @@ std::variant<Accumulator, NotApplicable> nested(const Diagram& diagram, const Re
     return outer;
 }
 
-}  // namespace
+/// What an accumulator is derived from, beside what the region is grouped and streamed by.
+struct Question {
+    const Diagram& diagram;
+    const std::vector<StatementId>& statements;
+    const std::vector<AxisId>& axes;
+    const std::map<ArrayId, ElementType>& stored;
+};
+struct KeptQuestion {
+    Diagram diagram;
+    std::vector<StatementId> statements;
+    std::vector<AxisId> axes;
+    std::map<ArrayId, ElementType> stored;
 
-std::variant<Accumulator, NotApplicable> derive_streams(
-    const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
-    const std::map<ArrayId, ElementType>& stored) {
+    bool operator==(const Question& asked) const {
+        const auto same_place = [](const Statement& a, const Statement& b) {
+            return std::tie(a.span.begin, a.span.end, a.span.file) ==
+                   std::tie(b.span.begin, b.span.end, b.span.file);
+        };
+        return axes == asked.axes && statements == asked.statements && stored == asked.stored &&
+               diagram == asked.diagram &&
+               std::equal(diagram.statements.begin(), diagram.statements.end(),
+                          asked.diagram.statements.begin(), same_place);
+    }
+};
+
+std::variant<Accumulator, NotApplicable> derive(const Diagram& diagram, const Region& region,
+                                                const std::vector<AxisId>& axes,
+                                                const std::map<ArrayId, ElementType>& stored) {
     auto together = derive_accumulator(diagram, region, axes, stored);
     if (std::holds_alternative<Accumulator>(together)) return together;
     NotApplicable& refused = std::get<NotApplicable>(together);
@@ -230,6 +255,19 @@ std::variant<Accumulator, NotApplicable> derive_streams(
                           ": " + std::get<NotApplicable>(found).reason;
     }
     return together;
+}
+
+}  // namespace
+
+std::variant<Accumulator, NotApplicable> derive_streams(
+    const Diagram& diagram, const Region& region, const std::vector<AxisId>& axes,
+    const std::map<ArrayId, ElementType>& stored) {
+    constexpr std::size_t kMost = 32;
+    thread_local Recent<KeptQuestion, std::variant<Accumulator, NotApplicable>> kept(kMost);
+    if (const auto* answer = kept.find(Question{diagram, region.statements, axes, stored}))
+        return *answer;
+    return kept.keep({diagram, region.statements, axes, stored},
+                     derive(diagram, region, axes, stored));
 }
 
 }  // namespace napkin
