@@ -22,7 +22,7 @@ struct Run {
     const Diagram& plain;
     const State& state;
     const EmittedProgram& program;
-    std::uint64_t seed;
+    Chance chance;
     RunOn where;
     bool check_order = true;
 };
@@ -75,8 +75,8 @@ std::string wrong_with_inputs(const Run& run, const Tensors& given, Unjudged& un
     const Diagram& diagram = run.state.diagram;
     const Tensors inputs = tensors_in(diagram, run.plain, given);
     ExecuteOptions how;
-    how.seed = run.seed;
-    how.resident_blocks = 1 + static_cast<std::int64_t>(run.seed % 4);
+    how.seed = run.chance.order;
+    how.resident_blocks = 1 + static_cast<std::int64_t>(run.chance.order % 4);
     how.emulator_cache = emulator_folder();
     how.check_order = run.check_order;
     const Precision precision = precision_of(run.state, run.program);
@@ -113,7 +113,7 @@ std::string wrong_at_some_scale(const Run& run, const std::function<void(Tensors
     const std::vector<ArrayId> outputs = outputs_of(run.plain);
     Unjudged unjudged{outputs, {outputs.begin(), outputs.end()}};
     for (const double scale : kInputScales) {
-        Tensors given = random_inputs(run.plain, run.seed, scale);
+        Tensors given = random_inputs(run.plain, run.chance.inputs, scale);
         if (arrange) arrange(given);
         try {
             std::string wrong = wrong_with_inputs(run, given, unjudged);
@@ -148,20 +148,20 @@ std::string compile_together(const std::vector<EmittedKernel>& kernels) {
     return rejected;
 }
 
-std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,
+std::string wrong_with(const State& state, const EmittedProgram& program, Chance chance,
                        RunOn where) {
-    return wrong_with(state.diagram, state, program, seed, where);
+    return wrong_with(state.diagram, state, program, chance, where);
 }
 
 std::string wrong_with(const Diagram& plain, const State& state, const EmittedProgram& program,
-                       std::uint64_t seed, RunOn where) {
-    return wrong_at_some_scale({plain, state, program, seed, where}, {});
+                       Chance chance, RunOn where) {
+    return wrong_at_some_scale({plain, state, program, chance, where}, {});
 }
 
-std::string wrong_with(const State& state, const EmittedProgram& program, std::uint64_t seed,
+std::string wrong_with(const State& state, const EmittedProgram& program, Chance chance,
                        const std::function<void(Tensors&)>& arrange, bool check_order) {
-    return wrong_at_some_scale({state.diagram, state, program, seed, RunOn::Emulator, check_order},
-                               arrange);
+    return wrong_at_some_scale(
+        {state.diagram, state, program, chance, RunOn::Emulator, check_order}, arrange);
 }
 
 std::string wrong_with_nan(const State& state, const EmittedProgram& program, std::uint64_t seed) {

@@ -2,6 +2,7 @@
 // line does.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -15,6 +16,15 @@ namespace napkin::test {
 
 enum class RunOn { Emulator, Gpu };
 
+/// What a run leaves to chance: its inputs, and the order of its threads; where blocks take several
+/// tiles, 1 + order % 4 of them run. Runs of the same inputs share a reference.
+struct Chance {
+    std::uint64_t inputs;
+    std::uint64_t order;
+    Chance(std::uint64_t seed) : Chance(seed, seed) {}  // NOLINT: a seed of both
+    Chance(std::uint64_t of_inputs, std::uint64_t of_order) : inputs(of_inputs), order(of_order) {}
+};
+
 /// Where the tests keep what is compiled for the emulator.
 [[nodiscard]] std::filesystem::path emulator_folder();
 
@@ -23,19 +33,17 @@ enum class RunOn { Emulator, Gpu };
 std::string compile_together(const std::vector<EmittedKernel>& kernels);
 
 /// What is wrong with a run: what the emulator found, runs that differ in a bit, elements that
-/// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing. Where
-/// blocks take several tiles, 1 + seed % 4 of them run.
+/// differ by more than the derived tolerance, elements that nobody wrote. Empty: nothing.
 [[nodiscard]] std::string wrong_with(const State& state, const EmittedProgram& program,
-                                     std::uint64_t seed, RunOn where = RunOn::Emulator);
+                                     Chance chance, RunOn where = RunOn::Emulator);
 /// The same, judged by the diagram that rules made the state's of.
 [[nodiscard]] std::string wrong_with(const Diagram& plain, const State& state,
-                                     const EmittedProgram& program, std::uint64_t seed,
+                                     const EmittedProgram& program, Chance chance,
                                      RunOn where = RunOn::Emulator);
 /// The same in the emulator, of random inputs that `arrange` changes; only of results, where order
 /// is not checked.
 [[nodiscard]] std::string wrong_with(const State& state, const EmittedProgram& program,
-                                     std::uint64_t seed,
-                                     const std::function<void(Tensors&)>& arrange,
+                                     Chance chance, const std::function<void(Tensors&)>& arrange,
                                      bool check_order = true);
 
 /// The same in the emulator, where one element of an input is no number: what depends on it is none

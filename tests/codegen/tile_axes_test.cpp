@@ -101,8 +101,8 @@ TEST_CASE("sm_90a: tile axes come in boxes where these lie as they do, and say w
     }
     CHECK_EQ(test::compile_together(kernels), "");
     for (const auto& [state, program] : all)
-        for (const std::uint64_t seed : {1, 2})
-            CHECK_EQ(test::wrong_with(state, program, seed), "");
+        for (const std::uint64_t order : {1, 2})
+            CHECK_EQ(test::wrong_with(state, program, {1, order}), "");
 }
 
 namespace {
