@@ -92,8 +92,13 @@ def napkin(command, name, sizes, *more):
     return answer_of(command, *files(name, sizes), sizes, "--target", TARGET, *more)
 
 
-def kernel_time(name, sizes):
-    answer = napkin("bench", name, sizes, *UNCHECKED)
+def kernel_time(name, sizes, arrays={}):
+    with tempfile.TemporaryDirectory() as folder:
+        more = []
+        for array, values in arrays.items():
+            numpy.save(f"{folder}/{array}.npy", values)
+            more += ["--input", f"{array}={folder}/{array}.npy"]
+        answer = napkin("bench", name, sizes, *UNCHECKED, *more)
     if not answer.get("ok") and not (UNCHECKED and answer.get("times")):
         return None, answer.get("errors") or {key: answer.get(key) for key in ("outputs", "never_written", "repeatable")}
     whole = [t for t in answer["times"] if not t.get("kernel")]
@@ -146,10 +151,75 @@ def window(sizes):
     return flex(sizes, lambda b, h, q, x: (x <= q) & (q - x < sizes["w"]))
 
 
-def documents(sizes):
-    # As napkin's random documents: short ones, so that most pairs are hidden.
-    document = torch.arange(sizes["q"], device="cuda") * 16 // sizes["q"]
+def equal_documents(count):
+    """The inputs of so many documents of one length."""
+
+    def arrays(sizes):
+        document = numpy.arange(sizes["q"], dtype=numpy.int32) * count // sizes["q"]
+        return {"document": document[None], "length": numpy.array([sizes["q"]], dtype=numpy.int32)}
+
+    return arrays
+
+
+def documents(count, sizes):
+    document = torch.arange(sizes["q"], device=DEVICE) * count // sizes["q"]
     return flex(sizes, lambda b, h, q, x: (x <= q) & (document[q] == document[x]))
+
+
+def unequal_lengths(sizes):
+    """From an eighth of the longest to that."""
+    b = sizes["b"]
+    return {"length": numpy.linspace(sizes["q"] // 8, sizes["q"], b).astype(numpy.int32)}
+
+
+def lengths(sizes):
+    length = torch.from_numpy(unequal_lengths(sizes)["length"]).to(DEVICE)
+    q, k, v = (randn(sizes["b"], sizes["h"], sizes["q"], sizes["d"]) for _ in range(3))
+    torch._dynamo.reset()
+    compiled = torch.compile(flex_attention)
+    blocks = create_block_mask(lambda b, h, q, x: x < length[b], sizes["b"], None, sizes["q"], sizes["q"])
+    return {"flex": microseconds(lambda: compiled(q, k, v, block_mask=blocks))}, "flex"
+
+
+def around_flex(sizes, call, *shapes):
+    """FlexAttention under a causal mask as a part of `call(attention, sizes, *tensors)`, compiled together."""
+    tensors = [randn(*shape) for shape in shapes]
+    torch._dynamo.reset()
+    blocks = create_block_mask(causal_mask, None, None, sizes["q"], sizes["q"])
+    attention = lambda q, k, v, **more: flex_attention(q, k, v, block_mask=blocks, **more)
+    compiled = torch.compile(lambda *each: call(attention, *each))
+    return {"flex": microseconds(lambda: compiled(*tensors))}, "flex"
+
+
+def qkv(sizes):
+    return [(sizes["b"], sizes["h"], sizes["q"], sizes["d"])] * 3
+
+
+def sink(sizes):
+    def call(attention, q, k, v, logit):
+        out, lse = attention(q, k, v, return_lse=True)
+        return out * torch.sigmoid(lse - logit[:, None])[..., None].to(out.dtype)
+
+    return around_flex(sizes, call, *qkv(sizes), (sizes["h"],))
+
+
+def log_sum(sizes):
+    return around_flex(sizes, lambda attention, q, k, v: attention(q, k, v, return_lse=True), *qkv(sizes))
+
+
+def differential(sizes):
+    def call(attention, q, k, r, l, v, factor):
+        return attention(q, k, v) - factor[:, None, None] * attention(r, l, v)
+
+    narrow = (sizes["b"], sizes["h"], sizes["q"], sizes["d"])
+    return around_flex(sizes, call, *[narrow] * 4, (*narrow[:3], sizes["e"]), (sizes["h"],))
+
+
+def sigmoid(sizes):
+    """FlexAttention has no other weights than softmax's: PyTorch compiled, which has all of them in memory."""
+    scale = sizes["d"] ** -0.5
+    call = lambda q, k, v: torch.sigmoid(q @ k.mT * scale - math.log(sizes["q"])) @ v
+    return compiled_layer(call, *qkv(sizes))
 
 
 def softcap(sizes):
@@ -343,7 +413,15 @@ def workloads():
     yield "attention_window", {**heads, "w": 1024}, window
     yield "attention_softcap", {**heads, "x": 8192}, softcap
     yield "attention_alibi", {**heads, "d": 64}, alibi
-    yield "attention_documents", heads, documents
+    for q, count in ((8192, 1), (8192, 8), (8192, 16), (8192, 64), (16384, 1), (16384, 64)):
+        yield "attention_documents", {**heads, "q": q}, lambda z, n=count: documents(n, z), equal_documents(count), {"documents": count}
+    if TARGET == "sm_90a":
+        for d in (128, 64):
+            yield "attention_sink", {**heads, "d": d}, sink
+            yield "attention_lse", {**heads, "d": d}, log_sum
+            yield "attention_sigmoid", {**heads, "d": d}, sigmoid
+            yield "attention_lengths", {**heads, "b": 4, "h": 4, "d": d}, lengths, unequal_lengths
+        yield "attention_differential", {**heads, "d": 64, "e": 128}, differential
     yield "attention_gqa", {**heads, "h": 4, "g": 4, "x": 8192, "e": 128}, grouped_queries
     yield "swiglu", {"n": 4096, "d": 4096, "f": 11008}, swiglu
     yield "matmul_epilogue", {"m": 4096, "k": 4096, "n": 4096}, matmul_epilogue
@@ -399,12 +477,13 @@ def main():
     lines = [{"date": str(datetime.date.today()), "commit": commit(), "device": properties.name, "torch": torch.__version__, "cuda": torch.version.cuda, "target": TARGET}]
     print(json.dumps(lines[0]), flush=True)
     ratios = {}
-    for name, sizes, peers_of in workloads():
+    for name, sizes, peers_of, *more in workloads():
         if ONLY and name not in ONLY:
             continue
-        time, failed = kernel_time(name, sizes)
+        given, label = (*more, *(None, {})[len(more):])
+        time, failed = kernel_time(name, sizes, given(sizes) if given else {})
         peers, against = peers_of(sizes)
-        line = {"workload": name, "sizes": sizes, "napkin_us": time, **{f"{peer}_us": round(t, 1) for peer, t in peers.items()}}
+        line = {"workload": name, "sizes": sizes, **label, "napkin_us": time, **{f"{peer}_us": round(t, 1) for peer, t in peers.items()}}
         if failed:
             line["failed"] = failed
         else:

@@ -162,14 +162,14 @@ void add_execution(CLI::App& app, const Takes& takes, Arguments& out) {
         app.add_option("--device", out.device, "where to run: cpu, emulator or cuda")
             ->capture_default_str()
             ->check(CLI::IsMember({"cpu", "emulator", "cuda"}));
-    if (takes.tensors) {
+    if (takes.inputs)
         app.add_option("--input", out.inputs, "an input from a file; may be repeated")
             ->allow_extra_args(false)
             ->type_name("ARRAY=FILE.npy");
+    if (takes.outputs)
         app.add_option("--output", out.outputs, "an output to a file; may be repeated")
             ->allow_extra_args(false)
             ->type_name("ARRAY=FILE.npy");
-    }
     if (takes.calibration)
         app.add_flag("--print", out.print,
                      "write the kernels that would measure, for `--arch`, and run nothing");

@@ -29,7 +29,7 @@ struct Arguments {
     std::string after;              ///< `emit --after`, a pass; empty for all
     std::string arch = "sm_90";
     std::string device = "cpu";
-    std::vector<std::string> inputs;   ///< `run --input`, each `Q=q.npy`
+    std::vector<std::string> inputs;   ///< `--input`, each `Q=q.npy`
     std::vector<std::string> outputs;  ///< `run --output`, each `O=o.npy`
     std::uint64_t seed = 1;
     bool no_check = false;             ///< `bench --no-check`

@@ -8,6 +8,7 @@
 #include "cli/messages.h"
 #include "cli/numbers.h"
 #include "cli/session.h"
+#include "cli/tensor_files.h"
 #include "codegen/run/execute.h"
 #include "perfmodel/time.h"
 
@@ -62,11 +63,11 @@ Result<int> run_bench(Context& context) {
         return plain_error("E9012", status.missing, "`napkin doctor` says what works without it",
                            Failure::Missing);
     if (const auto excess = excess_memory(*loaded, "cuda")) return *excess;
-    const Result<RunReport> report = execute_random(context, *loaded,
-                                                    {.device = "cuda",
-                                                     .repetitions = kRepetitions,
-                                                     .compares = !arguments.no_check,
-                                                     .check_seconds = kCheckSeconds});
+    const Result<RunReport> report = execute_given(context, *loaded,
+                                                   {.device = "cuda",
+                                                    .repetitions = kRepetitions,
+                                                    .compares = !arguments.no_check,
+                                                    .check_seconds = kCheckSeconds});
     if (!report) return report.error();
     const std::optional<Machine> machine = machine_of(context.sources, report->device);
     Json json = to_json(*report);

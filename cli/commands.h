@@ -45,7 +45,8 @@ struct Takes {
     bool proof = false;        ///< what stands behind kernels that are written
     bool arch = false;
     bool device = false;
-    bool tensors = false;
+    bool inputs = false;
+    bool outputs = false;
     bool quiz = false;   ///< a file of questions
     bool sheet = false;  ///< the answers to them
     bool seed = false;
