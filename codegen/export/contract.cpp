@@ -15,8 +15,8 @@ namespace {
 
 /// What strides in tensor maps are multiples of.
 std::int64_t elements_in_unit(ElementType type) {
-    constexpr std::int64_t kUnitBytes = 16;
-    return kUnitBytes / kernel::element_bytes(type);
+    constexpr std::int64_t kUnitBits = 128;
+    return kUnitBits / bits_of(type);
 }
 
 ContractArray contract_array(const Diagram& diagram, const EmittedProgram& program,
@@ -34,6 +34,7 @@ ContractArray contract_array(const Diagram& diagram, const EmittedProgram& progr
         std::iota(result.order.begin(), result.order.end(), 0U);
     }
     result.alignment = kernel::element_bytes(device.type);
+    result.multiple = result.packed();
     for (const EmittedKernel& kernel : program.kernels)
         for (const KernelParameter& parameter : kernel.parameters) {
             if (parameter.array != device.array) continue;
@@ -163,6 +164,10 @@ const auto& only(const Items& items, const Matches& matches) {
 
 }  // namespace
 
+std::int64_t ContractArray::packed() const {
+    return type == ElementType::I4 ? 2 : 1;
+}
+
 const ContractAxis& Contract::operator[](AxisId axis) const {
     return only(axes, [&](const ContractAxis& known) { return known.axis == axis; });
 }
@@ -227,6 +232,7 @@ std::vector<std::string> describe(const Diagram& diagram, const Contract& contra
             line += fmt::format(", other strides multiples of {}", array.multiple);
         if (array.alignment > kernel::element_bytes(array.type))
             line += fmt::format(", address a multiple of {} bytes", array.alignment);
+        if (array.packed() > 1) line += ", two of a byte, the even one in its low bits";
         if (is_permuted(array)) line += ", in memory " + order_text(contract, array);
         lines.push_back(line);
         if (const std::optional<AxisId> indexed = diagram[array.array].indexes)

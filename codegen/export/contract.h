@@ -37,6 +37,8 @@ struct ContractArray {
     std::vector<std::uint32_t> order;  ///< dimensions as they lie in memory, slowest first
     std::int64_t alignment = 1;        ///< bytes, of the address
     std::int64_t multiple = 1;         ///< elements, of every stride but that of order.back()
+    /// Elements of a byte, along order.back(): two of i4, as which PyTorch has no type but uint8.
+    [[nodiscard]] std::int64_t packed() const;
 };
 
 /// A number that is passed by value.

@@ -111,10 +111,15 @@ std::optional<Diagnostic> check_part(const ExportPart& part) {
     const Diagram& diagram = part.state.diagram;
     if (std::optional<Diagnostic> wrong = check_export_name(diagram.name)) return wrong;
     if (part.program.kernels.empty()) return messages::nothing_to_export();
-    for (const DeviceArray& array : part.program.arrays)
-        if (array.type == ElementType::I4)
-            return messages::unsupported_export_type(diagram[array.array].name,
-                                                     name_of(array.type));
+    for (const DeviceArray& device : part.program.arrays) {
+        if (device.type != ElementType::I4) continue;
+        const Array& array = diagram[device.array];
+        if (array.axes.empty()) return messages::half_a_byte(array.name);
+        const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+        const Axis& axis = diagram[array.axes[last]];
+        if (!axis.dynamic && axis.extent % 2 != 0)
+            return messages::split_bytes(array.name, axis.name, axis.extent);
+    }
     return std::nullopt;
 }
 

@@ -11,13 +11,18 @@ Diagnostic bad_export_name(const std::string& name) {
                        "of C, C++ or Python");
 }
 
-Diagnostic unsupported_export_type(const std::string& array, std::string_view type) {
+Diagnostic half_a_byte(const std::string& array) {
+    return plain_error("E0962",
+                       fmt::format("`{}` is one number of 4 bits, which no tensor holds", array),
+                       "store it as `i8`");
+}
+
+Diagnostic split_bytes(const std::string& array, const std::string& axis, std::int64_t size) {
     return plain_error(
         "E0962",
-        fmt::format("`{}` of type `{}` cannot be exported: neither C nor PyTorch has "
-                    "an array of it",
-                    array, type),
-        "store it as `i8`");
+        fmt::format("rows of `{}` have {} numbers of 4 bits along `{}`, so two share a byte", array,
+                    size, axis),
+        fmt::format("make `{}` even, or store `{}` as `i8`", axis, array));
 }
 
 Diagnostic nothing_to_export() {

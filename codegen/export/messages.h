@@ -8,7 +8,9 @@
 namespace napkin::messages {
 
 [[nodiscard]] Diagnostic bad_export_name(const std::string& name);
-[[nodiscard]] Diagnostic unsupported_export_type(const std::string& array, std::string_view type);
+[[nodiscard]] Diagnostic half_a_byte(const std::string& array);
+[[nodiscard]] Diagnostic split_bytes(const std::string& array, const std::string& axis,
+                                     std::int64_t size);
 [[nodiscard]] Diagnostic nothing_to_export();
 [[nodiscard]] Diagnostic no_image(const std::string& architecture, const std::string& compiler);
 [[nodiscard]] Diagnostic gradient_differs(const std::string& how, const std::string& help);

@@ -87,9 +87,9 @@ std::string array_row(const Contract& contract, const ContractArray& array, bool
     std::vector<std::string> order;
     for (const std::uint32_t dimension : array.order) order.push_back(std::to_string(dimension));
     return fmt::format("    {{\"{}\", {}, {}, {}, {}, {}, {}, {}, {}}},\n", array.name,
-                       type_constant(contract, array.type), kernel::element_bytes(array.type),
-                       written ? 1 : 0, array.axes.size(), list_text(axes), list_text(order),
-                       array.alignment, array.multiple);
+                       type_constant(contract, array.type), bits_of(array.type), written ? 1 : 0,
+                       array.axes.size(), list_text(axes), list_text(order), array.alignment,
+                       array.multiple);
 }
 
 std::string launcher_sizes(const Contract& contract) {

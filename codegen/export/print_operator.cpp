@@ -41,7 +41,7 @@ std::string_view torch_type(ElementType type) {
     case ElementType::I32: return "torch.int32";
     case ElementType::I64: return "torch.int64";
     case ElementType::Bool: return "torch.bool";
-    case ElementType::I4:
+    case ElementType::I4: return "torch.uint8";
     case ElementType::F64: break;
     }
     throw InternalError("a type that PyTorch does not have");
@@ -63,9 +63,10 @@ std::string array_row(const Contract& contract, const ContractArray& array) {
     for (const AxisId axis : array.axes) axes.push_back(quoted(contract[axis].name));
     std::vector<std::string> order;
     for (const std::uint32_t dimension : array.order) order.push_back(std::to_string(dimension));
-    return fmt::format("    _Array({}, {}, {}, {}, {}, {}),\n", quoted(array.name),
+    return fmt::format("    _Array({}, {}, {}, {}, {}, {}{}),\n", quoted(array.name),
                        torch_type(array.type), tuple(axes), tuple(order), array.alignment,
-                       array.multiple);
+                       array.multiple,
+                       array.packed() > 1 ? fmt::format(", {}", array.packed()) : "");
 }
 
 std::string rows(const Contract& contract, const std::vector<ContractArray>& arrays) {

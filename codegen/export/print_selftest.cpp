@@ -17,9 +17,8 @@ std::string slot(const Contract& contract, const ContractArray& array, bool inpu
         order += (order.empty() ? "" : ", ") + std::to_string(dimension);
     return fmt::format(
         "    {{\"{}\", {}, {}, {}, {}, {{{}}}, {{{}}}, offsetof({}_arguments, {})}},\n", array.name,
-        input ? 1 : 0, type_constant(contract, array.type), kernel::element_bytes(array.type),
-        array.axes.size(), axes.empty() ? "NULL" : axes, order.empty() ? "0" : order, contract.name,
-        array.identifier);
+        input ? 1 : 0, type_constant(contract, array.type), bits_of(array.type), array.axes.size(),
+        axes.empty() ? "NULL" : axes, order.empty() ? "0" : order, contract.name, array.identifier);
 }
 
 std::string recipe_text(const InputRecipe& recipe) {

@@ -47,6 +47,8 @@ InputRecipe recipe_for(const Diagram& diagram, ArrayId id, const InputUse& use, 
     }
     // What the type cannot hold would not be exact.
     if (array.type == ElementType::I8) recipe.count = std::min<std::int64_t>(recipe.count, 128);
+    if (array.type == ElementType::I4)
+        recipe.count = std::min<std::int64_t>(recipe.count, 8 - recipe.low);
     return recipe;
 }
 

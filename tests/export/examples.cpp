@@ -47,6 +47,28 @@ const std::vector<ExportExample>& export_examples() {
          "fuse all\ngroup q by 64\nstream x by 32",
          "sm_90a",
          {{{"q", 70}}, {{"q", 1}}}},
+        {"weights of 4 bits in bulk, outputs at run time",
+         R"(diagram quantised {
+  axis m = 16, n = 200 dynamic, g = 3, k = 128
+  input X[m, g, k] : bf16
+  input W[n, g, k] : i4
+  input scale[n, g] : bf16
+  output Y[m, n] : bf16 = sum(g, k) X[m, g, k] * W[n, g, k] * scale[n, g]
+})",
+         "group n by 128\nstream g by 1",
+         "sm_90a",
+         {{{"n", 136}}, {{"n", 1}}}},
+        {"weights of 4 bits on tensor cores, another axis contiguous in memory",
+         R"(diagram turned {
+  axis m = 100 dynamic, n = 90 dynamic, k = 32
+  input A[m, k] : bf16
+  input W[n, k] : i4
+  layout W[k, n]
+  output C[m, n] : f32 = sum(k) A[m, k] * W[n, k]
+})",
+         "group m by 32\ngroup n by 32\nstream k by 16",
+         "sm_80",
+         {{{"m", 40}, {"n", 50}}, {{"m", 1}, {"n", 2}}}},
         {"a product of warp groups whose blocks take several tiles",
          R"(diagram several {
   axis m = 200 dynamic, n = 96, k = 64

@@ -175,18 +175,26 @@ TEST_CASE("names that cannot name files and functions are refused") {
     }
 }
 
-TEST_CASE("types that neither C nor PyTorch has are refused") {
-    const State state = derive(load("diagram packed { axis n = 8\n input A[n] : i4\n"
-                                    "output B[n] : f32 = A[n] * 2 }"),
-                               "");
-    const Result<TileProgram> tiles = expand(state);
-    REQUIRE(tiles.has_value());
-    const Result<EmittedProgram> program =
-        emit(state, *tiles, export_emit_options({.target = "simt"}));
-    REQUIRE(program.has_value());
-    const Result<std::vector<ExportedFile>> files = export_program({state, *program, {}, {}});
-    REQUIRE_FALSE(files.has_value());
-    CHECK_EQ(files.error().list.front().code, "E0962");
+TEST_CASE("numbers of 4 bits that share a byte with another row are refused") {
+    const auto exported = [](const std::string& input) {
+        const State state = derive(load("diagram packed { axis n = 7, m = 8\n input A" + input +
+                                        " : i4\n output B[m, n] : f32 = A" + input + " * 2 }"),
+                                   "");
+        const Result<TileProgram> tiles = expand(state);
+        REQUIRE(tiles.has_value());
+        const Result<EmittedProgram> program =
+            emit(state, *tiles, export_emit_options({.target = "simt"}));
+        REQUIRE(program.has_value());
+        return export_program({state, *program, {}, {}});
+    };
+    CHECK(exported("[n, m]").has_value());
+    for (const auto& [input, part] :
+         {std::pair("[m, n]", "7 numbers of 4 bits along `n`"), {"", "one number of 4 bits"}}) {
+        const Result<std::vector<ExportedFile>> files = exported(input);
+        REQUIRE_FALSE(files.has_value());
+        CHECK_EQ(files.error().list.front().code, "E0962");
+        CHECK_NE(files.error().list.front().message.find(part), std::string::npos);
+    }
 }
 
 TEST_CASE("an export is the same every time, and keeps its certificate's hash") {

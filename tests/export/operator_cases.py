@@ -1,7 +1,7 @@
-"""Calls the exported operators `attention`, `unfused` and `grouped` (tests/export/examples.cpp) with the torch
+"""Calls the exported operators `attention`, `unfused`, `grouped` and `quantised` (tests/export/examples.cpp) with the torch
 of fake_torch and a driver that notes launches: what they launch, and what they refuse.
 
-usage: PYTHONPATH=fake_torch:attention's folder:unfused's folder:grouped's folder python3 operator_cases.py
+usage: PYTHONPATH=fake_torch:the folder of each python3 operator_cases.py
 """
 
 import contextlib
@@ -17,6 +17,7 @@ import torch
 
 import attention
 import grouped
+import quantised
 import unfused
 
 failures = []
@@ -30,7 +31,7 @@ def check(holds, what):
 def refused(what, words, call):
     try:
         call()
-    except (attention.ContractError, grouped.ContractError) as why:
+    except (attention.ContractError, grouped.ContractError, quantised.ContractError) as why:
         check(words in str(why), f"{what}: says {why}")
     else:
         check(False, f"{what}: is not refused")
@@ -175,6 +176,28 @@ def grouped_launches():
     refused("rows at no units", "multiple of 8", lambda: grouped.grouped(Q, K, rows))
 
 
+def quantised_launches():
+    """Two numbers of 4 bits in a byte: the operator counts bytes, the kernels what is in them."""
+    driver = with_driver(quantised)
+    X, scale = torch.empty((16, 3, 128), torch.bfloat16), torch.empty((136, 3), torch.bfloat16)
+    W = torch.empty((136, 3, 64), torch.uint8)
+    W = torch.Tensor(W.shape, W.dtype, W.device, (208, 64, 1), W.data_ptr())
+    Y = quantised.quantised(X, W, scale)
+    check(Y.shape == (16, 136), "shape of Y")
+    of_weights = [each for each in driver.maps if each[1] == W.data_ptr()]
+    check([each[2:4] for each in of_weights] == [([64, 3, 136], [64, 208])], f"maps in bytes {of_weights}")
+    kernel = quantised._KERNELS[0]
+    for (kind, what, dimension), value in zip(kernel.parameters, driver.launches[0][4]):
+        if kind == "stride" and what == "W":
+            check(value == 2 * W.stride(dimension), f"stride {dimension} of W counts numbers")
+    wide = torch.empty((136, 3, 128), torch.uint8)
+    refused("a byte a number", "size 256 along k", lambda: quantised.quantised(X, wide, scale))
+    whole = torch.empty((136, 3, 64), torch.int8)
+    refused("another type", "take torch.uint8", lambda: quantised.quantised(X, whole, scale))
+    rows = torch.Tensor(W.shape, W.dtype, W.device, (200, 64, 1), W.data_ptr())
+    refused("rows at no units", "multiple of 16", lambda: quantised.quantised(X, rows, scale))
+
+
 def grouped_devices():
     functions, known = grouped._functions, torch.cuda.get_device_capability
     grouped._driver = Driver
@@ -214,6 +237,7 @@ def one_definition():
 
 grouped_devices()
 grouped_launches()
+quantised_launches()
 attention_launches()
 attention_refusals()
 unfused_launches()

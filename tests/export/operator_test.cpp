@@ -29,10 +29,13 @@ TEST_CASE("the operator launches what the launcher does, and refuses what it ref
     const Launcher grouped(
         make_export(export_example("attention of warp groups, sizes at run time")),
         "operator-grouped", {});
+    const Launcher quantised(
+        make_export(export_example("weights of 4 bits in bulk, outputs at run time")),
+        "operator-quantised", {});
     log.clear();
     const std::string path = std::string(NAPKIN_TEST_FOLDER "/fake_torch:") +
                              attention.folder().string() + ":" + unfused.folder().string() + ":" +
-                             grouped.folder().string();
+                             grouped.folder().string() + ":" + quantised.folder().string();
     const int status = shell("PYTHONDONTWRITEBYTECODE=1 PYTHONPATH='" + path +
                                  "' python3 '" NAPKIN_TEST_FOLDER "/operator_cases.py'",
                              log);

@@ -13,7 +13,7 @@ class dtype:
 
 float32, bfloat16, float16 = dtype("float32", 4), dtype("bfloat16", 2), dtype("float16", 2)
 float8_e4m3fn, float8_e5m2 = dtype("float8_e4m3fn", 1), dtype("float8_e5m2", 1)
-int8, int32, int64, bool = dtype("int8", 1), dtype("int32", 4), dtype("int64", 8), dtype("bool", 1)
+int8, uint8, int32, int64, bool = dtype("int8", 1), dtype("uint8", 1), dtype("int32", 4), dtype("int64", 8), dtype("bool", 1)
 
 
 class device:
