@@ -19,7 +19,7 @@ Diagnostic half_a_byte(const std::string& array) {
 
 Diagnostic split_bytes(const std::string& array, const std::string& axis, std::int64_t size) {
     return plain_error(
-        "E0962",
+        "E0969",
         fmt::format("rows of `{}` have {} numbers of 4 bits along `{}`, so two share a byte", array,
                     size, axis),
         fmt::format("make `{}` even, or store `{}` as `i8`", axis, array));
