@@ -11,8 +11,10 @@
 #include "cli/mask_text.h"
 #include "cli/messages.h"
 #include "cli/session.h"
+#include "cli/tensor_files.h"
 #include "derive/tile_program.h"
 #include "diagrams/checked.h"
+#include "diagrams/compare.h"
 #include "diagrams/drawing/render.h"
 #include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/cost.h"
@@ -55,6 +57,7 @@ std::vector<std::string> options_of_diagrams(const Arguments& arguments) {
     std::vector<std::string> given;
     if (!arguments.derivation.empty()) given.push_back("--drv");
     if (!arguments.sets.empty()) given.push_back("--set");
+    if (!arguments.inputs.empty()) given.push_back("--input");
     if (arguments.json) given.push_back("--json");
     const Result<drawing::Format> format = drawing::format_of(arguments.output);
     if (format && *format != drawing::Format::Text) given.push_back("-o " + arguments.output);
@@ -122,7 +125,10 @@ Result<int> run_mask(Context& context) {
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
     const State& state = loaded->state;
-    const Result<std::vector<MaskReport>> reports = mask_reports(state);
+    const Result<Tensors> inputs = read_inputs(arguments, loaded->plain);
+    if (!inputs) return inputs.error();
+    const Result<std::vector<MaskReport>> reports =
+        mask_reports(state, tensors_in(state.diagram, loaded->plain, *inputs));
     if (!reports) return reports.error();
     if (reports->empty()) return Diagnostics{{no_mask(state.diagram.name)}};
     if (!arguments.as.empty() || !arguments.output.empty())

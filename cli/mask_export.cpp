@@ -149,7 +149,7 @@ private:
 }  // namespace
 
 Result<std::string> compressed_text(const State& state, const MaskReport& report) {
-    if (!report.data.empty()) return data_in_mask(report.statement);
+    if (!report.data.empty() && !report.by_data) return data_in_mask(report.statement);
     std::string text;
     for (std::size_t head = 0; head < report.counts.size(); ++head) {
         MaskRows masked(state.diagram, report, head);
@@ -166,7 +166,8 @@ Result<std::string> compressed_text(const State& state, const MaskReport& report
 
 std::optional<Diagnostics> write_block_lists(const State& state, const MaskReport& report,
                                              const std::string& folder) {
-    if (!report.data.empty()) return Diagnostics{{data_in_mask(report.statement)}};
+    if (!report.data.empty() && !report.by_data)
+        return Diagnostics{{data_in_mask(report.statement)}};
     std::vector<TileGrid> grids;
     for (std::size_t head = 0; head < report.counts.size(); ++head) {
         std::optional<TileGrid> grid = tile_grid(state.diagram, report, report.tilings, head);

@@ -90,12 +90,14 @@ std::string mask_text(const State& state, const MaskReport& report,
     const Diagram& diagram = state.diagram;
     std::string text = report.statement + " in kernel " + kernel_of(state, report) + "\n" +
                        terms_text(diagram, report) + row("tiles", tiles_text(diagram, report));
-    if (!report.data.empty())
-        text += row("data", "leaves fewer than counted here, as the arrays say at run time");
+    if (report.by_data)
+        text += row("data", "counted as the files say; kernels may visit more of it");
+    else if (!report.data.empty())
+        text += row("data", "leaves fewer than counted here; `--input ARRAY=FILE.npy` gives it");
     if (report.counts.empty())
         return text +
                row("counts", "none: the conditions multiply indices, or there are too many pairs");
-    if (!report.decided)
+    if (!report.decided && !report.by_data)
         text +=
             row("kernels", "may visit more than is counted here: they know no closed form of it");
     const TileCounts total = report.total();
@@ -109,7 +111,7 @@ std::string mask_text(const State& state, const MaskReport& report,
         text += row("bound", three_digits(report.bound()) + " times fewer tiles than all");
     if (total.pairs > 0)
         text += row("waste", three_digits(report.waste()) + " times as many pairs as visible");
-    if (bytes)
+    if (bytes && !report.by_data)
         text +=
             row("bytes", bytes_text(static_cast<double>(bytes->total)) +
                              (bytes->heads > 1 ? ", " +
@@ -129,6 +131,7 @@ Json mask_json(const State& state, const MaskReport& report,
               {"tiles", Json::object()},
               {"tiles_a_head", report.tiles},
               {"data_decides", !report.data.empty()},
+              {"counted_by_data", report.by_data != nullptr},
               {"kernels_visit_more", !report.decided},
               {"heads", Json::array()}};
     for (const MaskTerm& term : report.terms) {
@@ -167,7 +170,7 @@ Json mask_json(const State& state, const MaskReport& report,
     json["bound"] = total.visited > 0 ? Json(report.bound()) : Json();
     json["waste"] = total.pairs > 0 ? Json(report.waste()) : Json();
     if (!report.formula.empty()) json["formula"] = report.formula;
-    if (bytes) json["bytes"] = bytes->total;
+    if (bytes && !report.by_data) json["bytes"] = bytes->total;
     return json;
 }
 

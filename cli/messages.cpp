@@ -124,9 +124,10 @@ Diagnostic uncounted_mask(const std::string& statement) {
 }
 
 Diagnostic data_in_mask(const std::string& statement) {
-    return plain_error("E9032",
-                       "the mask of `" + statement + "` reads arrays, which are known at run time",
-                       "`--as flex` writes it as a function of them");
+    return plain_error(
+        "E9032", "the mask of `" + statement + "` reads arrays, which are known at run time",
+        "give them with `--input ARRAY=FILE.npy`, or `--as flex`, which writes it as a "
+        "function of them");
 }
 
 Diagnostic row_not_compressed(const std::string& what, std::int64_t row) {

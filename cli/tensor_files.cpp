@@ -10,15 +10,10 @@ namespace {
 
 /// Those that files give, and random ones.
 Result<Tensors> given_inputs(const Arguments& arguments, const Diagram& diagram) {
+    Result<Tensors> read = read_inputs(arguments, diagram);
+    if (!read) return read;
     Tensors inputs = random_inputs(diagram, arguments.seed);
-    const auto files =
-        named_files(diagram, "input", arguments.inputs, {ArrayRole::Input, ArrayRole::Parameter});
-    if (!files) return files.error();
-    for (const NamedFile& file : *files) {
-        Result<Tensor> tensor = read_input(diagram, file.array, file.path);
-        if (!tensor) return tensor.error();
-        inputs[file.array] = std::move(tensor).value();
-    }
+    for (auto& [array, tensor] : *read) inputs[array] = std::move(tensor);
     if (const auto wrong = check_inputs(diagram, inputs)) return *wrong;
     return inputs;
 }
@@ -44,6 +39,19 @@ Result<std::vector<NamedFile>> named_files(const Diagram& diagram, const std::st
         files.push_back({*array, text.substr(equals + 1)});
     }
     return files;
+}
+
+Result<Tensors> read_inputs(const Arguments& arguments, const Diagram& diagram) {
+    const auto files =
+        named_files(diagram, "input", arguments.inputs, {ArrayRole::Input, ArrayRole::Parameter});
+    if (!files) return files.error();
+    Tensors inputs;
+    for (const NamedFile& file : *files) {
+        Result<Tensor> tensor = read_input(diagram, file.array, file.path);
+        if (!tensor) return tensor.error();
+        inputs[file.array] = std::move(tensor).value();
+    }
+    return inputs;
 }
 
 Result<RunReport> execute_given(Context& context, const Loaded& loaded,

@@ -21,6 +21,9 @@ struct NamedFile {
                                                          const std::vector<std::string>& texts,
                                                          std::initializer_list<ArrayRole> roles);
 
+/// The inputs that `--input` gives, of their types and sizes, and no others.
+[[nodiscard]] Result<Tensors> read_inputs(const Arguments& arguments, const Diagram& diagram);
+
 /// Runs what was derived with the inputs that `--input` gives, the others random; as
 /// execute_random where it gives none.
 [[nodiscard]] Result<RunReport> execute_given(Context& context, const Loaded& loaded,

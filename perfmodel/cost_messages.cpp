@@ -14,4 +14,11 @@ Diagnostic too_many_heads(const std::string& statement, std::int64_t most) {
         "give smaller sizes of woven axes with `--set`");
 }
 
+Diagnostic too_many_pairs(const std::string& statement, std::int64_t most) {
+    return plain_error("E0722",
+                       "the mask of `" + statement + "` has more than " + std::to_string(most) +
+                           " pairs, each of which its data decides",
+                       "give smaller sizes with `--set`, and files of these");
+}
+
 }  // namespace napkin::messages

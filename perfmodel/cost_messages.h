@@ -10,5 +10,6 @@ namespace napkin::messages {
 
 [[nodiscard]] Diagnostic cost_overflows(const std::string& name);
 [[nodiscard]] Diagnostic too_many_heads(const std::string& statement, std::int64_t most);
+[[nodiscard]] Diagnostic too_many_pairs(const std::string& statement, std::int64_t most);
 
 }  // namespace napkin::messages

@@ -92,8 +92,9 @@ std::string visited_formula(const Diagram& diagram, const MaskReport& report) {
     return print(*formula, SymbolNames(diagram.axes));
 }
 
+/// `by_data`: whether conditions that read arrays tell heads apart too.
 MaskReport report_of(const State& state, std::size_t region, const Statement& fold,
-                     const std::vector<Expression>& conditions) {
+                     const std::vector<Expression>& conditions, bool by_data) {
     const Diagram& diagram = state.diagram;
     MaskReport report;
     report.region = region;
@@ -105,8 +106,10 @@ MaskReport report_of(const State& state, std::size_t region, const Statement& fo
         used.merge(masked_by(diagram, condition, fold).axes);
     }
     const std::vector<AxisId> folded = folded_axes(fold);
-    std::set<AxisId> decided;  // by indices
+    std::set<AxisId> decided;
     for (const Expression& condition : report.conditions) decided.merge(axes_used(condition));
+    for (const Expression& condition : report.data)
+        if (by_data) decided.merge(axes_used(condition));
     if (std::any_of(folded.begin(), folded.end(), [&](AxisId axis) { return used.contains(axis); }))
         used.insert(folded.begin(), folded.end());
     for (const AxisId axis : used) {
@@ -127,6 +130,18 @@ MaskReport report_of(const State& state, std::size_t region, const Statement& fo
     return report;
 }
 
+/// The counts of every head by what the arrays hold.
+std::optional<Diagnostics> count_by_data(const Diagram& diagram, const Tensors& inputs,
+                                         MaskReport& report) {
+    Result<MaskPairs> pairs = MaskPairs::evaluate(diagram, report, inputs);
+    if (!pairs) return pairs.error();
+    report.by_data = std::make_shared<const MaskPairs>(std::move(pairs).value());
+    report.decided = false;
+    for (std::size_t head = 0; head < report.by_data->heads(); ++head)
+        report.counts.push_back(report.by_data->count(diagram, report, head));
+    return std::nullopt;
+}
+
 /// The counts of every head; none where they cannot be made.
 void count_heads(const Diagram& diagram, MaskReport& report) {
     const index::Mask mask(diagram.axes, report.conditions);
@@ -144,7 +159,7 @@ void count_heads(const Diagram& diagram, MaskReport& report) {
 }
 
 /// The masks of one kernel's folds, each once.
-std::vector<MaskReport> reports_of(const State& state, std::size_t region) {
+std::vector<MaskReport> reports_of(const State& state, std::size_t region, bool by_data) {
     const Diagram& diagram = state.diagram;
     std::vector<std::vector<Expression>> known;
     std::vector<MaskReport> reports;
@@ -156,7 +171,7 @@ std::vector<MaskReport> reports_of(const State& state, std::size_t region) {
             for (Expression& part : conjuncts_of(mask))
                 if (!contains(conditions, part)) conditions.push_back(std::move(part));
         if (conditions.empty() || contains(known, conditions)) continue;
-        MaskReport report = report_of(state, region, diagram[id], conditions);
+        MaskReport report = report_of(state, region, diagram[id], conditions, by_data);
         if (report.keys.empty()) continue;
         known.push_back(std::move(conditions));
         reports.push_back(std::move(report));
@@ -199,16 +214,20 @@ std::map<AxisId, std::int64_t> head_of(const Diagram& diagram, const MaskReport&
     return at;
 }
 
-Result<std::vector<MaskReport>> mask_reports(const State& given) {
+Result<std::vector<MaskReport>> mask_reports(const State& given, const Tensors& inputs) {
     State state = given;
     for (Axis& axis : state.diagram.axes) axis.dynamic = false;  // counted at the sizes they have
     std::vector<MaskReport> result;
     for (std::size_t region = 0; region < state.relabelling.regions.size(); ++region)
-        for (MaskReport& report : reports_of(state, region)) {
+        for (MaskReport& report : reports_of(state, region, !inputs.empty())) {
             if (const std::int64_t heads = heads_of(state.diagram, report.heads);
                 heads > kMostHeads)
                 return messages::too_many_heads(report.statement, kMostHeads);
-            count_heads(state.diagram, report);
+            if (inputs.empty() || report.data.empty()) {
+                count_heads(state.diagram, report);
+            } else if (auto failure = count_by_data(state.diagram, inputs, report)) {
+                return *std::move(failure);
+            }
             result.push_back(std::move(report));
         }
     return result;

@@ -8,12 +8,14 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "derive/state.h"
 #include "diagrams/index/box_count.h"
+#include "perfmodel/mask_pairs.h"
 
 namespace napkin {
 
@@ -50,7 +52,9 @@ struct MaskReport {
     std::string statement;  ///< the array in whose definition it stands
     std::size_t region = 0;
     std::vector<Expression> conditions;  ///< over indices; all hold where a pair is visible
-    std::vector<Expression> data;        ///< which read arrays: counts are made without them
+    std::vector<Expression> data;        ///< which read arrays
+    /// Visible pairs by the values of these arrays; null: counts are made without the conditions.
+    std::shared_ptr<const MaskPairs> by_data = nullptr;
     std::vector<MaskTerm> terms;
     std::vector<AxisId> queries;         ///< kept, cut into tiles
     std::vector<AxisId> keys;            ///< folded
@@ -70,8 +74,9 @@ struct MaskReport {
 };
 
 /// Every mask of every kernel of a state, each once a kernel; a diagnostic where heads are too many
-/// to be told apart.
-[[nodiscard]] Result<std::vector<MaskReport>> mask_reports(const State& given);
+/// to be told apart. With inputs, what reads arrays is counted by their values.
+[[nodiscard]] Result<std::vector<MaskReport>> mask_reports(const State& given,
+                                                           const Tensors& inputs = {});
 
 /// Indices of the head axes of a report, of one of its combinations.
 [[nodiscard]] std::map<AxisId, std::int64_t> head_of(const Diagram& diagram,

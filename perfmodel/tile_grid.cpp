@@ -87,6 +87,7 @@ std::optional<TileGrid> tile_grid(const Diagram& diagram, const MaskReport& repo
         side = saturating_multiply(side, tiles.back());
     }
     if (saturating_multiply(grid.rows, grid.columns) > kLargestGrid) return std::nullopt;
+    if (report.by_data) return report.by_data->grid(diagram, report, tilings, head);
     std::vector<Axis> axes = diagram.axes;
     for (Axis& axis : axes) axis.dynamic = false;
     const index::Mask mask(axes, report.conditions);
@@ -113,7 +114,9 @@ struct MaskRows::Parts {
           counter(axes, mask, keys_of(report)),
           queries(report.queries),
           keys(keys_of(report)),
-          at(head_of(diagram, report, head)) {
+          at(head_of(diagram, report, head)),
+          by_data(report.by_data),
+          number(head) {
         for (const AxisId query : queries) rows = saturating_multiply(rows, extent(query));
         for (const index::Tiling& key : keys) {
             columns.push_back(extent(key.axis));
@@ -138,6 +141,8 @@ struct MaskRows::Parts {
     std::vector<AxisId> queries;
     std::vector<index::Tiling> keys;
     std::map<AxisId, std::int64_t> at;
+    std::shared_ptr<const MaskPairs> by_data;
+    std::size_t number;                 ///< of the head
     std::vector<std::int64_t> columns;  ///< of each key axis
     std::int64_t rows = 1;
     std::int64_t all = 1;  ///< columns
@@ -155,6 +160,10 @@ std::int64_t MaskRows::count() const {
 std::optional<std::vector<std::int64_t>> MaskRows::visible(std::int64_t row) {
     Parts& parts = *parts_;
     if (parts.all > kLargestGrid) return std::nullopt;
+    std::vector<std::int64_t> columns;
+    for (std::int64_t column = 0; parts.by_data && column < parts.all; ++column)
+        if (parts.by_data->visible(parts.number, row, column)) columns.push_back(column);
+    if (parts.by_data) return columns;
     for (auto query = parts.queries.rbegin(); query != parts.queries.rend(); ++query) {
         parts.at[*query] = row % parts.extent(*query);
         row /= parts.extent(*query);
@@ -162,7 +171,6 @@ std::optional<std::vector<std::int64_t>> MaskRows::visible(std::int64_t row) {
     const auto maps = parts.counter.maps(parts.at);
     if (!maps) return std::nullopt;
     MapReader reader(parts.keys, parts.columns, 0);
-    std::vector<std::int64_t> columns;
     for (std::int64_t column = 0; column < parts.all; ++column) {
         reader.set_column(column);
         if (std::all_of(maps->begin(), maps->end(), [&](const index::TileMap& map) {

@@ -4,13 +4,14 @@
 usage: tests/cli/mask_cases.py NAPKIN
 
 Each mask is written once for napkin and once in Python. Exported as FlexAttention's `mask_mod`, which runs with a
-stand-in for PyTorch on plain numbers, and as compressed rows, it has to let through the same pairs, and the count of
-pairs has to be theirs.
+stand-in for PyTorch on plain numbers, and as compressed rows, it has to let through the same pairs, and the counts of
+pairs and of tiles have to be theirs. So have those of masks that read arrays, which are given as files.
 """
 import json
 import math
 import pathlib
 import random
+import struct
 import subprocess
 import sys
 import tempfile
@@ -98,6 +99,52 @@ def check(folder, name, text, rows, columns, visible):
     return wrong
 
 
+def save(path, shape, values):
+    """Integers of 32 bits as NumPy keeps them."""
+    header = f"{{'descr': '<i4', 'fortran_order': False, 'shape': {tuple(shape)}, }}".ljust(117) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + struct.pack(f"<{len(values)}i", *values))
+
+
+def tiles_of(visible, down, across):
+    """Tiles with a visible pair, and those without a hidden one."""
+    visited = full = 0
+    for top in range(0, len(visible), down):
+        for left in range(0, len(visible[0]), across):
+            pairs = [pair for row in visible[top : top + down] for pair in row[left : left + across]]
+            visited += any(pairs)
+            full += all(pairs)
+    return visited, full
+
+
+def check_data(folder, name, condition, arrays, holds):
+    """What is wrong with the counts and rows of a mask of 13 queries and 11 keys that reads arrays, of 2 heads."""
+    text = diagram(["q"], ["x"], ONE, condition).replace("\n}\n", "\n  weave h = 2\n}\n")
+    inputs = "".join(f"  input {array}[{', '.join(axes)}] : i32\n" for array, (axes, _, _) in arrays.items())
+    blocks = ", i = 4, j = 4" if "list" in arrays else ""
+    text = text.replace(", d = 4", blocks + ", d = 4", 1).replace("  S[", inputs + "  S[", 1)
+    (folder / "mask.ncd").write_text(text)
+    (folder / "mask.drv").write_text("fuse all\ngroup q by 4\nstream x by 3\n")
+    words = []
+    for array, (_, shape, values) in arrays.items():
+        save(folder / f"{array}.npy", shape, values)
+        words += ["--input", f"{array}={folder / array}.npy"]
+    visible = [[[bool(holds(h, q, x)) for x in range(11)] for q in range(13)] for h in range(2)]
+    wrong = []
+    (mask,) = json.loads(run("mask", folder / "mask.ncd", "--drv", folder / "mask.drv", "--json", *words))["masks"]
+    heads = [(each["visited"], each["full"]) for each in mask["heads"]]
+    right = [tiles_of(head, 4, 3) for head in visible]
+    if heads != (right if len(heads) == 2 else right[:1]):
+        wrong.append(f"{name}: {heads} tiles are counted of {right}")
+    if mask["pairs"] != sum(sum(map(sum, head)) for head in visible[: len(heads)]):
+        wrong.append(f"{name}: {mask['pairs']} pairs are counted")
+    acsr = run("mask", folder / "mask.ncd", "--as", "acsr", *words)
+    if acsr is not None:
+        listed = [columns_of(line) for line in acsr.splitlines() if not line.startswith("#")]
+        if listed != [{c for c in range(11) if row[c]} for head in visible[: len(heads)] for row in head]:
+            wrong.append(f"{name}: compressed rows hold other pairs")
+    return wrong
+
+
 def diagram(queries, keys, sizes, condition):
     left, right = ", ".join(queries), ", ".join(keys)
     axes = ", ".join(f"{axis} = {size}" for axis, size in sizes.items())
@@ -130,6 +177,19 @@ def main():
             python = compile(condition.replace("q //", "(q //").replace(f"x // {part}", f"x // {part})"), condition, "eval")
             visible = [[bool(eval(python, {"q": q, "x": x})) for x in range(11)] for q in range(13)]
             wrong += check(folder, condition, diagram(["q"], ["x"], ONE, condition), 13, 11, visible)
+        for _ in range(4):
+            left = [sorted(random.choices(range(4), k=13)) for _ in range(2)]
+            right = [sorted(random.choices(range(4), k=11)) for _ in range(2)]
+            ends, blocks = random.choices(range(12), k=2), random.choices(range(2), k=16)
+            own = {"a": (["q"], [2, 13], sum(left, [])), "b": (["x"], [2, 11], sum(right, []))}
+            holds = lambda h, q, x: left[h][q] == right[h][x] and x <= q + 2
+            wrong += check_data(folder, "documents", "a[q] == b[x] and x <= q + 2", own, holds)
+            wrong += check_data(folder, "lengths", "x < end[h]", {"end": (["h"], [2], ends)}, lambda h, q, x: x < ends[h])
+            both = blocks + blocks[::-1]
+            listed = {"list": (["h", "i", "j"], [2, 4, 4], both)}
+            wrong += check_data(
+                folder, "blocks", "list[h, q // 4, x // 3] == 1", listed, lambda h, q, x: both[16 * h + q // 4 * 4 + x // 3] == 1
+            )
     print("\n".join(wrong) or "ok")
 
 
