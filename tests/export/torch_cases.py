@@ -4,6 +4,7 @@ usage: PYTHONPATH=FOLDER python3 torch_cases.py, with the export of tests/export
 """
 
 import math
+import warnings
 
 import torch
 
@@ -72,6 +73,15 @@ class Module(torch.nn.Module):
     def forward(self, q, k, v):
         return attention.attention(q, k, v)
 
+
+# PyTorch has no batching rule for it, says so, and calls it once an index.
+stacked = [torch.stack([each, 2 * each]) for each in given("cpu", False)]
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    batched = torch.func.vmap(attention.attention)(*stacked)
+for at in range(2):
+    for got, right in zip(batched, attention.attention(*(each[at] for each in stacked))):
+        torch.testing.assert_close(got[at], right)
 
 exported = torch.export.export(Module(), given("cpu", False))
 assert "napkin.attention" in str(exported.graph)
