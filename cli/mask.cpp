@@ -7,6 +7,7 @@
 #include "cli/console.h"
 #include "cli/files.h"
 #include "cli/json.h"
+#include "cli/lines.h"
 #include "cli/mask_export.h"
 #include "cli/mask_text.h"
 #include "cli/messages.h"
@@ -143,7 +144,7 @@ Result<int> run_mask(Context& context) {
         else
             text += mask_text(state, report, *bytes);
     }
-    print_data(arguments.json ? text_of(json) : text);
+    arguments.json ? print_data(text_of(json)) : print_lines(text);
     return kOk;
 }
 

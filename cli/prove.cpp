@@ -6,6 +6,7 @@
 #include "cli/console.h"
 #include "cli/files.h"
 #include "cli/json.h"
+#include "cli/lines.h"
 #include "cli/numbers.h"
 #include "cli/proving.h"
 #include "cli/session.h"
@@ -106,7 +107,8 @@ Result<int> run_prove(Context& context) {
     if (arguments.output == "-")
         print_talk(text_of(*proof, hash));
     else
-        print_data(arguments.json ? text_of(json_of(*proof, hash)) : text_of(*proof, hash));
+        arguments.json ? print_data(text_of(json_of(*proof, hash)))
+                       : print_lines(text_of(*proof, hash));
     return kOk;
 }
 
