@@ -3,7 +3,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-#include <map>
 
 #include "search/search.h"
 #include "tests/golden.h"
@@ -31,13 +30,7 @@ double over_kept(const std::filesystem::path& derivation, const std::string& dia
     std::string text = test::read_text(diagram_of(derivation, name));
     if (!sizes.empty()) text.replace(text.find(sizes), sizes.size(), others);
     const Seconds kept = test::kernels_time(text, test::read_text(derivation), h200);
-    // Several derivations are kept of one diagram.
-    static std::map<std::string, double> found;
-    const auto known = found.find(text);
-    if (known != found.end()) return known->second / kept.value;
-    const Result<SearchResult> result = search(test::derived(text).diagram, h200, {.top = 1});
-    REQUIRE(result.has_value());
-    return (found[text] = result->ranked.front().time.middle().value) / kept.value;
+    return test::best_time(text, h200) / kept.value;
 }
 
 void check_found(const std::filesystem::path& derivation, const std::string& diagram = "",
