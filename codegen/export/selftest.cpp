@@ -131,6 +131,15 @@ std::int64_t largest_tile(const Relabelling& relabelling, AxisId axis) {
     return size;
 }
 
+/// Whether bytes hold two numbers each along the axis.
+bool pairs_up(const Diagram& diagram, AxisId axis) {
+    return std::any_of(diagram.arrays.begin(), diagram.arrays.end(), [&](const Array& array) {
+        if (array.type != ElementType::I4 || array.axes.empty()) return false;
+        return array.axes[array.layout.empty() ? array.axes.size() - 1 : array.layout.back()] ==
+               axis;
+    });
+}
+
 }  // namespace
 
 Tensor made_input(const Diagram& diagram, ArrayId array, const InputRecipe& recipe) {
@@ -216,6 +225,11 @@ std::vector<Sizes> self_test_sizes(const State& state, const EmittedProgram& pro
         ragged[axis.name] =
             served(axis.name, tile == 1 ? 2 + number % 2 : tile + tile / 2 + 3 + number % 5);
         tiny[axis.name] = served(axis.name, 1 + number % 3);
+        if (!pairs_up(state.diagram, AxisId{static_cast<std::uint32_t>(at)})) continue;
+        for (Sizes* sizes : {&ragged, &tiny}) {
+            std::int64_t& size = (*sizes)[axis.name];
+            size = std::max<std::int64_t>(2, size - size % 2);
+        }
     }
     if (ragged.empty()) return {};
     return {ragged, tiny};

@@ -198,6 +198,18 @@ TEST_CASE("numbers of 4 bits that share a byte with another row are refused") {
     }
 }
 
+TEST_CASE("self-tests have an even size where a byte holds two numbers") {
+    const State state = derive(load("diagram packed { axis n = 6 dynamic, m = 8 dynamic\n input "
+                                    "A[n, m] : i4\n output B[n, m] : f32 = A[n, m] * 2 }"),
+                               "");
+    const Result<TileProgram> tiles = expand(state);
+    REQUIRE(tiles.has_value());
+    const Result<EmittedProgram> program =
+        emit(state, *tiles, export_emit_options({.target = "simt"}));
+    REQUIRE(program.has_value());
+    for (const Sizes& sizes : self_test_sizes(state, *program)) CHECK_EQ(sizes.at("m") % 2, 0);
+}
+
 TEST_CASE("an export is the same every time, and keeps its certificate's hash") {
     const Exported once = make_export(kSmall);
     CHECK(once.files == make_export(kSmall).files);
