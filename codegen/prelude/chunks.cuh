@@ -40,6 +40,9 @@ struct Mark {
     enum { Empty, Partial, Full };
 };
 
+/// Marks are read so many at once; behind the last one, up to a multiple of them, all are empty.
+constexpr int kMarksAtOnce = 16;
+
 /// Marks the first kMost chunks that start at `first`, `first + size` and so on before `end` with
 /// what `mark_of` says of their start, which a warp finds together: of several at once, so that it
 /// waits for their elements once. The block waits before it reads them.
@@ -57,13 +60,28 @@ NK_DEVICE void mark_chunks(Shared<T> marks, int first, int end, int size, MarkOf
             if (lane_index() == 0 && begin + i * kWarps < count)
                 marks[begin + i * kWarps] = static_cast<T>(found[i]);
     }
+    const int marked = maximum(count, 0);
+    if (warp_index() == 0 && lane_index() < (kMarksAtOnce - marked % kMarksAtOnce) % kMarksAtOnce)
+        marks[marked + lane_index()] = Mark::Empty;
 }
 
 /// Where the first chunk from `start` on that is not empty starts, or that has no place for a mark.
 template <int kMost, class T>
 NK_DEVICE int next_marked(Shared<T> marks, int first, int end, int size, int start) {
+    static_assert(kMost % kMarksAtOnce == 0 && sizeof(T) == 1);
     int k = (start - first) / size;
-    while (k < kMost && first + k * size < end && marks[k] == Mark::Empty) ++k;
+    while (k < kMost && first + k * size < end) {
+        const int group = k / kMarksAtOnce * kMarksAtOnce;
+        u32 words[kMarksAtOnce / 4];
+        read_words(words, marks, group);
+#pragma unroll
+        for (int i = 0; i < kMarksAtOnce / 4; ++i) {
+            const int passed = minimum(maximum(k - group - 4 * i, 0), 4);  // marks before k
+            const u32 left = passed == 4 ? 0 : words[i] >> 8 * passed << 8 * passed;
+            if (left != 0) return first + (group + 4 * i + lowest_bit(left) / 8) * size;
+        }
+        k = group + kMarksAtOnce;
+    }
     return first + k * size;
 }
 /// Whether the chunk that starts at `start` is marked as full.
