@@ -301,7 +301,8 @@ void Calibrator::measure_latencies() {
     for (const std::int64_t bytes : {std::int64_t{1} << 22, device_.buffer_bytes()}) {
         static_cast<void>(run("link", {.blocks = processors_, .bytes = bytes}));
         // So many lines of 128 bytes that no cache still has the first when it is read again.
-        each("", "chase", 1, bytes, std::min(bytes / 128, std::int64_t{1} << 21));
+        each(bytes == device_.buffer_bytes() ? "latency.load" : "", "chase", 1, bytes,
+             std::min(bytes / 128, std::int64_t{1} << 21));
     }
 }
 

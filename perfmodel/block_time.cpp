@@ -70,6 +70,7 @@ BlockClock::BlockClock(const Machine& machine) : processors_(machine.processors(
     copied_ = figure("cache.exposed", 0);
     barrier_ = figure("latency.barrier", 0);
     fill_ = figure("latency.device", 0);
+    load_ = figure("latency.load", 0);
     start_ = machine.launch_latency().value + figure("latency.start", 0);
     if (machine.has(Level::Cache))
         if (const auto capacity = machine.capacity(Level::Cache)) cached_ = capacity->value;
@@ -143,6 +144,12 @@ double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
            busy(awaited, kernel).tensor / static_cast<double>(kernel.groups) + waits;
 }
 
+/// Of a chunk: it is there no sooner than what it works on, of which several are on their way.
+double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
+    const double arrives = loop.loads ? load_ / static_cast<double>(loop.stages) : 0;
+    return std::max(chain(loop.chunk, kernel), arrives);
+}
+
 /// What a chunk takes more that a mask cuts: its tests, and where warp groups multiply, what the
 /// pipelines hide of each other elsewhere, as such chunks come in a loop of their own of few turns.
 double BlockClock::cut(const LoopWork& loop, const KernelWork& kernel) const {
@@ -168,7 +175,8 @@ double BlockClock::ramp(const KernelWork& work) const {
         const Busy chunk = busy(work.loops.front().chunk, work);
         all += 2 * (chunk.sum() - std::min(chunk.operands, chunk.tensor));
     }
-    return all + (work.groups > 0 ? 0 : chain(work.edges, work));
+    if (work.groups > 0) return all;
+    return all + chain(work.edges, work) + (work.loaded > 0 ? load_ : 0);
 }
 
 std::int64_t BlockClock::resident_blocks(const KernelWork& work) const {
@@ -229,7 +237,7 @@ BlockClock::Tiles BlockClock::tiles_of(const KernelWork& work) const {
     if (work.choices.persistent.value_or(false)) tiles.hidden = overlapped_ * tiles.chained;
     for (const LoopWork& loop : work.loops) {
         const double of_chunk = alone(loop.chunk, work);
-        const double of_chain = chain(loop.chunk, work);
+        const double of_chain = chain(loop, work);
         if (loop.is_masked && tiles.chunks == 0) {
             tiles.chunk = of_chunk;
             tiles.chain = of_chain;

@@ -73,6 +73,7 @@ private:
     [[nodiscard]] double moved_byte(const KernelWork& kernel) const;
     [[nodiscard]] double alone(const UnitWork& work, const KernelWork& kernel) const;
     [[nodiscard]] double chain(const UnitWork& work, const KernelWork& kernel) const;
+    [[nodiscard]] double chain(const LoopWork& loop, const KernelWork& kernel) const;
     [[nodiscard]] double cut(const LoopWork& loop, const KernelWork& kernel) const;
     [[nodiscard]] double ramp(const KernelWork& work) const;
     [[nodiscard]] Tiles tiles_of(const KernelWork& work) const;
@@ -94,6 +95,7 @@ private:
     double copied_ = 0;  ///< share of loads, or of what hides them, that is exposed
     double barrier_ = 0;
     double fill_ = 0;
+    double load_ = 0;  ///< until what is loaded is there
     double start_ = 0;
     double cached_ = 0;  ///< bytes; 0 where there is no cache
     double thread_bytes_ = 0;

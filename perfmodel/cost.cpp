@@ -209,6 +209,11 @@ void RegionCoster::transfer(const Moved& moved, Transfer transfer) {
         if (!used.contains(partition.axis)) transfer.repeats.push_back(partition);
         if (!partition.visible.empty()) transfer.is_masked = true;
     }
+    if (const std::optional<AxisId> along = axis_along(moved))
+        for (const Partition& partition : path_)
+            if (partition.axis == *along)
+                transfer.sectors = sector_share(static_cast<double>(partition.size),
+                                                static_cast<double>(bits_of(transfer.type)));
     LevelCost& level =
         cost_.levels.try_emplace(transfer.level, LevelCost{nothing(), nothing(), nothing()})
             .first->second;

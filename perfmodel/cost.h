@@ -57,6 +57,8 @@ struct Transfer {
     bool has_halo = false;   ///< tiles overlap: an affine index reaches beyond its own tile
     bool is_gather = false;  ///< element by element, at an index from data
     bool is_masked = false;  ///< inside a loop whose chunks a mask may skip
+    /// Bytes that memory gives for each, where tiles have pieces of rows shorter than its sectors.
+    double sectors = 1;
 };
 
 struct LevelCost {

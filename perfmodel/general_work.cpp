@@ -10,7 +10,7 @@ void add_transfers(const RegionCost& cost, KernelWork& work) {
         if (transfer.level != Level::Block) continue;
         work.values += static_cast<double>(transfer.amount.values);
         (transfer.is_save ? work.saved : work.loaded) +=
-            static_cast<double>(transfer.amount.bytes());
+            transfer.sectors * static_cast<double>(transfer.amount.bytes());
     }
     work.compulsory = static_cast<double>(cost.compulsory_bits) / 8;
     work.data_decides = cost.data_decides;
@@ -46,7 +46,7 @@ KernelWork general_work(KernelWork work, const ArithmeticCost& arithmetic, doubl
     all.shared = products / kOfFragment / blocks;
     all.loaded = work.loaded / blocks;
     if (products > 0)
-        work.loops.push_back({1 / kChunks * std::move(all), 1, false, kChunks, 0});
+        work.loops.push_back({1 / kChunks * std::move(all), 1, false, false, kChunks, 0});
     else
         work.edges = std::move(all);
     return work;

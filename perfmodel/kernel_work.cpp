@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "diagrams/contains.h"
 #include "perfmodel/block_pattern.h"
 #include "perfmodel/element_work.h"
 #include "perfmodel/live_registers.h"
+#include "perfmodel/moved.h"
 #include "schedule/arrange_groups.h"
 #include "schedule/operation_cost.h"
 #include "schedule/pairs.h"
@@ -89,6 +91,8 @@ private:
                     std::get_if<Compute>(&leaves_[program_[*op].leaf.index()]->node);
                 if (compute != nullptr && !plan_.products.contains(program_[*op].leaf))
                     inner.mask += elements_.mask_of(*compute) * elements_.places_of(*compute);
+                inner.loads =
+                    inner.loads || (compute != nullptr && reads_along(*compute, loop.axis));
                 for (const schedule::BufferId written : program_[*op].writes)
                     if (program_[*op].kind == schedule::Op::Kind::Copy)
                         inner.stages = std::max(inner.stages, program_[written].stages);
@@ -96,8 +100,27 @@ private:
         const double chunks = inner.chunks;
         work.missing_registers = std::max(work.missing_registers, missing_registers(loop));
         read(loop.body, work, inner.chunk, chunks);
+        inner.loads = inner.loads || inner.chunk.loaded > 0;
         work.loops.push_back(std::move(inner));
         masked_ = is_within;
+    }
+
+    /// Whether it reads elements straight from device memory, others in every chunk.
+    [[nodiscard]] bool reads_along(const Compute& compute, AxisId axis) const {
+        bool found = false;
+        for (const Expression* value : expressions_of(compute.statement))
+            walk(*value, [&](const Expression& part) {
+                const Read* read = std::get_if<Read>(&part.node);
+                if (read == nullptr || !contains(region_.arrays[read->array.index()].axes, axis))
+                    return;
+                const std::optional<VariableId> variable =
+                    schedule::variable_read(region_, compute, read->array);
+                if (!variable) return;
+                const auto tile = plan_.tiles.find(*variable);
+                found = found ||
+                        (tile != plan_.tiles.end() && tile->second.home == schedule::Home::Device);
+            });
+        return found;
     }
 
     /// What a warp group's threads lack where they round an operand: for what it is made of, for
@@ -160,14 +183,28 @@ private:
         const bool is_save = std::holds_alternative<Save>(leaf.node);
         const VariableId variable =
             is_save ? std::get<Save>(leaf.node).source : std::get<Load>(leaf.node).target;
+        const auto bits = static_cast<double>(bits_of(region_.variables[variable.index()].type));
         const double bytes =
-            elements_.elements(region_.variables[variable.index()].array) *
-            static_cast<double>(bits_of(region_.variables[variable.index()].type)) / 8;
-        (is_save ? work.saved : work.loaded) = op.kind == schedule::Op::Kind::Publish ? 0 : bytes;
+            elements_.elements(region_.variables[variable.index()].array) * bits / 8;
+        if (op.kind != schedule::Op::Kind::Publish)
+            (is_save ? work.saved : work.loaded) = sectors(leaf, bits) * bytes;
         if (!op.box) work.instructions = bytes / kVector * kPerVector;
         for (const schedule::BufferId buffer : op.writes)
             if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
         return work;
+    }
+
+    /// Bytes that memory gives for each of them.
+    double sectors(const TileStatement& leaf, double bits) const {
+        const Save* save = std::get_if<Save>(&leaf.node);
+        const std::optional<AxisId> along =
+            axis_along(save ? napkin::moved_by(region_, *save)
+                            : napkin::moved_by(region_, std::get<Load>(leaf.node)));
+        if (!along) return 1;
+        const auto piece = plan_.extents.find(*along);
+        if (piece == plan_.extents.end() || piece->second >= region_.axes[along->index()].extent)
+            return 1;
+        return sector_share(static_cast<double>(piece->second), bits);
     }
 
     UnitWork product_of(const schedule::Op& op, const Compute& compute,

@@ -55,6 +55,7 @@ constexpr std::array kFigures = {
     FigureKind{"latency.launch", Dimension::Time, "from one kernel to the next in a stream"},
     FigureKind{"latency.start", Dimension::Time, "until a kernel is under way, its caches cold"},
     FigureKind{"latency.device", Dimension::Time, "until device memory delivers at its rate, and after its last byte"},
+    FigureKind{"latency.load", Dimension::Time, "of a load from device memory, until it is there"},
     FigureKind{"latency.instruction", Dimension::Time, "of an instruction that waits for the one before"},
     FigureKind{"latency.product", Dimension::Time, "of a warp's product, until the next can add to it"},
     FigureKind{"latency.group_product", Dimension::Time, "of a warp group's product, beside its own time"},

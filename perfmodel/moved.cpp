@@ -1,5 +1,8 @@
 #include "perfmodel/moved.h"
 
+#include <cmath>
+#include <set>
+
 #include "perfmodel/affine.h"
 
 namespace napkin {
@@ -28,6 +31,18 @@ Moved moved_by(const RegionProgram& region, const Save& save) {
     const bool is_inner = save.target || stored == region.stored.end();
     return {save.array, source.level, is_inner ? source.type : stored->second, true,
             footprints_of(region.arrays[save.array.index()].axes)};
+}
+
+std::optional<AxisId> axis_along(const Moved& moved) {
+    if (moved.dimensions.empty() || moved.dimensions.back().index.size() != 1) return std::nullopt;
+    const std::set<AxisId> used = axes_used(moved.dimensions.back().index.front());
+    return used.size() == 1 ? std::optional(*used.begin()) : std::nullopt;
+}
+
+double sector_share(double piece, double bits) {
+    constexpr double kSector = 32 * 8;
+    const double asked = piece * bits;
+    return asked > 0 ? std::ceil(asked / kSector) * kSector / asked : 1;
 }
 
 }  // namespace napkin

@@ -1,6 +1,7 @@
 // What a load or a save of a tile program moves in one instance.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "derive/tile_program.h"
@@ -17,6 +18,13 @@ struct Moved {
 };
 [[nodiscard]] Moved moved_by(const RegionProgram& region, const Load& load);
 [[nodiscard]] Moved moved_by(const RegionProgram& region, const Save& save);
+
+/// The axis that its last index is of, along which elements follow each other in memory; none where
+/// it is of several or of none.
+[[nodiscard]] std::optional<AxisId> axis_along(const Moved& moved);
+/// Bytes that come for each that is asked for, in pieces of so many elements: memory and caches
+/// give sectors of 32.
+[[nodiscard]] double sector_share(double piece, double bits);
 
 [[nodiscard]] std::vector<Footprint> footprints_of(const std::vector<AxisId>& axes);
 

@@ -8,6 +8,7 @@
 #include "perfmodel/block_pattern.h"
 #include "perfmodel/function_cost.h"
 #include "perfmodel/kernel_work.h"
+#include "perfmodel/moved.h"
 
 namespace napkin {
 namespace {
@@ -88,6 +89,7 @@ private:
         inner.is_masked = !loop.visible.empty() || !loop.data_masks.empty();
         const double chunks = inner.chunks;
         within(loop.axis, loop.size, [&] { read(loop.body, inner.chunk, chunks); });
+        inner.loads = inner.chunk.loaded > 0;
         work_.loops.push_back(std::move(inner));
     }
 
@@ -107,9 +109,17 @@ private:
         double count = 1;
         for (const std::int64_t extent : variable.capacity_extent)
             count *= static_cast<double>(extent);
-        const double bytes = count * static_cast<double>(bits_of(variable.type)) / 8;
+        const auto bits = static_cast<double>(bits_of(variable.type));
+        const double bytes = count * bits / 8;
+        const Moved moved = save ? napkin::moved_by(region_, *save)
+                                 : napkin::moved_by(region_, std::get<Load>(statement.node));
+        double sectors = 1;
+        if (const std::optional<AxisId> along = axis_along(moved);
+            along &&
+            extents_[along->index()] < static_cast<double>(region_.axes[along->index()].extent))
+            sectors = sector_share(extents_[along->index()], bits);
         UnitWork work;
-        (save ? work.saved : work.loaded) = bytes;
+        (save ? work.saved : work.loaded) = sectors * bytes;
         work.shared = save ? 0 : bytes;
         work.turns = save ? count / kWarp : 0;
         work.instructions = save ? count * (kPerElement + kRead) : bytes / kVector * kPerVector;

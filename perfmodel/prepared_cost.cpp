@@ -99,7 +99,14 @@ struct Moving {
     Term values;
     double bits = 0;  ///< of a value
     bool is_save = false;
-    double once = 0;  ///< bits of the array, where this is what touches it first
+    double once = 0;   ///< bits of the array, where this is what touches it first
+    double piece = 0;  ///< elements of a row that a tile has; 0 where it has whole rows
+    std::optional<std::size_t> pieces;  ///< the list that they are chosen from, where one is
+    [[nodiscard]] double sectors(const std::vector<SizeList>& lists, Picks picks) const {
+        const double elements =
+            pieces ? static_cast<double>(lists[*pieces].sizes[picks[*pieces]]) : piece;
+        return elements > 0 ? sector_share(elements, bits) : 1;
+    }
 };
 
 struct Tables {
@@ -210,8 +217,18 @@ private:
 
     void move(const Moved& moved) {
         if (moved.level != Level::Block) return;
-        Moving moving{count(moved.dimensions), static_cast<double>(bits_of(moved.type)),
-                      moved.is_save, 0};
+        Moving moving{count(moved.dimensions),
+                      static_cast<double>(bits_of(moved.type)),
+                      moved.is_save,
+                      0,
+                      0,
+                      std::nullopt};
+        if (const std::optional<AxisId> along = axis_along(moved))
+            for (const Partition& partition : path_)
+                if (partition.axis == *along) {
+                    moving.piece = static_cast<double>(partition.size);
+                    moving.pieces = tables_.list_of(partition.symbol());
+                }
         if (touched_.emplace(moved.array, moved.is_save).second) {
             moving.once = moving.bits;
             for (const AxisId axis : region_.arrays[moved.array.index()].axes)
@@ -347,7 +364,8 @@ KernelWork PreparedCost::work(Picks picks) {
         const double values = counts.of(moving.values);
         const double bits = values * moving.bits;
         work.values += values;
-        (moving.is_save ? work.saved : work.loaded) += std::ceil(bits / 8);
+        (moving.is_save ? work.saved : work.loaded) +=
+            moving.sectors(tables_->lists, picks) * std::ceil(bits / 8);
         compulsory += std::min(moving.once, bits);
     }
     work.compulsory = compulsory / 8;

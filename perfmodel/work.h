@@ -34,6 +34,7 @@ struct UnitWork {
 struct LoopWork {
     UnitWork chunk;
     std::int64_t stages = 1;  ///< chunks whose copies are on their way at most
+    bool loads = false;       ///< whether what a chunk works on comes from device memory
     bool is_masked = false;   ///< some of its chunks may be left out
     double chunks = 0;        ///< of one block, were none left out
     double mask = 0;          ///< instructions more where a mask cuts a chunk

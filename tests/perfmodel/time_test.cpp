@@ -163,6 +163,29 @@ TEST_CASE("one block has no more than the bandwidth of one processor") {
     CHECK_LT(time("group n by 32\n"), 2 * time("group n by 4\n"));
 }
 
+TEST_CASE("a chunk, and a block, waits for what it loads") {
+    const Machine h200 = machine_of("H200");
+    const auto time = [&](const std::string& diagram, const std::string& steps) {
+        const RegionProgram region = test::expanded(derived(diagram, steps)).regions.front();
+        RegionCost cost = *cost_of(region);
+        add_work(region, {}, cost);
+        return time_of(cost, h200).middle().value;
+    };
+    const std::string row =
+        "diagram row {\n axis n = 1, d = 1048576\n input X[n, d] : f32\n"
+        " output Y[n] : f32 = sum(d) X[n, d] ^ 2\n}\n";
+    CHECK_GT(time(row, "stream d by 1\n"), 1048576 * 0.1e-6);
+    CHECK_GT(time(row, "stream d by 1\n"), 10 * time(row, "stream d by 4096\n"));
+    const std::string turned =
+        "diagram turned {\n axis n = 8192, d = 4096\n input X[n, d] : bf16\n"
+        " output Y[d, n] : bf16 = X[n, d] * 2\n}\n";
+    const double square = time(turned, "group n by 64\ngroup d by 64\n");
+    CHECK_GT(time(turned, "group n by 1\ngroup d by 1\n"), 10 * square);
+    // Of a row's piece of two bytes memory gives 32.
+    CHECK_GT(time(turned, "group d by 1\n"), 1.5 * square);
+    CHECK_LT(time(turned, "group n by 16\ngroup d by 128\n"), 1.1 * square);
+}
+
 TEST_CASE("blocks visit the tiles that are counted of a mask, whatever loops stand in each other") {
     for (const char* tiles : {"stream u by 4\nstream v by 8", "stream v by 8\nstream u by 4",
                               "stream v by 8", "stream u by 4"}) {
