@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/execution.h"
 #include "cli/json.h"
+#include "cli/messages.h"
 #include "cli/numbers.h"
 #include "cli/picture.h"
 #include "cli/recorded.h"
@@ -125,7 +127,11 @@ public:
         for (const std::string& path : hypothesis_.recorded) {
             const Result<std::vector<RecordedRow>> rows = read_recorded(path);
             if (!rows) return named_at(rows.error(), hypothesis_.recorded_place);
-            rows_.insert(rows_.end(), rows->begin(), rows->end());
+            for (const RecordedRow& row : *rows)
+                if (row.device.empty() || is_machine(row.device))
+                    rows_.push_back(row);
+                else
+                    others_.insert(row.device);
         }
         std::vector<Finding> findings;
         for (const HypothesisWorkload& workload : hypothesis_.workloads) {
@@ -279,8 +285,7 @@ private:
     /// On the GPU that is there, where it is the machine; else as it was recorded.
     Result<Measured> measure(const Subject& subject, const std::string& name) {
         const DeviceStatus device = device_status();
-        if (device.missing.empty() && device.name.find(machine_.name) != std::string::npos)
-            return measure_here(subject, name);
+        if (device.missing.empty() && is_machine(device.name)) return measure_here(subject, name);
         const HypothesisKernel& kernel = *subject.kernel;
         const std::string row = kernel.row.empty() ? subject.loaded.plain.name : kernel.row;
         const std::string target = kernels_for(machine_, kernel.target).target;
@@ -289,10 +294,21 @@ private:
         if (found == nullptr)
             return not_measured(
                 kernel.place, name,
-                rows_.empty() ? "there is no " + machine_.name + " here, and nothing is recorded"
-                              : "there is no " + machine_.name + " here, and no recorded row of `" +
-                                    row + "` for " + target + " has these sizes and steps");
+                "there is no " + machine_.name + " here, and " + why_no_row(row, target));
         return Measured{found->seconds, 0, found->file};
+    }
+
+    /// Whether a GPU that its driver calls so is the machine.
+    [[nodiscard]] bool is_machine(const std::string& device) const {
+        return device.find(machine_.name) != std::string::npos;
+    }
+
+    [[nodiscard]] std::string why_no_row(const std::string& row, const std::string& target) const {
+        if (!rows_.empty())
+            return "no recorded row of `" + row + "` for " + target + " has these sizes and steps";
+        if (others_.empty()) return "nothing is recorded";
+        return "what is recorded is of " +
+               listed(std::vector<std::string>(others_.begin(), others_.end()));
     }
 
     Result<Measured> measure_here(const Subject& subject, const std::string& name) {
@@ -310,6 +326,7 @@ private:
     const Hypothesis& hypothesis_;
     Machine machine_;
     std::vector<RecordedRow> rows_;
+    std::set<std::string> others_;  ///< devices of rows that are not of the machine
 };
 
 std::string shown_value(const Hypothesis& hypothesis, const HypothesisWorkload& workload,

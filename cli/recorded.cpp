@@ -13,14 +13,21 @@ namespace {
 
 constexpr double kMicrosecond = 1e-6;
 
-/// A row of a file whose header names a target; throws what the JSON library does.
-std::optional<RecordedRow> row_of(const Json& line, const std::string& target) {
+/// What a file's first line says of all its rows.
+struct Header {
+    std::string target;
+    std::string device;
+};
+
+/// A row of a file with that header; throws what the JSON library does.
+std::optional<RecordedRow> row_of(const Json& line, const Header& header) {
     const char* const time = line.contains("us") ? "us" : "napkin_us";
-    if (!line.contains(time)) return std::nullopt;
+    if (!line.contains(time) || line[time].is_null()) return std::nullopt;
     RecordedRow row;
     row.seconds = line[time].get<double>() * kMicrosecond;
     row.name = line.contains("diagram") ? line["diagram"] : line.at("workload");
-    row.target = line.value("target", target);
+    row.target = line.value("target", header.target);
+    row.device = line.value("device", header.device);
     row.sizes = line.at("sizes").get<std::map<std::string, double>>();
     row.tells_steps = line.contains("steps");
     if (row.tells_steps) row.steps = line["steps"].get<std::vector<std::string>>();
@@ -41,7 +48,7 @@ Result<std::vector<RecordedRow>> read_recorded(const std::string& path) {
     if (!text) return text.error();
     std::vector<RecordedRow> rows;
     std::istringstream lines(*text);
-    std::string target;
+    Header header;
     std::size_t number = 0;
     for (std::string line; std::getline(lines, line);) {
         ++number;
@@ -49,8 +56,10 @@ Result<std::vector<RecordedRow>> read_recorded(const std::string& path) {
         try {
             const Json json = Json::parse(line);
             if (!json.is_object()) return recorded_unreadable(path, number, "it is no object");
-            if (number == 1) target = json.value("target", "");
-            if (std::optional<RecordedRow> row = row_of(json, target)) {
+            if (number == 1) header = {json.value("target", ""), json.value("device", "")};
+            if (std::optional<RecordedRow> row = row_of(json, header)) {
+                if (!(row->seconds > 0))
+                    return recorded_unreadable(path, number, "its time is not more than zero");
                 row->file = path;
                 rows.push_back(std::move(*row));
             }

@@ -19,8 +19,9 @@ struct RecordedRow {
     bool tells_steps = false;
     double seconds = 0;
     std::string file;
+    std::string device;  ///< as its driver names it; empty where the file does not say
 };
-/// Rows with a time; others are headers and failures.
+/// Rows with a time, which is more than zero; others are headers and failures.
 [[nodiscard]] Result<std::vector<RecordedRow>> read_recorded(const std::string& path);
 
 /// What was measured.

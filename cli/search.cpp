@@ -120,8 +120,8 @@ Result<int> run_search(Context& context) {
     if (!result) return result.error();
     if (arguments.measure > 0) return measure_found(context, *loaded, *machine, *result);
     if (!arguments.output.empty() && !result->ranked.empty())
-        if (const auto failure =
-                write_data(arguments.output, print(result->ranked.front(), *machine)))
+        if (const auto failure = write_data(
+                arguments.output, print(result->ranked.front(), *machine, arguments.only_target)))
             return *failure;
     if (arguments.json) {
         print_data(text_of(json_of(loaded->plain, *result, *machine)));

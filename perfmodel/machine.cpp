@@ -12,7 +12,7 @@ namespace {
 constexpr std::array kFigures = {
     FigureKind{"device.capacity", Dimension::Memory, "device memory"},
     FigureKind{"device.bandwidth", Dimension::Bandwidth, "device memory, reads and writes together"},
-    FigureKind{"device.reached", Dimension::Share, "of that bandwidth, by kernels that copy"},
+    FigureKind{"device.reached", Dimension::Share, "of that bandwidth, by kernels that copy", 1},
     FigureKind{"cache.capacity", Dimension::Memory, "the cache between device memory and the blocks"},
     FigureKind{"cache.bandwidth", Dimension::Bandwidth, "cache to all processors together"},
     FigureKind{"cache.port", Dimension::Bandwidth, "cache to one processor"},
@@ -68,7 +68,7 @@ constexpr std::array kFigures = {
     FigureKind{"energy.tensor_core", Dimension::Energy, "of an operation of a bf16 product; of others as their rates are"},
     FigureKind{"energy.arithmetic", Dimension::Energy, "of an fp32 multiply-add"},
     FigureKind{"energy.exponential", Dimension::Energy, "of an exponential"},
-    FigureKind{"model.spread", Dimension::Share, "by how much a time may differ from what the model says"},
+    FigureKind{"model.spread", Dimension::Share, "by how much a time may differ from what the model says", 0.9},
 };
 // clang-format on
 

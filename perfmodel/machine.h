@@ -10,6 +10,7 @@
 // memories of a cluster.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -43,6 +44,7 @@ struct FigureKind {
     std::string_view key;  ///< `block.capacity`
     Dimension dimension = Dimension::Count;
     std::string_view meaning;
+    double most = std::numeric_limits<double>::infinity();  ///< of a share of a whole
 };
 [[nodiscard]] std::span<const FigureKind> all_figures();
 

@@ -1,6 +1,7 @@
 // Reading machine files and `--machine` texts.
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,15 @@
 namespace napkin {
 
 namespace {
+
+/// A figure of this kind, or what is wrong with the text.
+std::variant<Figure, std::string> figure_of(const FigureKind& kind, std::string_view text) {
+    std::variant<Figure, std::string> figure = parse_figure(text, kind.dimension);
+    if (const Figure* read = std::get_if<Figure>(&figure); read && read->value > kind.most)
+        return "`" + read->text + "` is more than " + std::to_string(std::lround(100 * kind.most)) +
+               " %";
+    return figure;
+}
 
 const FigureKind* find_kind(std::string_view key) {
     for (const FigureKind& kind : all_figures())
@@ -129,7 +139,7 @@ void MachineReader::take_figure(const std::string& key, Span key_place, const to
         text = std::to_string(*whole);
     else if (const std::optional<double> number = value->value_exact<double>())
         text = std::to_string(*number);
-    std::variant<Figure, std::string> figure = parse_figure(text, kind->dimension);
+    std::variant<Figure, std::string> figure = figure_of(*kind, text);
     if (const std::string* reason = std::get_if<std::string>(&figure)) {
         problems_.add(messages::wrong_figure(place(*value), key, *reason));
         return;
@@ -232,8 +242,7 @@ void take_override(Machine& machine, std::string_view text, Span span, Diagnosti
         problems.add(messages::level_missing(key_span, key, table));
         return;
     }
-    std::variant<Figure, std::string> figure =
-        parse_figure(text.substr(equals + 1), kind->dimension);
+    std::variant<Figure, std::string> figure = figure_of(*kind, text.substr(equals + 1));
     if (const std::string* reason = std::get_if<std::string>(&figure)) {
         problems.add(messages::wrong_figure(
             {std::min(middle + 1, span.end - 1), span.end, span.file}, key, *reason));

@@ -116,9 +116,10 @@ Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
     return result;
 }
 
-std::string print(const Candidate& candidate, const Machine& machine) {
+std::string print(const Candidate& candidate, const Machine& machine, const std::string& target) {
     const auto moved = candidate.cost.transferred.find(Level::Block);
-    std::string text = fmt::format("# found for {}: {}, bound by {}", machine.name,
+    std::string text = fmt::format("# found for {}{}: {}, bound by {}", machine.name,
+                                   target.empty() ? "" : fmt::format(" with --target {}", target),
                                    interval_text(candidate.time), candidate.time.binds);
     if (moved != candidate.cost.transferred.end())
         text += ", H = " + text_of(Bytes{static_cast<double>(moved->second.bytes())});

@@ -67,7 +67,9 @@ struct SearchOptions {
 /// none fits.
 [[nodiscard]] Result<SearchResult> search(const Diagram& diagram, const Machine& machine,
                                           const SearchOptions& options = {});
-/// The commands as a `.drv` text, headed by what the model predicts.
-[[nodiscard]] std::string print(const Candidate& candidate, const Machine& machine);
+/// The commands as a `.drv` text, headed by what the model predicts, and for which target where one
+/// was asked for.
+[[nodiscard]] std::string print(const Candidate& candidate, const Machine& machine,
+                                const std::string& target = "");
 
 }  // namespace napkin

@@ -86,6 +86,8 @@ TEST_CASE("mistakes in a text are reported with their place") {
         "H200,block.capacity=96ms",
         "H200,block.capacity=96kb",
         "H200,block.capacity=-1 KiB",
+        "H200,model.spread=120 %",
+        "H200,device.reached=140 %",
         "H200,block.capacity=",
         "H200,block.capacity",
         "H200,",
