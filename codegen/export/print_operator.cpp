@@ -248,13 +248,17 @@ std::string print_operator(const Contract& contract, const EmittedProgram& progr
     if (std::any_of(program.kernels.begin(), program.kernels.end(), takes_maps)) {
         places["map_type"] = export_operator_maps_template();
         places["map_argument"] =
-            "        elif kind == \"map\":\n"
-            "            values.append(_encoded(arrays[what], detail, what))\n";
+            "                if kind == \"map\":\n"
+            "                    made = _TensorMaps(detail, what, plan.arrays[what])\n"
+            "                    maps = plan.maps.setdefault((what, detail), made)\n"
+            "                    self.maps.append((places, at, maps, _NUMBER[what]))\n"
+            "                    continue\n";
     }
     places["backward_text"] = gradient == nullptr
                                   ? "There is no backward."
                                   : "Its gradient is " + gradient->name + ", which lies beside it.";
     places["gradient_part"] = gradient == nullptr ? "" : gradient_part(*gradient, places);
+    places["autograd"] = gradient == nullptr ? "" : ", _gradients, _keep";
     places["schema"] = schema(contract, values);
     places["derived_sizes"] = operator_sizes(contract);
     places["tiles"] = tiles(program, contract);

@@ -44,6 +44,9 @@ class Driver:
         self.launches = []
         self.maps = []
         self.refuses_maps = False
+        self.stream = 77  # PyTorch's, of device 0
+        self.within = lambda: None  # what happens while a launch is under way
+        self.context = True
 
     def cuTensorMapEncodeTiled(self, place, type, rank, address, extents, strides, box, steps, *how):
         at = ctypes.addressof(place._obj)
@@ -55,15 +58,28 @@ class Driver:
     def cuGetErrorString(self, status, text):
         text._obj.value = b"invalid argument"
 
+    def cuDevicePrimaryCtxRetain(self, context, device):
+        context._obj.value = 4
+        return 0
+
+    def cuCtxSetCurrent(self, context):
+        self.context = context.value == 4
+        return 0
+
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, places, extra):
+        if not self.context:
+            return 201
+        self.within()
         values = [ctypes.cast(place, ctypes.POINTER(ctypes.c_int64))[0] for place in places]
-        assert (gy, gz, by, bz, stream, extra) == (1, 1, 1, 1, 77, None)
+        assert (gy, gz, by, bz, stream, extra) == (1, 1, 1, 1, self.stream, None)
+        assert self.stream == 77 + torch.cuda.current_device()
         self.launches.append((function, gx, bx, shared, values))
         return 0
 
 
 def with_driver(module):
     driver = Driver()
+    module._plans.clear()
     module._driver = lambda: driver
     module._functions = lambda device: [(kernel.name, 5 if kernel.several else 2**31 - 1) for kernel in module._KERNELS]
     return driver
@@ -97,7 +113,7 @@ def attention_launches():
             check(value & 0xFFFFFFFF == sizes[what], f"size of {what}")
     kinds = [kind for kind, _, _ in kernel.parameters]
     check(kinds.count("address") == 5 and "stride" in kinds and "size" in kinds, "kinds of arguments")
-    fake = attention._operator.fake(Q, K, V)
+    fake = attention._fake(Q, K, V)
     check([t.shape for t in fake] == [O.shape, L.shape], "shapes of the fake kernel")
     check([t.stride() for t in fake] == [O.stride(), L.stride()], "strides of the fake kernel")
 
@@ -166,6 +182,7 @@ def grouped_launches():
     maps = [v for (kind, _, _), v in zip(grouped._KERNELS[0].parameters, values) if kind == "map"]
     check(maps == [0, 1, 2], "each map in its place")
     driver.refuses_maps = True
+    grouped._plans.clear()
     try:
         grouped.grouped(Q, K, V)
     except RuntimeError as why:
@@ -196,6 +213,137 @@ def quantised_launches():
     refused("another type", "take torch.uint8", lambda: quantised.quantised(X, whole, scale))
     rows = torch.Tensor(W.shape, W.dtype, W.device, (200, 64, 1), W.data_ptr())
     refused("rows at no units", "multiple of 16", lambda: quantised.quantised(X, rows, scale))
+
+
+def of_layout(tensor, strides=None, shift=0, device=torch.device("cuda")):
+    """The same shape elsewhere, in memory that another tensor may have."""
+    return torch.Tensor(
+        tensor.shape, tensor.dtype, device, strides or tensor.stride(), tensor.data_ptr() + shift
+    )
+
+
+def attention_inputs(queries=37):
+    return [torch.empty((2, 3, n, 32), torch.bfloat16) for n in (queries, 70, 70)]
+
+
+def passed(module, launch, kind, name):
+    """What a launch passes of an array."""
+    parameters = module._KERNELS[0].parameters
+    return [value for (k, what, _), value in zip(parameters, launch[4]) if (k, what) == (kind, name)]
+
+
+def plans():
+    """A plan is of types, sizes, strides and device; everything else is looked at in every call."""
+    driver = with_driver(attention)
+    first, second = attention_inputs(), attention_inputs()
+    for inputs in (first, second):
+        attention.attention(*inputs)
+    check(len(attention._plans) == 1, "one plan for what agrees")
+    for inputs, launch in zip((first, second), driver.launches):
+        for name, tensor in zip("QKV", inputs):
+            check(passed(attention, launch, "address", name) == [tensor.data_ptr()], f"address of {name}")
+    outputs = [passed(attention, launch, "address", "O") for launch in driver.launches]
+    check(outputs[0] != outputs[1], "outputs are new")
+
+    for at, name in enumerate("QKV"):
+        moved = list(first)
+        moved[at] = of_layout(first[at], shift=8)
+        words = f"{name}: its address must be a multiple of 16"
+        refused("a plan's input half a vector off", words, lambda: attention.attention(*moved))
+    check(len(driver.launches) == 2, "nothing is launched of what is refused")
+
+    # K's memory goes to a tensor of the same shape in another order of dimensions.
+    strides = (3 * 70 * 32, 32, 3 * 32, 1)
+    attention.attention(first[0], of_layout(first[1], strides), first[2])
+    check(len(attention._plans) == 2, "another plan for other strides")
+    check(passed(attention, driver.launches[2], "stride", "K") == list(strides[:3]), "the new strides")
+    words = "stride 36 along x"
+    wrong = of_layout(first[1], (7560, 2520, 36, 1))
+    for _ in range(2):
+        refused("a shape that has a plan", words, lambda: attention.attention(first[0], wrong, first[2]))
+
+    Q = first[0]
+    fewer = torch.Tensor((2, 3, 20, 32), Q.dtype, Q.device, Q.stride(), Q.data_ptr())
+    O, _ = attention.attention(fewer, *first[1:])
+    check(O.shape == (2, 3, 20, 32), "another plan for a part of a tensor, whose strides are the same")
+    check(len(attention._plans) == 3, "another plan for other sizes")
+
+    types = [torch.empty(first[0].shape, torch.float16), *first[1:]]
+    refused("another type in a plan's place", "holds torch.float16", lambda: attention.attention(*types))
+    check(len(attention._plans) == 3, "there is no plan of what is refused")
+
+    attention._MOST_PLANS, most = 4, attention._MOST_PLANS
+    for queries in range(1, 20):
+        inputs = attention_inputs(queries)
+        O, _ = attention.attention(*inputs)
+        check(O.shape == (2, 3, queries, 32) and len(attention._plans) <= 4, f"plans of {queries} queries")
+        check(passed(attention, driver.launches[-1], "size", "q")[0] & 0xFFFFFFFF == queries, "the size")
+    attention._MOST_PLANS = most
+
+
+def plans_of_devices():
+    driver = with_driver(attention)
+    inputs = attention_inputs()
+    attention.attention(*inputs)
+    driver.stream = 78
+    other = [of_layout(tensor, device=torch.device("cuda", 1)) for tensor in inputs]
+    O, _ = attention.attention(*other)
+    check(O.device.index == 1 and torch.cuda.current_device() == 0, "outputs where inputs are")
+    check(len(attention._plans) == 2, "a plan for each device")
+    driver.stream, driver.context = 77, False
+    attention.attention(*inputs)
+    check(driver.context and len(driver.launches) == 3, "a thread without a context gets PyTorch's")
+
+
+def calls_within_calls():
+    """The driver is called without Python's lock: another call may come before the launch reads its parameters."""
+    driver = with_driver(grouped)
+    one, two = ([torch.empty((1, 2, 70, 32), torch.bfloat16) for _ in "QKV"] for _ in range(2))
+
+    def other():
+        driver.within = lambda: None
+        grouped.grouped(*two)
+
+    grouped.grouped(*one)
+    driver.within = other
+    grouped.grouped(*one)
+    grouped.grouped(*two)
+    before, inner, outer, after = driver.launches
+    for kind in ("map", "address"):
+        for name in "QKV":
+            seen = [passed(grouped, launch, kind, name) for launch in (before, inner, outer, after)]
+            check(seen[0] == seen[2] and seen[1] == seen[3], f"{kind} of {name} within: {seen}")
+            check(not seen[0] or seen[0] != seen[1], f"{kind} of {name} in two calls: {seen}")
+
+
+def tensor_maps():
+    """A tensor map is of an address, a shape and strides, and made once for them."""
+    driver = with_driver(grouped)
+    inputs = [torch.empty((1, 2, 70, 32), torch.bfloat16) for _ in "QKV"]
+    for _ in range(3):
+        grouped.grouped(*inputs)
+    check(len(driver.maps) == 3, "maps are kept")
+    for name in "QKV":
+        first, last = (passed(grouped, driver.launches[at], "map", name) for at in (0, 2))
+        check(first == last and len(first) == 1, f"and the map of {name} is passed again")
+    K = of_layout(inputs[1], (4480, 32, 64, 1))
+    grouped.grouped(inputs[0], K, inputs[2])
+    known = [each[3] for each in driver.maps if each[1] == K.data_ptr()]
+    check(known == [[64, 70 * 64, 16], [128, 64, 16]], f"maps of one address in two orders {known}")
+    refused(
+        "a plan's input half a unit off",
+        "K: its address must be a multiple of",
+        lambda: grouped.grouped(inputs[0], of_layout(K, shift=8), inputs[2]),
+    )
+    grouped._TensorMaps.most, most = 5, grouped._TensorMaps.most
+    for shift in range(20):
+        K = of_layout(inputs[1], shift=4096 * shift)
+        grouped.grouped(inputs[0], K, inputs[2])
+        number = passed(grouped, driver.launches[-1], "map", "K")[0]
+        check(driver.maps[number][1] == K.data_ptr(), "a map of the address")
+    for plan in grouped._plans.values():
+        check(all(len(maps.known) <= 5 for maps in plan.maps.values()), "few maps are kept")
+    grouped._TensorMaps.most = most
 
 
 def grouped_devices():
@@ -241,6 +389,10 @@ quantised_launches()
 attention_launches()
 attention_refusals()
 unfused_launches()
+plans()
+plans_of_devices()
+calls_within_calls()
+tensor_maps()
 check(silently(attention.main) == 77, "without a device the self-test is skipped")
 one_definition()  # last: PyTorch keeps the definition of the copy
 print("\n".join(failures) if failures else "ok")

@@ -3,6 +3,7 @@
 usage: PYTHONPATH=fake_torch:variant's folder python3 page_case.py docs/export.md
 """
 
+import ctypes
 import sys
 
 import variant
@@ -10,9 +11,12 @@ import variant
 
 class Driver:
     launches = []
+    caps = []
 
     def cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, places, extra):
         self.launches.append((function, gx))
+        kinds = [kind for kind, _, _ in variant._KERNELS[0].parameters]
+        self.caps.append(ctypes.cast(places[kinds.index("real")], ctypes.POINTER(ctypes.c_float))[0])
         return 0
 
 
@@ -28,4 +32,10 @@ assert names["o"].shape == (2, 4, 4, 2048, 128), names["o"].shape
 assert names["l"].shape == (2, 4, 4, 2048), names["l"].shape
 # Batches, heads, heads of a group, blocks of 64 queries.
 assert driver.launches == [(variant._KERNELS[0].name, 2 * 4 * 4 * 32)], driver.launches
+# A number is no part of a plan: every call passes its own.
+grouped = names["q"].unflatten(2, (4, 4)).permute(0, 2, 3, 1, 4)
+for more in ({"cap": 7.5}, {"cap": 1e300}, {}):
+    variant.variant(grouped, names["k"].transpose(1, 2), names["v"].transpose(1, 2), names["document"], **more)
+assert driver.caps == [30.0, 7.5, float("inf"), 30.0], driver.caps
+assert len(variant._plans) == 1, len(variant._plans)
 print("ok")

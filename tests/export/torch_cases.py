@@ -38,8 +38,16 @@ def backward(q, k, v, o, do, l):
     return tuple(t.bfloat16() for t in (ds @ k, ds.transpose(-1, -2) @ q, p.transpose(-1, -2) @ do))
 
 
-attention._operator.register_kernel("cpu")(plain)
-attention._gradient._computed = lambda *arguments: backward(*arguments)
+def computed_backward(*arguments):
+    for tensor, array in zip(arguments, attention._gradient._INPUTS):
+        attention._gradient._check_place(tensor, array)
+    return backward(*arguments)
+
+
+# Kernels for every backend; of the CPU they are called as those of CUDA are.
+attention._computed = plain
+attention._gradient._computed = computed_backward
+attention._CUDA = attention._gradient._CUDA = torch._C.DispatchKey.CPU
 
 
 def gradients(call, loss):
@@ -60,7 +68,19 @@ for loss in (lambda o, l: o.sum(), lambda o, l: (o.transpose(-1, -2).contiguous(
     close(gradients(attention.attention, loss), right)
     close(gradients(torch.compile(attention.attention, backend="aot_eager"), loss), right)
 
-o, l = attention.attention(*given("cpu", True))
+    attention._CUDA = torch._C.DispatchKey.CUDA  # and the second time through the dispatcher
+attention._CUDA = torch._C.DispatchKey.CPU
+
+q, k, v = given("cpu", True)
+o, l = attention.attention(q, k, v)
+try:
+    torch.ops.napkin.attention_gradient(q, k, v, o.detach(), o.detach(), l)[0].sum().backward()
+except RuntimeError as why:
+    assert "no autograd formula was registered" in str(why), why
+else:
+    raise AssertionError("a gradient of the gradient, which has none")
+with torch.no_grad():
+    assert not attention.attention(q, k, v)[0].requires_grad
 assert o.requires_grad and not l.requires_grad, "what no gradient is read of is a constant"
 
 torch.library.opcheck(

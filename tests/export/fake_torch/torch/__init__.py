@@ -5,7 +5,7 @@ import types
 
 class dtype:
     def __init__(self, name, size):
-        self.name, self.size = name, size
+        self.name, self.itemsize = name, size
 
     def __repr__(self):
         return "torch." + self.name
@@ -22,6 +22,9 @@ class device:
 
     def __eq__(self, other):
         return (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self):
+        return hash((self.type, self.index))
 
     def __repr__(self):
         return f"{self.type}:{self.index}"
@@ -42,7 +45,7 @@ class Tensor:
         return self._strides if dimension is None else self._strides[dimension]
 
     def element_size(self):
-        return self.dtype.size
+        return self.dtype.itemsize
 
     def data_ptr(self):
         return self._address
@@ -74,22 +77,21 @@ class Tensor:
             self._address,
         )
 
-    def __getitem__(self, index):
-        """The rows cut short: `[..., :n]`."""
-        assert index[0] is Ellipsis and index[1].start is None
-        return Tensor(
-            self.shape[:-1] + (index[1].stop,), self.dtype, self.device, self._strides, self._address
-        )
-
 
 def empty(shape, dtype=float32, device=device("cuda")):
-    global _next
+    shape = shape if isinstance(shape, (tuple, list)) else (shape,)
     strides, step = [], 1
     for extent in reversed(shape):
         strides.insert(0, step)
         step *= extent
+    return empty_strided(shape, strides, dtype, device)
+
+
+def empty_strided(shape, strides, dtype, device):
+    global _next
     address = _next
-    _next += (step * dtype.size + 511) // 512 * 512
+    elements = 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides))
+    _next += (elements * dtype.itemsize + 511) // 512 * 512
     return Tensor(shape, dtype, device, strides, address)
 
 
@@ -117,21 +119,24 @@ ops = types.SimpleNamespace(napkin=types.SimpleNamespace())
 
 
 class _Guard:
+    current = 0
+
     def __init__(self, device):
         assert device.type == "cuda"
+        self.index = device.index
 
     def __enter__(self):
-        return self
+        self.before, _Guard.current = _Guard.current, self.index
 
     def __exit__(self, *_):
-        return None
+        _Guard.current = self.before
 
 
 cuda = types.SimpleNamespace(
     device=_Guard,
     is_available=lambda: False,
-    current_device=lambda: 0,
-    current_stream=lambda: types.SimpleNamespace(cuda_stream=77),
+    current_device=lambda: _Guard.current,
+    current_stream=lambda index: types.SimpleNamespace(cuda_stream=77 + index),
     get_device_capability=lambda device: (9, 0),
 )
 
@@ -149,18 +154,31 @@ def _without_defaults(function, schema):
     return call
 
 
-class _Operator:
-    def __init__(self, name, function, schema):
-        setattr(ops.napkin, name.split("::")[1], _without_defaults(function, schema))
-        self.schema = schema
+class Library:
+    """Calls what is registered for every backend."""
 
-    def register_fake(self, function):
-        self.fake = function
+    def __init__(self, namespace, kind):
+        assert (namespace, kind) == ("napkin", "FRAGMENT")
 
-    def register_autograd(self, backward, setup_context):
-        self.backward, self.keep = backward, setup_context
+    def define(self, schema, tags):
+        name = schema[: schema.index("(")]
+        self.schemas = {**getattr(self, "schemas", {}), name: schema[len(name) :]}
+
+    def impl(self, name, function, key, with_keyset=False):
+        if key == "CompositeExplicitAutograd":
+            call = _without_defaults(function, self.schemas[name])
+            call.schema = self.schemas[name]
+            setattr(ops.napkin, name, types.SimpleNamespace(default=call))
+
+    def _destroy(self):
+        self.schemas = {}
 
 
-library = types.SimpleNamespace(
-    custom_op=lambda name, function, mutates_args, schema: _Operator(name, function, schema)
+Tag = types.SimpleNamespace(pt2_compliant_tag=0, needs_fixed_stride_order=1)
+_C = types.SimpleNamespace(DispatchKey=types.SimpleNamespace(CUDA="CUDA"))
+_library = types.SimpleNamespace(
+    autograd=types.SimpleNamespace(
+        Info=lambda backward, keep: None, make_autograd_impl=lambda operator, information: None
+    )
 )
+library = types.SimpleNamespace(Library=Library, register_fake=lambda name, function, lib: None)
