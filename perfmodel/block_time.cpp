@@ -168,8 +168,8 @@ double BlockClock::cut(const LoopWork& loop, const KernelWork& kernel) const {
 double BlockClock::ramp(const KernelWork& work) const {
     double byte = moved_byte(work);
     if (work.loops.empty() && work.loaded + work.saved > 0)
-        byte = std::max(byte, from_device(work) / (work.loaded + work.saved) * device_ *
-                                  static_cast<double>(processors_));
+        byte = std::max(byte, from_device(work) / (work.loaded + work.saved + work.sectors) *
+                                  device_ * static_cast<double>(processors_));
     double all = computed(work.edges, work) + (work.edges.loaded + work.edges.saved) * byte;
     if (work.groups > 0 && !work.loops.empty()) {
         const Busy chunk = busy(work.loops.front().chunk, work);
@@ -196,8 +196,8 @@ std::int64_t BlockClock::resident_blocks(const KernelWork& work) const {
 }
 
 double BlockClock::from_device(const KernelWork& work) const {
-    const double moved = work.loaded + work.saved;
-    if (cached_ <= 0) return moved;
+    if (cached_ <= 0) return work.loaded + work.saved;
+    const double moved = work.loaded + work.saved + work.sectors;
     const double once = std::min(work.compulsory, moved);
     double held = work.edges.loaded;
     for (const LoopWork& loop : work.loops)
@@ -320,8 +320,9 @@ double BlockClock::last_end(const KernelWork& work, const Tiles& tiles) const {
 }
 
 BlockClock::Times BlockClock::times_of(const KernelWork& work) const {
-    const double memory = std::max(fill_ + from_device(work) * device_,
-                                   cached_ > 0 ? (work.loaded + work.saved) * cache_ : 0);
+    const double memory =
+        std::max(fill_ + from_device(work) * device_,
+                 cached_ > 0 ? (work.loaded + work.saved + work.sectors) * cache_ : 0);
     Tiles tiles = tiles_of(work);
     Times times;
     times.high = start_ + std::max(memory, last_end(work, tiles));

@@ -9,8 +9,9 @@ void add_transfers(const RegionCost& cost, KernelWork& work) {
     for (const Transfer& transfer : cost.transfers) {
         if (transfer.level != Level::Block) continue;
         work.values += static_cast<double>(transfer.amount.values);
-        (transfer.is_save ? work.saved : work.loaded) +=
-            transfer.sectors * static_cast<double>(transfer.amount.bytes());
+        const auto bytes = static_cast<double>(transfer.amount.bytes());
+        (transfer.is_save ? work.saved : work.loaded) += bytes;
+        work.sectors += (transfer.sectors - 1) * bytes;
     }
     work.compulsory = static_cast<double>(cost.compulsory_bits) / 8;
     work.data_decides = cost.data_decides;
@@ -44,7 +45,7 @@ KernelWork general_work(KernelWork work, const ArithmeticCost& arithmetic, doubl
     all.exponentials = static_cast<double>(arithmetic.exponentials) / blocks;
     all.instructions = (static_cast<double>(arithmetic.operations) - products) / blocks;
     all.shared = products / kOfFragment / blocks;
-    all.loaded = work.loaded / blocks;
+    all.loaded = (work.loaded + work.sectors) / blocks;
     if (products > 0)
         work.loops.push_back({1 / kChunks * std::move(all), 1, false, false, kChunks, 0});
     else

@@ -364,8 +364,8 @@ KernelWork PreparedCost::work(Picks picks) {
         const double values = counts.of(moving.values);
         const double bits = values * moving.bits;
         work.values += values;
-        (moving.is_save ? work.saved : work.loaded) +=
-            moving.sectors(tables_->lists, picks) * std::ceil(bits / 8);
+        (moving.is_save ? work.saved : work.loaded) += std::ceil(bits / 8);
+        work.sectors += (moving.sectors(tables_->lists, picks) - 1) * std::ceil(bits / 8);
         compulsory += std::min(moving.once, bits);
     }
     work.compulsory = compulsory / 8;

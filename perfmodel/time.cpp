@@ -61,7 +61,7 @@ void add_pipelines(const UnitWork& all, const Busy& busy, const Machine& machine
 /// Every pipeline by itself.
 void add_terms(const KernelWork& work, const UnitWork& all, const Machine& machine,
                const BlockClock& clock, TimeEstimate& time) {
-    const Bytes moved{work.loaded + work.saved};
+    const Bytes moved{work.loaded + work.saved + work.sectors};
     if (const auto rate = machine.bandwidth(Level::Device))
         add_term("device memory", Bytes{clock.from_device(work)},
                  BytesPerSecond{rate->value * machine.figure("device.reached").value_or(1)}, time);
@@ -86,10 +86,11 @@ Energy energy_of(const KernelWork& work, const UnitWork& all, double from_device
     for (const auto& [type, count] : all.products)
         if (const auto rate = machine.tensor_core(type)) products += count * bf16 / rate->value;
     const double idle = figure("power.idle");
-    const double worked =
-        of("energy.device", from_device) + of("energy.cache", work.loaded + work.saved) +
-        of("energy.block", all.shared) + of("energy.tensor_core", products) +
-        of("energy.arithmetic", all.instructions) + of("energy.exponential", all.exponentials);
+    const double worked = of("energy.device", from_device) +
+                          of("energy.cache", work.loaded + work.saved + work.sectors) +
+                          of("energy.block", all.shared) + of("energy.tensor_core", products) +
+                          of("energy.arithmetic", all.instructions) +
+                          of("energy.exponential", all.exponentials);
     const double spread = machine.figure("model.spread").value_or(0);
     const double most = machine.figure("power.limit").value_or(0) * time.high.value;
     if (!energy.unknown.empty()) {

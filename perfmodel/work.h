@@ -69,6 +69,7 @@ struct KernelWork {
     double values = 0;      ///< loaded and saved
     double loaded = 0;      ///< bytes, of all blocks
     double saved = 0;       ///< likewise
+    double sectors = 0;     ///< bytes more that memory gives with these, in whole sectors
     double compulsory = 0;  ///< bytes of every array that it touches, once
     bool data_decides = false;
     schedule::RegionSchedule choices;  ///< that make it, where it is for the tensor core

@@ -365,7 +365,7 @@ TEST_CASE("calibrate writes the file of the machine that is here") {
     CHECK_EQ(file.find(told), 0);
     CHECK_EQ(run("napkin machines ./mine.toml | grep -c 'measured: napkin calibrate on NVIDIA "
                  "H200, driver 13.0: '"),
-             "31\n");
+             "32\n");
     CHECK_NE(run("napkin machines ./mine.toml").find("processor.sustained"), std::string::npos);
     // A figure that nothing measured keeps its source.
     CHECK_NE(
