@@ -1,5 +1,7 @@
 // prove: shows that a derivation's tile program computes what its diagram says, and writes the
 // certificate. verify: checks a certificate again from its text alone.
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -34,11 +36,11 @@ std::string safety_text(const proof::Safety& safety) {
         if (!each.safe()) open.push_back("exp(" + each.exponent + ")");
     for (const proof::ArrayRange& each : safety.arrays)
         if (!each.safe()) open.push_back(each.region + "." + each.array);
-    const std::string inputs = std::to_string(static_cast<long long>(safety.range));
-    if (open.empty())
-        return "safety: nothing overflows for real inputs within " + inputs + " of zero\n";
-    return "safety: not shown for real inputs within " + inputs + " of zero: " + joined(open) +
-           "\n";
+    const std::string inputs =
+        fmt::format("real inputs within {} of zero{}", static_cast<long long>(safety.range),
+                    safety.any_integers ? " and integers of any value" : "");
+    if (open.empty()) return "safety: nothing overflows for " + inputs + "\n";
+    return "safety: not shown for " + inputs + ": " + joined(open) + "\n";
 }
 
 std::string text_of(const proof::Proof& proof, const std::string& hash) {

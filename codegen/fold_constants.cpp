@@ -30,8 +30,8 @@ std::optional<Expression> computed(Operator operation, std::int64_t a, std::int6
     case Operator::Add: return number(a + b);
     case Operator::Subtract: return number(a - b);
     case Operator::Multiply: return number(a * b);
-    case Operator::Divide: return b == 0 ? std::nullopt : number(a / b);
-    case Operator::Remainder: return b == 0 ? std::nullopt : number(a % b);
+    case Operator::Divide: return b == 0 || b == -1 ? std::nullopt : number(a / b);
+    case Operator::Remainder: return b == 0 || b == -1 ? std::nullopt : number(a % b);
     case Operator::Equal: return a == b;
     case Operator::NotEqual: return a != b;
     case Operator::Less: return a < b;

@@ -52,8 +52,9 @@ inline std::int64_t saturating_multiply(std::int64_t a, std::int64_t b) {
         .value.value_or((a < 0) != (b < 0) ? Limits::min() : Limits::max());
 }
 
-/// a / b rounded down; b is not 0.
+/// a / b rounded down, or the 64-bit integer nearest to it; b is not 0.
 inline std::int64_t floor_quotient(std::int64_t a, std::int64_t b) {
+    if (b == -1) return saturating_multiply(a, b);
     const std::int64_t quotient = a / b;
     return quotient - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }

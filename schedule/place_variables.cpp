@@ -160,6 +160,11 @@ void Planner::place_loaded(VariableId variable) {
         if (info.capacity_extent[d] > 1) ++wide_dimensions;
         plain = plain && axes[d];
     }
+    // A diagonal is no tile of two axes: its elements are read where they stand.
+    for (std::size_t d = 0; d < axes.size(); ++d)
+        for (std::size_t e = 0; e < d; ++e)
+            if (info.capacity_extent[d] > 1 && info.capacity_extent[e] > 1 && axes[d] == axes[e])
+                plain = false;
     const bool operand = read_by_product(variable);
     if (wide_dimensions == 2 && plain) {
         const bool is_row = std::any_of(axes.begin(), axes.end(),

@@ -74,14 +74,17 @@ NK_DEVICE bool between(Least least, Value value, Most most) {
     return both(least <= value, value <= most);
 }
 
-// Quotients of integers round down, and remainders have the divisor's sign.
+// Quotients of integers round down, and remainders have the divisor's sign. The least integer has no
+// quotient by -1 and stays itself; machines do not divide it.
 NK_DEVICE int floor_divide(int a, int b) {
     if (b == 0) return 0;
+    if (b == -1) return int(u32(0) - u32(a));
     const int quotient = a / b;
     return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
 NK_DEVICE i64 floor_divide(i64 a, i64 b) {
     if (b == 0) return 0;
+    if (b == -1) return i64(u64(0) - u64(a));
     const i64 quotient = a / b;
     return quotient * b != a && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
@@ -89,10 +92,10 @@ NK_DEVICE float floor_divide(float a, float b) {
     return b == 0 ? 0.0f : floorf(a / b);
 }
 NK_DEVICE int modulo(int a, int b) {
-    return b == 0 ? 0 : a - b * floor_divide(a, b);
+    return b == 0 || b == -1 ? 0 : a - b * floor_divide(a, b);
 }
 NK_DEVICE i64 modulo(i64 a, i64 b) {
-    return b == 0 ? 0 : a - b * floor_divide(a, b);
+    return b == 0 || b == -1 ? 0 : a - b * floor_divide(a, b);
 }
 NK_DEVICE float modulo(float a, float b) {
     return b == 0 ? 0.0f : a - b * floorf(a / b);

@@ -5,6 +5,7 @@
 
 #include "codegen/fold_constants.h"
 #include "codegen/simt/simt_lowering.h"
+#include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
 
 namespace napkin::lowering {
@@ -29,6 +30,7 @@ SimtLowering::SimtLowering(const State& state, const RegionProgram& region,
     : RegionFrame(state, region, options) {}
 
 LoweredRegion SimtLowering::run() {
+    find_collected(region_.body);
     collect_aliases(region_.body);
     choose_threads();
     Body body;
@@ -40,15 +42,36 @@ LoweredRegion SimtLowering::run() {
     return finish();
 }
 
-/// A save inward to outward of one type needs no copy: the inner tile is the outer one.
+/// A save inward to outward of one type needs no copy where both hold the same: then the inner tile
+/// is the outer one. A chunk of a stream further in is only a part of it.
 void SimtLowering::collect_aliases(const std::vector<TileStatement>& statements) {
     for_leaves(statements, [&](const TileStatement& statement) {
         const Save* save = std::get_if<Save>(&statement.node);
         if (save == nullptr || !save->target || !materialised(*save->target)) return;
         const Variable& from = region_.variables[save->source.index()];
         const Variable& to = region_.variables[save->target->index()];
-        if (from.type == to.type) aliases_[save->source] = *save->target;
+        if (from.type == to.type && !collected_.contains(*save->target))
+            aliases_[save->source] = *save->target;
     });
+}
+
+/// Tiles that chunks are saved to, further out than where those are streamed, by the loop.
+void SimtLowering::find_collected(const std::vector<TileStatement>& statements) {
+    for (const TileStatement& statement : statements) {
+        if (const Parallel* parallel = std::get_if<Parallel>(&statement.node))
+            find_collected(parallel->body);
+        const Loop* loop = std::get_if<Loop>(&statement.node);
+        if (loop == nullptr) continue;
+        for_leaves(loop->body, [&](const TileStatement& inner) {
+            const Save* save = std::get_if<Save>(&inner.node);
+            if (save == nullptr || !save->target || !materialised(*save->target)) return;
+            const bool outside = region_.variables[save->target->index()].level < loop->level;
+            const bool part = contains(region_.arrays[save->array.index()].axes, loop->axis);
+            if (outside && part && collected_.insert(*save->target).second)
+                collected_before_[loop].push_back(*save->target);
+        });
+        find_collected(loop->body);
+    }
 }
 
 VariableId SimtLowering::storage(VariableId variable) const {
@@ -113,6 +136,8 @@ bool SimtLowering::limit_to_visible(const Loop& loop, kernel::For& code, Body& b
 }
 
 void SimtLowering::lower_loop(const Loop& loop, Body& body) {
+    if (const auto before = collected_before_.find(&loop); before != collected_before_.end())
+        for (const VariableId whole : before->second) define_target(whole);
     const AxisRange outer = ranges_[loop.axis];
     const std::string start = next_name(axis_names_[loop.axis.index()].start);
     kernel::For loop_code;

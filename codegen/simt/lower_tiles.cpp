@@ -213,7 +213,7 @@ void SimtLowering::lower_save(const Save& save, Span span, Body& body) {
 
 void SimtLowering::copy_tile(VariableId from, VariableId to, ArrayId array, Span span, Body& body) {
     const TileView source = views_.at(storage(from));
-    const TileView target = define_target(to);
+    const TileView target = collected_.contains(to) ? views_.at(storage(to)) : define_target(to);
     kernel::Phase phase;
     phase.comments = comments(fmt::format("copy {}", region_.arrays[array.index()].name), span, "");
     Body inner;

@@ -30,6 +30,7 @@ private:
     [[nodiscard]] bool limit_to_visible(const Loop& loop, kernel::For& code, Body& body);
     void lower_loop(const Loop& loop, Body& body);
     void collect_aliases(const std::vector<TileStatement>& statements);
+    void find_collected(const std::vector<TileStatement>& statements);
     [[nodiscard]] VariableId storage(VariableId variable) const;
     [[nodiscard]] bool materialised(VariableId variable) const;
 
@@ -83,6 +84,8 @@ private:
     friend class ContractionLowering;
 
     std::map<VariableId, VariableId> aliases_;
+    std::set<VariableId> collected_;  // tiles that are filled chunk by chunk from further in
+    std::map<const Loop*, std::vector<VariableId>> collected_before_;
     std::map<VariableId, TileView> views_;
     std::map<VariableId, const Load*> skipped_loads_;
     std::map<ArrayId, VariableId> latest_;  // the variable that last got a value of an array

@@ -70,7 +70,7 @@ private:
                    std::size_t loop = 0);
     void add_load(Body& body, const View& view, std::size_t k);
     void add_saves(Body& body, std::size_t k, Phase phase);
-    void add_compute(Body& body, const Statement& statement);
+    void add_compute(Body& body, const Statement& statement, Phase phase);
 
     [[nodiscard]] std::vector<Stream> streams_at(std::size_t k) const;
     [[nodiscard]] bool streams_from(std::size_t k) const;
@@ -213,7 +213,8 @@ std::vector<Expression> Expander::masks_of_loop(const std::vector<Expression>& a
 
 Body Expander::operations(Phase phase) {
     Body body;
-    for (const Statement& statement : phases_.statements(phase)) add_compute(body, statement);
+    for (const Statement& statement : phases_.statements(phase))
+        add_compute(body, statement, phase);
     return body;
 }
 
@@ -221,13 +222,15 @@ Body Expander::operations(Phase phase) {
 void Expander::add_loads(Body& body, std::size_t k, Phase phase, const std::vector<Stream>& loops,
                          std::size_t loop) {
     for (const View& view : phases_.views().views())
-        if (Phases::loop_of(view, loops) == loop && phases_.loaded_in(view, phase))
+        if (Phases::loop_of(view, loops) == loop &&
+            phases_.loaded_in(view, phase, !streams_from(k)))
             add_load(body, view, k);
 }
 
 void Expander::add_load(Body& body, const View& view, std::size_t k) {
-    const bool persists =
-        k > 0 && !phases_.is_chunked(view) && phases_.is_read_early(view) && streams_from(0);
+    const bool resident = !phases_.is_chunked(view) && phases_.is_read_early(view);
+    const bool persists = k > 0 && streams_from(0) &&
+                          (resident || (!streams_from(k) && phases_.is_read_inside(view)));
     Load load;
     load.array = view.source;
     load.infinite = facts_.of(view.source).may_be_infinite();
@@ -255,7 +258,7 @@ void Expander::add_saves(Body& body, std::size_t k, Phase phase) {
     }
 }
 
-void Expander::add_compute(Body& body, const Statement& statement) {
+void Expander::add_compute(Body& body, const Statement& statement, Phase phase) {
     const std::size_t k = levels_.size() - 1;
     for (ArrayId input : inputs_of(statement))
         if (const View* view = phases_.views().find(input);
@@ -271,7 +274,9 @@ void Expander::add_compute(Body& body, const Statement& statement) {
     compute.statement = statement;
     compute.level = levels_[k];
     for (ArrayId target : statement.targets) {
-        compute.targets.push_back(variable(target, k, phases_.outlives_phase(target)));
+        const bool saved_later = contains(saves_, target) && !phases_.saved_in(target, phase);
+        compute.targets.push_back(
+            variable(target, k, saved_later || phases_.outlives_phase(target)));
     }
     compute.reads = variables_read(statement);
     if (!region_.streams.empty()) compute.via = "stream";

@@ -87,6 +87,8 @@ void Phases::rewrite_reads() {
             statement = views_.rewrite_reads(std::move(statement));
             if (phase != tail_at(0))
                 for (ArrayId input : inputs_of(statement)) read_early_.insert(input);
+            for (ArrayId input : inputs_of(statement))
+                read_at_[input] = std::max(read_at_[input], phase.depth);
             if (phase == body_at(0) || phase.depth > 0)
                 chunked_.insert(statement.targets.begin(), statement.targets.end());
         }
@@ -97,6 +99,10 @@ void Phases::rewrite_reads() {
     for (std::size_t i = views_.views().size(); i-- > 0;)
         if (const View& view = views_.views()[i]; is_read_early(view))
             for (const Expression& index : view.gather) read_early_.merge(arrays_read(index));
+    for (std::size_t i = views_.views().size(); i-- > 0;)
+        for (const Expression& index : views_.views()[i].gather)
+            for (ArrayId input : arrays_read(index))
+                read_at_[input] = std::max(read_at_[input], read_at_[views_.views()[i].view]);
     for (const Statement& statement : statements_[initial_at(0)])
         for (ArrayId target : statement.targets) chunked_.erase(target);  // a state is no chunk
 }
@@ -147,12 +153,21 @@ bool Phases::is_late(const View& view) const {
     return false;
 }
 
-bool Phases::loaded_in(const View& view, Phase phase) const {
+bool Phases::is_read_inside(const View& view) const {
+    const auto read = read_at_.find(view.view);
+    return is_chunked(view) && read != read_at_.end() && read->second > depth_of(view);
+}
+
+bool Phases::loaded_in(const View& view, Phase phase, bool below) const {
     if (is_late(view)) return false;
+    const bool before_loops = below && is_read_inside(view);
     switch (phase.kind) {
     case Phase::Kind::All: return true;
-    case Phase::Kind::Initial: return phase.depth == 0 && !is_chunked(view) && is_read_early(view);
-    case Phase::Kind::Body: return is_chunked(view) && depth_of(view) == phase.depth;
+    case Phase::Kind::Initial:
+        if (phase.depth > 0) return before_loops && depth_of(view) + 1 == phase.depth;
+        return !is_chunked(view) && is_read_early(view);
+    case Phase::Kind::Body:
+        return is_chunked(view) && depth_of(view) == phase.depth && !before_loops;
     case Phase::Kind::Tail: return phase.depth == 0 && !is_chunked(view) && !is_read_early(view);
     }
     return false;

@@ -56,7 +56,11 @@ public:
     [[nodiscard]] bool is_late(const View& view) const;
     /// Whether the initial state or a chunk reads the view.
     [[nodiscard]] bool is_read_early(const View& view) const;
-    [[nodiscard]] bool loaded_in(const View& view, Phase phase) const;
+    /// Whether what is streamed inside a chunk reads the view, which only the chunk around it
+    /// changes: below the streams it is kept from before those loops to the chunk's end.
+    [[nodiscard]] bool is_read_inside(const View& view) const;
+    /// The phase in which a level loads the view; `below` where no level from it on streams.
+    [[nodiscard]] bool loaded_in(const View& view, Phase phase, bool below) const;
     [[nodiscard]] bool saved_in(ArrayId array, Phase phase) const;
     /// Whether an array is computed in one phase of a streamed region and read in a later one.
     [[nodiscard]] bool outlives_phase(ArrayId array) const;
@@ -78,8 +82,9 @@ private:
     ViewTable views_;
     std::map<Phase, std::vector<Statement>> statements_;
     std::vector<std::vector<AxisId>> streamed_;
-    std::set<ArrayId> chunked_;     // arrays defined in the body, or inside of it
-    std::set<ArrayId> read_early_;  // views read before the tail
+    std::set<ArrayId> chunked_;               // arrays defined in the body, or inside of it
+    std::set<ArrayId> read_early_;            // views read before the tail
+    std::map<ArrayId, std::size_t> read_at_;  // the deepest streams that read a view
 };
 
 }  // namespace napkin

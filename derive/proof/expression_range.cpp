@@ -19,7 +19,36 @@ ValueRange ExpressionRanges::kept(ValueRange range) {
 }
 
 ValueRange ExpressionRanges::range(const Expression& expression, Operands operands) {
-    return kept(part(expression, operands));
+    const ValueRange whole = part(expression, operands);
+    if (!fits(ElementType::I64, whole) && is_computed_in_integers(expression)) overflows_ = true;
+    return kept(whole);
+}
+
+/// Whether kernels compute it as an integer, in 64 bits where it needs them.
+bool ExpressionRanges::is_computed_in_integers(const Expression& expression) const {
+    return std::visit(
+        overloaded{
+            [](const Number& literal) { return literal.is_integer; },
+            [](const AxisIndex&) { return true; },
+            [](const SizeOf&) { return true; },
+            [&](const Read& element) {
+                return !is_floating(region_.arrays[element.array.index()].type);
+            },
+            [&](const Apply& call) {
+                const bool real =
+                    call.function == Function::Divide ||
+                    (call.function >= Function::Exp && call.function <= Function::Cos);
+                const std::size_t first = call.function == Function::Select ? 1 : 0;
+                return !real &&
+                       std::all_of(call.arguments.begin() + static_cast<std::ptrdiff_t>(first),
+                                   call.arguments.end(), [&](const Expression& each) {
+                                       return is_computed_in_integers(each);
+                                   });
+            },
+            [](const Convert& convert) { return !is_floating(convert.type); },
+            [](const Operand&) { return false; },
+        },
+        expression.node);
 }
 
 ValueRange ExpressionRanges::part(const Expression& expression, Operands operands) {

@@ -1,8 +1,9 @@
 // Ranges of expressions, as a kernel computes them: in float32.
 //
-// Every part of an expression has a range. A part that may be beyond float32 may be an infinity, or
-// make a NaN of what it stands in: it is noted, whatever the range of the whole. What may be too
-// small for a normal number may be 0, so that a quotient by it has no bound.
+// Integers are computed in 64 bits. Every part of an expression has a range. A part that may be
+// beyond float32 may be an infinity, or make a NaN of what it stands in: it is noted, whatever the
+// range of the whole. What may be too small for a normal number may be 0, so that a quotient by it
+// has no bound.
 //
 // One infinity does no harm: that of `exp(u)` as a term of a sum that divides something finite. The
 // quotient is 0 then. This holds of the very place where the exponential stands, of no other.
@@ -44,6 +45,7 @@ private:
     using Operands = std::span<const ValueRange>;
 
     [[nodiscard]] ValueRange part(const Expression& expression, Operands operands);
+    [[nodiscard]] bool is_computed_in_integers(const Expression& expression) const;
     [[nodiscard]] ValueRange array_range(ArrayId array) const;
     ValueRange converted(const Convert& convert, Operands operands);
     ValueRange call_range(const Apply& call, Operands operands);

@@ -145,9 +145,11 @@ WideReal ExtendedDomain::apply(Function function, std::span<const WideReal> argu
 
 std::vector<std::pair<WideReal, WideReal>> ExtendedDomain::select(Candidates<WideReal> elements,
                                                                   std::int64_t ranks) {
-    std::stable_sort(elements.begin(), elements.end(),
-                     [](const auto& a, const auto& b) { return b.first < a.first; });
-    elements.resize(static_cast<std::size_t>(ranks), {WideReal(-kWideInfinity), 0});
+    std::stable_sort(elements.begin(), elements.end(), [](const auto& a, const auto& b) {
+        if (a.first.is_nan() || b.first.is_nan()) return a.first.is_nan() && !b.first.is_nan();
+        return b.first < a.first;
+    });
+    elements.resize(static_cast<std::size_t>(ranks), {WideReal(-kWideInfinity), kNoIndex});
     std::vector<std::pair<WideReal, WideReal>> best;
     for (const auto& [value, at] : elements)
         best.emplace_back(value, WideReal(static_cast<long double>(at)));

@@ -321,10 +321,20 @@ private:
     std::set<ArrayId> given_up_;  // what grows
 };
 
+/// Whether an input may be any integer of its type.
+bool is_any_integer(const Array& array) {
+    return array.role == ArrayRole::Input && !is_floating(array.type) &&
+           array.type != ElementType::Bool && !array.indexes;
+}
+
 ValueRange input_range(const Diagram& diagram, const Array& array, double range) {
     if (array.role == ArrayRole::Parameter) return range_of(array.value.value_or(0));
     if (array.type == ElementType::Bool) return range_of(0, 1);
     if (array.indexes) return range_of(0, static_cast<double>(diagram[*array.indexes].extent - 1));
+    if (is_any_integer(array)) {
+        constexpr double kMostExact = 0x1p53;  // no input holds more
+        return range_of(round_to(array.type, -kMostExact), round_to(array.type, kMostExact));
+    }
     const ValueRange wanted = range_of(-range, range);
     const ValueRange held =
         range_of(round_to(array.type, wanted.low), round_to(array.type, wanted.high));
@@ -357,6 +367,7 @@ Safety check_safety(const Diagram& diagram, const TileProgram& program, double r
     Ranges device;
     for (std::uint32_t i = 0; i < diagram.arrays.size(); ++i) {
         const Array& array = diagram.arrays[i];
+        safety.any_integers |= is_any_integer(array);
         if (array.role == ArrayRole::Input || array.role == ArrayRole::Parameter)
             device[ArrayId{i}] = input_range(diagram, array, range);
     }

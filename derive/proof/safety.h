@@ -1,5 +1,5 @@
 // No exponent above zero, no overflow: interval arithmetic over a tile program, for real inputs in
-// a stated range.
+// a stated range and integers of any value of their types (up to 2^53, which arrays hold).
 //
 // Intervals alone lose that a maximum bounds what it is the maximum of, so facts of the form
 // `expression <= array` are kept beside them: from every fold of a maximum and every call of max.
@@ -39,7 +39,8 @@ struct ArrayRange {
 };
 
 struct Safety {
-    double range = 0;  ///< real inputs lie in [-range, range]
+    double range = 0;           ///< real inputs lie in [-range, range]
+    bool any_integers = false;  ///< and there are integer inputs, of any value of their types
     std::vector<ExponentBound> exponents;
     std::vector<ArrayRange> arrays;
     [[nodiscard]] bool exponents_safe() const;

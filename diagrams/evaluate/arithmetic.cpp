@@ -25,9 +25,10 @@ double of_bits(Function function, double a, double b) {
     return static_cast<double>(function == Function::BitOr ? x | y : x ^ y);
 }
 
-/// a * 2^n, or a / 2^n where `direction` is negative; 0 for a negative n.
+/// a * 2^n, or a / 2^n where `direction` is negative; 0 for a negative n. By more than `kMost` an
+/// integer has left its type, or is a fraction of its own sign, which must not vanish.
 double shifted(double a, double n, int direction) {
-    constexpr double kMost = 2000;
+    constexpr double kMost = 1000;
     return n < 0 ? 0 : std::ldexp(a, direction * static_cast<int>(std::min(n, kMost)));
 }
 

@@ -63,6 +63,13 @@ std::vector<Case> cases() {
                          {},
                          "group n by 8"},
                         {"simt"}});
+    for (const char* steps : {"group n by 8\nstream d by 32", "split-stream d by 32\nfuse all"})
+        list.push_back({{fmt::format("the largest three, {}", steps),
+                         "diagram rows { axis n = 70, d = 128, k = 3\n input X[n, d] : bf16\n"
+                         " output V[n, k], I[n, k] = topk[d](X[n, d]) }",
+                         {},
+                         steps},
+                        {"simt"}});
     for (const char* schedule : {"", "\nschedule stale = true in O"})
         list.push_back(
             {{fmt::format("attention{}", schedule),
@@ -111,20 +118,24 @@ TEST_CASE("a NaN reaches what depends on it, and nothing else") {
 }
 
 TEST_CASE("rows that are no numbers have their first element ranked first") {
-    const State state = test::state_of(
-        {"ranking",
-         "diagram ranking { axis n = 3, d = 40\n input X[n, d] : f32\n output Y[n] : i32 = "
-         "argmax(d) X[n, d] }",
-         {},
-         "group n by 1"});
-    const Result<EmittedProgram> program = emit(state, test::program_of(state), {.target = "simt"});
-    REQUIRE(program);
-    CHECK_EQ(test::wrong_with(state, *program, 1,
-                              [](Tensors& inputs) {
-                                  std::vector<double>& values = inputs.begin()->second.values;
-                                  std::fill(values.begin(), values.begin() + 80, NAN);
-                              }),
-             "");
+    for (const char* steps : {"group n by 1", "group n by 1\nstream d by 8"}) {
+        INFO(steps);
+        const State state = test::state_of(
+            {"ranking",
+             "diagram ranking { axis n = 3, d = 40\n input X[n, d] : f32\n output Y[n] : i32 = "
+             "argmax(d) X[n, d] }",
+             {},
+             steps});
+        const Result<EmittedProgram> program =
+            emit(state, test::program_of(state), {.target = "simt"});
+        REQUIRE(program);
+        CHECK_EQ(test::wrong_with(state, *program, 1,
+                                  [](Tensors& inputs) {
+                                      std::vector<double>& values = inputs.begin()->second.values;
+                                      std::fill(values.begin(), values.begin() + 80, NAN);
+                                  }),
+                 "");
+    }
 }
 
 }  // namespace napkin

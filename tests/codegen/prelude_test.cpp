@@ -100,4 +100,20 @@ TEST_CASE("prelude: arithmetic has the language's conventions") {
         }
 }
 
+TEST_CASE("prelude: the least integers have remainders, and quotients that wrap") {
+    constexpr int kLeast = std::numeric_limits<int>::min();
+    constexpr nk::i64 kLeast64 = std::numeric_limits<nk::i64>::min();
+    CHECK_EQ(nk::modulo(kLeast, -1), 0);
+    CHECK_EQ(nk::modulo(kLeast64, nk::i64(-1)), 0);
+    CHECK_EQ(nk::floor_divide(kLeast, -1), kLeast);
+    CHECK_EQ(nk::floor_divide(kLeast64, nk::i64(-1)), kLeast64);
+    CHECK_EQ(nk::floor_divide(nk::i64(kLeast), nk::i64(-1)), -nk::i64(kLeast));
+    for (const int a : {-5, 0, 5, kLeast}) {
+        const double expected =
+            apply_function(Function::ShiftRight, std::vector<double>{a * 1.0, 99});
+        CHECK_EQ(nk::shift_right(a, 99), expected);
+        CHECK_EQ(nk::shift_right(nk::i64(a), nk::i64(99)), expected);
+    }
+}
+
 }  // namespace napkin

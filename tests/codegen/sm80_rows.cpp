@@ -29,6 +29,22 @@ std::vector<TensorWorkload> row_workloads() {
          "output T1[q, x] = (sum(q, x) table[label[x], 0] ^ 2) + max(d) B[q, x] }",
          {},
          "fuse all"},
+        {"row, beside its diagonal",
+         "diagram ratios { axis i = 40, j = i\n input S[i, j] : f32\n"
+         "output E[i] : f32 = max(j) (S[i, j] - S[i, i])\n"
+         "output T[i] : f32 = (sum(j) S[i, j]) * S[i, i] }",
+         {},
+         "fuse all\ngroup i by 16"},
+        {"row, beside its diagonal, in chunks",
+         "diagram ratios { axis i = 40, j = i\n input S[i, j] : f32\n"
+         "output L[i] : f32 = logsumexp[j](S[i, j] * S[j, j] - S[i, i]) }",
+         {},
+         "group i by 16\nstream j by 8"},
+        {"row, a product beside its diagonal",
+         "diagram masked { axis i = 40, j = i, d = 32\n input S[i, j], B[j, d] : bf16\n"
+         "output E[i, d] : f32 = sum(j) S[i, j] * S[i, i] * B[j, d] }",
+         {},
+         "group i by 16\nstream j by 16"},
         {"row, a matrix of one value",
          "diagram whole { axis q = 1, x = 14, d = 3\n input B[q], D[q, x, d] : bf16\n"
          "output T0[q] = max(x) B[q] * D[q, x, 0]\n"

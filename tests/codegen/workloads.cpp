@@ -158,6 +158,18 @@ const std::vector<Workload>& workloads() {
          "layernorm_linear",
          {{"n", 20}, {"d", 40}, {"c", 24}},
          "fuse all\ngroup n by 8 at l1\ngroup c by 8 at l1"},
+        {"streams inside a chunk, below groups",
+         "diagram t { axis q = 5, h = 6, x = 12, d = 8\n input Q[q, h, d], K[x, d] : bf16\n"
+         "S[q, h, x] = sum(d) Q[q, h, d] * K[x, d]\n"
+         "output O[q, h] : f32 = logsumexp[x](S[q, h, x]) }",
+         {},
+         "fuse all\ngroup h by 2 at l2\nstream q by 2\nstream x by 4"},
+        {"results of chunks further in than where they are kept",
+         "diagram t { axis q = 7, h = 12, x = 21\n input A[q, h, x], B[q] : f32\n"
+         "T[q, h, x] = A[q, h, x] * B[q]\n output O[q, h] : bf16 = sum(x) T[q, h, x]\n"
+         "output Z[q, h, x] : f32 = T[q, h, x] + 1 }",
+         {},
+         "fuse all\nstream q by 4\ngroup h by 4 at l2\nstream q by 2 at l2"},
         {"a run-time size that is held whole",
          "diagram held { axis n = 20 dynamic, d = 33 dynamic\n input X[n, d] : f16\n"
          "output Y[n, d] : f16 = softmax[d](X[n, d]) }",

@@ -64,6 +64,25 @@ TEST_CASE("nested: below other groups, unstreamed, and with other sizes it compu
     }
 }
 
+TEST_CASE("nested: groups below the streams keep what a chunk loads for the loops inside it") {
+    const Diagram diagram = load(
+        "diagram t {\n"
+        "  axis q = 5, h = 6, x = 12, d = 8\n"
+        "  input Q[q, h, d], K[x, d], g[q, h], c[q] : f32, W[x, h] : f32\n"
+        "  input label[q] : i32\n"
+        "  S[q, h, x] = sum(d) Q[q, h, d] * K[x, d] * c[q] + W[label[q], h]\n"
+        "  output O[q, h] : f32 = logsumexp[x](S[q, h, x]) * g[q, h]\n"
+        "}\n");
+    for (const std::string steps :
+         {"group h by 2 at l2\nstream q by 2\nstream x by 4",
+          "group h by 2 at l2\nstream q by 2\nstream x by 4\nstream d by 3",
+          "group h by 4\ngroup h by 2 at l2\nstream q by 2\nstream x by 4",
+          "group h by 4\ngroup h by 2 at thread\nstream q by 2 at l2\nstream x by 4 at l2"}) {
+        INFO(steps);
+        check_against_reference(derive(diagram, "fuse all\n" + steps));
+    }
+}
+
 TEST_CASE("nested: what only another region reads of an inner fold is kept") {
     const Diagram diagram = load(
         "diagram parts {\n"

@@ -74,7 +74,12 @@ Grids<double> inputs_within(const Diagram& diagram, double range, std::uint64_t 
     for (auto& [id, tensor] : random_inputs(diagram, seed, range / 2)) {
         const Array& array = diagram[id];
         for (double& value : tensor.values) {
-            if (!is_floating(array.type) || array.role == ArrayRole::Parameter) continue;
+            const bool any = !is_floating(array.type) && array.type != ElementType::Bool;
+            if (array.role == ArrayRole::Parameter || array.indexes ||
+                (!any && !is_floating(array.type)))
+                continue;
+            if (any && ends) value = round_to(array.type, std::copysign(0x1p53, value));
+            if (any) continue;
             value = ends ? std::copysign(range, value) : std::clamp(value, -range, range);
             value = round_to(array.type, value);
         }
@@ -275,6 +280,33 @@ TEST_CASE("safety: an overflow on the way is not shown, whatever becomes of it")
         CAPTURE(each.text);
         const State state = state_of_lines(each.text, each.derivation);
         CHECK(!claims(proof::check_safety(state.diagram, program_of(state), 1000), each.array));
+    }
+}
+
+TEST_CASE("safety: integer inputs are of any value that their types have") {
+    const std::string head =
+        "diagram d { axis n = 8, m = 5\ninput y[n] : i32, w[n] : i64, b[n] : i8, p[n] : i32, T[m], "
+        "X[n] : f32\nkeep[n] = T[p[n]]\n";
+    const auto claimed = [&](const std::string& output) {
+        const Diagram diagram = load(head + "output Y[n] " + output + " }");
+        const State state = initial_state(diagram);
+        const proof::Safety safety = proof::check_safety(diagram, program_of(state), 1000);
+        CHECK(safety.any_integers);
+        return claims(safety, "Y");
+    };
+    for (const char* overflows :
+         {": i32 = y[n] + 1", ": f32 = y[n] * 1e30", ": f16 = y[n] * 2", ": i32 = w[n]",
+          ": i8 = b[n] - 1", ": i32 = -y[n]", ": f16 = b[n] * 1000", ": i64 = w[n] * w[n]",
+          ": f32 = min(max(w[n] * w[n], 0), 5)"}) {
+        INFO(overflows);
+        CHECK(!claimed(overflows));
+    }
+    for (const char* holds :
+         {": i64 = y[n] + 1", ": f32 = y[n] * 1e20", ": i32 = y[n]", ": i64 = w[n] + 1",
+          ": i64 = y[n] * y[n]", ": i8 = b[n]", ": f16 = b[n] * 100",
+          ": f16 = if y[n] > 3 then 1 else 0", ": f32 = keep[n] + p[n]", ": f32 = X[n] * b[n]"}) {
+        INFO(holds);
+        CHECK(claimed(holds));
     }
 }
 

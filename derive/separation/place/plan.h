@@ -45,6 +45,7 @@ struct StateVariable {
     std::vector<Lower> lower = {};
     std::optional<StoredPart> stored = {};  ///< the factor of `form` that is stored in a type
     bool picks = false;
+    bool unless_zero = false;  ///< what it found counts where a factor of all elements is not zero
     bool carried = false;      ///< what is read at the selected index, `form` at every index
     bool is_gauge = false;     ///< others are relative to it, so it is updated before them
     bool weighs = false;       ///< it is the weight of a mean, which is updated before others too
@@ -237,7 +238,8 @@ private:
     [[nodiscard]] Form resolved(TermId term);
     [[nodiscard]] Form other(std::uint32_t fold);
     [[nodiscard]] Form pick(std::uint32_t fold);
-    PolynomialId where_positive(PolynomialId index, PolynomialId factor, std::uint32_t fold);
+    PolynomialId where_told_apart(PolynomialId index, PolynomialId factor, PolynomialId rest,
+                                  std::uint32_t fold);
     [[nodiscard]] Form carried(std::uint32_t fold);
     [[nodiscard]] bool needs_gauge(std::uint32_t fold);
     [[nodiscard]] bool has_constants(std::uint32_t fold);

@@ -4,6 +4,16 @@
 #include "derive/separation/place/plan.h"
 
 namespace napkin::separation {
+namespace {
+
+/// Whether a product that is not negative may be zero; what divides is not.
+bool can_be_zero(const Monomial& product) {
+    const auto divides = [](const auto& power) { return power.second < 0; };
+    return !product.guards.empty() ||
+           !std::all_of(product.powers.begin(), product.powers.end(), divides);
+}
+
+}  // namespace
 
 /// Folds of tuples, products and selections: only values without folds.
 Form Plan::other(std::uint32_t fold) {
@@ -37,8 +47,8 @@ Form Plan::other(std::uint32_t fold) {
     return values_[fold];
 }
 
-/// The largest of u + w is at the largest u; so is the largest of u * w, for w > 0. For w = 0 all
-/// elements are equal, and the lowest indices are selected.
+/// The largest of u + w is at the largest u; so is the largest of u * w, for w > 0. Where w = 0, or
+/// infinite or no number, finite elements become alike, and the lowest indices are selected.
 Form Plan::pick(std::uint32_t fold) {
     const std::uint32_t first = fold - folds_[fold].component;
     const PolynomialId form = normal_.collect(forms_[first]);
@@ -60,6 +70,7 @@ Form Plan::pick(std::uint32_t fold) {
         if (!known || (parts.streamed.exponent != kZero && !bare))
             return refuse(Why::Select, first);
         exponential = bare;
+        state.unless_zero = can_be_zero(scale);
         state.form = bare ? parts.streamed.exponent : algebra_.monomial(parts.streamed);
         factor = algebra_.monomial(parts.rest, coefficient);
     } else {
@@ -83,6 +94,7 @@ Form Plan::pick(std::uint32_t fold) {
     const auto reference = [&](std::uint32_t i) {
         return algebra_.atom(algebra_.reference(Kind::State, id + i, folds_[first + i].axes));
     };
+    const PolynomialId together = factor;
     Form best = reference(0);
     if (exponential) {
         const PolynomialId exponent = algebra_[factor].terms.front().first.exponent;
@@ -92,33 +104,49 @@ Form Plan::pick(std::uint32_t fold) {
         factor = algebra_.monomial(std::move(bare), algebra_[factor].terms.front().second);
     }
     values_[first] = algebra_.add(algebra_.multiply(*best, factor), rest);
-    values_[first + 1] = where_positive(reference(1), factor, first);
+    values_[first + 1] = where_told_apart(reference(1), together, rest, first);
     return values_[fold];
 }
 
-/// The index, unless the factor can be zero and is.
-PolynomialId Plan::where_positive(PolynomialId index, PolynomialId factor, std::uint32_t fold) {
-    const Polynomial& scale = algebra_[factor];
-    const bool positive = std::all_of(scale.terms.front().first.powers.begin(),
-                                      scale.terms.front().first.powers.end(),
-                                      [](const auto& power) { return power.second < 0; });
-    if (positive && scale.terms.front().first.guards.empty()) return index;
+/// The index, but the lowest where the factor is zero, or the factor or the rest is infinite or no
+/// number: then nothing tells finite elements apart.
+PolynomialId Plan::where_told_apart(PolynomialId index, PolynomialId factor, PolynomialId rest,
+                                    std::uint32_t fold) {
+    std::optional<TermId> apart;
+    const auto require = [&](Function function, TermId a, TermId b) {
+        const TermId test = algebra_.apply(function, {a, b});
+        apart = apart ? algebra_.apply(Function::And, {*apart, test}) : test;
+    };
+    const Monomial scale = algebra_[factor].terms.front().first;
+    Monomial bare = scale;
+    bare.exponent = kZero;
+    if (can_be_zero(bare))
+        require(Function::Greater, algebra_.term_of(algebra_.monomial(bare)), algebra_.number(0));
+    for (const PolynomialId part : {algebra_.monomial(bare), scale.exponent, rest})
+        if (algebra_.as_constant(part) == nullptr) {
+            const TermId value = algebra_.term_of(part);
+            require(Function::Equal, algebra_.apply(Function::Guard, {value}), value);
+        }
+    if (!apart) return index;
     const Statement& source = cascade_.diagram()[*folds_[fold].statement];
     const std::optional<AxisId> rank = std::get<Select>(source.body).rank;
     const TermId lowest = rank ? algebra_.axis(*rank) : algebra_.number(0, true);
-    const TermId some =
-        algebra_.apply(Function::Greater, {algebra_.term_of(factor), algebra_.number(0)});
-    return algebra_.atom(algebra_.apply(Function::Select, {some, algebra_.term_of(index), lowest}));
+    return algebra_.atom(
+        algebra_.apply(Function::Select, {*apart, algebra_.term_of(index), lowest}));
 }
 
-/// What is read at the selected index travels with the element.
+/// What is read at the selected index travels with the element; where another index may be given
+/// after all, it is not at hand.
 Form Plan::carried(std::uint32_t fold) {
     const FoldOver& entry = folds_[fold];
     if (!value(*entry.carried_by)) return std::nullopt;
     if (algebra_.class_of(forms_[fold]).folded) return refuse(Why::Gather, fold);
     std::uint32_t first = 0;
     for (const StateVariable& carrier : states_)
-        if (carrier.picks && carrier.serves == *entry.carried_by) first = *carrier.first;
+        if (carrier.picks && carrier.serves == *entry.carried_by) {
+            if (carrier.unless_zero) return refuse(Why::Gather, fold);
+            first = *carrier.first;
+        }
     StateVariable state{.monoid = kMax,
                         .over = entry.over,
                         .axes = entry.axes,

@@ -100,6 +100,18 @@ private:
                 precedence};
     }
 
+    /// What a value is compared with itself for, in words.
+    [[nodiscard]] Text equality(const Apply& call) const {
+        const bool equal = call.function == Function::Equal;
+        const Expression& value = call.arguments[1];
+        const auto is = [&](const char* what) {
+            return Text{at(value, kAdditive) + what, kCompare};
+        };
+        if (equal && call.arguments[0] == apply(Function::Guard, {value})) return is(" is finite");
+        if (call.arguments[0] == value) return is(equal ? " is a number" : " is no number");
+        return binary(call, kCompare);
+    }
+
     [[nodiscard]] Text call_text(const Apply& call) const {
         switch (call.function) {
         case Function::Negate: return {"-" + at(call.arguments[0], kMinus), kMinus};
@@ -116,7 +128,7 @@ private:
         case Function::Greater:
         case Function::GreaterEqual:
         case Function::Equal:
-        case Function::NotEqual: return binary(call, kCompare);
+        case Function::NotEqual: return equality(call);
         case Function::And: return binary(call, kAnd);
         case Function::Or: return binary(call, kOr);
         case Function::Select:

@@ -4,7 +4,8 @@
 // Two sorted lists v (so far) and c (of the chunk), both of length n, merge without a loop: v[i] is
 // at place r of the result when r - i elements of c come before it, that is when c[r-i-1] does and
 // c[r-i] does not. Likewise for c[j]. A place that no element has taken yet holds -inf at an index
-// beyond every other, so that any element comes before it, one of value -inf too.
+// beyond every other, so that any element comes before it, one of value -inf too. An element that
+// is no number comes before those that are, as it does within a chunk.
 #include <limits>
 
 #include "derive/separation/write/builder.h"
@@ -25,14 +26,22 @@ Expression choose(Expression condition, Expression then, Expression otherwise) {
     return apply(Function::Select, {std::move(condition), std::move(then), std::move(otherwise)});
 }
 
-/// Larger first, of equals the lower index first; an empty place comes last. Of two empty places
-/// the one comes first that `wins`.
+/// What is no number first, then the larger, of equals the lower index; an empty place comes last.
+/// Of two empty places the one comes first that `wins`. A number equals itself, and nothing else
+/// does.
 Expression precedes(const Expression& value, const Expression& index, const Expression& other_value,
                     const Expression& other_index, bool wins = false) {
     const Function lower = wins ? Function::LessEqual : Function::Less;
-    const Expression tie = apply(Function::And, {apply(Function::Equal, {value, other_value}),
-                                                 apply(lower, {index, other_index})});
-    return apply(Function::Or, {apply(Function::Greater, {value, other_value}), tie});
+    const Expression earlier = apply(lower, {index, other_index});
+    const Expression tie =
+        apply(Function::And, {apply(Function::Equal, {value, other_value}), earlier});
+    const Expression no_number =
+        apply(Function::And,
+              {apply(Function::NotEqual, {value, value}),
+               apply(Function::Or, {apply(Function::Equal, {other_value, other_value}), earlier})});
+    return apply(
+        Function::Or,
+        {apply(Function::Or, {apply(Function::Greater, {value, other_value}), tie}), no_number});
 }
 
 }  // namespace
