@@ -74,8 +74,8 @@ NK_DEVICE bool between(Least least, Value value, Most most) {
     return both(least <= value, value <= most);
 }
 
-// Quotients of integers round down, and remainders have the divisor's sign. The least integer has no
-// quotient by -1 and stays itself; machines do not divide it.
+// Quotients of integers round down, and remainders have the divisor's sign. The least integer has
+// no quotient by -1 and stays itself; machines do not divide it.
 NK_DEVICE int floor_divide(int a, int b) {
     if (b == 0) return 0;
     if (b == -1) return int(u32(0) - u32(a));
