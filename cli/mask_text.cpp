@@ -95,8 +95,10 @@ std::string mask_text(const State& state, const MaskReport& report,
     else if (!report.data.empty())
         text += row("data", "leaves fewer than counted here; `--input ARRAY=FILE.npy` gives it");
     if (report.counts.empty())
-        return text +
-               row("counts", "none: the conditions multiply indices, or there are too many pairs");
+        return text + row("counts",
+                          "none: the conditions multiply indices, divide by them or by 0, or there "
+                          "are too "
+                          "many pairs");
     if (!report.decided && !report.by_data)
         text +=
             row("kernels", "may visit more than is counted here: they know no closed form of it");

@@ -1,6 +1,7 @@
 // The least transfers of a region's kind. With small chunks what it holds is c * D bits, D a
 // product of group sizes, and what it transfers is `fixed` + the sum of share / g over them (or
-// share / D). The optimum over real sizes, none below 1 or above its axis, is in closed form.
+// share / D). The optimum over real sizes, none below 1 or above its axis, is in closed form. A
+// share may be negative, where groups overlap less the smaller they are: that size is 1 then.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -93,7 +94,12 @@ Optimum optimum_of(const TransferKind& kind, double product, const SymbolValues&
     best.is_free = product <= largest;
     product = std::min(product, largest);
     if (kind.share_of_product) {
-        best.transferred += evaluate(*kind.share_of_product, sizes) / product;
+        const double share = evaluate(*kind.share_of_product, sizes);
+        if (share < 0) {
+            best.is_free = false;
+            product = 1;
+        }
+        best.transferred += share / product;
         best.sizes = {{kind.groups.begin()->first, product}};
         return best;
     }
@@ -101,6 +107,16 @@ Optimum optimum_of(const TransferKind& kind, double product, const SymbolValues&
     const auto& [second, second_share] = *kind.shares.rbegin();
     const double along_first = evaluate(first_share, sizes);
     const double along_second = evaluate(second_share, sizes);
+    if (along_first < 0 || along_second < 0) {
+        const auto size = [&](double share, Symbol group) {
+            return share < 0 ? 1.0 : std::max(1.0, std::min(whole(group), product));
+        };
+        best.is_free = false;
+        best.sizes = {{first, size(along_first, first)}, {second, size(along_second, second)}};
+        best.transferred +=
+            along_first / best.sizes[0].second + along_second / best.sizes[1].second;
+        return best;
+    }
     const double wanted = std::sqrt(product * along_first / along_second);
     const double g = std::clamp(wanted, std::max(1.0, product / whole(second)),
                                 std::max(1.0, std::min(whole(first), product)));

@@ -188,6 +188,7 @@ private:
     [[nodiscard]] FieldValue power(const FieldValue& a, const FieldValue& exponent);
     [[nodiscard]] FieldValue whole_power(const FieldValue& a, std::int64_t exponent);
     [[nodiscard]] FieldValue root(const FieldValue& a, double exponent);
+    [[nodiscard]] FieldValue root_of_constant(const FieldValue& a, double exponent);
     [[nodiscard]] FieldValue root_of_rest(InP rest, double exponent, const Degree& degree);
     [[nodiscard]] FieldValue unknown(const RandomFunction& image);
     [[nodiscard]] RandomFunction image(Tag tag, std::uint64_t which, const FieldValue& argument);

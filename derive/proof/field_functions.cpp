@@ -1,6 +1,7 @@
 // Exponentials, logarithms, roots, and functions of which nothing is known.
 #include <bit>
 #include <cmath>
+#include <vector>
 
 #include "derive/proof/field_domain.h"
 #include "diagrams/literal.h"
@@ -12,6 +13,15 @@ namespace {
 constexpr double kLargestPower = 64;
 /// Constants are recognised up to this number, and down to its reciprocal.
 constexpr double kLargestRecognised = 0x1p20;
+
+/// In rising order, each as often as it divides.
+std::vector<std::int64_t> prime_factors_of(std::int64_t number) {
+    std::vector<std::int64_t> primes;
+    for (std::int64_t divisor = 2; divisor * divisor <= number; ++divisor)
+        for (; number % divisor == 0; number /= divisor) primes.push_back(divisor);
+    if (number > 1) primes.push_back(number);
+    return primes;
+}
 
 }  // namespace
 
@@ -238,7 +248,7 @@ FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
     uses_.roots = true;
     if (a.constant) {
         const auto [known, fresh] = constant_roots_.try_emplace({a.ring.p, exponent});
-        if (fresh) known->second = root_of_rest(a.ring.p, exponent, a.ring.degree);
+        if (fresh) known->second = root_of_constant(a, exponent);
         return known->second;
     }
     if (a.logarithm == 0) return root_of_rest(a.ring.p, exponent, a.ring.degree);
@@ -246,6 +256,32 @@ FieldValue FieldDomain::root(const FieldValue& a, double exponent) {
     const FieldValue power = exponential(multiply(known.part, number(exponent)));
     const InP rest = a.ring.p * known.power.inverse();
     return rest == InP(1) ? power : multiply(power, root_of_rest(rest, exponent, a.ring.degree));
+}
+
+/// Of a product of known numbers the product of their roots, whether those exist here or not: that
+/// of a size is the product of those of the sizes that it was split into.
+FieldValue FieldDomain::root_of_constant(const FieldValue& a, double exponent) {
+    constexpr double kMost = 1e9;
+    const auto is = [&](double value, InP element) {
+        return value >= 2 && value <= kMost && number(value).ring.p == element;
+    };
+    const double above = std::nearbyint(a.real);
+    const double below = std::nearbyint(1 / a.real);
+    const bool inverse = !is(above, a.ring.p);
+    const double whole = inverse ? below : above;
+    const std::vector<std::int64_t> primes =
+        !inverse || is(below, a.ring.p.inverse())
+            ? prime_factors_of(static_cast<std::int64_t>(whole))
+            : std::vector<std::int64_t>{};
+    if (primes.size() < 2) return root_of_rest(a.ring.p, exponent, a.ring.degree);
+    FieldValue product = number(1);
+    for (std::size_t i = 0; i < primes.size(); ++i) {
+        const FieldValue prime = number(static_cast<double>(primes[i]));
+        const bool square = exponent == 0.5 && i + 1 < primes.size() && primes[i + 1] == primes[i];
+        product = multiply(product, square ? prime : root(prime, exponent));
+        if (square) ++i;
+    }
+    return inverse ? divide(number(1), product) : product;
 }
 
 FieldValue FieldDomain::root_of_rest(InP rest, double exponent, const Degree& degree) {

@@ -239,7 +239,9 @@ private:
         const Apply* call = std::get_if<Apply>(&part.node);
         if (call == nullptr || call->function != Function::Select) return;
         const Expression& condition = call->arguments[0];
-        if (axes_used(condition).empty()) return;
+        // What nobody wrote, such as that of an exclusive scan's first element, is no mistake.
+        const bool written = condition.span.begin < condition.span.end;
+        if (!written || axes_used(condition).empty()) return;
         KnownElements known(context_.diagram);
         index::Domain domain(context_.diagram.axes, std::ref(known));
         restrict_to(domain, with(guards, condition, true));

@@ -115,12 +115,17 @@ private:
     }
     std::optional<Linear> quotient(const Linear& a, const Linear& b) const {
         const Interval divisor = range(b);
+        if (divisor.high < 0) return quotient(scaled(a, -1), scaled(b, -1));
         if (divisor.low <= 0) return std::nullopt;
         return atom(floor_quotient(range(a), divisor));
     }
     std::optional<Linear> remainder(const Linear& a, const Linear& b) const {
         const Interval u = range(a);
         const Interval v = range(b);
+        if (v.high < 0) {
+            const std::optional<Linear> other = remainder(scaled(a, -1), scaled(b, -1));
+            return other ? std::optional(scaled(*other, -1)) : std::nullopt;
+        }
         if (v.low <= 0) return std::nullopt;
         if (!v.is_one() || floor_quotient(u.low, v.low) != floor_quotient(u.high, v.low))
             return atom(napkin::remainder(u, v));

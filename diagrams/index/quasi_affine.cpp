@@ -67,6 +67,14 @@ bool is_positive(const Value& value) {
     return value && isl_val_is_pos(value.get()) == isl_bool_true;
 }
 
+bool is_negative(const Value& value) {
+    return value && isl_val_is_neg(value.get()) == isl_bool_true;
+}
+
+Value negated(const Value& value) {
+    return Value(isl_val_neg(value.copy()));
+}
+
 bool is_index_type(ElementType type) {
     return type == ElementType::I32 || type == ElementType::I64;
 }
@@ -286,6 +294,8 @@ Piecewise Translator::product(const Piecewise& a, const Piecewise& b, const Expr
 Piecewise Translator::quotient(const Piecewise& a, const Piecewise& b, const Expression& whole) {
     const Value divisor = constant_of(b);
     if (is_positive(divisor)) return floor_quotient(a, divisor);
+    if (is_negative(divisor))  // a // -b is -a // b
+        return floor_quotient(constant(0) - a, negated(divisor));
     const auto [form, fresh] = parameter(whole);
     if (fresh)
         assume(either(either(compare(b, Function::Less, constant(1)),
@@ -299,6 +309,8 @@ Piecewise Translator::quotient(const Piecewise& a, const Piecewise& b, const Exp
 Piecewise Translator::remainder(const Piecewise& a, const Piecewise& b, const Expression& whole) {
     const Value divisor = constant_of(b);
     if (is_positive(divisor)) return residue(a, divisor);
+    if (is_negative(divisor))  // a % -b is -(-a % b)
+        return constant(0) - residue(constant(0) - a, negated(divisor));
     const auto [form, fresh] = parameter(whole);
     if (fresh)
         assume(either(compare(b, Function::Less, constant(1)),

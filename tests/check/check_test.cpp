@@ -18,6 +18,17 @@ TEST_CASE("the attention example checks to five primitive statements") {
     test::check_golden("check/attention.txt", print(checked->diagram));
 }
 
+TEST_CASE("of a condition that nobody wrote there is no warning") {
+    SourceMap sources;
+    const Result<Checked> checked = load_diagram(sources, "scan.ncd", R"(diagram before {
+  axis t = 1, c = 4
+  input X[t, c] : f32
+  output Y[t, c] : f32 = exclusive_scan[t] sum X[t, c]
+})");
+    REQUIRE(checked.has_value());
+    CHECK(checked->warnings.list.empty());
+}
+
 TEST_CASE("integers that are inferred are as wide as inputs may make them") {
     SourceMap sources;
     const Result<Checked> checked = load_diagram(sources, "wide.ncd", R"(diagram wide {

@@ -229,6 +229,23 @@ TEST_CASE("where a group cannot be as large as it should, its axis is whole") {
              "its mask leaves chunks out, which no closed form counts");
 }
 
+TEST_CASE("where smaller groups overlap less, the best of a kind has groups of 1") {
+    const auto cost_at = [](std::int64_t group) {
+        return test::cost(derived("diagram every_other {\n axis p = 64, n = 2 * p, c = 8\n"
+                                  " input X[n, c] : bf16\n"
+                                  " output Y[p, c] : bf16 = X[2 * p, c] * 2\n}\n",
+                                  "group p by " + std::to_string(group) + "\n"))
+            .regions.front();
+    };
+    const auto best = best_of(cost_at(4), Bytes{1e6});
+    REQUIRE(std::holds_alternative<BestTransfers>(best));
+    CHECK_EQ(std::get<BestTransfers>(best).bits / 16, doctest::Approx(2. * 64 * 8));
+    CHECK_EQ(std::get<BestTransfers>(best).validity, "in the limit of small chunks, at g_p = 1");
+    for (const std::int64_t group : {1, 2, 4, 8, 16, 32, 64})
+        CHECK_GE(static_cast<double>(cost_at(group).levels.at(Level::Block).transferred.bits),
+                 std::get<BestTransfers>(best).bits);
+}
+
 TEST_CASE("no tiling beats the closed form at its own memory") {
     for (std::int64_t group : {2, 4, 8, 16, 32}) {
         const State state =

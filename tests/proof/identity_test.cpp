@@ -240,6 +240,18 @@ TEST_CASE("roots: congruence with a bound, products of roots without") {
     CHECK(!identity_of(powers, "O").degree.has_value());
 }
 
+TEST_CASE("roots: that of a size is the product of those of the sizes it is split into") {
+    for (const int size : {8, 24, 30}) {
+        const proof::ProgramProof split =
+            prove_at("diagram scaled {\n  axis m = 4, d = " + std::to_string(size) +
+                         "\n  input A[m, d], B[m, d]\n"
+                         "  output Y[m] = sum(d) A[m, d] * B[m, d] * rsqrt(size(d))\n}",
+                     "split-axis d as e by 2\nstream d by 2");
+        INFO("d = ", size, ": ", describe(split));
+        CHECK(split.ok());
+    }
+}
+
 TEST_CASE(
     "monoids of the user's: their rules are computed, their order is kept, their laws tried") {
     const auto fold = [](const char* monoid) {
