@@ -10,20 +10,50 @@ Each line of the output is one case: microseconds of napkin's kernel and what th
 block masks that leave out the same, each of its block sizes, and of the dense kernel at the same length. Where FlexAttention
 needs tokens in another order, so that a block is a box of pixels, that order is given and bringing them into it is not timed.
 `dense_rate` is the time that the dense kernel takes for as many pairs as the visited tiles have, over the measured one, and
-`partial_cost` what a partial tile takes if full ones take what they take in the dense kernel. Both sides are timed alike: warm,
-the caches flushed before every repetition, medians of events.
+`partial_cost` what a partial tile takes if full ones take what they take in the dense kernel. Both sides are timed warm, the
+caches flushed before every repetition, medians of events; but one after the other, not in turn as bench/peers.py does.
 """
 import datetime
 import json
 import math
 import pathlib
+import statistics
+import subprocess
 
 import torch
 from torch.nn.attention.flex_attention import BlockMask, flex_attention
 
-from peers import DEVICE, ONLY, OUT, TARGET, answer_of, commit, files, microseconds, randn
+from peers import DEVICE, NAPKIN, ONLY, OUT, TARGET, commit, files, randn
 
 HERE = pathlib.Path(__file__).parent / "masks"
+FLUSH = torch.empty(2 * torch.cuda.get_device_properties(0).L2_cache_size, dtype=torch.uint8, device=DEVICE)
+
+
+def answer_of(command, diagram, derivation, sizes, *more):
+    line = [NAPKIN, command, str(diagram), "--drv", str(derivation), "--json"]
+    for axis, size in sizes.items():
+        line += ["--set", f"{axis}={size}"]
+    answer = subprocess.run(line + list(more), capture_output=True, text=True)
+    try:
+        return json.loads(answer.stdout)
+    except json.JSONDecodeError:
+        return {"ok": False, "errors": answer.stderr[-400:]}
+
+
+def microseconds(call, repetitions):
+    """Of a call by itself: napkin's kernels are timed in a process of their own (`napkin bench`)."""
+    for _ in range(3):
+        call()
+    times = []
+    for _ in range(repetitions):
+        FLUSH.fill_(1)
+        begin, end = torch.cuda.Event(True), torch.cuda.Event(True)
+        begin.record()
+        call()
+        end.record()
+        end.synchronize()
+        times.append(1e3 * begin.elapsed_time(end))
+    return statistics.median(times)
 
 
 def near(i, u, length, w, stride):

@@ -96,9 +96,8 @@ std::string mask_text(const State& state, const MaskReport& report,
         text += row("data", "leaves fewer than counted here; `--input ARRAY=FILE.npy` gives it");
     if (report.counts.empty())
         return text + row("counts",
-                          "none: the conditions multiply indices, divide by them or by 0, or there "
-                          "are too "
-                          "many pairs");
+                          "none: the conditions multiply indices, divide by them or by 0, or "
+                          "there are too many pairs");
     if (!report.decided && !report.by_data)
         text +=
             row("kernels", "may visit more than is counted here: they know no closed form of it");
