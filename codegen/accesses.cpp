@@ -26,6 +26,7 @@ std::optional<Primitive> find_primitive(const std::string& name) {
         {"copy_async",     {0}, {}},
         {"copy_pieces",    {0}, {}},
         {"copy_repeating", {0}, {}},
+        {"copy_shifted",   {0}, {}},
         {"copy_vector",    {0}, {}},
         {"fence_async",    {},  {}},
         {"fence_barriers", {},  {}},

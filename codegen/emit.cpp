@@ -13,9 +13,9 @@
 #include "codegen/simt/simt_lowering.h"
 #include "codegen/tensor/tensor_lowering.h"
 #include "codegen/verify_kernel.h"
+#include "perfmodel/kernel_choice.h"
 #include "schedule/messages.h"
 #include "schedule/schedule.h"
-#include "schedule/slower.h"
 
 namespace napkin {
 namespace {
@@ -110,8 +110,6 @@ Result<lowering::LoweredRegion> lower_tensor(const State& state, const RegionPro
                                  scheduled.program())
             .run();
     lowered.summary = std::move(summary);
-    if (runs_there_alone(options.target))
-        lowered.slower = schedule::why_slower(scheduled.program());
     lowered.choices = std::move(scheduled.choices);
     lowered.passes = std::move(passes);
     return lowered;
@@ -196,44 +194,40 @@ struct Targets {
     bool best = false;
 };
 
-/// Whether a region is left to an older target, with all that is asked for put aside.
-std::optional<std::string> slower_as_it_is(const State& state, const RegionProgram& region,
-                                           const EmitOptions& options) {
-    const Result<lowering::LoweredRegion> free = lower(state, region, {}, options);
-    return free ? free->slower : std::nullopt;
+/// The targets in the order in which they are tried for a region, and why not from the newest on.
+struct Order {
+    std::vector<std::string> names;
+    std::vector<std::string> not_newer;
+};
+Order order_of(const RegionProgram& region, const schedule::Request& request,
+               const EmitOptions& options, const Targets& targets) {
+    Order order{{targets.names.rbegin(), targets.names.rend()}, {}};
+    const std::string newest = order.names.front();
+    if (!targets.best || !runs_there_alone(newest)) return order;
+    KernelRequest kernel = best_request(newest, options.limits());
+    kernel.schedule = request.schedule;
+    if (!is_faster_alone(region, kernel)) return order;
+    std::swap(order.names[0], order.names[1]);
+    order.not_newer.push_back(
+        fmt::format("region `{}` is slower for `{}`, by the model", region.name, newest));
+    return order;
 }
 
-/// The kernel of a region for the best of the targets that take it; an older one where that is
-/// known to be faster.
+/// The kernel of a region for the best of the targets that take it.
 Result<Made> choose_kernel(const State& state, const RegionProgram& region,
                            const schedule::Request& request, EmitOptions options,
                            const Targets& targets) {
+    Order order = order_of(region, request, options, targets);
     std::vector<Diagnostic> refusals;
-    std::vector<std::string> not_newer;
-    std::optional<Made> slower;
-    for (auto target = targets.names.rbegin(); target != targets.names.rend(); ++target) {
-        options.target = *target;
-        Result<Made> made = make_kernel(state, region, request, options, not_newer);
-        std::optional<std::string> why = made ? made->lowered.slower : std::nullopt;
-        if (made && !(targets.best && why)) return made;
-        if (made) {
-            slower = std::move(made).value();
-        } else if (slower) {
-            break;
-        } else {
-            refusals.push_back(made.error().list.front());
-            // What was asked for is not put aside by another target.
-            const bool refused = messages::refuses_choice(refusals.back());
-            if (targets.best && (refused || messages::is_unknown_choice(refusals.back())))
-                why = slower_as_it_is(state, region, options);
-            if (refused && !why) return Diagnostics{refusals};
-        }
-        not_newer.push_back(why ? fmt::format("region `{}` is faster for an older target than for "
-                                              "`{}`: {}",
-                                              region.name, *target, *why)
-                                : refusals.back().message);
+    for (const std::string& target : order.names) {
+        options.target = target;
+        Result<Made> made = make_kernel(state, region, request, options, order.not_newer);
+        if (made) return made;
+        refusals.push_back(made.error().list.front());
+        // What was asked for is not put aside by another target.
+        if (messages::refuses_choice(refusals.back())) return Diagnostics{refusals};
+        order.not_newer.push_back(refusals.back().message);
     }
-    if (slower) return *std::move(slower);
     if (messages::is_unknown_choice(refusals.back())) return Diagnostics{refusals};
     return targets.best ? refusals.back() : refusals.front();
 }

@@ -129,11 +129,17 @@ double BlockClock::alone(const UnitWork& work, const KernelWork& kernel) const {
     return together({computed(work, kernel), work.loaded * moved_byte(kernel)}, copied_);
 }
 
+/// What threads take that copy themselves, of which each goes on when its own are there.
+double BlockClock::copied(const UnitWork& work) const {
+    return work.own_instructions * plain_.step + work.own_trips * load_;
+}
+
 /// What a warp waits for whatever else runs. A warp group goes on when its products are there.
 double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
     const Kind& kind = kind_of(kernel);
     const double waits = work.steps * kind.step + work.barriers * barrier_;
-    if (kernel.groups == 0) return waits;
+    if (kernel.groups == 0)
+        return work.own_trips > 0 ? alone(work, kernel) + waits + copied(work) : waits;
     UnitWork beside = work;
     UnitWork awaited;
     for (const auto& [type, count] : work.awaited) {
@@ -144,10 +150,12 @@ double BlockClock::chain(const UnitWork& work, const KernelWork& kernel) const {
            busy(awaited, kernel).tensor / static_cast<double>(kernel.groups) + waits;
 }
 
-/// Of a chunk: it is there no sooner than what it works on, of which several are on their way.
+/// Of a chunk: it is there no sooner than what it works on, of which several are on their way; what
+/// an agent copies itself comes one instruction of a lone warp after the other.
 double BlockClock::chain(const LoopWork& loop, const KernelWork& kernel) const {
     const double arrives = loop.loads ? load_ / static_cast<double>(loop.stages) : 0;
-    return std::max(chain(loop.chunk, kernel), arrives);
+    if (kernel.groups == 0) return std::max(chain(loop.chunk, kernel), arrives);
+    return std::max({chain(loop.chunk, kernel), arrives, copied(loop.chunk)});
 }
 
 /// What a chunk takes more that a mask cuts: its tests, and where warp groups multiply, what the
@@ -171,6 +179,7 @@ double BlockClock::ramp(const KernelWork& work) const {
         byte = std::max(byte, from_device(work) / (work.loaded + work.saved + work.sectors) *
                                   device_ * static_cast<double>(processors_));
     double all = computed(work.edges, work) + (work.edges.loaded + work.edges.saved) * byte;
+    if (work.groups > 0) all += copied(work.edges);
     if (work.groups > 0 && !work.loops.empty()) {
         const Busy chunk = busy(work.loops.front().chunk, work);
         all += 2 * (chunk.sum() - std::min(chunk.operands, chunk.tensor));
@@ -180,9 +189,8 @@ double BlockClock::ramp(const KernelWork& work) const {
 }
 
 std::int64_t BlockClock::resident_blocks(const KernelWork& work) const {
-    if (work.choices.resident) return *work.choices.resident;
-    // Several groups share the registers of a processor among them.
-    if (work.groups > 1) return 1;
+    // Warp groups share the registers of a processor among them.
+    if (work.groups > 0) return work.choices.resident.value_or(1);
     const double threads = 32 * static_cast<double>(work.warps);
     const double needed = work.register_bytes + kOthers;
     const double of_thread = thread_bytes_ > 0 ? std::min(needed, thread_bytes_) : needed;

@@ -1,7 +1,9 @@
 #include "perfmodel/kernel_choice.h"
 
 #include <algorithm>
+#include <memory>
 
+#include "diagrams/source.h"
 #include "perfmodel/plain_work.h"
 
 namespace napkin {
@@ -24,13 +26,20 @@ KernelRequest on(const std::string& target, KernelRequest request) {
     return request;
 }
 
-/// Whether warps that multiply alone are faster, with all that is asked for put aside.
-bool is_slower_as_it_is(const RegionProgram& region, const RegionCost& cost,
-                        KernelRequest request) {
-    request.schedule = {};
-    const auto made = tensor_work(region, cost, request);
+bool has_room(const KernelWork& work, const KernelRequest& request) {
+    return work.shared_bytes <= static_cast<double>(request.limits.shared_memory);
+}
+
+bool is_faster_alone(const RegionProgram& region, const RegionCost& cost,
+                     const KernelRequest& request) {
+    KernelRequest groups = on(kWarpGroups, request);
+    auto made = tensor_work(region, cost, groups);
+    if (std::holds_alternative<schedule::Refusal>(made)) {
+        groups.schedule = {};
+        made = tensor_work(region, cost, groups);
+    }
     const KernelWork* work = std::get_if<KernelWork>(&made);
-    return work != nullptr && work->slower;
+    return work != nullptr && faster_alone(region, cost, groups, *work).has_value();
 }
 
 Choice choose(const RegionProgram& region, const RegionCost& cost, const KernelRequest& request) {
@@ -38,31 +47,60 @@ Choice choose(const RegionProgram& region, const RegionCost& cost, const KernelR
     for (const char* target : {kWarpGroups, kWarps}) {
         if (target == kWarpGroups && request.target != kWarpGroups) continue;
         if (schedule::unknown_to(request.schedule, target)) continue;
-        const KernelRequest own = on(target, request);
-        auto made = tensor_work(region, cost, own);
-        KernelWork* const work = std::get_if<KernelWork>(&made);
-        const auto room = static_cast<double>(request.limits.shared_memory);
-        if (work != nullptr && request.best && work->shared_bytes > room) continue;
-        if (work != nullptr) {
-            choice = {std::move(*work)};
-            if (!(request.best && choice.work->slower)) break;
-        } else if (choice.work) {
-            break;
-        } else {
-            choice.why_none = std::get<schedule::Refusal>(std::move(made));
-            choice.refused =
-                choice.why_none.setting && !(request.best && is_slower_as_it_is(region, cost, own));
-            if (choice.refused) break;
+        auto made = tensor_work(region, cost, on(target, request));
+        if (KernelWork* work = std::get_if<KernelWork>(&made)) {
+            if (request.best && !has_room(*work, request)) continue;
+            auto faster = faster_alone(region, cost, request, *work);
+            return {faster ? std::move(faster) : std::optional(std::move(*work))};
         }
+        choice.why_none = std::get<schedule::Refusal>(std::move(made));
+        choice.refused = choice.why_none.setting && !(target == kWarpGroups && request.best &&
+                                                      is_faster_alone(region, cost, request));
+        if (choice.refused) break;
     }
     return choice;
 }
 
+/// The machine that kernels of an architecture with several targets are compared on.
+const std::shared_ptr<const BlockClock>& reference_clock() {
+    static const std::shared_ptr<const BlockClock> clock = [] {
+        SourceMap sources;
+        const Result<Machine> machine = load_machine(sources, "H200");
+        invariant(machine.has_value(), "the machine that targets are compared on is not there");
+        return std::make_shared<const BlockClock>(*machine);
+    }();
+    return clock;
+}
+
 }  // namespace
+
+std::optional<KernelWork> faster_alone(const RegionProgram& region, const RegionCost& cost,
+                                       const KernelRequest& request, const KernelWork& work) {
+    if (!request.best || work.groups == 0 || schedule::unknown_to(request.schedule, kWarps))
+        return std::nullopt;
+    auto made = tensor_work(region, cost, on(kWarps, request));
+    KernelWork* const alone = std::get_if<KernelWork>(&made);
+    if (alone == nullptr || alone->spills() || !has_room(*alone, request)) return std::nullopt;
+    if (!(request.best->middle_of(*alone) < request.best->middle_of(work))) return std::nullopt;
+    return std::move(*alone);
+}
+
+bool is_faster_alone(const RegionProgram& region, const KernelRequest& request) {
+    const Result<RegionCost> cost = quick_cost_of(region);
+    return cost && is_faster_alone(region, *cost, request);
+}
+
+KernelRequest best_request(const std::string& newest, schedule::Limits limits) {
+    KernelRequest request;
+    request.target = newest;
+    request.limits = std::move(limits);
+    request.best = reference_clock();
+    return request;
+}
 
 KernelRequest kernels_for(const Machine& machine, const std::string& target) {
     KernelRequest request;
-    request.best = target.empty();
+    if (target.empty()) request.best = reference_clock();
     request.target = !target.empty() || machine.target.empty() ? target
                      : machine.target == kWarpGroups           ? kWarpGroups
                                                                : kWarps;

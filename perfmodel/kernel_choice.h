@@ -1,8 +1,8 @@
 // Which kernel of a region is costed: the one that `emit` makes.
 //
 // That is the newest target's that takes the region; where nobody asks for a target, an older one's
-// where the newest is known to be slower (schedule/slower.h). What is asked for of a schedule is
-// kept to, or refused.
+// where that is faster on an H200 by the model, whatever the machine, so that a kernel is the same
+// on all machines of an architecture. What is asked for of a schedule is kept to, or refused.
 #pragma once
 
 #include <map>
@@ -19,6 +19,19 @@ namespace napkin {
 /// For kernels of the target that was asked for, else of the best that the machine runs; an
 /// abstract machine has none.
 [[nodiscard]] KernelRequest kernels_for(const Machine& machine, const std::string& target = {});
+
+/// For the best of an architecture's kernels, within limits.
+[[nodiscard]] KernelRequest best_request(const std::string& newest, schedule::Limits limits);
+
+/// Instead of the work of warp groups that of warps which multiply alone, where nobody asks for a
+/// target and that is faster.
+[[nodiscard]] std::optional<KernelWork> faster_alone(const RegionProgram& region,
+                                                     const RegionCost& cost,
+                                                     const KernelRequest& request,
+                                                     const KernelWork& work);
+/// Whether warps that multiply alone are faster for a region than the warp groups that take it, be
+/// it with what is asked for or, where that is refused, without.
+[[nodiscard]] bool is_faster_alone(const RegionProgram& region, const KernelRequest& request);
 
 /// Notes with a region's cost what its kernel does, or why it is not made as it was asked for.
 /// Nothing is known of a block that fits nowhere.

@@ -10,10 +10,10 @@
 #include "perfmodel/moved.h"
 #include "schedule/arrange_groups.h"
 #include "schedule/operation_cost.h"
+#include "schedule/own_copy.h"
 #include "schedule/pairs.h"
 #include "schedule/plan.h"
 #include "schedule/schedule.h"
-#include "schedule/slower.h"
 #include "schedule/statements.h"
 
 namespace napkin {
@@ -23,6 +23,10 @@ using schedule::Unit;
 
 constexpr double kVector = 16;         ///< bytes of a copy or a store
 constexpr double kPerVector = 4;       ///< instructions for one, addresses included
+constexpr double kPerPiece = 24;       ///< for one whose place each thread has to find
+constexpr double kPerShifted = 40;     ///< for one that two are put together to
+constexpr double kPerElement = 10;     ///< for an element alone, and its place
+constexpr double kTogether = 4;        ///< copies of a thread that are on their way at once
 constexpr double kPublish = 1;         ///< to round and store an element
 constexpr double kPairAlone = 3;       ///< to read two of 16 bits, each by a load, into a word
 constexpr double kWidenedPair = 4.25;  ///< of 4 bits: a quarter of a read, and to numbers
@@ -145,7 +149,7 @@ private:
                 rounded = std::max(rounded, registers(op.reads) + registers(op.writes));
         }
         const std::int64_t held = std::max(loop.registers, results + rounded);
-        return held + kBesideBuffers - schedule::registers_of_group(groups(), program_.resident);
+        return held + kBesideBuffers - schedule::registers_of_group(program_);
     }
 
     UnitWork work_of(const schedule::Op& op) {
@@ -188,10 +192,31 @@ private:
             elements_.elements(region_.variables[variable.index()].array) * bits / 8;
         if (op.kind != schedule::Op::Kind::Publish)
             (is_save ? work.saved : work.loaded) = sectors(leaf, bits) * bytes;
-        if (!op.box) work.instructions = bytes / kVector * kPerVector;
+        const Load* load = std::get_if<Load>(&leaf.node);
+        if (load != nullptr && !op.box && op.kind == schedule::Op::Kind::Copy)
+            add_own_copy(*load, bytes, program_.apart(op.id), work);
+        else if (!op.box)
+            work.instructions = bytes / kVector * kPerVector;
         for (const schedule::BufferId buffer : op.writes)
             if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
         return work;
+    }
+
+    /// By threads, which are an agent of their own or those that compute.
+    void add_own_copy(const Load& load, double bytes, bool apart, UnitWork& work) const {
+        using How = schedule::OwnCopy::How;
+        const schedule::OwnCopy copy = schedule::own_copy_of(region_, plan_, load);
+        const double each = copy.how == How::Shifted    ? kPerShifted
+                            : copy.how == How::Elements ? kPerElement
+                            : copy.gathered             ? kPerPiece
+                                                        : kPerVector;
+        const double copies = bytes / static_cast<double>(copy.bytes);
+        work.instructions = copies * each;
+        const std::int64_t warps = apart ? schedule::kWarpsOfGroup : work_warps();
+        const double of_thread = copies / (kLanes * static_cast<double>(warps));
+        const bool waits = copy.how != How::Vectors;
+        if (apart || waits) work.own_instructions = of_thread * each;
+        if (waits) work.own_trips = std::ceil(of_thread / kTogether);
     }
 
     /// Bytes that memory gives for each of them.
@@ -350,7 +375,6 @@ std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& reg
     work.pattern = pattern_of(simpler);
     work.graded = scheduled.plan.order.graded.has_value();
     work.target = request.limits.warp_groups ? "sm_90a" : "sm_80";
-    work.slower = request.limits.warp_groups && schedule::why_slower(scheduled.program());
     return work;
 }
 

@@ -5,9 +5,11 @@
 // printed from; else, and for search, they follow from the region's cost alone.
 #pragma once
 
+#include <memory>
 #include <variant>
 
 #include "derive/tile_program.h"
+#include "perfmodel/block_time.h"
 #include "perfmodel/cost.h"
 #include "schedule/limits.h"
 #include "schedule/region_schedule.h"
@@ -21,8 +23,8 @@ struct KernelRequest {
     std::string target;
     schedule::RegionSchedule schedule;
     schedule::Limits limits;
-    /// Whether an older target's kernel is wanted where that is known to be faster.
-    bool best = false;
+    /// Where nobody asks for a target: by what kernels of several are compared.
+    std::shared_ptr<const BlockClock> best = {};
 };
 
 /// The work of a region's kernel for the tensor core, or the reason why it has none.

@@ -15,6 +15,8 @@ UnitWork& UnitWork::operator+=(const UnitWork& other) {
     barriers += other.barriers;
     loaded += other.loaded;
     saved += other.saved;
+    own_instructions += other.own_instructions;
+    own_trips += other.own_trips;
     return *this;
 }
 
@@ -29,6 +31,8 @@ UnitWork operator*(double factor, UnitWork work) {
     work.barriers *= factor;
     work.loaded *= factor;
     work.saved *= factor;
+    work.own_instructions *= factor;
+    work.own_trips *= factor;
     return work;
 }
 

@@ -26,6 +26,10 @@ struct UnitWork {
     double barriers = 0;
     double loaded = 0;  ///< bytes, from wherever they are
     double saved = 0;
+    /// Of a thread, one after the other: instructions of copies where an agent makes them itself,
+    /// and trips to memory of copies that no thread goes on beside.
+    double own_instructions = 0;
+    double own_trips = 0;
     UnitWork& operator+=(const UnitWork& other);
 };
 [[nodiscard]] UnitWork operator*(double factor, UnitWork work);
@@ -50,7 +54,6 @@ struct Visits {
 struct KernelWork {
     std::string name;
     std::string target;        ///< that the kernel is made for; empty where none is known
-    bool slower = false;       ///< known to take longer than an older target's (schedule/slower.h)
     bool tensor_core = false;  ///< made for a target with tensor cores; otherwise plain SIMT
     std::int64_t warps = 8;    ///< of a block
     std::int64_t groups = 0;   ///< of warps that multiply together; 0 where each warp does alone

@@ -33,13 +33,33 @@ std::int64_t registers_at_launch(std::int64_t groups, std::int64_t resident) {
 
 }  // namespace
 
-std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident) {
+std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident,
+                                std::int64_t of_copies) {
     constexpr std::int64_t kMost = 240;
     constexpr std::int64_t kUnit = 8;
     // What the block is launched with, shared anew.
     const std::int64_t launched = registers_at_launch(groups, resident);
-    const std::int64_t each = (launched * (groups + 1) - kCopyRegisters) / groups;
+    const std::int64_t each = (launched * (groups + 1) - of_copies) / groups;
     return std::min(kMost, each / kUnit * kUnit);
+}
+
+namespace {
+
+std::int64_t groups_of(const Program& program) {
+    return program.agents.front().warps / kWarpsOfGroup;
+}
+
+}  // namespace
+
+std::int64_t registers_of_copies(const Program& program) {
+    const bool bulk = std::all_of(program.rings.begin(), program.rings.end(),
+                                  [](const Ring& ring) { return ring.bulk; });
+    if (bulk) return kCopyRegisters;
+    return std::min(kOwnCopyRegisters, registers_at_launch(groups_of(program), program.resident));
+}
+
+std::int64_t registers_of_group(const Program& program) {
+    return registers_of_group(groups_of(program), program.resident, registers_of_copies(program));
 }
 
 namespace {

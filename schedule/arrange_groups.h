@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "schedule/plan.h"
+#include "schedule/program.h"
 #include "schedule/region_schedule.h"
 
 namespace napkin::schedule {
@@ -15,10 +16,18 @@ namespace napkin::schedule {
                                                     const Limits& limits,
                                                     const RegionSchedule& wanted, Plan& plan);
 
-/// Registers that each thread may take where so many warp groups of a block compute, one copies,
-/// and so many blocks share a multiprocessor.
-[[nodiscard]] std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident = 1);
-/// What a thread of the group that copies keeps.
+/// What a thread of the group that copies keeps where bulk copies bring everything, and where it
+/// copies itself.
 inline constexpr std::int64_t kCopyRegisters = 24;
+inline constexpr std::int64_t kOwnCopyRegisters = 80;
+
+/// Registers that each thread may take where so many warp groups of a block compute, one copies and
+/// keeps so many, and so many blocks share a multiprocessor.
+[[nodiscard]] std::int64_t registers_of_group(std::int64_t groups, std::int64_t resident = 1,
+                                              std::int64_t of_copies = kCopyRegisters);
+
+/// The same of a program with rings.
+[[nodiscard]] std::int64_t registers_of_copies(const Program& program);
+[[nodiscard]] std::int64_t registers_of_group(const Program& program);
 
 }  // namespace napkin::schedule

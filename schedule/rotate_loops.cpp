@@ -161,7 +161,7 @@ RotationLimits limits_of(const Program& program, const std::vector<Chain>& chain
     constexpr std::int64_t kOthers = 24;  // registers beside buffers
     const std::int64_t groups = program.agents.front().warps / kWarpsOfGroup;
     limits.sharing.agents = static_cast<int>(groups);
-    limits.registers = registers_of_group(groups, program.resident) - kOthers;
+    limits.registers = registers_of_group(program) - kOthers;
     if (together(program, chains)) {
         limits.sharing.agents = 1;
         limits.barrier = kBarrier;

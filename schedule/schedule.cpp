@@ -256,6 +256,42 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     return Scheduled{region, *chosen, std::move(choices), std::move(passes)};
 }
 
+/// Whether blocks of one warp group could share a multiprocessor, whose registers each of them
+/// leaves idle; bulk copies bring what they work on.
+bool could_share(const Program& program) {
+    return !program.rings.empty() && program.agents.front().warps == kWarpsOfGroup &&
+           std::any_of(
+               program.rings.begin(), program.rings.end(),
+               [&](const Ring& ring) { return program[ring.buffers.front()].stages > 1; }) &&
+           std::all_of(program.rings.begin(), program.rings.end(),
+                       [](const Ring& ring) { return ring.bulk; });
+}
+
+/// As many of such blocks as leave each two stages of what it streams, and as there are tiles for
+/// on every multiprocessor.
+std::variant<Scheduled, Refusal> schedule_shared(const TiledRegion& region,
+                                                 const RegionSchedule& wanted,
+                                                 const Limits& limits) {
+    constexpr std::int64_t kMostShared = 3;
+    constexpr std::int64_t kProcessors = 132;  // of an H100 and an H200
+    std::variant<Scheduled, Refusal> made = schedule_once(region, wanted, limits);
+    const Scheduled* alone = std::get_if<Scheduled>(&made);
+    if (alone == nullptr || wanted.resident || !limits.warp_groups ||
+        !could_share(alone->program()))
+        return made;
+    const std::int64_t of_processor = alone->plan.order.tiles / kProcessors;
+    for (std::int64_t resident = std::min(kMostShared, of_processor); resident > 1; --resident) {
+        RegionSchedule more = wanted;
+        more.resident = resident;
+        std::variant<Scheduled, Refusal> shared = schedule_once(region, more, limits);
+        const Scheduled* found = std::get_if<Scheduled>(&shared);
+        if (found != nullptr && could_share(found->program()) &&
+            found->program().shared_bytes <= shared_by(resident, limits).shared_memory)
+            return shared;
+    }
+    return made;
+}
+
 bool fits(const TiledRegion& region, const RegionSchedule& wanted, const Limits& limits) {
     const std::variant<Scheduled, Refusal> made = schedule_once(region, wanted, limits);
     const Scheduled* scheduled = std::get_if<Scheduled>(&made);
@@ -308,7 +344,7 @@ RegionProgram simplified(RegionProgram region) {
 std::variant<Scheduled, Refusal> schedule(const RegionProgram& region, const RegionSchedule& wanted,
                                           const Limits& limits) {
     const TiledRegion tiled = with_tile_axes(region);
-    std::variant<Scheduled, Refusal> made = schedule_once(tiled, wanted, limits);
+    std::variant<Scheduled, Refusal> made = schedule_shared(tiled, wanted, limits);
     const bool asked = wanted != RegionSchedule{};
     if (Refusal* refusal = std::get_if<Refusal>(&made)) {
         if (!refusal->setting) return made;

@@ -47,7 +47,7 @@ std::optional<ChosenKernel> faster_blocks(const RegionProgram& region, const Reg
         bool is_faster = resident == 1;
         for (const bool takes_one : {false, true}) {
             schedule::RegionSchedule chosen;
-            if (resident > 1) chosen.resident = resident;
+            if (resident != work.choices.resident.value_or(1)) chosen.resident = resident;
             if (takes_one) chosen.persistent = false;
             if (chosen == schedule::RegionSchedule{}) continue;
             is_faster = try_one(chosen) || is_faster;

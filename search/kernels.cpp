@@ -223,8 +223,9 @@ private:
         request.limits.warp_groups = true;
         auto work = tensor_work(region, cost, request);
         KernelWork* made = std::get_if<KernelWork>(&work);
-        if (made == nullptr || (request.best && made->slower)) return false;
-        cost.work = std::move(*made);
+        if (made == nullptr) return false;
+        auto alone = faster_alone(region, cost, search_.request, *made);
+        cost.work = alone ? std::move(alone) : std::optional(std::move(*made));
         return true;
     }
 

@@ -90,17 +90,33 @@ kernel::Expression RegionFrame::device_stride(ArrayId array, std::size_t dimensi
     return expression_of(device_offset(array, index));
 }
 
+kernel::Expression RegionFrame::device_size(ArrayId array) {
+    std::vector<IndexForm> last;
+    for (const AxisId axis : region_.arrays[array.index()].axes)
+        last.push_back(sizes_[axis.index()] - 1);
+    return expression_of(device_offset(array, last) + 1);
+}
+
 int RegionFrame::vector_elements(ArrayId array, std::int64_t origin) {
     constexpr std::int64_t kBytes = 16;
+    if (device_type(array) == ElementType::I4) return 1;
+    constexpr std::int64_t kLeast = 4;  // of a copy at once
+    const std::int64_t bytes = kernel::element_bytes(device_type(array));
+    return vector_of(array, origin, kBytes / bytes, kLeast / bytes);
+}
+
+int RegionFrame::word_nibbles(ArrayId array, std::int64_t origin) {
+    constexpr std::int64_t kOfWord = 8;
+    return vector_of(array, origin, kOfWord, kOfWord);
+}
+
+int RegionFrame::vector_of(ArrayId array, std::int64_t origin, std::int64_t most,
+                           std::int64_t least) {
     const Array& info = region_.arrays[array.index()];
-    const ElementType type = device_type(array);
-    if (info.axes.empty() || type == ElementType::I4) return 1;
+    if (info.axes.empty()) return 1;
     const std::size_t last = info.layout.empty() ? info.axes.size() - 1 : info.layout.back();
-    // Eight of 4 bits are a word.
-    const std::int64_t bytes = type == ElementType::I4 ? 2 : kernel::element_bytes(type);
-    const std::int64_t least = type == ElementType::I4 ? 8 : 4 / bytes;
-    for (std::int64_t width = kBytes / bytes; width > 1; width /= 2) {
-        if (origin % width != 0 || width < least) continue;
+    for (std::int64_t width = most; width > 1 && width >= least; width /= 2) {
+        if (origin % width != 0) continue;
         // Every other stride is a product of sizes from the contiguous dimension on.
         const AxisId inner = info.axes[last];
         const bool divides =

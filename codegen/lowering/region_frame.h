@@ -33,7 +33,6 @@ struct LoweredRegion {
     std::vector<std::string> summary;  ///< of the schedule, for the header
     schedule::RegionSchedule choices;  ///< as EmittedKernel has them
     std::vector<std::pair<std::string, std::string>> passes;
-    std::optional<std::string> slower;  ///< why an older target is faster
 };
 
 class RegionFrame {
@@ -77,11 +76,18 @@ protected:
                                                   const std::vector<IndexForm>& index, Body& body);
     /// Elements from one index of a dimension to the next: a number or a parameter.
     [[nodiscard]] kernel::Expression device_stride(ArrayId array, std::size_t dimension);
+    /// Elements from an array's first to past its last.
+    [[nodiscard]] kernel::Expression device_size(ArrayId array);
     /// Elements (1, or up to 16 bytes) that may be copied at once along the contiguous dimension,
     /// at places whose last index is a multiple of `origin`; makes the parameters' multiples so.
     [[nodiscard]] int vector_elements(ArrayId array, std::int64_t origin);
+    /// Likewise integers of 4 bits that are read at once: eight, a word, or one.
+    [[nodiscard]] int word_nibbles(ArrayId array, std::int64_t origin);
     /// A number that certainly divides the index, 0 for 0.
     [[nodiscard]] std::int64_t divisor_of(const IndexForm& index) const;
+
+    [[nodiscard]] int vector_of(ArrayId array, std::int64_t origin, std::int64_t most,
+                                std::int64_t least);
 
     const State& state_;
     const RegionProgram& region_;

@@ -57,6 +57,18 @@ NK_DEVICE void wait_barrier(Shared<u64> barriers, int which, int parity) {
         "r"(parity)
         : "memory");
 }
+/// Whether the phase of that parity is complete.
+NK_DEVICE bool test_barrier(Shared<u64> barriers, int which, int parity) {
+    u32 done;
+    asm volatile(
+        "{\n.reg .pred done;\n"
+        "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, done;\n}"
+        : "=r"(done)
+        : "r"(shared_address(barriers, 8 * which)), "r"(parity)
+        : "memory");
+    return done != 0;
+}
 
 /// Waits for `threads` threads, whole warps, that come to the barrier of this number, 1 to 15.
 NK_DEVICE void named_barrier(int number, int threads) {

@@ -125,6 +125,63 @@ NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at, 
             : "+r"(words[0]), "+r"(words[1]), "+r"(words[2]), "+r"(words[3])
             : "l"(array + at), "r"(u32(there)));
 }
+/// The distance of an element from the last multiple of 16 bytes before it, in bytes.
+template <class T>
+NK_DEVICE u32 past_multiple(Global<const T> array, i64 at) {
+    return u32(reinterpret_cast<unsigned long long>(array + at)) % 16;
+}
+/// Whether the 16 bytes around any of the elements [from, to) are inside an array of `size`.
+template <class T>
+NK_DEVICE bool whole_words_inside(Global<const T> array, i64 size, i64 from, i64 to) {
+    const i64 before = past_multiple(array, from) / sizeof(T);
+    const i64 after = (16 - past_multiple(array, to)) % 16 / sizeof(T);
+    return from >= before && to + after <= size;
+}
+/// 16 bytes of an array of `size` elements from one on that stands anywhere, of which the first
+/// `valid` are there and the others are zero: on their way, then put together. kWhole says that
+/// valid is 16 bytes or none, and that whole_words_inside.
+template <class T>
+struct Shifted {
+    static constexpr int kVector = 16 / int(sizeof(T));
+    u32 first[4];
+    u32 second[4];
+    u32 shift;
+    int valid;
+
+    template <bool kWhole>
+    NK_DEVICE void load(Global<const T> array, i64 size, i64 at, int there) {
+        valid = there;
+        shift = past_multiple(array, at);
+        const i64 low = at - i64(shift / sizeof(T));
+        const bool more = shift / sizeof(T) + valid > kVector;
+        if (!kWhole && valid > 0 && (low < 0 || low + (more ? 2 : 1) * kVector > size)) {
+            T values[kVector];
+            for (int i = 0; i < kVector; ++i) values[i] = i < valid ? array[at + i] : T{};
+            memcpy(first, values, sizeof first);
+            shift = 0;
+            return;
+        }
+        read_vector(first, array, low, valid > 0);
+        read_vector(second, array, low + kVector, valid > 0 && more);
+    }
+    template <bool kWhole>
+    NK_DEVICE void put_together(u32 (&words)[4]) const {
+        u32 all[8] = {first[0],  first[1],  first[2],  first[3],
+                      second[0], second[1], second[2], second[3]};
+#pragma unroll
+        for (int i = 0; i < 6; ++i) all[i] = shift & 8 ? all[i + 2] : all[i];
+#pragma unroll
+        for (int i = 0; i < 5; ++i) all[i] = shift & 4 ? all[i + 1] : all[i];
+#pragma unroll
+        for (int i = 0; i < 4; ++i) words[i] = __funnelshift_r(all[i], all[i + 1], 8 * (shift & 3));
+        if constexpr (kWhole) return;
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+            const int bits = 8 * (valid * int(sizeof(T)) - 4 * i);
+            words[i] &= bits >= 32 ? ~0u : bits <= 0 ? 0u : (1u << bits) - 1;
+        }
+    }
+};
 template <int kWords, class T>
 NK_DEVICE void write_vector(Global<T> array, i64 at, const u32 (&words)[kWords], bool there) {
     static_assert(kWords == 1 || kWords == 2 || kWords == 4);

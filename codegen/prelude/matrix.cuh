@@ -14,6 +14,7 @@
 #include "instructions.cuh"
 #endif
 #include "arithmetic.cuh"
+#include "control.cuh"
 
 namespace nk {
 
@@ -81,8 +82,8 @@ NK_DEVICE float element_of(Tiles<T, kRows, kColumns> tile, int row, int column) 
 /// Calls body(own, base, column, bytes) for this thread's share of the vectors of kVector elements
 /// in rows [first, first + count) of a tile: row own + base, of which `base` is the same for all
 /// threads, and where the vector is in the tile. Neighbouring threads take neighbouring vectors.
-/// All threads take as many steps; with nothing to do they skip.
-template <int kVector, class Tile, class Body, class Skip>
+/// All threads take as many steps, kAtOnce of them side by side; with nothing to do they skip.
+template <int kVector, class Tile, int kAtOnce = 32, class Body, class Skip>
 NK_DEVICE void share_vectors(int first, int count, int thread, int threads, const Body& body,
                              const Skip& skip) {
     static_assert(Tile::columns % kVector == 0);
@@ -91,8 +92,9 @@ NK_DEVICE void share_vectors(int first, int count, int thread, int threads, cons
     assume(thread >= 0 && thread < threads);
     const int down = threads / kAcross;  // rows of a step
     if (down == 0) {
+        constexpr int kBeside = kAtOnce < 4 ? kAtOnce : 4;
         const int steps = (count * kAcross + threads - 1) / threads;
-#pragma unroll 4
+#pragma unroll kBeside
         for (int step = 0; step < steps; ++step) {
             const u32 at = u32(thread + step * threads);
             const int row = int(at / kAcross);
@@ -112,7 +114,7 @@ NK_DEVICE void share_vectors(int first, int count, int thread, int threads, cons
     const int inside = Tile::place(own, column) * kSize - start;
     const bool regular = (down & (down - 1)) == 0 && first % 8 == 0;
     const int steps = (count + down - 1) / down;
-#pragma unroll
+#pragma unroll kAtOnce
     for (int step = 0; step < steps; ++step) {
         const int base = first + step * down;
         const int bytes = regular
@@ -132,6 +134,10 @@ NK_DEVICE bool whole_vectors(int columns, int all) {
     return columns >= all || columns % kVector == 0;
 }
 
+// Steps side by side where elements are copied alone, and where each has an address of its own.
+constexpr int kElementsAtOnce = 4;
+constexpr int kPiecesAtOnce = 8;
+
 /// The given threads start to copy a tile from device memory: element (row, column) comes from
 /// array[from + row * row_stride + column] where row < rows and column < columns, and is zero
 /// elsewhere. Vectors of kVector elements, whose places in both memories are multiples of their
@@ -150,7 +156,7 @@ NK_DEVICE void copy_async(Tiles<T, kRows, kColumns> tile, Global<const T> array,
                 tile.data[bytes / int(sizeof(T)) + i] = value;
             }
         };
-        share_vectors<kVector, Tile>(0, kRows, thread, threads, copy, skip);
+        share_vectors<kVector, Tile, kElementsAtOnce>(0, kRows, thread, threads, copy, skip);
     } else if (whole_vectors<kVector>(columns, kColumns)) {
         const auto copy = [&](int own, int base, int column, int bytes) {
             const i64 at = from + own * row_stride + column + base * row_stride;
@@ -165,6 +171,47 @@ NK_DEVICE void copy_async(Tiles<T, kRows, kColumns> tile, Global<const T> array,
         };
         share_vectors<kVector, Tile>(0, kRows, thread, threads, copy, skip);
     }
+}
+
+/// The given threads copy a tile whose rows begin anywhere, as copy_async says, of an array of
+/// `size` elements: a vector is put together from the two at multiples of 16 bytes in which it is.
+template <template <class, int, int> class Tiles, class T, int kRows, int kColumns>
+NK_DEVICE void copy_shifted(Tiles<T, kRows, kColumns> tile, Global<const T> array, i64 size,
+                            i64 from, i64 row_stride, int rows, int columns, int thread,
+                            int threads) {
+    using Tile = Tiles<T, kRows, kColumns>;
+    constexpr int kVector = 16 / int(sizeof(T));
+    constexpr int kAcross = Tile::columns / kVector;
+    const auto share = [&](auto whole) NK_INLINE {
+        constexpr bool kWhole = decltype(whole)::value;
+        constexpr int kAtOnce = kWhole ? 4 : 1;
+#pragma unroll 1
+        for (int first = thread; first < kRows * kAcross; first += kAtOnce * threads) {
+            Shifted<T> vectors[kAtOnce];
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) {
+                const int row = (first + i * threads) / kAcross;
+                const int column = (first + i * threads) % kAcross * kVector;
+                const int left = kWhole ? kVector : maximum(minimum(columns - column, kVector), 0);
+                vectors[i].template load<kWhole>(array, size, from + row * row_stride + column,
+                                                 row < rows ? left : 0);
+            }
+#pragma unroll
+            for (int i = 0; i < kAtOnce; ++i) {
+                const int row = (first + i * threads) / kAcross;
+                const int column = (first + i * threads) % kAcross * kVector;
+                u32 words[4];
+                vectors[i].template put_together<kWhole>(words);
+                if (row < kRows)
+                    write_words(tile.data, Tile::place(row, column) * int(sizeof(T)), words);
+            }
+        }
+    };
+    const i64 end = from + (rows - 1) * row_stride + columns;
+    if (columns >= kColumns && whole_words_inside(array, size, from, end))
+        share(Flag<true>());
+    else
+        share(Flag<false>());
 }
 
 /// The same of a part of an array that may reach past its end, of which `rows_left` rows and
@@ -183,7 +230,7 @@ NK_DEVICE void copy_repeating(Tiles<T, kRows, kColumns> tile, Global<const T> ar
             value = array[from + row * row_stride + minimum(column, columns_left - 1)];
         tile.data[bytes / int(sizeof(T))] = value;
     };
-    share_vectors<1, Tile>(0, kRows, thread, threads, copy, [] { skip_copy(); });
+    share_vectors<1, Tile, kElementsAtOnce>(0, kRows, thread, threads, copy, [] { skip_copy(); });
 }
 
 /// A vector in device memory: where it begins, and how many of its elements are there.
@@ -214,8 +261,8 @@ NK_DEVICE void copy_pieces(Tiles<T, kRows, kColumns> tile, Global<const T> array
             start_copy<kVector>(tile.data, bytes, array, from.at, maximum(from.count, 0));
         }
     };
-    share_vectors<kVector, Tiles<T, kRows, kColumns>>(0, kRows, thread, threads, copy,
-                                                      [] { skip_copy(); });
+    share_vectors<kVector, Tiles<T, kRows, kColumns>, kPiecesAtOnce>(0, kRows, thread, threads,
+                                                                     copy, [] { skip_copy(); });
 }
 
 /// The given threads write a tile to device memory, the vector from (row, column) on to

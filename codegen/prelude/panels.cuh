@@ -76,12 +76,9 @@ struct Ring {
         wait_free(n);
         arrive_expecting(barriers, slot(n), bytes);
     }
-    /// The copies that this thread has started, and what it wrote itself, are content n.
-    NK_DEVICE void filled_by_threads(int n) const {
-        commit_copies();
-        wait_copies<0>();
-        fence_async();
-        arrive(barriers, slot(n));
+    /// Whether wait_free would return at once.
+    NK_DEVICE bool is_free(int n) const {
+        return test_barrier(barriers, kStages + n % kStages, (n / kStages & 1) ^ 1);
     }
     /// A warp is through with content n.
     NK_DEVICE void release(int n) const {
@@ -93,6 +90,40 @@ template <int kStages>
 NK_DEVICE Ring<kStages> shared_ring(unsigned char* memory, int offset, const char* name) {
     return {shared_tile<u64>(memory, offset, 2 * kStages, name)};
 }
+
+/// Of a thread that fills rings itself: the content whose copies are on their way, while it starts
+/// those of the next.
+struct Copied {
+    Shared<u64> barriers = {};
+    int slot = -1;  ///< none where negative
+
+    /// The copies that this thread has started since, and what it wrote itself, are content n.
+    template <int kStages>
+    NK_DEVICE void add(const Ring<kStages>& ring, int n) {
+        commit_copies();
+        if (slot >= 0) {
+            wait_copies<1>();
+            fence_async();
+            arrive(barriers, slot);
+        }
+        barriers = ring.barriers;
+        slot = ring.slot(n);
+    }
+    /// Waits for the copies and says so.
+    NK_DEVICE void finish() {
+        if (slot < 0) return;
+        wait_copies<0>();
+        fence_async();
+        arrive(barriers, slot);
+        slot = -1;
+    }
+    /// As the ring's own. Who is to free the slot may be waiting for what has been copied.
+    template <int kStages>
+    NK_DEVICE void wait_free(const Ring<kStages>& ring, int n) {
+        if (!ring.is_free(n)) finish();
+        ring.wait_free(n);
+    }
+};
 
 /// Where one thread lists chunks for the computing warps, and whether all of their tests are known
 /// to hold: as a ring of numbers.

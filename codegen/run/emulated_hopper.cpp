@@ -39,6 +39,9 @@ EmulatedHopper::EmulatedHopper(Context& context, Fibers& fibers, SharedOrder& or
     calls.wait_barrier = [](Context* c, long long place, int parity) {
         of(c).wait_barrier(place, parity);
     };
+    calls.test_barrier = [](Context* c, long long place, int parity) {
+        return of(c).test_barrier(place, parity);
+    };
     calls.named_barrier = [](Context* c, int number, int threads) {
         of(c).named_barrier(number, threads);
     };
@@ -133,11 +136,16 @@ void EmulatedHopper::arrive_after_copies(long long place) {
     in_flight_.push_back(LateArrival{context_.thread, place, mine.announce()});
 }
 
-void EmulatedHopper::wait_barrier(long long place, int parity) {
+bool EmulatedHopper::test_barrier(long long place, int parity) {
     PhaseBarrier& at = barrier(place);
     if (parity != 0 && parity != 1) fibers_.fail(fmt::format("a barrier's parity is {}", parity));
-    while (!at.pass(parity)) fibers_.wait(Waits::Barrier, place);
+    if (!at.pass(parity)) return false;
     order_.clocks.acquire(context_.thread, at.arrived);
+    return true;
+}
+
+void EmulatedHopper::wait_barrier(long long place, int parity) {
+    while (!test_barrier(place, parity)) fibers_.wait(Waits::Barrier, place);
 }
 
 void EmulatedHopper::named_barrier(int number, int threads) {

@@ -63,6 +63,7 @@ private:
     void arrive(long long place, int bytes);
     void arrive_after_copies(long long place);
     void wait_barrier(long long place, int parity);
+    [[nodiscard]] bool test_barrier(long long place, int parity);
     void named_barrier(int number, int threads);
     void start_bulk_copy(const nk::emulator::BulkCopy& copy);
     void commit_stores();

@@ -206,11 +206,17 @@ void TensorLowering::lower_agents(Body& body) {
     const std::int64_t resident = schedule_.resident;
     program_.resident = resident;
     if (groups * resident > 1)
-        load.push_back({Run{call({"give_up_registers", {schedule::kCopyRegisters}})}});
+        load.push_back(
+            {Run{call({"give_up_registers", {schedule::registers_of_copies(schedule_)}})}});
     const bool bulk = std::all_of(schedule_.rings.begin(), schedule_.rings.end(),
                                   [](const schedule::Ring& ring) { return ring.bulk; });
     copied_by_warp_ = bulk && copies_search();
+    if (!bulk) {
+        copied_ = names_.fresh("copied");
+        load.push_back(kernel::declare("Copied", copied_));
+    }
     Body copies = agent_of(true);
+    if (!bulk) copies.push_back(copied("finish", {}));
     const kernel::Expression first = variable("kThreads");
     if (bulk)
         copies =
@@ -222,9 +228,14 @@ void TensorLowering::lower_agents(Body& body) {
     ranges_ = outer_ranges;
     body.push_back({kernel::Comment{"The others compute.", true}});
     if (groups * resident > 1)
-        body.push_back(
-            {Run{call({"take_registers", {schedule::registers_of_group(groups, resident)}})}});
+        body.push_back({Run{call({"take_registers", {schedule::registers_of_group(schedule_)}})}});
     append(body, agent_of(false));
+}
+
+/// What a thread does that fills rings itself (panels.cuh).
+kernel::Statement TensorLowering::copied(const char* what,
+                                         std::vector<kernel::Expression> arguments) {
+    return {Run{invoke(member(variable(copied_), what), std::move(arguments))}};
 }
 
 /// Copies of one body, ring after ring, and its loops.
@@ -266,12 +277,12 @@ void TensorLowering::lower_fills(const schedule::Body& items, Body& body) {
             fill.insert(fill.begin(),
                         kernel::Statement{Run{invoke(member(name, "fill"), {content, bytes})}});
             // Where threads copy or search too, one of them makes the bulk copies.
+            if (!all_bulk) fill.insert(fill.begin(), copied("wait_free", {name, content}));
             if (!all_bulk || copied_by_warp_)
                 fill = only_if(equal(thread_index(), variable("kThreads")), std::move(fill));
         } else {
-            fill.insert(fill.begin(),
-                        kernel::Statement{Run{invoke(member(name, "wait_free"), {content})}});
-            fill.push_back({Run{invoke(member(name, "filled_by_threads"), {content})}});
+            fill.insert(fill.begin(), copied("wait_free", {name, content}));
+            fill.push_back(copied("add", {name, content}));
         }
         append(body, std::move(fill));
     }
@@ -289,6 +300,7 @@ void TensorLowering::lower_fill_loop(const schedule::ChunkLoop& loop, Body& body
     enter_chunk(code, turns.body);
     const auto list = lists_.find(loop.source);
     const auto put = [&](kernel::Expression chunk, kernel::Expression whole, Body& where) {
+        if (!copied_.empty()) where.push_back(copied("finish", {}));
         append(where, only_if(equal(thread_index(), variable("kThreads")),
                               {put_listed(loop, std::move(chunk), std::move(whole))}));
         where.push_back(kernel::add_to(variable(list->second.second), 1));

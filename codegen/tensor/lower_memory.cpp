@@ -35,6 +35,13 @@ void TensorLowering::note_shared(const Load& load) {
     }
 }
 
+/// Whether vectors of a load are put together, since so few elements are not copied at once.
+bool TensorLowering::is_shifted(const Load& load, int width) const {
+    constexpr int kLeast = 4;  // bytes of an asynchronous copy
+    const ElementType type = device_type(load.array);
+    return type != ElementType::I4 && width * kernel::element_bytes(type) < kLeast;
+}
+
 /// The copy of a load's part of its array into a matrix.
 kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Expression& tile) {
     if (schedule::is_tiled(plan_.tile_axes, load)) return copy_gathered(load, tile);
@@ -45,12 +52,12 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Express
     const int width = vector_elements(load.array, divisor_of(source.origin[plan.column_dimension]));
     const std::size_t down = plan.row_dimension;
     const std::size_t across = plan.column_dimension;
-    std::vector<kernel::Expression> what = {tile,
-                                            variable(buffer_name(load.array, false)),
-                                            expression_of(from),
-                                            device_stride(load.array, down),
-                                            expression_of(source.count[down]),
-                                            expression_of(source.count[across])};
+    const bool shifted = is_shifted(load, width) && !source.repeats();
+    std::vector<kernel::Expression> what = {tile, variable(buffer_name(load.array, false))};
+    if (shifted) what.push_back(device_size(load.array));
+    what.insert(what.end(),
+                {expression_of(from), device_stride(load.array, down),
+                 expression_of(source.count[down]), expression_of(source.count[across])});
     if (source.repeats())
         for (const std::size_t d : {down, across})
             what.push_back(expression_of(source.left[d].value_or(source.count[d])));
@@ -58,6 +65,7 @@ kernel::Body TensorLowering::copy_matrix(const Load& load, const kernel::Express
     constexpr int kGroup = 128;
     what.push_back(apart_ ? thread_index() - variable("kThreads") : thread_index());
     what.push_back(apart_ ? kernel::Expression(kGroup) : variable("kThreads"));
+    if (shifted) return {{Run{call("copy_shifted", std::move(what))}}};
     return {{Run{
         call({source.repeats() ? "copy_repeating" : "copy_async", {width}}, std::move(what))}}};
 }

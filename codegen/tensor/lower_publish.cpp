@@ -75,8 +75,11 @@ kernel::Expression TensorLowering::vector_of(Vectors& vectors, VariableId id,
         if (!as_long) valid = minimum(valid, size - from[last]);
         if (!whole || !as_long) valid = maximum(valid, 0);
         const std::int64_t divisor = divisor_of(from[last] - vectors.first);
-        const int width = vector_elements(load.array, std::gcd(divisor, vectors.count));
-        const char* read = device_type(load.array) == ElementType::I4 ? "nibbles_at" : "values_at";
+        const std::int64_t multiple = std::gcd(divisor, vectors.count);
+        const bool nibbles = device_type(load.array) == ElementType::I4;
+        const int width =
+            nibbles ? word_nibbles(load.array, multiple) : vector_elements(load.array, multiple);
+        const char* read = nibbles ? "nibbles_at" : "values_at";
         value = call({read, {vectors.count, width}},
                      {variable(buffer_name(load.array, false)),
                       expression_of(device_offset(load.array, from)), expression_of(valid)});

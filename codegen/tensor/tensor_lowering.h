@@ -107,6 +107,8 @@ private:
     [[nodiscard]] Body agent_of(bool apart);
     [[nodiscard]] bool copies_search() const;
     void for_tiles(const std::function<void(Body&)>& lower_items, Body& body);
+    [[nodiscard]] kernel::Statement copied(const char* what,
+                                           std::vector<kernel::Expression> arguments);
     void lower_fills(const schedule::Body& items, Body& body);
     void lower_fill_loop(const schedule::ChunkLoop& loop, Body& body);
     [[nodiscard]] std::int64_t bytes_of(VariableId variable) const;
@@ -204,6 +206,7 @@ private:
         const Load& load, ElementScope element, std::optional<std::size_t> inside = std::nullopt);
     void note_shared(const Load& load);
     void note_awaited(const schedule::Await& await);
+    [[nodiscard]] bool is_shifted(const Load& load, int width) const;
     [[nodiscard]] Body copy_matrix(const Load& load, const kernel::Expression& tile);
     /// Rows and columns of a matrix, where its elements are in an array.
     struct Gathered {
@@ -482,6 +485,7 @@ private:
     std::string tile_count_;       // of the tiles that the block has begun before this one
     bool apart_ = false;           // whether that agent is lowered now
     bool searches_ = false;        // whether lanes try chunks together
+    std::string copied_;           // the variable of what its threads copy themselves
     bool copied_by_warp_ = false;  // whether that agent's first warp is together where it copies
     /// What marks say of a loop's chunks, and where they were made before the agents part.
     struct Marked {

@@ -66,6 +66,10 @@ NK_DEVICE void wait_barrier(Shared<u64> barriers, int which, int parity) {
     emulator::context->hopper.wait_barrier(emulator::context,
                                            emulator::barrier_place(barriers, which), parity);
 }
+NK_DEVICE bool test_barrier(Shared<u64> barriers, int which, int parity) {
+    return emulator::context->hopper.test_barrier(emulator::context,
+                                                  emulator::barrier_place(barriers, which), parity);
+}
 
 NK_DEVICE void named_barrier(int number, int threads) {
     emulator::context->hopper.named_barrier(emulator::context, number, threads);

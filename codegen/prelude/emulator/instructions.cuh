@@ -215,6 +215,31 @@ NK_DEVICE void read_vector(u32 (&words)[kWords], Global<const T> array, i64 at, 
     emulator::check_device(array, at, 4 * kWords / i64(sizeof(T)), 4 * kWords);
     std::memcpy(words, array.place(at), sizeof words);
 }
+template <class T>
+NK_DEVICE bool whole_words_inside(Global<const T>, i64 size, i64 from, i64 to) {
+    constexpr i64 kVector = 16 / i64(sizeof(T));
+    return from >= kVector && to + kVector <= size;
+}
+template <class T>
+struct Shifted {
+    static constexpr int kVector = 16 / int(sizeof(T));
+    T values[kVector];
+
+    template <bool kWhole>
+    NK_DEVICE void load(Global<const T> array, i64 size, i64 at, int valid) {
+        emulator::Context& now = *emulator::context;
+        if (valid < 0 || valid > kVector || (kWhole && valid % kVector != 0))
+            now.fail(&now, "copy of more elements than its vector has");
+        if (size > array.extent())
+            now.fail_access(&now, "copy from a larger array", array.name(), size, array.extent());
+        for (int i = 0; i < kVector; ++i)
+            values[i] = i < valid ? static_cast<T>(array[at + i]) : T{};
+    }
+    template <bool kWhole>
+    NK_DEVICE void put_together(u32 (&words)[4]) const {
+        std::memcpy(words, values, sizeof words);
+    }
+};
 template <int kWords, class T>
 NK_DEVICE void write_vector(Global<T> array, i64 at, const u32 (&words)[kWords], bool there) {
     if (!there) return;
