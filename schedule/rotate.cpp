@@ -91,13 +91,18 @@ double recurrence_bound(const std::vector<RotationStep>& steps,
 class Search {
 public:
     Search(const std::vector<RotationStep>& steps, const std::vector<RotationBuffer>& buffers,
-           const RotationLimits& limits)
+           const RotationLimits& limits, Simulations& simulations)
         : steps_(steps),
           buffers_(buffers),
           limits_(limits),
+          simulations_(simulations),
           dependences_(dependences_of(steps, buffers)),
-          programs_(steps, dependences_, limits.barrier) {
-        for (std::size_t b = 0; b < buffers.size(); ++b) uses_.push_back(use_of(steps, b));
+          programs_(steps, dependences_, limits.barrier),
+          before_(steps.size()) {
+        for (std::size_t b = 0; b < buffers.size(); ++b) {
+            uses_.push_back(use_of(steps, b));
+            if (buffers[b].registers > 0 && !uses_[b].steps.empty()) note_holding(b);
+        }
     }
 
     Rotation run() {
@@ -120,6 +125,33 @@ public:
 
 private:
     static constexpr double kSame = 1e-3;  // of intervals that count as equal
+
+    /// A step at whose beginning or end a buffer is held, in halves of its place.
+    struct Touch {
+        std::size_t step = 0;
+        std::int64_t begin = 0;
+        std::int64_t end = 1;
+    };
+    struct Holding {
+        std::int64_t registers = 0;
+        std::vector<Touch> touches;
+    };
+
+    /// What a step reads is held at its beginning, what it writes at its end.
+    void note_holding(std::size_t b) {
+        if (uses_[b].carried) {
+            always_held_ += buffers_[b].registers;
+            return;
+        }
+        Holding holding{buffers_[b].registers, {}};
+        for (const std::size_t step : uses_[b].steps) {
+            const bool in_place = steps_[step].in_place;
+            const bool written = in_place && !has(steps_[step].reads, b);
+            const bool read = in_place && !has(steps_[step].writes, b);
+            holding.touches.push_back({step, written ? 1 : 0, read ? 0 : 1});
+        }
+        holdings_.push_back(std::move(holding));
+    }
 
     void find_bound() {
         for (const Unit unit : kUnits) {
@@ -158,6 +190,9 @@ private:
     /// What all orders with these leads have in common.
     void set_leads() {
         programs_.set_leads(leads_);
+        for (std::vector<std::size_t>& before : before_) before.clear();
+        for (const Dependence& edge : dependences_)
+            if (edge.from != edge.to && slack(edge) <= 0) before_[edge.to].push_back(edge.from);
         lead_ = std::accumulate(leads_.begin(), leads_.end(), std::int64_t{0});
         bytes_ = memory();
         floor_ = programs_.floor_of(limits_.sharing);
@@ -197,11 +232,8 @@ private:
         if (order_.size() == steps_.size()) return try_order(false);
         for (std::size_t next = 0; next < steps_.size(); ++next) {
             if (taken[next] || trials_ >= limits_.trials) continue;
-            const bool free =
-                std::all_of(dependences_.begin(), dependences_.end(), [&](const Dependence& edge) {
-                    return edge.to != next || edge.from == next || slack(edge) > 0 ||
-                           taken[edge.from];
-                });
+            const bool free = std::all_of(before_[next].begin(), before_[next].end(),
+                                          [&](std::size_t step) { return taken[step]; });
             if (!free || !in_place(next, taken)) continue;
             taken[next] = true;
             order_.push_back(next);
@@ -218,30 +250,22 @@ private:
         place.resize(steps_.size());
         for (std::size_t p = 0; p < order_.size(); ++p)
             place[order_[p]] = static_cast<std::int64_t>(p) - leads_[order_[p]] * n;
-        std::int64_t always = 0;
-        // What a step reads is held at its beginning, what it writes at its end.
         std::vector<std::int64_t>& held = held_;
         held.assign(2 * steps_.size(), 0);
-        for (std::size_t b = 0; b < buffers_.size(); ++b) {
-            if (buffers_[b].registers == 0 || uses_[b].steps.empty()) continue;
-            if (uses_[b].carried) {
-                always += buffers_[b].registers;
-                continue;
-            }
+        for (const Holding& holding : holdings_) {
             std::int64_t begin = INT64_MAX;
             std::int64_t end = INT64_MIN;
-            for (const std::size_t step : uses_[b].steps) {
-                const bool in_place = steps_[step].in_place;
-                const bool written = in_place && !has(steps_[step].reads, b);
-                const bool read = in_place && !has(steps_[step].writes, b);
-                begin = std::min(begin, 2 * place[step] + (written ? 1 : 0));
-                end = std::max(end, 2 * place[step] + (read ? 0 : 1));
+            for (const Touch& touch : holding.touches) {
+                begin = std::min(begin, 2 * place[touch.step] + touch.begin);
+                end = std::max(end, 2 * place[touch.step] + touch.end);
             }
-            for (std::int64_t t = begin; t <= end; ++t)
-                held[static_cast<std::size_t>(((t % (2 * n)) + 2 * n) % (2 * n))] +=
-                    buffers_[b].registers;
+            std::size_t slot = static_cast<std::size_t>(((begin % (2 * n)) + 2 * n) % (2 * n));
+            for (std::int64_t t = begin; t <= end; ++t) {
+                held[slot] += holding.registers;
+                if (++slot == held.size()) slot = 0;
+            }
         }
-        return always + (held.empty() ? 0 : *std::max_element(held.begin(), held.end()));
+        return always_held_ + (held.empty() ? 0 : *std::max_element(held.begin(), held.end()));
     }
 
     /// Shared memory that the leads take.
@@ -289,6 +313,10 @@ private:
             return;
         }
         const std::vector<Step>& steps = programs_.of(order_);
+        const std::u32string& spelling = programs_.spell(simulations_);
+        const auto simulated = [&](const Sharing& sharing) {
+            return simulations_.of(steps, spelling, sharing);
+        };
         Sharing single = limits_.sharing;
         single.agents = 1;
         single.turns = false;
@@ -298,16 +326,16 @@ private:
             ++trials_;
             // One agent is simulated first where only its time can still decide.
             const bool may_be_faster = !found_ || floor_ < best_.interval * (1 - kSame);
-            if (!may_be_faster && !alone) alone = simulate(steps, single);
+            if (!may_be_faster && !alone) alone = simulated(single);
             if (alone && !may_be_faster && !wins_tie(*alone, turns, held)) continue;
             Sharing sharing = limits_.sharing;
             sharing.turns = turns;
             const std::optional<double> interval =
-                alone && sharing.agents == 1 ? alone : simulate(steps, sharing);
+                alone && sharing.agents == 1 ? alone : simulated(sharing);
             if (!interval) continue;
             const bool faster = !found_ || *interval < best_.interval * (1 - kSame);
             if (!faster && *interval > best_.interval * (1 + kSame)) continue;
-            if (!alone) alone = sharing.agents == 1 ? interval : simulate(steps, single);
+            if (!alone) alone = sharing.agents == 1 ? interval : simulated(single);
             if (!alone || (!faster && !wins_tie(*alone, turns, held))) continue;
             found_ = true;
             best_alone_ = *alone;
@@ -324,9 +352,13 @@ private:
     const std::vector<RotationStep>& steps_;
     const std::vector<RotationBuffer>& buffers_;
     const RotationLimits& limits_;
+    Simulations& simulations_;
     std::vector<Dependence> dependences_;
     RotationPrograms programs_;
     std::vector<Use> uses_;
+    std::int64_t always_held_ = 0;  ///< registers
+    std::vector<Holding> holdings_;
+    std::vector<std::vector<std::size_t>> before_;  ///< what each step follows in a turn
     std::vector<std::size_t> order_;
     std::vector<std::int64_t> leads_;
     std::vector<std::int64_t> place_;
@@ -383,11 +415,15 @@ std::optional<double> interval_of(const std::vector<RotationStep>& steps,
 Rotation rotate(const std::vector<RotationStep>& steps, const std::vector<RotationBuffer>& buffers,
                 const RotationLimits& limits) {
     constexpr std::size_t kMostKept = 10000;
+    constexpr std::size_t kMostSimulated = 50000;
     thread_local std::map<std::vector<double>, Rotation> kept;
+    thread_local Simulations simulations;
     std::vector<double> key = key_of(steps, buffers, limits);
     if (const auto found = kept.find(key); found != kept.end()) return found->second;
     if (kept.size() >= kMostKept) kept.clear();
-    return kept.emplace(std::move(key), Search(steps, buffers, limits).run()).first->second;
+    if (simulations.size() >= kMostSimulated) simulations = {};
+    return kept.emplace(std::move(key), Search(steps, buffers, limits, simulations).run())
+        .first->second;
 }
 
 }  // namespace napkin::schedule
