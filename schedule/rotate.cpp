@@ -1,92 +1,14 @@
 #include "schedule/rotate.h"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/howard_cycle_ratio.hpp>
 #include <map>
 #include <numeric>
 
+#include "schedule/dependences.h"
 #include "schedule/rotation_programs.h"
 
 namespace napkin::schedule {
 namespace {
-
-bool has(const std::vector<BufferId>& buffers, std::size_t buffer) {
-    return std::any_of(buffers.begin(), buffers.end(),
-                       [&](BufferId id) { return id.index() == buffer; });
-}
-
-/// Who touches a buffer, in the order of a chunk.
-struct Use {
-    std::vector<std::size_t> steps;
-    bool carried = false;  ///< a chunk reads what the one before left
-};
-
-Use use_of(const std::vector<RotationStep>& steps, std::size_t buffer) {
-    Use use;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        const bool reads = has(steps[i].reads, buffer);
-        if (!reads && !has(steps[i].writes, buffer)) continue;
-        use.carried = use.carried || (use.steps.empty() && reads);
-        use.steps.push_back(i);
-    }
-    const bool written = std::any_of(use.steps.begin(), use.steps.end(),
-                                     [&](std::size_t i) { return has(steps[i].writes, buffer); });
-    use.carried = use.carried && written;
-    return use;
-}
-
-std::vector<Dependence> dependences_of(const std::vector<RotationStep>& steps,
-                                       const std::vector<RotationBuffer>& buffers) {
-    std::vector<Dependence> found;
-    for (std::size_t b = 0; b < buffers.size(); ++b) {
-        const Use use = use_of(steps, b);
-        const std::int64_t slots = use.carried ? 1 : buffers[b].slots;
-        for (std::size_t x = 0; x < use.steps.size(); ++x)
-            for (std::size_t y = 0; y < use.steps.size(); ++y) {
-                const std::size_t i = use.steps[x];
-                const std::size_t j = use.steps[y];
-                const bool writes_first = has(steps[i].writes, b);
-                const bool writes_then = has(steps[j].writes, b);
-                if (!writes_first && !writes_then) continue;
-                if (x < y) {
-                    found.push_back({i, j, 0, buffers[b].shared});
-                } else if (writes_then || use.carried) {
-                    // The next chunk's content takes the place of this one's, or is made of it.
-                    found.push_back({i, j, slots, buffers[b].shared});
-                }
-            }
-    }
-    return found;
-}
-
-double busiest(const Cost& cost) {
-    return *std::max_element(cost.clocks.begin(), cost.clocks.end());
-}
-
-/// The largest time around a cycle of dependences, by the chunks that the cycle goes back.
-double recurrence_bound(const std::vector<RotationStep>& steps,
-                        const std::vector<Dependence>& dependences) {
-    using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-    using Weights = boost::property<boost::edge_weight_t, double,
-                                    boost::property<boost::edge_weight2_t, double>>;
-    using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
-                                        boost::no_property, Weights>;
-    static_assert(std::is_same_v<Traits::vertex_descriptor, std::size_t>);
-    Graph graph(steps.size());
-    bool carried = false;
-    for (const Dependence& edge : dependences) {
-        // A chain of products in one accumulator goes through the tensor core without a stop.
-        boost::add_edge(edge.from, edge.to,
-                        Weights(busiest(steps[edge.from].cost), static_cast<double>(edge.distance)),
-                        graph);
-        carried = carried || edge.distance > 0;
-    }
-    if (!carried) return 0;
-    return std::max(0.0, boost::maximum_cycle_ratio(graph, boost::get(boost::vertex_index, graph),
-                                                    boost::get(boost::edge_weight, graph),
-                                                    boost::get(boost::edge_weight2, graph)));
-}
 
 class Search {
 public:
@@ -119,7 +41,7 @@ public:
         std::int64_t most = 0;
         for (const RotationStep& step : steps_) most = std::max(most, step.most_lead);
         for (std::int64_t span = 0; span <= most; ++span) choose_leads(0, span);
-        best_.complete = trials_ < limits_.trials;
+        best_.complete = !is_over_;
         return best_;
     }
 
@@ -171,7 +93,7 @@ private:
 
     /// All leads of which the largest is `span`.
     void choose_leads(std::size_t step, std::int64_t span) {
-        if (trials_ >= limits_.trials) return;
+        if (is_over_) return;
         if (step == steps_.size()) {
             const auto [least, most] = std::minmax_element(leads_.begin(), leads_.end());
             if (steps_.empty() || *least != 0 || *most != span || !leads_possible()) return;
@@ -231,7 +153,7 @@ private:
     void choose_order(std::vector<bool>& taken) {
         if (order_.size() == steps_.size()) return try_order(false);
         for (std::size_t next = 0; next < steps_.size(); ++next) {
-            if (taken[next] || trials_ >= limits_.trials) continue;
+            if (taken[next] || is_over_) continue;
             const bool free = std::all_of(before_[next].begin(), before_[next].end(),
                                           [&](std::size_t step) { return taken[step]; });
             if (!free || !in_place(next, taken)) continue;
@@ -305,13 +227,15 @@ private:
                     std::tuple(best_bytes_, best_lead_, best_.turns, best_.registers));
     }
 
+    void note_trial() {
+        ++trials_;
+        is_over_ = trials_ >= limits_.trials || (found_ && limits_.deadline.is_past());
+    }
+
     void try_order(bool given) {
         const std::int64_t held = registers();
         if (!given && held > std::max(limits_.registers, least_registers_)) return;
-        if (!may_win(held)) {
-            ++trials_;
-            return;
-        }
+        if (!may_win(held)) return note_trial();
         const std::vector<Step>& steps = programs_.of(order_);
         const std::u32string& spelling = programs_.spell(simulations_);
         const auto simulated = [&](const Sharing& sharing) {
@@ -323,7 +247,7 @@ private:
         std::optional<double> alone;
         for (const bool turns : {false, true}) {
             if (turns && (limits_.sharing.agents < 2 || !limits_.sharing.turns)) continue;
-            ++trials_;
+            note_trial();
             // One agent is simulated first where only its time can still decide.
             const bool may_be_faster = !found_ || floor_ < best_.interval * (1 - kSame);
             if (!may_be_faster && !alone) alone = simulated(single);
@@ -365,6 +289,7 @@ private:
     std::vector<std::int64_t> held_;
     std::int64_t least_registers_ = 0;
     std::int64_t trials_ = 0;
+    bool is_over_ = false;
     bool found_ = false;
     // Of the leads that are tried, and of the best rotation.
     std::int64_t lead_ = 0, best_lead_ = 0;
@@ -422,8 +347,9 @@ Rotation rotate(const std::vector<RotationStep>& steps, const std::vector<Rotati
     if (const auto found = kept.find(key); found != kept.end()) return found->second;
     if (kept.size() >= kMostKept) kept.clear();
     if (simulations.size() >= kMostSimulated) simulations = {};
-    return kept.emplace(std::move(key), Search(steps, buffers, limits, simulations).run())
-        .first->second;
+    Rotation found = Search(steps, buffers, limits, simulations).run();
+    if (limits.deadline.is_past()) return found;  // there may be a better one
+    return kept.emplace(std::move(key), std::move(found)).first->second;
 }
 
 }  // namespace napkin::schedule

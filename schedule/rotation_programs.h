@@ -6,19 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "schedule/dependences.h"
 #include "schedule/rotate.h"
 #include "schedule/simulate.h"
 #include "schedule/simulations.h"
 
 namespace napkin::schedule {
-
-/// `to`, for a chunk, comes after `from` for the chunk so many before.
-struct Dependence {
-    std::size_t from = 0;
-    std::size_t to = 0;
-    std::int64_t distance = 0;
-    bool shared = false;  ///< through memory that a block shares
-};
 
 /// What depends on leads alone is made once for all orders.
 class RotationPrograms {
