@@ -1,9 +1,6 @@
 #include "cli/search.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -13,6 +10,7 @@
 #include "cli/lines.h"
 #include "cli/measure.h"
 #include "cli/numbers.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 #include "codegen/emit.h"
 #include "derive/tile_program.h"
@@ -54,21 +52,6 @@ Serves served_by(const Arguments& arguments, const Machine& machine) {
     };
 }
 
-/// Says how far it is where somebody watches, and stops after so many seconds.
-Proceed proceed_for(double seconds) {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
-    const bool is_watched = ::isatty(STDERR_FILENO) != 0;
-    return [=](std::size_t done, std::size_t all) {
-        const double spent = std::chrono::duration<double>(Clock::now() - start).count();
-        const bool goes_on = seconds <= 0 || spent < seconds;
-        if (is_watched && spent > 1)
-            print_talk("\rtiled " + std::to_string(done) + " of " + std::to_string(all) +
-                       " regions" + (goes_on && done + 1 < all ? "" : "\n"));
-        return goes_on;
-    };
-}
-
 }  // namespace
 
 std::string commands_text(const std::vector<Command>& commands) {
@@ -78,11 +61,11 @@ std::string commands_text(const std::vector<Command>& commands) {
 }
 
 Result<SearchResult> search_as_asked(const Arguments& arguments, const Diagram& plain,
-                                     const Machine& machine, Proceed proceed) {
+                                     const Machine& machine, Told told, const Deadline& deadline) {
     if (!arguments.only_target.empty())
         if (const auto wrong = check_target(arguments.only_target)) return *wrong;
     SearchOptions options{kShown, arguments.only_target, served_by(arguments, machine),
-                          std::move(proceed)};
+                          std::move(told), deadline};
     if (arguments.top > 0) options.top = static_cast<std::size_t>(arguments.top);
     options.top = std::max(options.top, static_cast<std::size_t>(arguments.measure));
     return search(plain, machine, options);
@@ -97,6 +80,7 @@ Json json_of(const Diagram& plain, const SearchResult& result, const Machine& ma
               {"not_served", result.not_served},
               {"regions", result.regions},
               {"searched", result.searched},
+              {"stopped", result.stopped},
               {"tiled", result.tiled},
               {"most_boxes", result.most_boxes}};
     json["faults"] = Json::array();
@@ -115,8 +99,14 @@ Result<int> run_search(Context& context) {
     if (!machine) return machine.error();
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();
-    const Result<SearchResult> result =
-        search_as_asked(arguments, loaded->plain, *machine, proceed_for(arguments.seconds));
+    const Deadline deadline = arguments.seconds > 0 ? Deadline::in(arguments.seconds) : Deadline();
+    const Result<SearchResult> result = [&] {
+        Progress progress(Progress::Shown::EverySecond);
+        const auto told = [&](std::size_t done, std::size_t all) {
+            progress.tell(done, all, "regions tiled");
+        };
+        return search_as_asked(arguments, loaded->plain, *machine, told, deadline);
+    }();
     if (!result) return result.error();
     if (arguments.measure > 0) return measure_found(context, *loaded, *machine, *result);
     if (!arguments.output.empty() && !result->ranked.empty())
@@ -146,6 +136,8 @@ Result<int> run_search(Context& context) {
     if (result->searched < result->regions)
         text += "  not searched: " + std::to_string(result->regions - result->searched) + " of " +
                 std::to_string(result->regions) + " regions; `--seconds` was over\n";
+    else if (result->stopped)
+        text += "  stopped before its end: `--seconds` was over\n";
     if (result->most_boxes > 0)
         text += "  too wide for more: regions of at most " + std::to_string(result->most_boxes) +
                 " statements were looked at, and the whole\n";

@@ -7,9 +7,11 @@
 
 namespace napkin::cli {
 
-/// Of the plain diagram, `--top` derivations that `--target` serves where one is named.
+/// Of the plain diagram, `--top` derivations that `--target` serves where one is named; as found by
+/// the deadline.
 [[nodiscard]] Result<SearchResult> search_as_asked(const Arguments& arguments, const Diagram& plain,
-                                                   const Machine& machine, Proceed proceed);
+                                                   const Machine& machine, Told told,
+                                                   const Deadline& deadline);
 /// `fuse all; stream x by 64 at l1`.
 [[nodiscard]] std::string commands_text(const std::vector<Command>& commands);
 /// What `search --json` prints.

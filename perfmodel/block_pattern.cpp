@@ -6,6 +6,7 @@
 #include "diagrams/contains.h"
 #include "diagrams/index/mask.h"
 #include "diagrams/recent.h"
+#include "diagrams/rounding.h"
 #include "schedule/statements.h"
 
 namespace napkin {
@@ -87,12 +88,29 @@ private:
     }
 
     void visit_chunks(std::size_t at) {
-        for_parts(loops_[at]->axis, loops_[at]->size, [&] {
-            if (!masks_[at].meets(ranges_)) return;
-            if (at + 1 < loops_.size()) return visit_chunks(at + 1);
-            pattern_.back().chunks += 1;
-            pattern_.back().cut += masks_[at].covers(ranges_) ? 0 : 1;
-        });
+        const Loop& loop = *loops_[at];
+        const std::int64_t extent = region_.axes[loop.axis.index()].extent;
+        halve(at, 0, ceil_quotient(extent, loop.size));
+        ranges_.erase(loop.axis);
+    }
+
+    /// The chunks of a loop from `first` to before `last`: all at once where the mask leaves all
+    /// or none of them out, which is to ask far less often than there are chunks.
+    void halve(std::size_t at, std::int64_t first, std::int64_t last) {
+        const Loop& loop = *loops_[at];
+        const std::int64_t extent = region_.axes[loop.axis.index()].extent;
+        ranges_[loop.axis] = {first * loop.size, std::min(last * loop.size, extent) - 1};
+        if (!masks_[at].meets(ranges_)) return;
+        const bool is_innermost = at + 1 == loops_.size();
+        const bool is_covered = is_innermost && masks_[at].covers(ranges_);
+        if (last - first > 1 && !is_covered) {
+            const std::int64_t middle = first + (last - first) / 2;
+            halve(at, first, middle);
+            return halve(at, middle, last);
+        }
+        if (!is_innermost) return visit_chunks(at + 1);
+        pattern_.back().chunks += static_cast<double>(last - first);
+        pattern_.back().cut += is_covered ? 0 : 1;
     }
 
     const RegionProgram& region_;

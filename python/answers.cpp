@@ -109,14 +109,14 @@ std::string Derivation::derivation(const std::string& machine) const {
 }
 
 std::string Derivation::search(const std::string& machine, int top, const std::string& target,
-                               const Proceed& proceed) const {
+                               const Deadline& deadline) const {
     SourceMap sources = sources_;
     const Machine on = machine_named(sources, machine);
     Arguments arguments = quiet();
     arguments.top = top;
     arguments.only_target = target;
     const SearchResult found =
-        take(cli::search_as_asked(arguments, loaded_.plain, on, proceed), sources);
+        take(cli::search_as_asked(arguments, loaded_.plain, on, {}, deadline), sources);
     return cli::json_of(loaded_.plain, found, on).dump();
 }
 

@@ -78,7 +78,7 @@ public:
     [[nodiscard]] std::string cost(const std::string& machine) const;
     [[nodiscard]] std::string derivation(const std::string& machine) const;
     [[nodiscard]] std::string search(const std::string& machine, int top, const std::string& target,
-                                     const Proceed& proceed) const;
+                                     const Deadline& deadline) const;
     /// What was shown, and the certificate.
     [[nodiscard]] std::pair<std::string, std::string> prove(std::uint64_t seed) const;
     [[nodiscard]] std::string emit(const EmitWish& wish) const;

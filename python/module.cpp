@@ -6,7 +6,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "cli/json.h"
@@ -30,16 +29,14 @@ void translate(const std::exception_ptr& thrown, void* /*unused*/) {
     }
 }
 
-/// Goes on until the time is over; Ctrl-C ends it with Python's exception.
-Proceed proceed_for(double seconds) {
-    using Clock = std::chrono::steady_clock;
-    const Clock::time_point start = Clock::now();
-    return [=](std::size_t /*done*/, std::size_t /*all*/) {
+/// Past when the time is over; Ctrl-C ends what asks with Python's exception.
+Deadline deadline_in(double seconds) {
+    const Deadline over = seconds > 0 ? Deadline::in(seconds) : Deadline();
+    return Deadline([=] {
         const nb::gil_scoped_acquire held;
         if (PyErr_CheckSignals() != 0) throw nb::python_error();
-        return seconds <= 0 ||
-               std::chrono::duration<double>(Clock::now() - start).count() < seconds;
-    };
+        return over.is_past();
+    });
 }
 
 NpyContent::Kind kind_of(const std::string& kind) {
@@ -108,7 +105,7 @@ NB_MODULE(_core, module) {
              [](const Derivation& self, const std::string& machine, int top, double seconds,
                 const std::string& target) {
                  const nb::gil_scoped_release released;
-                 return self.search(machine, top, target, proceed_for(seconds));
+                 return self.search(machine, top, target, deadline_in(seconds));
              })
         .def("prove", &Derivation::prove, nb::call_guard<nb::gil_scoped_release>())
         .def("emit",

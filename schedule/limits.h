@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "schedule/deadline.h"
+
 namespace napkin {
 
 /// No axis may be longer: kernels count along axes, and a tile more, in 32 bits. What is computed
@@ -23,6 +25,8 @@ struct Limits {
     /// Whether warp groups carry out products, from panels in shared memory that an agent of its
     /// own fills.
     bool warp_groups = false;
+    /// When no more is looked for that is better than what there is.
+    Deadline deadline = {};
 };
 
 }  // namespace schedule

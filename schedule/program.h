@@ -58,7 +58,7 @@ struct Cost {
     std::array<double, kUnits.size()> clocks{};
     [[nodiscard]] double of(Unit unit) const { return clocks[static_cast<std::size_t>(unit)]; }
     double& of(Unit unit) { return clocks[static_cast<std::size_t>(unit)]; }
-    bool operator==(const Cost&) const = default;
+    auto operator<=>(const Cost&) const = default;
 };
 
 struct Buffer {

@@ -1,103 +1,30 @@
 #include "schedule/rotate.h"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
-#include <boost/graph/howard_cycle_ratio.hpp>
 #include <map>
 #include <numeric>
 
+#include "schedule/dependences.h"
 #include "schedule/rotation_programs.h"
 
 namespace napkin::schedule {
 namespace {
 
-bool has(const std::vector<BufferId>& buffers, std::size_t buffer) {
-    return std::any_of(buffers.begin(), buffers.end(),
-                       [&](BufferId id) { return id.index() == buffer; });
-}
-
-/// Who touches a buffer, in the order of a chunk.
-struct Use {
-    std::vector<std::size_t> steps;
-    bool carried = false;  ///< a chunk reads what the one before left
-};
-
-Use use_of(const std::vector<RotationStep>& steps, std::size_t buffer) {
-    Use use;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-        const bool reads = has(steps[i].reads, buffer);
-        if (!reads && !has(steps[i].writes, buffer)) continue;
-        use.carried = use.carried || (use.steps.empty() && reads);
-        use.steps.push_back(i);
-    }
-    const bool written = std::any_of(use.steps.begin(), use.steps.end(),
-                                     [&](std::size_t i) { return has(steps[i].writes, buffer); });
-    use.carried = use.carried && written;
-    return use;
-}
-
-std::vector<Dependence> dependences_of(const std::vector<RotationStep>& steps,
-                                       const std::vector<RotationBuffer>& buffers) {
-    std::vector<Dependence> found;
-    for (std::size_t b = 0; b < buffers.size(); ++b) {
-        const Use use = use_of(steps, b);
-        const std::int64_t slots = use.carried ? 1 : buffers[b].slots;
-        for (std::size_t x = 0; x < use.steps.size(); ++x)
-            for (std::size_t y = 0; y < use.steps.size(); ++y) {
-                const std::size_t i = use.steps[x];
-                const std::size_t j = use.steps[y];
-                const bool writes_first = has(steps[i].writes, b);
-                const bool writes_then = has(steps[j].writes, b);
-                if (!writes_first && !writes_then) continue;
-                if (x < y) {
-                    found.push_back({i, j, 0, buffers[b].shared});
-                } else if (writes_then || use.carried) {
-                    // The next chunk's content takes the place of this one's, or is made of it.
-                    found.push_back({i, j, slots, buffers[b].shared});
-                }
-            }
-    }
-    return found;
-}
-
-double busiest(const Cost& cost) {
-    return *std::max_element(cost.clocks.begin(), cost.clocks.end());
-}
-
-/// The largest time around a cycle of dependences, by the chunks that the cycle goes back.
-double recurrence_bound(const std::vector<RotationStep>& steps,
-                        const std::vector<Dependence>& dependences) {
-    using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
-    using Weights = boost::property<boost::edge_weight_t, double,
-                                    boost::property<boost::edge_weight2_t, double>>;
-    using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS,
-                                        boost::no_property, Weights>;
-    static_assert(std::is_same_v<Traits::vertex_descriptor, std::size_t>);
-    Graph graph(steps.size());
-    bool carried = false;
-    for (const Dependence& edge : dependences) {
-        // A chain of products in one accumulator goes through the tensor core without a stop.
-        boost::add_edge(edge.from, edge.to,
-                        Weights(busiest(steps[edge.from].cost), static_cast<double>(edge.distance)),
-                        graph);
-        carried = carried || edge.distance > 0;
-    }
-    if (!carried) return 0;
-    return std::max(0.0, boost::maximum_cycle_ratio(graph, boost::get(boost::vertex_index, graph),
-                                                    boost::get(boost::edge_weight, graph),
-                                                    boost::get(boost::edge_weight2, graph)));
-}
-
 class Search {
 public:
     Search(const std::vector<RotationStep>& steps, const std::vector<RotationBuffer>& buffers,
-           const RotationLimits& limits)
+           const RotationLimits& limits, Simulations& simulations)
         : steps_(steps),
           buffers_(buffers),
           limits_(limits),
+          simulations_(simulations),
           dependences_(dependences_of(steps, buffers)),
-          programs_(steps, dependences_, limits.barrier) {
-        for (std::size_t b = 0; b < buffers.size(); ++b) uses_.push_back(use_of(steps, b));
+          programs_(steps, dependences_, limits.barrier),
+          before_(steps.size()) {
+        for (std::size_t b = 0; b < buffers.size(); ++b) {
+            uses_.push_back(use_of(steps, b));
+            if (buffers[b].registers > 0 && !uses_[b].steps.empty()) note_holding(b);
+        }
     }
 
     Rotation run() {
@@ -114,12 +41,39 @@ public:
         std::int64_t most = 0;
         for (const RotationStep& step : steps_) most = std::max(most, step.most_lead);
         for (std::int64_t span = 0; span <= most; ++span) choose_leads(0, span);
-        best_.complete = trials_ < limits_.trials;
+        best_.complete = !is_over_;
         return best_;
     }
 
 private:
     static constexpr double kSame = 1e-3;  // of intervals that count as equal
+
+    /// A step at whose beginning or end a buffer is held, in halves of its place.
+    struct Touch {
+        std::size_t step = 0;
+        std::int64_t begin = 0;
+        std::int64_t end = 1;
+    };
+    struct Holding {
+        std::int64_t registers = 0;
+        std::vector<Touch> touches;
+    };
+
+    /// What a step reads is held at its beginning, what it writes at its end.
+    void note_holding(std::size_t b) {
+        if (uses_[b].carried) {
+            always_held_ += buffers_[b].registers;
+            return;
+        }
+        Holding holding{buffers_[b].registers, {}};
+        for (const std::size_t step : uses_[b].steps) {
+            const bool in_place = steps_[step].in_place;
+            const bool written = in_place && !has(steps_[step].reads, b);
+            const bool read = in_place && !has(steps_[step].writes, b);
+            holding.touches.push_back({step, written ? 1 : 0, read ? 0 : 1});
+        }
+        holdings_.push_back(std::move(holding));
+    }
 
     void find_bound() {
         for (const Unit unit : kUnits) {
@@ -139,7 +93,7 @@ private:
 
     /// All leads of which the largest is `span`.
     void choose_leads(std::size_t step, std::int64_t span) {
-        if (trials_ >= limits_.trials) return;
+        if (is_over_) return;
         if (step == steps_.size()) {
             const auto [least, most] = std::minmax_element(leads_.begin(), leads_.end());
             if (steps_.empty() || *least != 0 || *most != span || !leads_possible()) return;
@@ -158,6 +112,9 @@ private:
     /// What all orders with these leads have in common.
     void set_leads() {
         programs_.set_leads(leads_);
+        for (std::vector<std::size_t>& before : before_) before.clear();
+        for (const Dependence& edge : dependences_)
+            if (edge.from != edge.to && slack(edge) <= 0) before_[edge.to].push_back(edge.from);
         lead_ = std::accumulate(leads_.begin(), leads_.end(), std::int64_t{0});
         bytes_ = memory();
         floor_ = programs_.floor_of(limits_.sharing);
@@ -196,12 +153,9 @@ private:
     void choose_order(std::vector<bool>& taken) {
         if (order_.size() == steps_.size()) return try_order(false);
         for (std::size_t next = 0; next < steps_.size(); ++next) {
-            if (taken[next] || trials_ >= limits_.trials) continue;
-            const bool free =
-                std::all_of(dependences_.begin(), dependences_.end(), [&](const Dependence& edge) {
-                    return edge.to != next || edge.from == next || slack(edge) > 0 ||
-                           taken[edge.from];
-                });
+            if (taken[next] || is_over_) continue;
+            const bool free = std::all_of(before_[next].begin(), before_[next].end(),
+                                          [&](std::size_t step) { return taken[step]; });
             if (!free || !in_place(next, taken)) continue;
             taken[next] = true;
             order_.push_back(next);
@@ -218,30 +172,22 @@ private:
         place.resize(steps_.size());
         for (std::size_t p = 0; p < order_.size(); ++p)
             place[order_[p]] = static_cast<std::int64_t>(p) - leads_[order_[p]] * n;
-        std::int64_t always = 0;
-        // What a step reads is held at its beginning, what it writes at its end.
         std::vector<std::int64_t>& held = held_;
         held.assign(2 * steps_.size(), 0);
-        for (std::size_t b = 0; b < buffers_.size(); ++b) {
-            if (buffers_[b].registers == 0 || uses_[b].steps.empty()) continue;
-            if (uses_[b].carried) {
-                always += buffers_[b].registers;
-                continue;
-            }
+        for (const Holding& holding : holdings_) {
             std::int64_t begin = INT64_MAX;
             std::int64_t end = INT64_MIN;
-            for (const std::size_t step : uses_[b].steps) {
-                const bool in_place = steps_[step].in_place;
-                const bool written = in_place && !has(steps_[step].reads, b);
-                const bool read = in_place && !has(steps_[step].writes, b);
-                begin = std::min(begin, 2 * place[step] + (written ? 1 : 0));
-                end = std::max(end, 2 * place[step] + (read ? 0 : 1));
+            for (const Touch& touch : holding.touches) {
+                begin = std::min(begin, 2 * place[touch.step] + touch.begin);
+                end = std::max(end, 2 * place[touch.step] + touch.end);
             }
-            for (std::int64_t t = begin; t <= end; ++t)
-                held[static_cast<std::size_t>(((t % (2 * n)) + 2 * n) % (2 * n))] +=
-                    buffers_[b].registers;
+            std::size_t slot = static_cast<std::size_t>(((begin % (2 * n)) + 2 * n) % (2 * n));
+            for (std::int64_t t = begin; t <= end; ++t) {
+                held[slot] += holding.registers;
+                if (++slot == held.size()) slot = 0;
+            }
         }
-        return always + (held.empty() ? 0 : *std::max_element(held.begin(), held.end()));
+        return always_held_ + (held.empty() ? 0 : *std::max_element(held.begin(), held.end()));
     }
 
     /// Shared memory that the leads take.
@@ -281,33 +227,39 @@ private:
                     std::tuple(best_bytes_, best_lead_, best_.turns, best_.registers));
     }
 
+    void note_trial() {
+        ++trials_;
+        is_over_ = trials_ >= limits_.trials || (found_ && limits_.deadline.is_past());
+    }
+
     void try_order(bool given) {
         const std::int64_t held = registers();
         if (!given && held > std::max(limits_.registers, least_registers_)) return;
-        if (!may_win(held)) {
-            ++trials_;
-            return;
-        }
+        if (!may_win(held)) return note_trial();
         const std::vector<Step>& steps = programs_.of(order_);
+        const std::u32string& spelling = programs_.spell(simulations_);
+        const auto simulated = [&](const Sharing& sharing) {
+            return simulations_.of(steps, spelling, sharing);
+        };
         Sharing single = limits_.sharing;
         single.agents = 1;
         single.turns = false;
         std::optional<double> alone;
         for (const bool turns : {false, true}) {
             if (turns && (limits_.sharing.agents < 2 || !limits_.sharing.turns)) continue;
-            ++trials_;
+            note_trial();
             // One agent is simulated first where only its time can still decide.
             const bool may_be_faster = !found_ || floor_ < best_.interval * (1 - kSame);
-            if (!may_be_faster && !alone) alone = simulate(steps, single);
+            if (!may_be_faster && !alone) alone = simulated(single);
             if (alone && !may_be_faster && !wins_tie(*alone, turns, held)) continue;
             Sharing sharing = limits_.sharing;
             sharing.turns = turns;
             const std::optional<double> interval =
-                alone && sharing.agents == 1 ? alone : simulate(steps, sharing);
+                alone && sharing.agents == 1 ? alone : simulated(sharing);
             if (!interval) continue;
             const bool faster = !found_ || *interval < best_.interval * (1 - kSame);
             if (!faster && *interval > best_.interval * (1 + kSame)) continue;
-            if (!alone) alone = sharing.agents == 1 ? interval : simulate(steps, single);
+            if (!alone) alone = sharing.agents == 1 ? interval : simulated(single);
             if (!alone || (!faster && !wins_tie(*alone, turns, held))) continue;
             found_ = true;
             best_alone_ = *alone;
@@ -324,15 +276,20 @@ private:
     const std::vector<RotationStep>& steps_;
     const std::vector<RotationBuffer>& buffers_;
     const RotationLimits& limits_;
+    Simulations& simulations_;
     std::vector<Dependence> dependences_;
     RotationPrograms programs_;
     std::vector<Use> uses_;
+    std::int64_t always_held_ = 0;  ///< registers
+    std::vector<Holding> holdings_;
+    std::vector<std::vector<std::size_t>> before_;  ///< what each step follows in a turn
     std::vector<std::size_t> order_;
     std::vector<std::int64_t> leads_;
     std::vector<std::int64_t> place_;
     std::vector<std::int64_t> held_;
     std::int64_t least_registers_ = 0;
     std::int64_t trials_ = 0;
+    bool is_over_ = false;
     bool found_ = false;
     // Of the leads that are tried, and of the best rotation.
     std::int64_t lead_ = 0, best_lead_ = 0;
@@ -383,11 +340,16 @@ std::optional<double> interval_of(const std::vector<RotationStep>& steps,
 Rotation rotate(const std::vector<RotationStep>& steps, const std::vector<RotationBuffer>& buffers,
                 const RotationLimits& limits) {
     constexpr std::size_t kMostKept = 10000;
+    constexpr std::size_t kMostSimulated = 50000;
     thread_local std::map<std::vector<double>, Rotation> kept;
+    thread_local Simulations simulations;
     std::vector<double> key = key_of(steps, buffers, limits);
     if (const auto found = kept.find(key); found != kept.end()) return found->second;
     if (kept.size() >= kMostKept) kept.clear();
-    return kept.emplace(std::move(key), Search(steps, buffers, limits).run()).first->second;
+    if (simulations.size() >= kMostSimulated) simulations = {};
+    Rotation found = Search(steps, buffers, limits, simulations).run();
+    if (limits.deadline.is_past()) return found;  // there may be a better one
+    return kept.emplace(std::move(key), std::move(found)).first->second;
 }
 
 }  // namespace napkin::schedule

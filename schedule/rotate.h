@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "schedule/deadline.h"
 #include "schedule/program.h"
 #include "schedule/simulate.h"
 
@@ -45,6 +46,7 @@ struct RotationLimits {
     double barrier = 0;            ///< clocks that a barrier costs an agent
     std::int64_t registers = 224;  ///< that buffers may take of a thread
     std::int64_t trials = 20000;   ///< simulations after which the search stops
+    Deadline deadline = {};        ///< likewise, once there is an order
 };
 struct Rotation {
     std::vector<std::size_t> order;   ///< steps, in the order of a turn

@@ -253,8 +253,13 @@ std::optional<Parts> parts_of(const Program& program, const ChunkLoop& loop) {
 /// A loop's operations as they are rotated, with what is wanted of their leads.
 class LoopRotation {
 public:
-    LoopRotation(Program program, ChunkLoop loop, const RegionSchedule& wanted, bool leads)
-        : program_(std::move(program)), loop_(std::move(loop)), wanted_(wanted), leads_(leads) {}
+    LoopRotation(Program program, ChunkLoop loop, const RegionSchedule& wanted, bool leads,
+                 const Deadline& deadline)
+        : program_(std::move(program)),
+          loop_(std::move(loop)),
+          wanted_(wanted),
+          leads_(leads),
+          deadline_(deadline) {}
 
     /// Puts the body in the order that is found, with these products split.
     std::optional<Refusal> run(const Parts& parts, const std::vector<OpId>& fetched) {
@@ -273,7 +278,8 @@ public:
                 for (double& clocks : step.cost.clocks)
                     clocks *= static_cast<double>(program_.agents.front().warps) / kWarpsOfGroup;
         if (std::optional<Refusal> refusal = limit_leads()) return refusal;
-        const RotationLimits limits = limits_of(program_, chains_);
+        RotationLimits limits = limits_of(program_, chains_);
+        limits.deadline = deadline_;
         Rotation found = rotate(steps_, buffers_of(program_, chains_), limits);
         if (found.order.size() != steps_.size()) return no_order();
         const bool free = std::none_of(steps_.begin(), steps_.end(),
@@ -408,6 +414,7 @@ private:
     ChunkLoop loop_;
     const RegionSchedule& wanted_;
     bool leads_ = true;
+    const Deadline& deadline_;
     std::vector<Chain> chains_;
     std::vector<RotationStep> steps_;
     /// By how many chunks each may lead, at least and at most.
@@ -416,8 +423,8 @@ private:
 
 class Rotator {
 public:
-    Rotator(Program program, const RegionSchedule& wanted, bool leads)
-        : program_(std::move(program)), wanted_(wanted), leads_(leads) {}
+    Rotator(Program program, const RegionSchedule& wanted, bool leads, const Deadline& deadline)
+        : program_(std::move(program)), wanted_(wanted), leads_(leads), deadline_(deadline) {}
 
     std::variant<Program, Refusal> run() {
         Body body = program_.body;
@@ -457,10 +464,10 @@ private:
             if (choice.value_or(false)) wanted.push_back(op);
             if (choice.value_or(leads_)) most.push_back(op);
         }
-        LoopRotation plain(program_, loop, wanted_, leads_);
+        LoopRotation plain(program_, loop, wanted_, leads_, deadline_);
         if (std::optional<Refusal> refusal = plain.run(*parts, wanted)) return refusal;
         if (most.size() > wanted.size()) {
-            LoopRotation fetching(program_, loop, wanted_, leads_);
+            LoopRotation fetching(program_, loop, wanted_, leads_, deadline_);
             constexpr double kFaster = 0.99;
             if (!fetching.run(*parts, most) &&
                 fetching.loop().interval < kFaster * plain.loop().interval &&
@@ -476,13 +483,14 @@ private:
     Program program_;
     const RegionSchedule& wanted_;
     bool leads_ = true;
+    const Deadline& deadline_;
 };
 
 }  // namespace
 
 std::variant<Program, Refusal> rotate_loops(Program program, const RegionSchedule& wanted,
-                                            bool leads) {
-    return Rotator(std::move(program), wanted, leads).run();
+                                            bool leads, const Deadline& deadline) {
+    return Rotator(std::move(program), wanted, leads, deadline).run();
 }
 
 }  // namespace napkin::schedule

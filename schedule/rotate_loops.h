@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "schedule/deadline.h"
 #include "schedule/program.h"
 #include "schedule/region_schedule.h"
 
@@ -13,9 +14,11 @@ namespace napkin::schedule {
 /// published in shared memory may lead: results in registers stay in their turn, since a warp goes
 /// through its products in order and has no registers to keep two chunks in. A loop around others
 /// keeps its order. Leads, and which products fetch their first operands, are as `wanted` where it
-/// says so; of what it leaves open nothing leads and none fetches unless `leads`.
+/// says so; of what it leaves open nothing leads and none fetches unless `leads`. Past the deadline
+/// it is the first order that is found.
 [[nodiscard]] std::variant<Program, Refusal> rotate_loops(Program program,
-                                                          const RegionSchedule& wanted, bool leads);
+                                                          const RegionSchedule& wanted, bool leads,
+                                                          const Deadline& deadline = {});
 
 /// Calls visit(loop) for every loop whose body is rotated.
 template <class Visit>

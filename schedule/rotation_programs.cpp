@@ -15,15 +15,43 @@ void assign(Step& step, const Step& from) {
     step.lead = from.lead;
 }
 
+bool is_product(const RotationStep& step) {
+    return step.asynchronous && step.cost.of(Unit::Tensor) > 0;
+}
+
+/// Of what is waited for, the latest chunk.
+void add_wait(Step& step, const Step::Wait& wait) {
+    for (Step::Wait& each : step.waits)
+        if (each.step == wait.step) {
+            each.chunks_before = std::min(each.chunks_before, wait.chunks_before);
+            return;
+        }
+    step.waits.push_back(wait);
+}
+
 }  // namespace
+
+RotationPrograms::RotationPrograms(const std::vector<RotationStep>& steps,
+                                   const std::vector<Dependence>& dependences, double barrier)
+    : steps_(steps),
+      dependences_(dependences),
+      barrier_(barrier),
+      awaited_(steps.size()),
+      at_(steps.size()) {
+    for (const Dependence& edge : dependences)
+        if (steps[edge.from].asynchronous && !is_product(steps[edge.to]))
+            awaited_[edge.to].push_back(edge);
+}
 
 void RotationPrograms::set_leads(const std::vector<std::int64_t>& leads) {
     leads_ = leads;
+    letters_.clear();
     delays_.clear();
     for (std::size_t id = 0; id < steps_.size(); ++id) delays_.push_back(delay(id));
 }
 
 const std::vector<Step>& RotationPrograms::of(const std::vector<std::size_t>& order) {
+    order_ = order;
     std::size_t place = 0;
     for (const std::size_t id : order) {
         if (delays(delays_[id])) ++place;
@@ -76,16 +104,34 @@ void RotationPrograms::write(std::size_t id, Step& step) const {
     step.asynchronous = steps_[id].asynchronous;
     step.lead = leads_[id];
     step.waits.clear();
-    const bool product = step.asynchronous && step.cost.of(Unit::Tensor) > 0;
-    for (const Dependence& edge : dependences_)
-        if (edge.to == id && steps_[edge.from].asynchronous && !product)
-            step.waits.push_back({at_[edge.from], edge.distance});
+    for (const Dependence& edge : awaited_[id]) add_wait(step, {at_[edge.from], edge.distance});
     for (std::size_t other = 0; steps_[id].alone && other < steps_.size(); ++other)
         if (steps_[other].asynchronous)
-            step.waits.push_back(
-                {at_[other], leads_[id] - leads_[other] + (at_[other] < at_[id] ? 0 : 1)});
+            add_wait(step,
+                     {at_[other], leads_[id] - leads_[other] + (at_[other] < at_[id] ? 0 : 1)});
     // What a product reads is free for others once it is through: one may be on its way.
-    if (product) step.waits.push_back({at_[id], 2});
+    if (is_product(steps_[id])) add_wait(step, {at_[id], 2});
+    std::sort(step.waits.begin(), step.waits.end(),
+              [](const Step::Wait& a, const Step::Wait& b) { return a.step < b.step; });
+}
+
+const std::u32string& RotationPrograms::spell(Simulations& simulations) {
+    const auto number = [](auto value) { return static_cast<char32_t>(value); };
+    if (letters_.empty())
+        for (std::size_t id = 0; id < steps_.size(); ++id)
+            letters_.emplace_back(
+                simulations.letter_of({steps_[id].cost, steps_[id].asynchronous, 0, {}}),
+                simulations.letter_of(delays_[id]));
+    spelling_.clear();
+    for (const std::size_t id : order_) {
+        const auto [own, delay] = letters_[id];
+        if (delays(delays_[id])) spelling_ += delay;
+        const Step& step = program_[at_[id]];
+        spelling_ += {own, number(step.lead), number(step.waits.size())};
+        for (const Step::Wait& wait : step.waits)
+            spelling_ += {number(wait.step), number(wait.chunks_before)};
+    }
+    return spelling_;
 }
 
 }  // namespace napkin::schedule

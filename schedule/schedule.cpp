@@ -116,7 +116,8 @@ Made with_leads(const RegionProgram& region, const Plan& plan, const RegionSched
     passes.emplace_back("form", form(region, plan, limits));
     if (limits.warp_groups)
         passes.emplace_back("form_agents", form_agents(passes.back().second, region, plan, limits));
-    std::variant<Program, Refusal> rotated = rotate_loops(passes.back().second, wanted, leads);
+    std::variant<Program, Refusal> rotated =
+        rotate_loops(passes.back().second, wanted, leads, limits.deadline);
     if (Refusal* refusal = std::get_if<Refusal>(&rotated)) return std::move(*refusal);
     passes.emplace_back("rotate", std::get<Program>(std::move(rotated)));
     return with_stages(passes, plan, wanted, limits);

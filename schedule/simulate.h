@@ -33,6 +33,7 @@ struct Sharing {
     bool turns = false;
     /// Work that is not asynchronous takes so much longer than its busiest unit, alone.
     double latency = 1.2;
+    auto operator<=>(const Sharing&) const = default;
 };
 
 /// What an agent did: one step for one chunk, in clocks. A product begins when the tensor core

@@ -15,7 +15,7 @@ constexpr std::size_t kMostTiled = 80;
 constexpr std::size_t kMostCutsAhead = 2000;
 /// Streams are tried where more room would gain as much.
 constexpr double kRoomy = 1.02;
-/// Likewise of a fusion where with room enough it would be so much faster.
+/// Likewise of a fusion where with room enough, or at the least, it would be so much faster.
 constexpr double kWorthwhile = 0.95;
 /// By how much fusing must be faster for larger regions to be looked at.
 constexpr double kFaster = 0.999;
@@ -57,7 +57,11 @@ void keep_better(const Completion& found, Completion& best) {
 
 Completions::Completions(const State& state, const Machine& machine,
                          const std::vector<std::size_t>& regions, std::vector<double> seconds)
-    : state_(state), clock_(machine), seconds_(std::move(seconds)), graph_(box_graph(state)) {
+    : state_(state),
+      machine_(machine),
+      clock_(machine),
+      seconds_(std::move(seconds)),
+      graph_(box_graph(state)) {
     const std::optional<Bytes> capacity = machine.capacity(Level::Block);
     capacity_ = capacity ? capacity->value : std::numeric_limits<double>::infinity();
     grow(regions);
@@ -149,14 +153,22 @@ bool Completions::tile(Tiled& tiled) {
     };
     try_streamed(std::nullopt);
     if (!region.streams.empty()) return true;
-    const bool is_hopeless =
-        tiled.set.count() > 1 && tiled.roomy > kWorthwhile * fastest_parts(tiled.set);
     // A stream also leaves out chunks that a mask hides.
-    if ((is_hopeless || tiled.best.seconds <= kRoomy * tiled.roomy) &&
+    if ((tiled.best.seconds <= kRoomy * tiled.roomy || is_hopeless(tiled, *state, region)) &&
         !is_conditional(state->diagram, region))
         return true;
     for (const AxisId axis : folded_in(state->diagram, region)) try_streamed(axis);
     return true;
+}
+
+/// Whether no stream makes a fusion worth its while. Streamed, a region may compute less than it
+/// does whole: of a softmax each exponential once.
+bool Completions::is_hopeless(const Tiled& tiled, const State& state, const Region& region) const {
+    if (tiled.set.count() == 1) return false;
+    const double worthwhile = kWorthwhile * fastest_parts(tiled.set);
+    if (tiled.roomy <= worthwhile) return false;
+    const std::optional<Seconds> least = least_time(state, region, machine_);
+    return !least || least->value > worthwhile;
 }
 
 void Completions::try_space(const TilingSpace& space, std::size_t before, Tiled& tiled) const {

@@ -53,6 +53,8 @@ private:
 
     void grow(const std::vector<std::size_t>& regions);
     [[nodiscard]] bool tile(Tiled& tiled);
+    [[nodiscard]] bool is_hopeless(const Tiled& tiled, const State& state,
+                                   const Region& region) const;
     void try_space(const TilingSpace& space, std::size_t before, Tiled& tiled) const;
     [[nodiscard]] double fastest_parts(const BoxSet& set) const;
     [[nodiscard]] Completion shortest(const std::vector<Completion>& of_sets,
@@ -60,6 +62,7 @@ private:
     [[nodiscard]] std::optional<State> fused(const BoxSet& set) const;
 
     const State& state_;
+    const Machine& machine_;
     BlockClock clock_;
     double capacity_ = 0;          ///< bytes of a block
     std::vector<double> seconds_;  ///< of the regions as they are

@@ -53,10 +53,11 @@ public:
     }
 
     std::vector<Tiling> run(const std::vector<Tiling>& rough) {
-        for (const Tiling& tiling : rough) make(tiling.commands);
+        for (const Tiling& tiling : rough)
+            if (!is_over()) make(tiling.commands);
         for (Made& start : starts()) climb(std::move(start));
         std::vector<Made> all = ranked();
-        for (; !all.empty() && !all.front().exact; all = ranked())
+        for (; !all.empty() && !all.front().exact && !is_over(); all = ranked())
             known_[key_of(all.front().tiling.commands)] = costed(all.front().tiling.commands, {});
         std::vector<Tiling> kept;
         for (Made& made : all) {
@@ -70,6 +71,11 @@ public:
     }
 
 private:
+    /// Whether what was made has to do.
+    [[nodiscard]] bool is_over() const {
+        return is_any_made_ && search_.request.limits.deadline.is_past();
+    }
+
     static bool is_split(const Made& made) {
         const auto& commands = made.tiling.commands;
         return std::any_of(commands.begin(), commands.end(),
@@ -144,7 +150,9 @@ private:
     const std::optional<Made>& make(const std::vector<Command>& commands) {
         const auto [known, is_new] = known_.try_emplace(key_of(commands));
         if (!is_new) return known->second;
-        return known->second = costed(commands, structure_of(commands));
+        known->second = costed(commands, structure_of(commands));
+        is_any_made_ = is_any_made_ || known->second;
+        return known->second;
     }
 
     /// With the rotations of other sizes of the same loops where a structure is named.
@@ -245,6 +253,7 @@ private:
             const auto try_from = [&](const std::vector<Command>& commands, std::size_t first) {
                 for (std::size_t at = first; at < commands.size(); ++at)
                     for (const std::int64_t size : steps_from(commands[at])) {
+                        if (is_over()) return;
                         std::vector<Command> changed = commands;
                         changed[at].size = size;
                         const std::optional<Made>& made = make(changed);
@@ -258,7 +267,7 @@ private:
                     changed[at].size = size;
                     try_from(changed, at + 1);
                 }
-            if (best.tiling.commands == from) return;
+            if (best.tiling.commands == from || is_over()) return;
         }
     }
 
@@ -288,6 +297,7 @@ private:
     KernelCounts& counts_;
     std::multiset<double> times_;  ///< of kernels that are wanted, seconds
     std::map<std::string, std::optional<Made>> known_;
+    bool is_any_made_ = false;
     /// What schedules chose for the loops of warp groups, which takes most of their time, by the
     /// commands without their sizes.
     std::map<std::string, schedule::RegionSchedule> rotations_;

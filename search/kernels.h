@@ -16,7 +16,7 @@ namespace napkin {
 /// Whether a kernel can be made of a region of a state.
 using Serves = std::function<bool(const State&, const RegionProgram&)>;
 
-/// For what kernels are made.
+/// For what kernels are made, until the request's deadline.
 struct KernelSearch {
     const Machine& machine;
     KernelRequest request;
@@ -40,7 +40,8 @@ struct KernelCounts {
     std::vector<Fault> faults;  ///< commands from the state that is tiled
 };
 
-/// The best tilings of a region of a state, found from rough ones, fastest first and at most `top`.
+/// The best tilings of a region of a state, found from rough ones, fastest first and at most `top`;
+/// past the deadline of those that were looked at, of which there is one.
 /// Plain kernels only where the tensor core's way of working takes none.
 [[nodiscard]] std::vector<Tiling> best_kernels(const State& state, const std::string& region,
                                                const std::vector<Tiling>& rough,

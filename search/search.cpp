@@ -29,7 +29,7 @@ Diagnostic nothing_found(const SearchResult& result, const std::string& diagram,
             fmt::format("the target makes kernels of none of the {} tilings of `{}` that fit {}",
                         result.not_served, diagram, machine.name),
             "`emit` says why; leave out `--target`, or choose `--target simt`");
-    if (result.searched < result.regions)
+    if (result.stopped)
         return plain_error(
             "E0934",
             fmt::format("no derivation of `{}` that fits {} was found in the time given: {} of {} "
@@ -60,6 +60,7 @@ public:
         result.ranked = std::move(ranked_);
         result.regions = known_.kinds.size();
         result.searched = stopped_ ? known_.tiled : result.regions;
+        result.stopped = stopped_;
         result.tiled = known_.tiled;
         result.most_boxes = known_.most_boxes;
         result.evaluated = known_.evaluated;

@@ -28,6 +28,7 @@
 #include "perfmodel/cost.h"
 #include "perfmodel/machine.h"
 #include "perfmodel/time.h"
+#include "schedule/deadline.h"
 #include "search/kernels.h"
 
 namespace napkin {
@@ -44,6 +45,7 @@ struct SearchResult {
     std::vector<Candidate> ranked;  ///< fastest first; all fit the machine
     std::size_t regions = 0;        ///< that may be kernels, alike ones once
     std::size_t searched = 0;       ///< of these, tiled or ruled out; fewer where it was stopped
+    bool stopped = false;           ///< by the deadline
     std::size_t tiled = 0;          ///< of these
     std::size_t most_boxes = 0;     ///< in a region but the whole, where larger ones are left out
     std::int64_t evaluated = 0;     ///< tilings costed
@@ -53,14 +55,15 @@ struct SearchResult {
     std::vector<Fault> faults;      ///< tilings that the scheduler got wrong, and noticed
 };
 
-/// Told how many regions are tiled, of how many at most; false stops it.
-using Proceed = std::function<bool(std::size_t done, std::size_t all)>;
+/// Told how many regions are tiled, of how many at most.
+using Told = std::function<void(std::size_t done, std::size_t all)>;
 
 struct SearchOptions {
     std::size_t top = 5;      ///< how many are wanted; what is searched does not depend on it
     std::string target = {};  ///< of the kernels; the best that the machine runs where empty
     Serves serves = {};       ///< any region where it is not given
-    Proceed proceed = {};     ///< to the end where it is not given
+    Told told = {};
+    Deadline deadline = {};  ///< past it the best is given that was found, however roughly
 };
 
 /// The best derivations of a diagram for a machine, of those that are served; a diagnostic where

@@ -86,13 +86,14 @@ KernelWork in_parts(KernelWork work, std::int64_t parts) {
 class RegionSearch {
 public:
     RegionSearch(const State& state, std::string region, const Machine& machine,
-                 TilingCounts& counts)
+                 TilingCounts& counts, const Deadline& deadline)
         : plain_(state),
           region_(std::move(region)),
           clock_(machine),
           processors_(machine.processors()),
           capacity_(machine.capacity(Level::Block)),
-          counts_(counts) {}
+          counts_(counts),
+          deadline_(deadline) {}
 
     std::vector<Tiling> run(std::size_t top);
     std::vector<Tiling> run_in_parts(std::size_t top);
@@ -101,6 +102,8 @@ private:
     [[nodiscard]] std::string in() const {
         return plain_.relabelling.regions.size() == 1 ? "" : region_;
     }
+    /// Whether what was found has to do.
+    [[nodiscard]] bool is_over() const { return !found_.empty() && deadline_.is_past(); }
     [[nodiscard]] Command split(AxisId axis, std::int64_t part) const;
     void add_rows(std::vector<Command>& commands) const;
     [[nodiscard]] std::vector<Found> chosen(std::size_t top);
@@ -118,11 +121,13 @@ private:
     std::int64_t processors_;
     std::optional<Bytes> capacity_;
     TilingCounts& counts_;
+    const Deadline& deadline_;
     std::vector<std::vector<SizeChoice>> spaces_;
     std::vector<Found> found_;
 };
 
 void RegionSearch::with_stream(std::optional<AxisId> streamed) {
+    if (is_over()) return;
     std::optional<TilingSpace> space =
         tiling_space(plain_, region_, streamed, group_sizes, stream_sizes);
     if (!space) return;
@@ -175,6 +180,7 @@ Command RegionSearch::split(AxisId axis, std::int64_t part) const {
 }
 
 void RegionSearch::with_parts(AxisId streamed) {
+    if (deadline_.is_past()) return;
     std::optional<TilingSpace> space =
         tiling_space(plain_, region_, streamed, group_sizes, stream_sizes);
     if (!space || space->choices.empty()) return;
@@ -194,7 +200,7 @@ void RegionSearch::evaluate_parts(const TilingSpace& space) {
     const std::int64_t extent = plain_.diagram[choices.front().axis].extent;
     PreparedCost cost(space.program, space.lists());
     std::vector<std::size_t> picks(choices.size(), 0);
-    for (std::size_t at = 0; at < picks.size();) {
+    for (std::size_t at = 0; at < picks.size() && !is_over();) {
         const double held = cost.held_bits(picks);
         const KernelWork work = cost.work(picks);
         const std::int64_t chunk = choices.front().sizes[picks.front()];
@@ -295,13 +301,15 @@ std::vector<Tiling> RegionSearch::best(std::size_t top) {
 }  // namespace
 
 std::vector<Tiling> best_tilings(const State& state, const std::string& region,
-                                 const Machine& machine, std::size_t top, TilingCounts& counts) {
-    return RegionSearch(state, region, machine, counts).run(top);
+                                 const Machine& machine, std::size_t top, TilingCounts& counts,
+                                 const Deadline& deadline) {
+    return RegionSearch(state, region, machine, counts, deadline).run(top);
 }
 
 std::vector<Tiling> best_splits(const State& state, const std::string& region,
-                                const Machine& machine, std::size_t top, TilingCounts& counts) {
-    return RegionSearch(state, region, machine, counts).run_in_parts(top);
+                                const Machine& machine, std::size_t top, TilingCounts& counts,
+                                const Deadline& deadline) {
+    return RegionSearch(state, region, machine, counts, deadline).run_in_parts(top);
 }
 
 }  // namespace napkin

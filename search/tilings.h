@@ -6,6 +6,7 @@
 
 #include "derive/state.h"
 #include "perfmodel/machine.h"
+#include "schedule/deadline.h"
 #include "schedule/region_schedule.h"
 
 namespace napkin {
@@ -25,15 +26,16 @@ struct TilingCounts {
     std::int64_t too_large = 0;
 };
 
-/// The best tilings of a region of a state without streams, at most `top`.
+/// The best tilings of a region of a state without streams, at most `top`; past the deadline of
+/// those that were looked at, of which there is one.
 [[nodiscard]] std::vector<Tiling> best_tilings(const State& state, const std::string& region,
                                                const Machine& machine, std::size_t top,
-                                               TilingCounts& counts);
+                                               TilingCounts& counts, const Deadline& deadline = {});
 /// The same with the stream in parts that run side by side (`split-stream`), where there are fewer
 /// blocks than would keep the machine busy; ranked without what puts the parts together, of
 /// which a block takes a row.
 [[nodiscard]] std::vector<Tiling> best_splits(const State& state, const std::string& region,
                                               const Machine& machine, std::size_t top,
-                                              TilingCounts& counts);
+                                              TilingCounts& counts, const Deadline& deadline = {});
 
 }  // namespace napkin

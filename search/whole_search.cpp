@@ -74,6 +74,7 @@ public:
           kernels_{machine, kernels_for(machine, options.target), options.serves},
           graph_(box_graph(start.state)),
           known_(known) {
+        kernels_.request.limits.deadline = options.deadline;
         if (start.by_flow) graph_.sharing = std::vector(graph_.size(), graph_.none());
         for (const Region& region : plain_.relabelling.regions)
             names_.push_back(region_name(plain_.diagram, region));
@@ -82,10 +83,11 @@ public:
     WholeResult run() {
         choose_sets();
         for (std::size_t k = 0; k < sets_.size(); ++k) note_kind(k);
-        result_.stopped = !tile_partitions();
-        if (result_.stopped && known_.tiled > 0) tile_single_boxes();
+        tile_partitions();
+        if (is_stopped()) tile_single_boxes();
         choose_partition();
         if (!partition_.empty()) derive_best();
+        result_.stopped = is_stopped();
         return std::move(result_);
     }
 
@@ -135,8 +137,9 @@ private:
     }
 
     void note_kind(std::size_t k) {
-        const std::optional<State> state = fused(sets_[k]);
-        if (!state) {  // groups of its parts contradict each other
+        const bool is_skipped = sets_[k].count() > 1 && is_stopped();
+        const std::optional<State> state = is_skipped ? std::nullopt : fused(sets_[k]);
+        if (!state) {  // or groups of its parts contradict each other
             members_.push_back({kinds_.size(), {}});
             kinds_.push_back({k, nullptr});
             return;
@@ -167,25 +170,21 @@ private:
         return least ? least->value : kNever;
     }
 
-    [[nodiscard]] bool is_stopped() const {
-        return options_.proceed && !options_.proceed(known_.tiled, known_.kinds.size());
-    }
+    [[nodiscard]] bool is_stopped() const { return options_.deadline.is_past(); }
 
-    /// False where it was stopped.
-    [[nodiscard]] bool tile_kind(const Kind& kind) const {
-        if (is_stopped()) return false;
+    void tile_kind(const Kind& kind) const {
+        if (options_.told) options_.told(known_.tiled, known_.kinds.size());
         ++known_.tiled;
         std::vector<Tiling>& tilings = tile_roughly(kind, kMostTilings);
         if (!kernels_.request.target.empty()) make_kernels(sets_[kind.set], tilings);
         if (tilings.size() > kMostKept) tilings.resize(kMostKept);
-        return true;
     }
 
     std::vector<Tiling>& tile_roughly(const Kind& kind, std::size_t most) const {
         const BoxSet& set = sets_[kind.set];
         TilingCounts counts;
-        kind.known->tilings =
-            best_tilings(*fused(set), name_of(set), kernels_.machine, most, counts);
+        kind.known->tilings = best_tilings(*fused(set), name_of(set), kernels_.machine, most,
+                                           counts, options_.deadline);
         known_.evaluated += counts.evaluated;
         known_.too_large += counts.too_large;
         return *kind.known->tilings;
@@ -196,7 +195,8 @@ private:
         const State state = *fused(set);
         const std::string name = name_of(set);
         TilingCounts splits;
-        for (Tiling& split : best_splits(state, name, kernels_.machine, kMostSplits, splits))
+        for (Tiling& split :
+             best_splits(state, name, kernels_.machine, kMostSplits, splits, options_.deadline))
             tilings.push_back(std::move(split));
         known_.evaluated += splits.evaluated;
         KernelCounts counts;
@@ -215,26 +215,26 @@ private:
     void tile_single_boxes() const {
         for (std::size_t k = 0; k < sets_.size(); ++k) {
             const Kind& kind = kinds_[members_[k].kind];
-            if (sets_[k].count() == 1 && !kind.is_tiled()) tile_roughly(kind, 1);
+            if (sets_[k].count() == 1 && !kind.is_tiled()) tile_roughly(kind, kMostKept);
         }
     }
 
     /// Tiles what stands in the fastest partition until all of it is tiled, or it is no faster than
     /// the rival.
-    bool tile_partitions() {
-        while (true) {
+    void tile_partitions() {
+        while (!is_stopped()) {
             std::vector<double> times;
             for (const Member& member : members_) times.push_back(kinds_[member.kind].seconds());
             const std::optional<std::vector<std::size_t>> path = cuts_->shortest(times);
-            if (!path) return true;
+            if (!path) return;
             double total = 0;
             for (const std::size_t set : *path) total += times[set];
-            if (total >= rival_.value) return true;
+            if (total >= rival_.value) return;
             const auto open = std::find_if(path->begin(), path->end(), [&](std::size_t set) {
                 return !kinds_[members_[set].kind].is_tiled();
             });
-            if (open == path->end()) return true;
-            if (!tile_kind(kinds_[members_[*open].kind])) return false;
+            if (open == path->end()) return;
+            tile_kind(kinds_[members_[*open].kind]);
         }
     }
 
@@ -346,7 +346,9 @@ private:
         std::vector<Candidate>& ranked = result_.ranked;
         for (const Choice& choice : choices()) {
             if (ranked.size() >= std::max(options_.top, kMostStale)) break;
-            if (std::optional<Candidate> candidate = derive(choice, ranked.size() < kMostStale))
+            if (!ranked.empty() && is_stopped()) break;
+            const bool is_tried = ranked.size() < kMostStale && !is_stopped();
+            if (std::optional<Candidate> candidate = derive(choice, is_tried))
                 ranked.push_back(std::move(*candidate));
         }
         std::stable_sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {

@@ -2,6 +2,8 @@
 // limit, against what the two functions say of elements.
 #include <tensor.cuh>
 
+#include <algorithm>
+
 #include "tests/codegen/kernel_runner.h"
 
 namespace napkin {
@@ -91,6 +93,62 @@ void check_copy(const std::string& type, std::size_t which, int rows, int column
 }
 
 }  // namespace
+
+namespace {
+
+/// Copies rows that begin anywhere into a tile of 24 x 32, and that out.
+template <class T>
+void check_shifted(const std::string& type, int threads, int from, int stride, int rows,
+                   int columns) {
+    INFO(type, ", ", threads, " threads, from ", from, " on, stride ", stride, ", ", rows,
+         " rows and ", columns, " columns");
+    const std::string source = "using T = " + type + R"(;
+extern "C" __global__ void shifted(Global<const T> in, Global<T> out, int size, int from,
+                                   int stride, int threads, int rows, int columns) {
+    NK_SHARED_MEMORY(memory);
+    const auto tile = shared_matrix<T, 24, 32>(memory, 0, "tile");
+    if (int(threadIdx.x) < threads)
+        copy_shifted(tile, in, size, from, stride, rows, columns, threadIdx.x, threads);
+    block_barrier();
+    for (int e = threadIdx.x; e < 24 * 32; e += 96) out[e] = tile(e / 32, e % 32);
+}
+)";
+    // The part's last element is the array's.
+    const int size = from + (rows > 0 ? (rows - 1) * stride + std::max(columns, 0) : 0);
+    std::vector<T> in(static_cast<std::size_t>(std::max(size, 1)));
+    for (std::size_t i = 0; i < in.size(); ++i)
+        in[i].bits = static_cast<decltype(T{}.bits)>(1 + i % 250);
+    std::vector<T> out(24 * 32);
+    test::KernelRunner runner("shifted", source, 96, 16384);
+    runner.buffer("in", in).buffer("out", out);
+    for (const int value : {std::max(size, 1), from, stride, threads, rows, columns})
+        runner.number(value);
+    const EmulatedRun run = runner.run();
+    REQUIRE_MESSAGE(!run.fault.has_value(), (run.fault ? run.fault->message : ""));
+    int wrong = 0;
+    for (int row = 0; row < 24; ++row)
+        for (int column = 0; column < 32; ++column) {
+            const bool there = row < rows && column < columns;
+            const auto at = static_cast<std::size_t>(from + row * stride + column);
+            wrong +=
+                out[static_cast<std::size_t>(row * 32 + column)].bits != (there ? in[at].bits : 0);
+        }
+    CHECK_EQ(wrong, 0);
+}
+
+}  // namespace
+
+TEST_CASE("copies: rows that begin anywhere, up to the array's first and last element") {
+    for (const int threads : {96, 32})
+        for (const auto& [from, stride] :
+             {std::pair(0, 33), std::pair(1, 35), std::pair(7, 77), std::pair(40, 41)})
+            for (const auto& [rows, columns] :
+                 {std::pair(24, 32), std::pair(24, 19), std::pair(5, 32), std::pair(1, 1),
+                  std::pair(0, 8), std::pair(3, -8)}) {
+                check_shifted<nk::bf16>("bf16", threads, from, stride, rows, columns);
+                check_shifted<nk::e4m3>("e4m3", threads, from, stride, rows, columns);
+            }
+}
 
 TEST_CASE("copies: every vector, number of threads and limit") {
     for (std::size_t which = 0; which < kCases.size(); ++which)

@@ -54,14 +54,36 @@ bool has(const std::string& text, const std::string& part) {
 TEST_CASE("sm_90a: blocks that share a multiprocessor take no more registers than it has") {
     constexpr std::int64_t kRegisters = 65536;
     constexpr std::int64_t kThreads = 128;
-    for (std::int64_t resident = 1; resident <= 4; ++resident)
-        for (std::int64_t groups = 1; groups <= 3; ++groups) {
-            INFO(groups, " groups, ", resident, " blocks");
-            const std::int64_t of_group = schedule::registers_of_group(groups, resident);
-            CHECK_LE(resident * kThreads * (groups * of_group + schedule::kCopyRegisters),
-                     kRegisters);
-            CHECK_EQ(of_group % 8, 0);
-        }
+    for (const std::int64_t of_copies : {schedule::kCopyRegisters, schedule::kOwnCopyRegisters})
+        for (std::int64_t resident = 1; resident <= 4; ++resident)
+            for (std::int64_t groups = 1; groups <= 3; ++groups) {
+                INFO(groups, " groups, ", resident, " blocks");
+                const std::int64_t of_group =
+                    schedule::registers_of_group(groups, resident, of_copies);
+                CHECK_LE(resident * kThreads * (groups * of_group + of_copies), kRegisters);
+                CHECK_EQ(of_group % 8, 0);
+            }
+}
+
+TEST_CASE(
+    "sm_90a: blocks of one warp group share a multiprocessor where there are tiles for them") {
+    const auto residents = [&](std::int64_t rows, std::int64_t group, const std::string& more) {
+        const TensorWorkload workload{
+            "product",
+            fmt::format("diagram mm {{ axis m = {}, n = 4096, k = 128\n input A[m, k], B[k, n] : "
+                        "bf16\n output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n] }}",
+                        rows),
+            {},
+            fmt::format("group m by {}\ngroup n by 64\nstream k by 32{}", group, more)};
+        const Result<EmittedProgram> program = emitted(workload, "sm_90a");
+        REQUIRE(program.has_value());
+        return program->kernels.front().choices.resident.value_or(1);
+    };
+    CHECK_EQ(residents(512, 64, ""), 3);    // 512 tiles
+    CHECK_EQ(residents(320, 64, ""), 2);    // 320
+    CHECK_EQ(residents(128, 64, ""), 1);    // 128
+    CHECK_EQ(residents(2048, 128, ""), 1);  // two groups
+    CHECK_EQ(residents(512, 64, "\nschedule resident = 1"), 1);
 }
 
 TEST_CASE("sm_90a: blocks that share a multiprocessor are right, and say how many they are") {

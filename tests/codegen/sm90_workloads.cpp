@@ -69,6 +69,16 @@ std::vector<TensorWorkload> group_workloads() {
                     "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
                     {},
                     "group m by 64\ngroup n by 32\nstream k by 16"});
+    // The agent waits for its own copies where no slot is free.
+    for (const char* stages : {"1", "2"})
+        list.push_back({fmt::format("rows of odd length, {} stages", stages),
+                        "diagram mm { axis m = 70, n = 39, k = 75\n input A[m, k], B[k, n] : bf16, "
+                        "D[n, m] : bf16\n output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n] * "
+                        "D[n, m]\n weave b = 3 over A }",
+                        {},
+                        fmt::format("group m by 64\ngroup n by 32\nstream k by 32\n"
+                                    "schedule stages = {}\nschedule persistent = true",
+                                    stages)});
     list.push_back({"batched",
                     "diagram mm { axis m = 70, n = 64, k = 96\n input A[m, k], B[k, n] : bf16\n"
                     "output C[m, n] : bf16 = sum(k) A[m, k] * B[k, n]\n weave b = 3 over A }",

@@ -162,6 +162,19 @@ TEST_CASE("turns are taken where they gain") {
     CHECK(found.turns);
 }
 
+TEST_CASE(
+    "past its deadline a rotation is the first that is found, and is not taken for the best") {
+    const std::vector<Named> body = attention(128, 96, false);
+    RotationLimits limits = groups(2);
+    limits.deadline = Deadline([] { return true; });
+    const Rotation hurried = rotate(steps_of(body), attention_buffers(128, 96), limits);
+    CHECK_EQ(hurried.order.size(), body.size());
+    CHECK_FALSE(hurried.complete);
+    const Rotation best = rotate(steps_of(body), attention_buffers(128, 96), groups(2));
+    CHECK(best.complete);
+    CHECK_LT(best.interval, hurried.interval);
+}
+
 // ---- Everything tried --------------------------------------------------------------------------
 
 /// What a rotated loop does to its buffers, compared with what the plain loop does.

@@ -231,36 +231,57 @@ TEST_CASE("what is searched does not depend on how many are wanted") {
     CHECK_GT(many->ranked.size(), 1);
 }
 
-TEST_CASE("a search that is stopped says what it has not searched") {
+/// Past once it was asked so often; counts.
+Deadline after_asking(std::size_t most, std::size_t& asked) {
+    return Deadline([most, &asked] { return asked++ >= most; });
+}
+
+TEST_CASE("a search that is stopped gives what it has, and says what it has not searched") {
     const char* const chain =
         "diagram chain {\n axis a = 1024, b = 512, c = 1024, e = 256\n"
         " input A[a, b], B[b, c], C[c, e] : bf16\n D[a, c] = sum(b) A[a, b] * B[b, c]\n"
         " output E[a, e] : bf16 = sum(c) D[a, c] * C[c, e]\n}\n";
     const State plain = test::derived(chain);
     const Machine h200 = machine("H200");
-    const auto stop_at = [](std::size_t most) {
-        return [most](std::size_t done, std::size_t) { return done < most; };
-    };
-    const Result<SearchResult> some = search(plain.diagram, h200, {.proceed = stop_at(1)});
-    REQUIRE(some.has_value());
-    CHECK_EQ(some->searched, 1);
-    CHECK_EQ(some->regions, 3);
     const Result<SearchResult> all = search(plain.diagram, h200);
     REQUIRE(all.has_value());
+    CHECK_FALSE(all->stopped);
     CHECK_EQ(all->searched, 3);
-    CHECK_LE(all->ranked.front().time.middle(), some->ranked.front().time.middle());
-    const Result<SearchResult> none = search(plain.diagram, h200, {.proceed = stop_at(0)});
-    REQUIRE_FALSE(none.has_value());
-    CHECK_EQ(none.error().list.front().code, "E0934");
-    // Not only before tiling: what a region needs at the least may take long to say too.
+    CHECK_EQ(all->regions, 3);
+    // Whenever that is, before the first question and in the middle of a kernel's.
+    for (const std::size_t most : {0, 1, 2, 5, 20, 100, 500}) {
+        CAPTURE(most);
+        std::size_t asked = 0;
+        const Result<SearchResult> some =
+            search(plain.diagram, h200, {.deadline = after_asking(most, asked)});
+        REQUIRE(some.has_value());
+        CHECK(some->stopped);
+        check_result(chain, *some, h200);
+        CHECK_LE(some->kernels, all->kernels);
+        CHECK_LE(all->ranked.front().time.middle(), some->ranked.front().time.middle());
+    }
     std::size_t asked = 0;
-    const Result<SearchResult> hurried =
-        search(plain.diagram, h200, {.proceed = [&](std::size_t, std::size_t) {
-                   ++asked;
-                   return false;
-               }});
-    REQUIRE_FALSE(hurried.has_value());
-    CHECK_EQ(asked, 4);
+    const Result<SearchResult> none =
+        search(plain.diagram, h200, {.deadline = after_asking(0, asked)});
+    REQUIRE(none.has_value());
+    CHECK_EQ(none->searched, 0);
+    CHECK_EQ(none->kernels, 0);
+    const Result<SearchResult> nothing =
+        search(plain.diagram, machine("abstract2,block.capacity=1B"),
+               {.deadline = after_asking(0, asked)});
+    REQUIRE_FALSE(nothing.has_value());
+    CHECK_EQ(nothing.error().list.front().code, "E0934");
+}
+
+TEST_CASE("past its deadline a search asks the clock a few times more") {
+    const State plain = test::derived(kAttention);
+    std::size_t asked = 0;
+    constexpr std::size_t kPast = 20;
+    const Result<SearchResult> result =
+        search(plain.diagram, machine("H200"), {.deadline = after_asking(kPast, asked)});
+    REQUIRE(result.has_value());
+    CHECK(result->stopped);
+    CHECK_LT(asked, kPast + 200);
 }
 
 TEST_CASE("sixty statements take seconds") {

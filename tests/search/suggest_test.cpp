@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "search/search.h"
@@ -75,6 +76,32 @@ TEST_CASE("first suggestions lead to FlashAttention, tiled products and rows in 
             h200);
         CHECK(groups(only_region(rows), rows.state.diagram, "n"));
     }
+}
+
+TEST_CASE("attention is fused at once, and what each first suggestion promises is kept") {
+    constexpr double kAlike = 1.05;
+    const Machine h200 = test::machine("H200");
+    State state = test::derived(
+        test::read_text(std::filesystem::path(NAPKIN_EXAMPLES_DIR) / "attention.ncd"));
+    double promised = std::numeric_limits<double>::infinity();
+    for (std::size_t step = 0; step < 4; ++step) {
+        const Result<Suggestions> moves = suggest(state, h200, 1);
+        REQUIRE(moves.has_value());
+        REQUIRE_FALSE(moves->legal.empty());
+        const Suggestion& first = moves->legal.front();
+        INFO(print(first.move));
+        if (step == 0) CHECK_EQ(print(first.move), "fuse all");
+        const double now = (moves->now.time_low + moves->now.time_high) / 2;
+        REQUIRE_GT(first.gain, 1);
+        CHECK_LE(now / first.gain, kAlike * promised);
+        promised = now / first.gain;
+        std::optional<State> next = after(state, first.move);
+        REQUIRE(next.has_value());
+        state = std::move(*next);
+    }
+    REQUIRE_EQ(state.relabelling.regions.size(), 1);
+    CHECK(groups(state.relabelling.regions.front(), state.diagram, "q"));
+    CHECK(streams(state.relabelling.regions.front(), state.diagram, "x"));
 }
 
 /// How many times slower than what search finds, at most.
