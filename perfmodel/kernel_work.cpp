@@ -26,6 +26,7 @@ constexpr double kPerVector = 4;       ///< instructions for one, addresses incl
 constexpr double kPerPiece = 24;       ///< for one whose place each thread has to find
 constexpr double kPerShifted = 40;     ///< for one that two are put together to
 constexpr double kPerElement = 10;     ///< for an element alone, and its place
+constexpr double kPerWord = 8;         ///< integers of 4 bits
 constexpr double kTogether = 4;        ///< copies of a thread that are on their way at once
 constexpr double kPublish = 1;         ///< to round and store an element
 constexpr double kPairAlone = 3;       ///< to read two of 16 bits, each by a load, into a word
@@ -315,6 +316,21 @@ private:
                static_cast<double>(work_warps());
     }
 
+    /// Whether elements of a matrix come straight from device memory, where no copy has gone ahead.
+    [[nodiscard]] bool is_far(const Compute& compute, const Expression& value) const {
+        bool found = false;
+        walk(value, [&](const Expression& part) {
+            const Read* read = std::get_if<Read>(&part.node);
+            if (read == nullptr || region_.arrays[read->array.index()].axes.size() < 2) return;
+            const auto variable = schedule::variable_read(region_, compute, read->array);
+            const auto tile = variable ? plan_.tiles.find(*variable) : plan_.tiles.end();
+            found = found ||
+                    (tile != plan_.tiles.end() && tile->second.home == schedule::Home::Device &&
+                     tile->second.type == ElementType::I4);
+        });
+        return found;
+    }
+
     UnitWork panel_of(const Compute& compute, const schedule::Operand& side) {
         const double count =
             static_cast<double>(schedule::panel_extent(plan_, side.panel->rows) *
@@ -322,6 +338,11 @@ private:
         UnitWork work = count * elements_.instructions_of(compute, side.value);
         work.instructions += count * kPublish;
         work.shared += count * 2;
+        if (groups() == 0 && is_far(compute, side.value)) {
+            const double of_thread =
+                count / kPerWord / (kLanes * static_cast<double>(work_warps()));
+            work.own_trips = std::ceil(of_thread / kTogether);
+        }
         return work;
     }
 

@@ -82,10 +82,11 @@ private:
                            [](const Command& each) { return each.rule == "split-stream"; });
     }
 
-    /// The best, and the best of some other structures that are not far behind; the best in one
-    /// piece always, since other sizes may save what parts save.
+    /// The best, and the best of some other structures that are not far behind; where these are all
+    /// in parts, the best of some in one piece, since other sizes may save what parts save.
     [[nodiscard]] std::vector<Made> starts() const {
         constexpr std::size_t kMostOthers = 2;
+        constexpr std::size_t kMostWhole = 4;
         constexpr double kFar = 1.5;
         std::vector<Made> all = ranked();
         std::vector<Made> chosen;
@@ -101,10 +102,12 @@ private:
             structures.insert(structure);
             chosen.push_back(made);
         }
-        if (std::all_of(chosen.begin(), chosen.end(), is_split)) {
-            const auto whole = std::find_if_not(all.begin(), all.end(), is_split);
-            if (whole != all.end()) chosen.push_back(*whole);
-        }
+        if (!std::all_of(chosen.begin(), chosen.end(), is_split)) return chosen;
+        const std::size_t most = chosen.size() + kMostWhole;
+        for (const Made& made : all)
+            if (chosen.size() < most && !is_split(made) &&
+                structures.insert(structure_of(made.tiling.commands)).second)
+                chosen.push_back(made);
         return chosen;
     }
 

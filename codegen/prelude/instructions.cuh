@@ -137,9 +137,15 @@ NK_DEVICE bool whole_words_inside(Global<const T> array, i64 size, i64 from, i64
     const i64 after = (16 - past_multiple(array, to)) % 16 / sizeof(T);
     return from >= before && to + after <= size;
 }
-/// 16 bytes of an array of `size` elements from one on that stands anywhere, of which the first
-/// `valid` are there and the others are zero: on their way, then put together. kWhole says that
-/// valid is 16 bytes or none, and that whole_words_inside.
+/// Whether the 16 bytes around any of the first `valid` elements from one on reach outside an array
+/// of `size`.
+template <class T>
+NK_DEVICE bool reaches_outside(Global<const T> array, i64 size, i64 at, int valid) {
+    return valid > 0 && !whole_words_inside(array, size, at, at + valid);
+}
+/// 16 bytes of an array from an element on that stands anywhere, of which the first `valid` are
+/// there and the others are zero: on their way, then put together. kWhole says that valid is 16
+/// bytes or none.
 template <class T>
 struct Shifted {
     static constexpr int kVector = 16 / int(sizeof(T));
@@ -148,19 +154,11 @@ struct Shifted {
     u32 shift;
     int valid;
 
-    template <bool kWhole>
-    NK_DEVICE void load(Global<const T> array, i64 size, i64 at, int there) {
+    NK_DEVICE void load(Global<const T> array, i64 at, int there) {
         valid = there;
         shift = past_multiple(array, at);
         const i64 low = at - i64(shift / sizeof(T));
         const bool more = shift / sizeof(T) + valid > kVector;
-        if (!kWhole && valid > 0 && (low < 0 || low + (more ? 2 : 1) * kVector > size)) {
-            T values[kVector];
-            for (int i = 0; i < kVector; ++i) values[i] = i < valid ? array[at + i] : T{};
-            memcpy(first, values, sizeof first);
-            shift = 0;
-            return;
-        }
         read_vector(first, array, low, valid > 0);
         read_vector(second, array, low + kVector, valid > 0 && more);
     }

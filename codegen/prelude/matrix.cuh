@@ -182,28 +182,41 @@ NK_DEVICE void copy_shifted(Tiles<T, kRows, kColumns> tile, Global<const T> arra
     using Tile = Tiles<T, kRows, kColumns>;
     constexpr int kVector = 16 / int(sizeof(T));
     constexpr int kAcross = Tile::columns / kVector;
+    constexpr int kAtOnce = 4;
     const auto share = [&](auto whole) NK_INLINE {
         constexpr bool kWhole = decltype(whole)::value;
-        constexpr int kAtOnce = kWhole ? 4 : 1;
+        const auto row_of = [&](int vector) { return vector / kAcross; };
+        const auto column_of = [&](int vector) { return vector % kAcross * kVector; };
+        const auto place_of = [&](int vector) {
+            return from + row_of(vector) * row_stride + column_of(vector);
+        };
+        const auto valid_of = [&](int vector) {
+            if (row_of(vector) >= rows) return 0;
+            return kWhole ? kVector : maximum(minimum(columns - column_of(vector), kVector), 0);
+        };
+        const auto is_edge = [&](int vector) {
+            return !kWhole && reaches_outside(array, size, place_of(vector), valid_of(vector));
+        };
 #pragma unroll 1
         for (int first = thread; first < kRows * kAcross; first += kAtOnce * threads) {
             Shifted<T> vectors[kAtOnce];
 #pragma unroll
             for (int i = 0; i < kAtOnce; ++i) {
-                const int row = (first + i * threads) / kAcross;
-                const int column = (first + i * threads) % kAcross * kVector;
-                const int left = kWhole ? kVector : maximum(minimum(columns - column, kVector), 0);
-                vectors[i].template load<kWhole>(array, size, from + row * row_stride + column,
-                                                 row < rows ? left : 0);
+                const int vector = first + i * threads;
+                vectors[i].load(array, place_of(vector), is_edge(vector) ? 0 : valid_of(vector));
             }
 #pragma unroll
             for (int i = 0; i < kAtOnce; ++i) {
-                const int row = (first + i * threads) / kAcross;
-                const int column = (first + i * threads) % kAcross * kVector;
+                const int vector = first + i * threads;
+                if (row_of(vector) >= kRows) continue;
                 u32 words[4];
                 vectors[i].template put_together<kWhole>(words);
-                if (row < kRows)
-                    write_words(tile.data, Tile::place(row, column) * int(sizeof(T)), words);
+                const int to = Tile::place(row_of(vector), column_of(vector));
+                write_words(tile.data, to * int(sizeof(T)), words);
+                if (!is_edge(vector)) continue;
+#pragma unroll 1
+                for (int j = 0; j < valid_of(vector); ++j)
+                    tile.data[to + j] = array[place_of(vector) + j];
             }
         }
     };

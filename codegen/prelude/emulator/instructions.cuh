@@ -221,17 +221,20 @@ NK_DEVICE bool whole_words_inside(Global<const T>, i64 size, i64 from, i64 to) {
     return from >= kVector && to + kVector <= size;
 }
 template <class T>
+NK_DEVICE bool reaches_outside(Global<const T> array, i64 size, i64 at, int valid) {
+    if (size > array.extent())
+        emulator::context->fail_access(emulator::context, "copy from a larger array", array.name(),
+                                       size, array.extent());
+    return valid > 0 && !whole_words_inside(array, size, at, at + valid);
+}
+template <class T>
 struct Shifted {
     static constexpr int kVector = 16 / int(sizeof(T));
     T values[kVector];
 
-    template <bool kWhole>
-    NK_DEVICE void load(Global<const T> array, i64 size, i64 at, int valid) {
-        emulator::Context& now = *emulator::context;
-        if (valid < 0 || valid > kVector || (kWhole && valid % kVector != 0))
-            now.fail(&now, "copy of more elements than its vector has");
-        if (size > array.extent())
-            now.fail_access(&now, "copy from a larger array", array.name(), size, array.extent());
+    NK_DEVICE void load(Global<const T> array, i64 at, int valid) {
+        if (valid < 0 || valid > kVector)
+            emulator::context->fail(emulator::context, "copy of more elements than its vector has");
         for (int i = 0; i < kVector; ++i)
             values[i] = i < valid ? static_cast<T>(array[at + i]) : T{};
     }
