@@ -283,6 +283,10 @@ def cross_entropy(sizes):
             "compiled": compiled}, "product"
 
 
+def matmul_odd(sizes):
+    return {"cublas_odd": matmul(sizes)[0]["cublas"]}, "cublas_odd"
+
+
 def matmul_e4m3(sizes):
     """Of both ways to sum, the one that keeps what the tensor core does (13 bits of fraction) and the one that adds up in
     f32 as napkin does: the faster one is measured by."""
@@ -371,6 +375,8 @@ def workloads():
     for a, c, b in ((1024, 1024, 1024), (128, 8192, 8192)) if TARGET == "sm_90a" else ():
         yield "matmul_thin", {"a": a, "b": b, "c": c}, matmul
     if TARGET == "sm_90a":
+        for a, b, c in ((1000, 777, 3000), (2000, 2001, 2000), (4096, 4095, 4097)):
+            yield "matmul_odd", {"a": a, "b": b, "c": c}, matmul_odd
         for a, b, c in ((4096, 4096, 4096), (8192, 8192, 8192), (16384, 4096, 4096)):
             yield "matmul_e4m3", {"a": a, "b": b, "c": c}, matmul_e4m3
         for b, x, parts in ((1, 8192, 256), (1, 65536, 2048), (16, 8192, 4096), (16, 65536, 4096)):

@@ -59,9 +59,12 @@ Files files_of(const std::string& workload, const SizesByName& sizes, const std:
     std::vector<std::filesystem::path> derivations;
     for (const auto& [most, path] : found)
         if (size("q", 8192) <= most) derivations.push_back(path);
-    const bool is_workload = std::filesystem::exists(workloads / (workload + ".drv"));
-    const auto folders =
-        is_workload ? std::vector{workloads, examples} : std::vector{examples, workloads};
+    const auto has_own = [&](const std::filesystem::path& folder) {
+        return std::filesystem::exists(folder / (workload + ".drv"));
+    };
+    const auto folders = has_own(examples) && !has_own(workloads)
+                             ? std::vector{examples, workloads}
+                             : std::vector{workloads, examples};
     derivations.push_back(own / (heads + ".drv"));
     derivations.push_back(own / (workload + ".drv"));
     derivations.push_back(folders.front() / (workload + ".drv"));
@@ -71,12 +74,18 @@ Files files_of(const std::string& workload, const SizesByName& sizes, const std:
     throw InternalError("there is no derivation " + workload);
 }
 
-/// What the model knows of the kernels of a diagram's derivation, made for a target; of one tile a
-/// block, where the record is from before blocks took several, unless the derivation says
-/// otherwise.
+/// What the planner did not choose yet when a file was recorded: that blocks take several tiles,
+/// or share a multiprocessor.
+struct Before {
+    bool several_tiles = false;
+    bool sharing = false;
+};
+
+/// What the model knows of the kernels of a diagram's derivation, made for a target as they were
+/// when that was recorded.
 std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
                                    const std::string& derivation, const SizesByName& sizes,
-                                   const std::string& target, bool one_tile) {
+                                   const std::string& target, Before before) {
     SourceMap sources;
     const std::uint32_t file = sources.add("derivation", derivation);
     const Result<std::vector<Command>> commands = parse_derivation(sources, file);
@@ -99,10 +108,12 @@ std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
         if (const auto asked = requests->find(program->regions[i].name); asked != requests->end())
             request.schedule = asked->second.schedule;
         add_work(program->regions[i], request, cost->regions[i]);
-        if (one_tile && cost->regions[i].work &&
-            cost->regions[i].work->choices.persistent.value_or(false) &&
-            !request.schedule.persistent) {
-            request.schedule.persistent = false;
+        if (const std::optional<KernelWork> work = cost->regions[i].work) {
+            if (before.several_tiles && work->choices.persistent.value_or(false) &&
+                !request.schedule.persistent)
+                request.schedule.persistent = false;
+            if (before.sharing && work->choices.resident && !request.schedule.resident)
+                request.schedule.resident = 1;
             add_work(program->regions[i], request, cost->regions[i]);
         }
         invariant(!cost->regions[i].refused,
@@ -222,18 +233,18 @@ public:
     /// Rows of bench/model-on-gpu, which have their steps, and of bench/peers.py.
     void read(const std::filesystem::path& path) {
         std::string target;
-        bool one_tile = false;
+        Before before{false, path.filename().string() < kSharing};
         for (const Json& line : lines_of(path)) {
             if (line.contains("commit")) {
                 target = line.value("target", "");
-                one_tile = line["commit"] == kBeforeSeveralTiles;
+                before.several_tiles = line["commit"] == kBeforeSeveralTiles;
             }
             if (!line.contains("sizes") || line.contains("failed")) continue;
             if (line.contains("us"))
-                add_steps(path.filename(), line, one_tile);
+                add_steps(path.filename(), line, before);
             else if (line.contains("workload") && line.contains("napkin_us"))
                 add(path.filename(), line["workload"], line["sizes"].get<SizesByName>(), target,
-                    line["napkin_us"]);
+                    line["napkin_us"], before);
         }
     }
 
@@ -250,7 +261,7 @@ public:
             records_.rows.push_back(
                 {group_of(name, true, target), name, sizes, target, line["times"][0]["median_us"],
                  kernels_of(diagram_of(name, {folder}), text_of(folder / (name + ".drv")), sizes,
-                            target, true),
+                            target, {true, path.filename().string() < kSharing}),
                  is_held_out(sizes)});
         }
     }
@@ -262,6 +273,8 @@ private:
     /// The last commit after which rows were timed with one tile a block where nothing asks for
     /// more.
     static constexpr const char* kBeforeSeveralTiles = "753cda4";
+    /// The first file for whose rows blocks shared a multiprocessor where nothing asks for that.
+    static constexpr const char* kSharing = "2026-11-27-peers-h200.jsonl";
 
     bool is_struck(const std::string& file, const std::string& workload, const std::string& target,
                    const SizesByName& sizes) {
@@ -270,7 +283,7 @@ private:
         return is;
     }
 
-    void add_steps(const std::string& file, const Json& line, bool one_tile) {
+    void add_steps(const std::string& file, const Json& line, Before before) {
         const std::string name = line["diagram"];
         const std::string target = line["target"];
         const auto sizes = line["sizes"].get<SizesByName>();
@@ -283,17 +296,17 @@ private:
         }
         const auto diagram = diagram_of(name, {NAPKIN_BENCHMARKS_DIR, NAPKIN_EXAMPLES_DIR});
         records_.rows.push_back({group_of(name, false, target), name, sizes, made, line["us"],
-                                 kernels_of(diagram, steps, sizes, target, one_tile),
+                                 kernels_of(diagram, steps, sizes, target, before),
                                  is_held_out(sizes)});
     }
 
     void add(const std::string& file, const std::string& name, const SizesByName& sizes,
-             const std::string& target, double microseconds) {
+             const std::string& target, double microseconds, Before before) {
         if (is_struck(file, name, target, sizes)) return;
         const Files files = files_of(name, sizes, target);
         records_.rows.push_back(
             {group_of(name, false, target), name, sizes, target, microseconds,
-             kernels_of(files.diagram, text_of(files.derivation), sizes, target, false),
+             kernels_of(files.diagram, text_of(files.derivation), sizes, target, before),
              is_held_out(sizes)});
     }
 
