@@ -19,7 +19,7 @@ constexpr std::array kRules = {
          "fuse S, P, O",
          "arXiv 2412.03317, 2.2", rules::fuse},
     Rule{"unfuse", "unfuse ARRAY",
-         "nothing == save ; load, between boxes",
+         "nothing == save ; load, between boxes; of one box, between what it reduces and its result",
          "the region is not streamed",
          "unfuse O",
          "inverse of fuse", rules::unfuse},

@@ -165,6 +165,7 @@ private:
             if (product == plan_.products.end())
                 return is_put_together(op) ? UnitWork{} : elements_of(*compute, op.leaf);
             if (op.kind == Kind::Elements) return left_of(*compute, product->second);
+            if (op.kind == Kind::Accumulate) return accumulation_of(*compute, product->second);
             if (op.kind == Kind::Publish)
                 return panel_of(*compute, op.side == schedule::Op::Side::Left
                                               ? product->second.left
@@ -258,11 +259,7 @@ private:
         const double fetched =
             (schedule::in_matrix(plan_, product.left) ? rows + right : right) * depth * warps;
         work.shared = part * fetched * static_cast<double>(bits_of(product.type)) / 8;
-        double each = 0;
-        for (const Expression& seed : std::get<Fold>(compute.statement.body).seed)
-            each += elements_.instructions_of(compute, seed).instructions;
-        for (const Expression& outside : product.outside)
-            each += 1 + elements_.instructions_of(compute, outside).instructions;
+        double each = is_accumulated(op.leaf) ? 0 : accumulated_each(compute, product);
         // Parts of a sum in 8 bits are waited for, and added up.
         if (is_narrow(product)) {
             const auto parts = static_cast<double>(schedule::narrow_parts(plan_, product));
@@ -274,6 +271,31 @@ private:
         if (!schedule::in_matrix(plan_, product.left) &&
             !schedule::paired_value(region_, plan_, program_, op.leaf))
             work.instructions += part * rows * depth * warps / 2;
+        return work;
+    }
+
+    /// Instructions for an element of what a product is multiplied by and added to.
+    double accumulated_each(const Compute& compute, const schedule::Product& product) {
+        double each = 0;
+        for (const Expression& seed : std::get<Fold>(compute.statement.body).seed)
+            each += elements_.instructions_of(compute, seed).instructions;
+        for (const Expression& outside : product.outside)
+            each += 1 + elements_.instructions_of(compute, outside).instructions;
+        return each;
+    }
+
+    [[nodiscard]] bool is_accumulated(schedule::LeafId product) const {
+        return std::any_of(program_.ops.begin(), program_.ops.end(), [&](const schedule::Op& op) {
+            return op.leaf == product && op.kind == schedule::Op::Kind::Accumulate;
+        });
+    }
+
+    UnitWork accumulation_of(const Compute& compute, const schedule::Product& product) {
+        UnitWork work;
+        work.instructions =
+            accumulated_each(compute, product) * static_cast<double>(plan_.rows_of_warp) *
+            static_cast<double>(schedule::columns_of(plan_, product.column).of_warp) *
+            static_cast<double>(work_warps());
         return work;
     }
 

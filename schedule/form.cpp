@@ -254,7 +254,10 @@ private:
     void form_product(const Compute& compute, const Product& product, Body& body) {
         const std::string& name = name_of(compute.statement.targets.front());
         const Fold& fold = std::get<Fold>(compute.statement.body);
-        const BufferId target = *buffer_of(compute.targets.front());
+        const BufferId state = *buffer_of(compute.targets.front());
+        const bool apart = is_apart(compute, product);
+        BufferId target = state;
+        if (apart) target = add(name + "_product", Buffer::Place::Registers, program_[state].bytes);
         std::vector<const Expression*> reads;
         for (const Expression& outside : product.outside) reads.push_back(&outside);
         for (const Expression& seed : fold.seed) reads.push_back(&seed);
@@ -273,10 +276,11 @@ private:
         op.reads.insert(op.reads.end(), panels.begin(), panels.end());
         op.writes = {target};
         if (limits_.warp_groups) {
-            if (!fold.seed.empty()) op.reads.push_back(target);
+            if (!fold.seed.empty() && !apart) op.reads.push_back(target);
             if (const auto left = program_.left_of.find(leaf_); left != program_.left_of.end())
                 op.reads.push_back(left->second);
-            op.completion = plain(compute, product) ? Completion::Finish : Completion::Immediate;
+            op.completion =
+                apart || plain(compute, product) ? Completion::Finish : Completion::Immediate;
         } else {
             op.completion = Completion::Hardware;
             op.fetchable = fetchable(compute, product);
@@ -288,6 +292,22 @@ private:
         if (is_narrow(product))
             op.cost.of(Unit::Issue) = elements_of(product.column) / rates_.lanes *
                                       static_cast<double>(narrow_parts(plan_, product));
+        if (apart) form_accumulate(compute, product, target, body);
+    }
+
+    void form_accumulate(const Compute& compute, const Product& product, BufferId made,
+                         Body& body) {
+        const BufferId state = *buffer_of(compute.targets.front());
+        std::vector<const Expression*> reads;
+        for (const Expression& outside : product.outside) reads.push_back(&outside);
+        for (const Expression& seed : std::get<Fold>(compute.statement.body).seed)
+            reads.push_back(&seed);
+        Op& op = push(Op::Kind::Accumulate, name_of(compute.statement.targets.front()), body);
+        op.reads = buffers_read(compute, reads);
+        op.reads.push_back(made);
+        op.writes = {state};
+        op.cost.of(Unit::Issue) = elements_of(product.column) / rates_.lanes *
+                                  static_cast<double>(1 + product.outside.size());
     }
 
     /// Every thread computes its elements of a left operand.
@@ -311,8 +331,10 @@ private:
         const std::string name = name_of(compute.statement.targets.front());
         const Fold& fold = std::get<Fold>(compute.statement.body);
         const BufferId target = *buffer_of(compute.targets.front());
+        const bool apart = is_apart(compute, product);
         std::vector<const Expression*> reads;
-        for (const Expression& outside : product.outside) reads.push_back(&outside);
+        if (!apart)
+            for (const Expression& outside : product.outside) reads.push_back(&outside);
         if (!product.right.panel) reads.push_back(&product.right.value);
         if (in_matrix(plan_, product.left)) {
             if (!product.left.panel) reads.push_back(&product.left.value);
@@ -330,6 +352,7 @@ private:
             pack.held = product.left.direct && is_stale_weight(*product.left.direct);
             pack.cost.of(Unit::Issue) = elements_of(product.depth) / rates_.lanes;
         }
+        if (apart) return reads;
         for (const Expression& seed : fold.seed) {
             if (std::holds_alternative<Read>(seed.node) || !plain(compute, product)) {
                 reads.push_back(&seed);
@@ -358,6 +381,18 @@ private:
         return fold.seed.empty()
                    ? product.scale > 0 && !info.rounds && !region_.stored.contains(target)
                    : product.scale == 1;
+    }
+
+    /// Whether a warp group's product is made by itself, and accumulated once it is through.
+    [[nodiscard]] bool is_apart(const Compute& compute, const Product& product) const {
+        const Fold& fold = std::get<Fold>(compute.statement.body);
+        const Array& info = region_.arrays[compute.statement.targets.front().index()];
+        if (!limits_.warp_groups || is_narrow(product)) return false;
+        if (!product.outside.empty()) return true;
+        if (!fold.seed.empty()) return product.scale != 1;
+        const bool keeps_factor = product.scale > 0 && !info.rounds &&
+                                  !region_.stored.contains(compute.statement.targets.front());
+        return product.scale != 1 && !keeps_factor;
     }
 
     [[nodiscard]] bool fetchable(const Compute& compute, const Product& product) const {

@@ -22,6 +22,7 @@ std::string what(const Op& op) {
     case Kind::Fetch: return "fetch the " + op.text;
     case Kind::Pack: return "round the left operand of " + op.text;
     case Kind::Prepare: return "bring up to date " + op.text;
+    case Kind::Accumulate: return "accumulate " + op.text;
     case Kind::Elements: return "compute " + op.text;
     case Kind::Part: return "share the parts of " + op.text;
     case Kind::Combine: return "combine " + op.text + " over the lanes of a row";

@@ -99,13 +99,15 @@ struct Op {
     /// Part: what a warp has folded of its share of a row's columns comes to shared memory, for
     /// those that share the row.
     /// Of products of warp groups: Pack rounds a left operand in registers, Prepare brings the
-    /// state to what the product is added to.
+    /// state to what the product is added to; Accumulate multiplies a product by what is constant
+    /// along its depth and adds it to the state, where the tensor core cannot.
     enum class Kind {
         Copy,
         Fetch,
         Pack,
         Prepare,
         Multiply,
+        Accumulate,
         Elements,
         Part,
         Combine,

@@ -19,7 +19,8 @@ constexpr double kFetch = 60;
 constexpr double kBarrier = 60;
 
 bool is_of_elements(const Op& op) {
-    return op.kind == Op::Kind::Elements || op.kind == Op::Kind::Part;
+    return op.kind == Op::Kind::Elements || op.kind == Op::Kind::Part ||
+           op.kind == Op::Kind::Accumulate;
 }
 
 std::vector<Chain> chains_of(const Program& program, const std::vector<OpId>& ops) {

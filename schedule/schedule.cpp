@@ -83,7 +83,8 @@ bool registers_for_two(const Program& program, const Limits& limits) {
     constexpr std::int64_t kWords = 88;  // of a thread, of the 128 that two such blocks leave
     std::set<BufferId> results;
     for (const Op& op : program.ops)
-        if (op.kind == Op::Kind::Multiply) results.insert(op.writes.front());
+        if (op.kind == Op::Kind::Multiply || op.kind == Op::Kind::Accumulate)
+            results.insert(op.writes.front());
     std::int64_t words = 0;
     for (const BufferId buffer : results) words += program[buffer].bytes / 4;
     return words <= kWords;

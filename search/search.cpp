@@ -51,6 +51,8 @@ public:
     SearchResult run(const Diagram& diagram) {
         for (const Start& start : starts_of(diagram)) search_from(start);
         recompute(initial_state(diagram));
+        if (ranked_.empty())
+            if (const std::optional<Start> parts = start_of_parts(diagram)) search_from(*parts);
         std::stable_sort(ranked_.begin(), ranked_.end(),
                          [](const Candidate& a, const Candidate& b) {
                              return a.time.middle() < b.time.middle();

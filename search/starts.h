@@ -1,6 +1,7 @@
 // Where a search may begin: the diagram as it is given, and as laws of rings rewrite it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "derive/state.h"
@@ -12,9 +13,14 @@ struct Start {
     State state;                    ///< in which nothing is tiled
     bool by_flow = false;           ///< regions hang together by data flow alone
 };
-/// The plain diagram first. In others one product with a sum
-/// is multiplied out (`distribute`), where that leaves a sum over the same axes which lacks an axis
+/// The plain diagram first, then one whose axes are split where parts or remainders of their
+/// indices by a number are asked for (`split-axis`). In others one product with a sum is multiplied
+/// out (`distribute`), where that leaves a sum over the same axes which lacks an axis
 /// of the result, so that it need be computed once: of a norm's bias and a linear layer's weights.
 [[nodiscard]] std::vector<Start> starts_of(const Diagram& diagram);
+
+/// The plain diagram with every box apart from what it reduces on the way to its result, where some
+/// box does: of rows that are longer than a block can hold, these can be streamed.
+[[nodiscard]] std::optional<Start> start_of_parts(const Diagram& diagram);
 
 }  // namespace napkin

@@ -332,6 +332,12 @@ NK_DEVICE u32 select_bytes(u32 low, u32 high, u32 selector) {
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(low), "r"(high), "r"(selector));
     return bytes;
 }
+/// (word & mask) ^ bits as one instruction; of two constants the compiler makes two.
+NK_DEVICE u32 masked_xor(u32 word, u32 mask, u32 bits) {
+    u32 result;
+    asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(result) : "r"(word), "r"(mask), "r"(bits));
+    return result;
+}
 /// The nearest number of 10 fraction bits, ties away from zero.
 NK_DEVICE u32 tf32_bits(u32 bits) {
     u32 rounded;

@@ -53,7 +53,7 @@ NK_DEVICE u32 pair_selector(int pair) {
 /// the rest.
 template <class T>
 NK_DEVICE u32 nibbles_above(u32 word, u32 selector) {
-    return (select_bytes(word, word >> 4, selector) & 0x000f000fu) ^ kAboveNibbles<T>;
+    return masked_xor(select_bytes(word, word >> 4, selector), 0x000f000fu, kAboveNibbles<T>);
 }
 template <class T>
 NK_DEVICE u32 widened_pair(u32 above) {

@@ -148,9 +148,9 @@ void TensorLowering::bring_state(LeafId leaf, const Compute& compute, const kern
     append(body, row_loop(std::move(before)));
 }
 
-bool TensorLowering::prepared(const schedule::Op& op) const {
+bool TensorLowering::prepared(LeafId product) const {
     return std::any_of(schedule_.ops.begin(), schedule_.ops.end(), [&](const schedule::Op& other) {
-        return other.leaf == op.leaf && other.kind == schedule::Op::Kind::Prepare;
+        return other.leaf == product && other.kind == schedule::Op::Kind::Prepare;
     });
 }
 
@@ -257,6 +257,8 @@ kernel::Statement TensorLowering::group_multiplication(
 
 /// The registers of a product's results.
 kernel::Expression TensorLowering::target_of(const schedule::Op& op) const {
+    if (const auto apart = aparts_.find(op.leaf); apart != aparts_.end())
+        return variable(apart->second.sum);
     return place(std::get<Compute>(leaves_[op.leaf.index()]->node).targets.front());
 }
 
@@ -276,34 +278,109 @@ void TensorLowering::lower(const schedule::Finish& finish, Body& body) const {
                                                       : kernel::Expression(finish.pending)));
 }
 
-/// Reads the factors of a row that device memory has, so that they come while a group multiplies.
-std::map<const Expression*, Code> TensorLowering::read_factors(const Compute& compute,
-                                                               const Product& product, Body& body) {
-    std::map<const Expression*, Code> known;
+bool TensorLowering::accumulates(LeafId product) const {
+    return std::any_of(schedule_.ops.begin(), schedule_.ops.end(), [&](const schedule::Op& op) {
+        return op.leaf == product && op.kind == schedule::Op::Kind::Accumulate;
+    });
+}
+
+TensorLowering::Apart TensorLowering::declared_apart(LeafId leaf, bool groups, Body& body) {
+    Apart apart;
+    const Compute& compute = std::get<Compute>(leaves_[leaf.index()]->node);
+    const Product& product = plan_.products.at(leaf);
+    apart.sum = names_.fresh(names_of_.at(compute.targets.front()) + "_sum");
+    body.push_back(kernel::declare(columns_of(product.column).type, apart.sum));
+    if (!groups) return apart;
     const auto is_far = [&](ArrayId array) {
         return std::any_of(compute.reads.begin(), compute.reads.end(), [&](VariableId read) {
             return region_.variables[read.index()].array == array &&
                    plan_.tiles.at(read).home == Home::Device;
         });
     };
-    for (const Expression& outside : product.outside) {
-        const std::set<ArrayId> arrays = arrays_read(outside);
-        if (along(outside).contains(product.column) ||
+    for (std::size_t i = 0; i < product.outside.size(); ++i) {
+        const std::set<ArrayId> arrays = arrays_read(product.outside[i]);
+        if (along(product.outside[i]).contains(product.column) ||
             std::none_of(arrays.begin(), arrays.end(), is_far))
             continue;
-        const std::string name = names_.fresh("factors");
+        const std::string& name = (apart.factors[i] = {names_.fresh("factors")}).name;
         body.push_back(kernel::declare_array("float", name, {kernel::scoped("Rows", "rows")}));
+    }
+    return apart;
+}
+
+/// Declared where it is first asked for.
+TensorLowering::Apart& TensorLowering::declare_apart(LeafId leaf, Body& body) {
+    const auto [known, added] = aparts_.try_emplace(leaf);
+    if (added) known->second = declared_apart(leaf, true, body);
+    return known->second;
+}
+
+/// So that they come while a group multiplies.
+void TensorLowering::read_factors(const Compute& compute, const Product& product, Apart& apart,
+                                  Body& body) {
+    for (auto& [at, factor] : apart.factors) {
         ExpressionScope scope = scope_for(compute);
         Body before;
         Body inside;
-        const Code code = print_hoisted(outside, {true, std::nullopt}, scope, before, inside);
-        const kernel::Expression factor = subscript(variable(name), variable("i"));
-        inside.push_back(assign(factor, as_sort(code, Sort::Real).value));
+        const Code code =
+            print_hoisted(product.outside[at], {true, std::nullopt}, scope, before, inside);
+        factor.finite = code.finite;
+        inside.push_back(assign(subscript(variable(factor.name), variable("i")),
+                                as_sort(code, Sort::Real).value));
         append(before, std::move(inside));
         append(body, row_loop(std::move(before)));
-        known.emplace(&outside, real_code(factor, code.finite));
     }
-    return known;
+}
+
+double TensorLowering::factor_of(LeafId leaf) const {
+    const Product& product = plan_.products.at(leaf);
+    if (!product.left.direct) return product.scale;
+    const auto scaled = scales_.find(region_.variables[product.left.direct->index()].array);
+    const bool held = !matrix_of(leaf, product, true) || product.left.from_registers;
+    return held && scaled != scales_.end() ? product.scale * scaled->second : product.scale;
+}
+
+/// Multiplies a product by what is outside of it, and adds the old state.
+void TensorLowering::accumulate(LeafId leaf, const Compute& compute, const Apart& apart,
+                                Body& body) {
+    const Product& product = plan_.products.at(leaf);
+    const Fold& fold = std::get<Fold>(compute.statement.body);
+    const VariableId target = compute.targets.front();
+    const Array& info = region_.arrays[compute.statement.targets.front().index()];
+    const double factor = factor_of(leaf);
+    ExpressionScope scope = scope_for(compute);
+    const Domain domain{true, product.column};
+    declare(target, body);
+    Body before;
+    Body inside;
+    Code value = real_code(element(variable(apart.sum), {variable("i"), variable("j")}), true);
+    if (factor != 1) value.value = value.value * kernel::real(factor);
+    for (std::size_t i = 0; i < product.outside.size(); ++i) {
+        const Expression& outside = product.outside[i];
+        const auto read = apart.factors.find(i);
+        const Code code = read == apart.factors.end()
+                              ? print_hoisted(outside, domain, scope, before, inside)
+                              : real_code(subscript(variable(read->second.name), variable("i")),
+                                          read->second.finite);
+        value = infix(kernel::Operator::Multiply, value, code, Sort::Real);
+    }
+    if (!fold.seed.empty() && prepared(leaf)) {
+        value =
+            infix(kernel::Operator::Add, real_code(element_at(target), false), value, Sort::Real);
+    } else if (!fold.seed.empty()) {
+        const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
+        value = infix(kernel::Operator::Add, seed, value, Sort::Real);
+    }
+    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
+        value = rounded(value, info.type);
+    inside.push_back(assign(element_at(target), value.value));
+    append(before, column_loop(product.column, std::move(inside)));
+    append(body, row_loop(std::move(before)));
+}
+
+void TensorLowering::lower_accumulate(const schedule::Op& op, const Compute& compute, Body& body) {
+    make_deferred_loads(compute, body);
+    accumulate(op.leaf, compute, aparts_.at(op.leaf), body);
 }
 
 void TensorLowering::lower_product(const schedule::Op& op, const Compute& compute, Span span,
@@ -313,7 +390,6 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
     const VariableId target = compute.targets.front();
     const ArrayId array = compute.statement.targets.front();
     const Array& info = region_.arrays[array.index()];
-    const Columns columns = columns_of(product.column);
     const bool seeded = !fold.seed.empty();
     if (op.portion == schedule::Op::Portion::Tail) {
         body.push_back(multiplication(op, compute, place(target), std::nullopt));
@@ -322,76 +398,47 @@ void TensorLowering::lower_product(const schedule::Op& op, const Compute& comput
     make_deferred_loads(compute, body);
     add_comments(text_of(compute.statement), span, compute.via, body);
     scales_.erase(array);
-
     const std::optional<kernel::Expression> left = left_operand(op, compute, product, body);
-    double factor = product.scale;
-    if (product.left.direct) {
-        const auto scaled = scales_.find(region_.variables[product.left.direct->index()].array);
-        const bool held = left || product.left.from_registers;
-        if (held && scaled != scales_.end()) factor *= scaled->second;
+    if (accumulates(op.leaf)) {
+        Apart& apart = declare_apart(op.leaf, body);
+        read_factors(compute, product, apart, body);
+        body.push_back(group_multiplication(op.leaf, variable(apart.sum), left, false));
+        return;
     }
+
+    const double factor = factor_of(op.leaf);
     const bool saved = region_.stored.contains(array);
     const bool keeps_factor =
         !seeded && product.outside.empty() && factor > 0 && !info.rounds && !saved;
-    const bool apart =
+    const bool is_apart =
         (seeded && (factor != 1 || !product.outside.empty())) ||
         (!seeded && !keeps_factor && (factor != 1 || !product.outside.empty())) ||
         (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute));
 
     const bool groups = !schedule_.rings.empty();
-    const bool brought = prepared(op);
     const bool plain_seed = seeded && std::holds_alternative<Read>(fold.seed.front().node) &&
                             std::get<Read>(fold.seed.front().node).array == array;
-    ExpressionScope scope = scope_for(compute);
-    const Domain domain{true, product.column};
     declare(target, body);
+    Apart apart;
     kernel::Expression sum = place(target);
-    if (apart) {
-        const std::string name = names_.fresh(names_of_.at(target) + "_sum");
-        body.push_back(kernel::declare(columns.type, name));
-        sum = variable(name);
+    if (is_apart) {
+        apart = declared_apart(op.leaf, groups, body);
+        read_factors(compute, product, apart, body);
+        sum = variable(apart.sum);
     }
-    const kernel::Expression sum_element = element(sum, {variable("i"), variable("j")});
-    const bool adds = seeded && !apart;
+    const bool adds = seeded && !is_apart;
     if (!adds && !groups)
         body.push_back({Run{invoke(member(sum, "fill"), {kernel::real(0)})}});
-    else if (adds && !plain_seed && !brought)
+    else if (adds && !plain_seed && !prepared(op.leaf))
         bring_state(op.leaf, compute, sum, body);
 
-    const std::map<const Expression*, Code> read_before = groups && apart
-                                                              ? read_factors(compute, product, body)
-                                                              : std::map<const Expression*, Code>();
     body.push_back(groups ? group_multiplication(op.leaf, sum, left, adds)
                           : multiplication(op, compute, sum, left));
-    if (groups && !is_narrow(product) && (apart || op.completion != schedule::Completion::Finish))
+    if (groups && !is_narrow(product) &&
+        (is_apart || op.completion != schedule::Completion::Finish))
         body.push_back({Run{call({"finish_multiply", {0}}, {sum})}});
     if (keeps_factor && factor != 1) scales_[array] = factor;
-    if (!apart) return;
-
-    // Factors outside the sum, and the old state.
-    Body before;
-    Body inside;
-    Code value = real_code(sum_element, true);
-    if (factor != 1) value.value = value.value * kernel::real(factor);
-    for (const Expression& outside : product.outside) {
-        const auto known = read_before.find(&outside);
-        const Code code = known != read_before.end()
-                              ? known->second
-                              : print_hoisted(outside, domain, scope, before, inside);
-        value = infix(kernel::Operator::Multiply, value, code, Sort::Real);
-    }
-    if (seeded && brought) {
-        value =
-            infix(kernel::Operator::Add, real_code(element_at(target), false), value, Sort::Real);
-    } else if (seeded) {
-        const Code seed = print_hoisted(fold.seed.front(), domain, scope, before, inside);
-        value = infix(kernel::Operator::Add, seed, value, Sort::Real);
-    }
-    if (info.rounds && info.type != ElementType::F32 && !rounded_when_saved(compute))
-        value = rounded(value, info.type);
-    inside.push_back(assign(element_at(target), value.value));
-    append(before, column_loop(product.column, std::move(inside)));
-    append(body, row_loop(std::move(before)));
+    if (is_apart) accumulate(op.leaf, compute, apart, body);
 }
 
 }  // namespace napkin::lowering

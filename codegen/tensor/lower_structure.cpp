@@ -259,6 +259,7 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
     switch (op.kind) {
     case Kind::Fetch: return fetch_first(op.leaf, body);
     case Kind::Multiply: return lower_product(op, compute, leaf.span, body);
+    case Kind::Accumulate: return lower_accumulate(op, compute, body);
     case Kind::Publish: return lower_publish(op, compute, leaf.span, body);
     case Kind::Pack: return lower_pack(op, compute, body);
     case Kind::Prepare: {

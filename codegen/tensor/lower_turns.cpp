@@ -115,6 +115,8 @@ void TensorLowering::declare_registers(const schedule::ChunkLoop& loop, bool of_
         if (op.writes.empty() || stays_in_turn(loop, op.writes.front()) != of_turn) continue;
         if (op.kind == schedule::Op::Kind::Pack)
             declare_left(op, body);
+        else if (op.kind == schedule::Op::Kind::Multiply && accumulates(op.leaf))
+            declare_apart(op.leaf, body);
         else if (const std::optional<LeafId> paired = paired_product(op))
             declare_pairs(*paired, body);
         else if (op.side == schedule::Op::Side::Left && op.kind == schedule::Op::Kind::Elements)

@@ -359,9 +359,26 @@ private:
     void lower_stale(const schedule::StaleGauge& gauge, Body& body);
 
     // lower_product.cpp
-    [[nodiscard]] std::map<const Expression*, Code> read_factors(const Compute& compute,
-                                                                 const schedule::Product& product,
-                                                                 Body& body);
+    /// Registers of a product that is accumulated once it is through, and of those factors of its
+    /// rows that device memory has, by their places outside the product.
+    struct Apart {
+        struct Factor {
+            std::string name;
+            bool finite = false;
+        };
+        std::string sum;
+        std::map<std::size_t, Factor> factors;
+    };
+    /// Whether an operation of its own accumulates a product.
+    [[nodiscard]] bool accumulates(LeafId product) const;
+    [[nodiscard]] Apart declared_apart(LeafId product, bool groups, Body& body);
+    Apart& declare_apart(LeafId product, Body& body);
+    void read_factors(const Compute& compute, const schedule::Product& product, Apart& apart,
+                      Body& body);
+    /// The constant factor of a product.
+    [[nodiscard]] double factor_of(LeafId product) const;
+    void accumulate(LeafId product, const Compute& compute, const Apart& apart, Body& body);
+    void lower_accumulate(const schedule::Op& op, const Compute& compute, Body& body);
     void lower_product(const schedule::Op& op, const Compute& compute, Span span, Body& body);
     void fetch_first(LeafId leaf, Body& body);
     [[nodiscard]] kernel::Statement multiplication(
@@ -379,7 +396,7 @@ private:
     void bring_state(LeafId leaf, const Compute& compute, const kernel::Expression& sum,
                      Body& body);
     /// Whether the state that a product adds to is brought up to date before it.
-    [[nodiscard]] bool prepared(const schedule::Op& op) const;
+    [[nodiscard]] bool prepared(LeafId product) const;
     [[nodiscard]] kernel::Statement group_multiplication(
         LeafId leaf, const kernel::Expression& sum, const std::optional<kernel::Expression>& left,
         bool adds) const;
@@ -470,6 +487,7 @@ private:
     std::map<schedule::RingId, std::uint32_t> ring_loops_;
     std::map<LeafId, std::string> lefts_;        // packed left operands, by the product's leaf
     std::map<LeafId, std::string> left_values_;  // of which some are packed
+    std::map<LeafId, Apart> aparts_;             // by the product's leaf
     /// Of stale gauges, by the leaf that takes a chunk in: whether it moved; and weights rounded
     /// for the product with this leaf.
     std::map<LeafId, std::string> moved_;

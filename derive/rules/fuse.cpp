@@ -5,9 +5,16 @@
 // Side conditions: the fused region is convex (no path leaves it and comes back), and the groups
 // that its parts have are legal for the whole. Streams are undone first. `fuse all` fuses as much
 // as is convex. Citation: arXiv 2412.03317, section 2.2 (sequential execution at the lower level).
+//
+// unfuse gives each box a region of its own; of a single box, what it reduces to what its result is
+// made of:
+//
+//   ──[load softmax save]──     ==>     ──[load max, sum save]── Y_1, Y_2 ──[load exp(.-Y_1)/Y_2
+//   save]──
 #include <algorithm>
 #include <boost/graph/breadth_first_search.hpp>
 
+#include "derive/rules/draft.h"
 #include "derive/rules/region_graph.h"
 #include "derive/rules/rule_support.h"
 
@@ -110,6 +117,57 @@ std::variant<std::set<std::size_t>, NotApplicable> named_regions(const State& st
     return members;
 }
 
+/// The groups of a region that a part of it may have too.
+std::vector<Group> kept_groups(const Diagram& diagram, const Region& region, const Region& part) {
+    std::vector<Group> groups;
+    for (const Group& group : region.groups)
+        if (!why_not_grouped(diagram, part, group.axis)) groups.push_back(group);
+    return groups;
+}
+
+/// What a box computes on the way to its result becomes a box and a region before it, and what the
+/// result is made of gets names.
+Outcome unfuse_box(const State& state, const Command& command, const Region& region) {
+    const Diagram& diagram = state.diagram;
+    const StatementId last = region.statements.back();
+    const auto reduces = [&](StatementId id) {
+        return id != last && !std::holds_alternative<Map>(diagram[id].body);
+    };
+    if (std::none_of(region.statements.begin(), region.statements.end(), reduces))
+        return NotApplicable{"the region is a single box that reduces nothing", ""};
+    Region before;
+    before.statements.assign(region.statements.begin(), region.statements.end() - 1);
+    std::set<ArrayId> needed;
+    for (const Expression* expression : expressions_of(diagram[last]))
+        needed.merge(arrays_read(*expression));
+    before.groups = kept_groups(diagram, region, before);
+    Draft draft(state);
+    const BoxId whole = diagram[last].box;
+    const BoxId box = draft.add_box(whole);
+    draft.diagram.boxes[whole.index()].name.clear();
+    draft.diagram.boxes[whole.index()].glyph.clear();
+    const std::string& made = diagram[diagram[last].targets.front()].name;
+    const std::vector<StatementId> hidden = before.statements;
+    const std::size_t place = draft.add_region(std::move(before));
+    std::string names;
+    int number = 0;
+    for (const StatementId id : hidden) {
+        draft.diagram.statements[id.index()].box = box;
+        draft.move(id, place);
+        for (const ArrayId target : diagram[id].targets) {
+            Array& array = draft.diagram.arrays[target.index()];
+            if (!needed.contains(target) || array.named) continue;
+            std::string name;
+            do name = made + "_" + std::to_string(++number);
+            while (draft.taken(name));
+            array.name = name;
+            array.named = true;
+            names += (names.empty() ? "" : ", ") + name;
+        }
+    }
+    return draft.finish(command, {names + " of " + made + " have a region of their own"});
+}
+
 }  // namespace
 
 Outcome fuse(const State& state, const Command& command) {
@@ -139,13 +197,12 @@ Outcome unfuse(const State& state, const Command& command) {
         return NotApplicable{"the region is streamed", "`unstream` it first"};
     std::map<BoxId, Region> parts;
     for (StatementId id : region.statements) parts[state.diagram[id].box].statements.push_back(id);
-    if (parts.size() < 2) return NotApplicable{"the region is a single box", ""};
+    if (parts.size() < 2) return unfuse_box(state, command, region);
     State next = state;
     next.relabelling.regions.erase(next.relabelling.regions.begin() +
                                    static_cast<std::ptrdiff_t>(std::get<std::size_t>(found)));
     for (auto& [box, part] : parts) {
-        for (const Group& group : region.groups)
-            if (!why_not_grouped(state.diagram, part, group.axis)) part.groups.push_back(group);
+        part.groups = kept_groups(state.diagram, region, part);
         next.relabelling.regions.push_back(std::move(part));
     }
     next.relabelling.regions =

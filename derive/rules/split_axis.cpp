@@ -3,11 +3,15 @@
 //   ── q ──     ==>     ── q ──        index along the old axis = q * size(q1) + q1
 //                       ── q1 ──
 //
+// Parts and remainders of that index by a number that the size divides, or that divides it, are
+// indices of the pair: where q1 has 64 indices, the old q // 64 is q, q % 64 is q1.
+//
 // Side condition of split-axis: the size divides, no scan or selection runs along the axis, no
 // input holds indices along it, and it is neither grouped nor streamed yet. Memory is unchanged:
 // the pair is adjacent, the new axis innermost. Citation: arXiv 2412.03317, section 2.3 (an open
 // circle splits and joins an axis).
 #include <algorithm>
+#include <cmath>
 
 #include "derive/rules/draft.h"
 #include "diagrams/overloaded.h"
@@ -40,7 +44,7 @@ bool is_ordered_along(const Diagram& diagram, AxisId axis) {
 class Splitter {
 public:
     Splitter(Diagram& diagram, AxisId axis, AxisId inner)
-        : diagram_(diagram), axis_(axis), inner_(inner) {}
+        : diagram_(diagram), axis_(axis), inner_(inner), size_(diagram[inner].extent) {}
 
     void run() {
         const std::vector<Array> before = diagram_.arrays;
@@ -109,6 +113,7 @@ private:
             }
             element->index = std::move(index);
         } else if (Apply* call = std::get_if<Apply>(&result.node)) {
+            if (std::optional<Expression> part = part_of_index(*call)) return *std::move(part);
             for (Expression& argument : call->arguments)
                 argument = split_expression(argument, before);
         } else if (Convert* convert = std::get_if<Convert>(&result.node)) {
@@ -116,6 +121,33 @@ private:
                 argument = split_expression(argument, before);
         }
         return result;
+    }
+    /// index // number or index % number of the pair's index, without that index.
+    [[nodiscard]] std::optional<Expression> part_of_index(const Apply& call) const {
+        using F = Function;
+        const bool floors = call.function == F::FloorDivide;
+        if (!floors && call.function != F::Modulo) return std::nullopt;
+        const AxisIndex* index = std::get_if<AxisIndex>(&call.arguments[0].node);
+        const double* divisor = literal(call.arguments[1]);
+        constexpr double kMost = 1e15;  // whole numbers are exact up to there
+        if (index == nullptr || index->axis != axis_ || divisor == nullptr || *divisor < 2 ||
+            *divisor > kMost || *divisor != std::floor(*divisor))
+            return std::nullopt;
+        const auto by = static_cast<std::int64_t>(*divisor);
+        const auto with = [](F function, Expression value, std::int64_t other) {
+            return napkin::apply(function, {std::move(value), number(static_cast<double>(other))});
+        };
+        const Expression outer = axis_index(axis_);
+        const Expression inner = axis_index(inner_);
+        if (by == size_) return floors ? outer : inner;
+        if (size_ % by == 0)
+            return floors ? napkin::apply(F::Add, {with(F::Multiply, outer, size_ / by),
+                                                   with(F::FloorDivide, inner, by)})
+                          : with(F::Modulo, inner, by);
+        if (by % size_ != 0) return std::nullopt;
+        if (floors) return with(F::FloorDivide, outer, by / size_);
+        return napkin::apply(F::Add,
+                             {with(F::Multiply, with(F::Modulo, outer, by / size_), size_), inner});
     }
     Expression joined_index() const {
         return napkin::apply(
@@ -126,6 +158,7 @@ private:
     Diagram& diagram_;
     AxisId axis_;
     AxisId inner_;
+    std::int64_t size_;  ///< indices of the inner axis
 };
 
 }  // namespace

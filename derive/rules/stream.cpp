@@ -140,8 +140,8 @@ NotApplicable with_order(State state, std::size_t region, const NotApplicable& r
     return {refused.reason, first + " first, then " + then + ": its chunks lie around theirs"};
 }
 
-/// A quotient whose divisor `absorb-normaliser` makes a box of its own: the way out of a region
-/// that is a single box.
+/// The ways out of a region that is a single box: `absorb-normaliser` makes the divisor of a
+/// quotient a box of its own, `unfuse` what the box reduces.
 NotApplicable with_absorbing(const State& state, const Region& region, NotApplicable refused) {
     const Diagram& diagram = state.diagram;
     for (const StatementId id : region.statements)
@@ -150,6 +150,12 @@ NotApplicable with_absorbing(const State& state, const Region& region, NotApplic
     for (Region& each : whole.relabelling.regions) each.streams.clear();
     std::string fresh = "L";
     while (find_array(diagram, fresh) || find_axis(diagram, fresh)) fresh += "_";
+    Command apart;
+    apart.rule = "unfuse";
+    apart.names = {region_name(diagram, region)};
+    if (std::holds_alternative<State>(unfuse(whole, apart)))
+        refused.help = "`" + print(apart) + "` gives the reduction a region before this one; or " +
+                       refused.help;
     for (const StatementId id : region.statements) {
         const Array& target = diagram[diagram[id].targets.front()];
         Command command;

@@ -387,6 +387,53 @@ TEST_CASE("stream: a guard that does not vary keeps elements from being read in 
                       {"stream k by 2", "split-stream k by 2", "split-stream k by 3"});
 }
 
+TEST_CASE("unfuse: of one box, what it reduces is apart from its result") {
+    constexpr const char* kRows = R"(
+diagram rows {
+  axis n = 5, v = 24
+  input X[n, v], g[v], c[v] : f32
+  output P[n, v] : f32 = softmax[v](X[n, v])
+  output N[n, v] : f32 = layernorm[v](X[n, v], g[v], c[v], 0.001)
+  output E[n, v] : f32 = X[n, v] * 2
+}
+)";
+    check_derivations(kRows, {"unfuse P", "unfuse N",
+                              "unfuse P\nstream v by 5 in P_2\ngroup n by 2 in P_2\n"
+                              "group v by 7 in P\ngroup n by 1 in P",
+                              "group n by 2 in N\nunfuse N\nstream v by 8 in N_2\n"
+                              "stream v by 5 in N"});
+    check_refusals(kRows, {{"unfuse E", "the region is a single box that reduces nothing"},
+                           {"unfuse P\nunfuse P", "the region is a single box that"},
+                           {"stream v by 4 in P", "`P` carries `v`"}});
+    // Groups stay where they are legal.
+    const State state = derive(load(kRows), "group n by 2 in P\nunfuse P");
+    CHECK_EQ(std::count_if(state.relabelling.regions.begin(), state.relabelling.regions.end(),
+                           [](const Region& region) { return !region.groups.empty(); }),
+             2);
+}
+
+TEST_CASE("split-axis: parts and remainders of the index are indices of the pair") {
+    constexpr const char* kScaled = R"(
+diagram scaled {
+  axis m = 6, k = 24, g = k // 4, h = k // 12
+  input X[m, k], s[m, g], t[m, h], w[k] : f32
+  output Y[m] : f32 = sum(k) X[m, k] * s[m, k // 4] * t[m, k // 12] * w[k % 4] * w[k % 12]
+  output Z[m, k] : f32 = if k % 8 == 3 then X[m, k] else X[m, k] / 3
+}
+)";
+    check_derivations(
+        kScaled, {"split-axis k as r by 4", "split-axis k as r by 12", "split-axis k as r by 2",
+                  "split-axis k as r by 24", "split-axis k as r by 4\nstream k by 1 in Y"});
+    const auto reads = [](const char* steps, const char* text) {
+        const State state = derive(load(kScaled), steps);
+        return print(state.diagram).find(text) != std::string::npos;
+    };
+    CHECK(reads("split-axis k as r by 4", "s[m, k]"));
+    CHECK(reads("split-axis k as r by 4", "t[m, k // 3]"));
+    CHECK(reads("split-axis k as r by 12", "s[m, k * 3 + r // 4]"));
+    CHECK(reads("split-axis k as r by 12", "t[m, k]"));
+}
+
 TEST_CASE("split-axis: an input's indices are of the whole axis") {
     check_refusals(R"(diagram lookup {
   axis n = 6, v = 9

@@ -2,6 +2,7 @@
 #include "search/search.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
@@ -318,6 +319,27 @@ TEST_CASE("powers cost what kernels do: products, a root, or a logarithm and an 
     CHECK_EQ(costs("0.5"), Costs{0, 1});
     CHECK_EQ(costs("(-0.5)"), Costs{0, 1});
     CHECK_EQ(costs("1.7"), Costs{0, 2});
+}
+
+TEST_CASE("rows longer than a block can hold are reduced before their results are computed") {
+    for (const char* row : {"softmax[v](X[n, v])", "layernorm[v](X[n, v], 1, 0, 0.00001)"}) {
+        INFO(row);
+        const std::string diagram = fmt::format(
+            "diagram rows {{\n axis n = 4096, v = 131072\n input X[n, v] : f32\n"
+            " output Y[n, v] : f32 = {}\n}}\n",
+            row);
+        const SearchResult result = found(diagram.c_str(), machine("H200"), 1);
+        CHECK_EQ(print(result.ranked.front().commands.front()), "unfuse Y");
+    }
+}
+
+TEST_CASE("an axis is split where parts of its index are told apart, and that is faster") {
+    const SearchResult result = found(
+        "diagram scaled {\n axis m = 64, n = 8192, k = 8192, g = k // 64\n"
+        " input X[m, k] : bf16, W[n, k] : i4, c[n, g] : bf16\n"
+        " output Y[m, n] : bf16 = sum(k) X[m, k] * W[n, k] * c[n, k // 64]\n}\n",
+        machine("H200"), 1);
+    CHECK_EQ(print(result.ranked.front().commands.front()), "split-axis k as k_in by 64");
 }
 
 TEST_CASE("what cannot fit is said") {

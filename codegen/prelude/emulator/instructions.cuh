@@ -328,6 +328,9 @@ NK_DEVICE u32 select_bytes(u32 low, u32 high, u32 selector) {
     }
     return bytes;
 }
+NK_DEVICE u32 masked_xor(u32 word, u32 mask, u32 bits) {
+    return (word & mask) ^ bits;
+}
 NK_DEVICE u32 tf32_bits(u32 bits) {
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
     return (bits + 0x1000u) & ~0x1fffu;
