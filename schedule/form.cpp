@@ -6,6 +6,7 @@
 
 #include "diagrams/overloaded.h"
 #include "schedule/operation_cost.h"
+#include "schedule/pairs.h"
 #include "schedule/stale_gauges.h"
 #include "schedule/statements.h"
 
@@ -305,6 +306,9 @@ private:
         Op& op = push(Op::Kind::Accumulate, name_of(compute.statement.targets.front()), body);
         op.reads = buffers_read(compute, reads);
         op.reads.push_back(made);
+        // Until the product is through it holds its operand.
+        if (const auto left = program_.left_of.find(leaf_); left != program_.left_of.end())
+            op.reads.push_back(left->second);
         op.writes = {state};
         op.cost.of(Unit::Issue) = elements_of(product.column) / rates_.lanes *
                                   static_cast<double>(1 + product.outside.size());
@@ -313,9 +317,11 @@ private:
     /// Every thread computes its elements of a left operand.
     BufferId form_left(const Product& product, const std::string& name, std::vector<BufferId> reads,
                        Body& body) {
+        const bool paired = paired_value(region_, plan_, program_, leaf_).has_value();
         const BufferId values =
             add(name + "_left_values", Buffer::Place::Registers,
-                kFloat * rows_of_thread(plan_) * columns_of(plan_, product.depth).of_thread);
+                kFloat * rows_of_thread(plan_) * columns_of(plan_, product.depth).of_thread /
+                    (paired ? 2 : 1));
         Op& op = push(Op::Kind::Elements, "the left operand of " + name, body);
         op.side = Op::Side::Left;
         op.reads = std::move(reads);

@@ -229,12 +229,16 @@ bool Planner::comes_in_bulk(VariableId variable, const Tile& tile) const {
     return std::holds_alternative<Box>(box_of(region_, trial, limits_, *loads_.at(variable).load));
 }
 
-/// The widest vectors that every row in device memory and every group of columns is made of.
+/// The widest vectors that every row in device memory and every group of columns is made of, of 16
+/// bytes where the narrowest numbers are moved.
 void Planner::choose_vector() {
     const auto divides = [&](std::int64_t extent) {
         while (extent % plan_.vector != 0) plan_.vector /= 2;
     };
-    const auto fit = [&](const Array& array, AxisId column) {
+    constexpr std::int64_t kVectorBits = 128;
+    std::int64_t narrowest = kVectorBits;
+    const auto fit = [&](const Array& array, ElementType type, AxisId column) {
+        narrowest = std::min(narrowest, static_cast<std::int64_t>(bits_of(type)));
         const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
         const Axis& inner = region_.axes[array.axes[last].index()];
         const bool run_time = inner.dynamic || limits_.dynamic_sizes;
@@ -245,13 +249,18 @@ void Planner::choose_vector() {
     for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
         if (const Load* load = std::get_if<Load>(&statement.node)) {
             const Tile& tile = plan_.tiles.at(load->target);
-            if (tile.home == Home::Fragment) fit(region_.arrays[load->array.index()], *tile.column);
+            if (tile.home == Home::Fragment)
+                fit(region_.arrays[load->array.index()],
+                    region_.variables[load->target.index()].type, *tile.column);
         }
         if (const Save* save = std::get_if<Save>(&statement.node)) {
             const Tile& tile = plan_.tiles.at(save->source);
-            if (tile.home == Home::Fragment) fit(region_.arrays[save->array.index()], *tile.column);
+            if (tile.home == Home::Fragment)
+                fit(region_.arrays[save->array.index()], region_.stored.at(save->array),
+                    *tile.column);
         }
     });
+    while (plan_.vector * narrowest > kVectorBits) plan_.vector /= 2;
 }
 
 }  // namespace napkin::schedule

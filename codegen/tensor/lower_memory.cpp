@@ -258,10 +258,12 @@ void TensorLowering::lower_save(const schedule::Op& op, const Save& save, Span s
     const std::size_t last = array.axes.empty()     ? 0
                              : array.layout.empty() ? array.axes.size() - 1
                                                     : array.layout.back();
+    // 16 bytes at a time, of 4-byte numbers half of what a thread has side by side.
+    const std::int64_t part = std::min<std::int64_t>(
+        plan_.vector, 128 / static_cast<std::int64_t>(bits_of(device_type(save.array))));
     if (tile.home == Home::Fragment && !plan_.has_products() && tile.column &&
         array.axes[last] == *tile.column &&
-        vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start)) % plan_.vector ==
-            0) {
+        vector_elements(save.array, divisor_of(ranges_.at(*tile.column).start)) % part == 0) {
         body.push_back(row_save(save));
         return;
     }
