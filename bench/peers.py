@@ -61,8 +61,8 @@ def files(name, sizes={}):
     raise FileNotFoundError(name)
 
 
-def randn(*shape):
-    return torch.randn(*shape, device=DEVICE, dtype=torch.bfloat16)
+def randn(*shape, dtype=torch.bfloat16):
+    return torch.randn(*shape, device=DEVICE, dtype=dtype)
 
 
 def with_backend(backend, call):
@@ -334,9 +334,9 @@ def convolution(sizes):
     return {"conv2d": lambda: F.conv2d(x, w)}, "conv2d"
 
 
-def rows(call, sizes):
-    x, y = randn(sizes["n"], sizes["d"]), randn(sizes["n"], sizes["d"])
-    g, b = randn(sizes["d"]), randn(sizes["d"])
+def rows(call, sizes, dtype=torch.bfloat16):
+    x, y = (randn(sizes["n"], sizes["d"], dtype=dtype) for _ in range(2))
+    g, b = (randn(sizes["d"], dtype=dtype) for _ in range(2))
     compiled = torch.compile(call)
     return {
         "copy": lambda: y.copy_(x),
@@ -386,6 +386,10 @@ def workloads():
     for call in (softmax, rmsnorm, layernorm):
         for n, d in ((32768, 2048), (65536, 1024), (16384, 4096)):
             yield call.__name__, {"n": n, "d": d}, lambda z, c=call: rows(c, z)
+    for call in (softmax, layernorm):
+        for n, d in ((16384, 4096), (32768, 1024)):
+            yield f"{call.__name__}_f32", {"n": n, "d": d}, lambda z, c=call: rows(c, z, torch.float32)
+    yield "softmax_wide", {"n": 4096, "d": 131072}, lambda z: rows(softmax, z)
 
 
     heads = {"b": 1, "h": 16, "q": 8192, "d": 128}
