@@ -6,7 +6,6 @@
 
 #include "diagrams/overloaded.h"
 #include "schedule/operation_cost.h"
-#include "schedule/pairs.h"
 #include "schedule/stale_gauges.h"
 #include "schedule/statements.h"
 
@@ -317,11 +316,9 @@ private:
     /// Every thread computes its elements of a left operand.
     BufferId form_left(const Product& product, const std::string& name, std::vector<BufferId> reads,
                        Body& body) {
-        const bool paired = paired_value(region_, plan_, program_, leaf_).has_value();
         const BufferId values =
             add(name + "_left_values", Buffer::Place::Registers,
-                kFloat * rows_of_thread(plan_) * columns_of(plan_, product.depth).of_thread /
-                    (paired ? 2 : 1));
+                kFloat * rows_of_thread(plan_) * columns_of(plan_, product.depth).of_thread);
         Op& op = push(Op::Kind::Elements, "the left operand of " + name, body);
         op.side = Op::Side::Left;
         op.reads = std::move(reads);

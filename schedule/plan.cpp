@@ -332,6 +332,20 @@ void Planner::extend_rows() {
         if (const auto columns = least.find(axis(tile.column_dimension)); columns != least.end())
             tile.columns = std::max(tile.columns, columns->second);
     }
+    // What an operand reads along the rows may be loaded along another axis.
+    for (const auto& [leaf, product] : plan_.products)
+        for (const Operand* side : {&product.left, &product.right}) {
+            const Read* read = std::get_if<Read>(&side->value.node);
+            if (!side->direct || read == nullptr || !plan_.row) continue;
+            Tile& tile = plan_.tiles.at(*side->direct);
+            if (tile.home != Home::Matrix) continue;
+            const auto runs = [&](std::size_t dimension) {
+                return axes_along(plan_.tile_axes, read->index[dimension]).contains(*plan_.row);
+            };
+            if (runs(tile.row_dimension)) tile.rows = std::max(tile.rows, least.at(*plan_.row));
+            if (runs(tile.column_dimension))
+                tile.columns = std::max(tile.columns, least.at(*plan_.row));
+        }
 }
 
 ColumnShare columns_of(const Plan& plan, AxisId axis) {

@@ -178,7 +178,9 @@ private:
         for (const Group& group : region.groups)
             if (!(diagram_[group.axis].woven && group.size == 1))
                 add_helpful({undone("group", group.axis, group.level)});
-        if (region.statements.size() < 2) return;
+        // A single box comes apart where nothing else fits, which is the search's to find.
+        const auto box = [&](StatementId id) { return diagram_[id].box; };
+        if (box(region.statements.front()) == box(region.statements.back())) return;
         whole.push_back(command("unfuse", {region_name(diagram_, region)}));
         add_helpful(std::move(whole));
     }

@@ -259,7 +259,9 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
             const Array& info = region_.arrays[array.index()];
             IndexForm local;
             for (std::size_t d = 0; d < info.axes.size(); ++d)
-                if (info.axes[d] == *tile.column) local = at[d] - ranges_.at(*tile.column).start;
+                if (info.axes[d] == *tile.column)
+                    local = place_in_tile(at[d], ranges_.at(*tile.column).start, *tile.column,
+                                          schedule::vector_extent(plan_, *tile.column));
             Code code = loaded(subscript(matrix(id), expression_of(local)), tile.type);
             code.finite = finite;
             code.place = local;
@@ -269,11 +271,11 @@ void TensorLowering::add_element(ExpressionScope& scope, VariableId id) {
     case Home::Matrix:
         scope.elements[array] = [=, this](const std::vector<IndexForm>& at) {
             const Shared& shared = shared_.at(id);
-            const auto local = [&](std::size_t d) {
-                return expression_of(at[d] - shared.origin[d]);
+            const auto local = [&](std::size_t d, std::int64_t held) {
+                return expression_of(place_in_tile(at[d], shared.origin[d], shared.axes[d], held));
             };
-            const std::vector<kernel::Expression> place = {local(tile.row_dimension),
-                                                           local(tile.column_dimension)};
+            const std::vector<kernel::Expression> place = {
+                local(tile.row_dimension, tile.rows), local(tile.column_dimension, tile.columns)};
             const bool pairs = tile.type == ElementType::BF16 || tile.type == ElementType::F16;
             if (tile.type == ElementType::I4)
                 return integer_code(call("nibble_of", {matrix(id), place[0], place[1]}),
@@ -331,6 +333,15 @@ IndexForm TensorLowering::kept_inside(const IndexForm& at, AxisId dimension) con
         return inside ? at : minimum(at, size - 1);
     }
     return minimum(range_of(at).low < 0 ? maximum(at, IndexForm(0)) : at, size - 1);
+}
+
+IndexForm TensorLowering::place_in_tile(const IndexForm& at, const IndexForm& origin, AxisId own,
+                                        std::int64_t held) const {
+    const IndexForm local = at - origin;
+    const Interval range = range_of(local);
+    if (range.low >= 0 && range.high < held) return local;
+    if (ranges_.contains(own) && local == local_index(own)) return local;
+    return minimum(range.low < 0 ? maximum(local, IndexForm(0)) : local, IndexForm(held - 1));
 }
 
 /// Where a gathered element stands in its array.

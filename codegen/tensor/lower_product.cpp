@@ -169,10 +169,11 @@ std::optional<kernel::Expression> TensorLowering::matrix_of(LeafId leaf, const P
 
 kernel::Expression TensorLowering::order_of(const Product& product, bool left) const {
     const Operand& side = left ? product.left : product.right;
-    const AxisId rows = side.panel
-                            ? side.panel->rows
-                            : axis_along(*side.direct, plan_.tiles.at(*side.direct).row_dimension);
-    return order(rows == (left ? *plan_.row : product.depth));
+    const AxisId wanted = left ? *plan_.row : product.depth;
+    if (side.panel) return order(side.panel->rows == wanted);
+    // What the operand reads there: an array may be both, or be loaded along other axes.
+    const std::size_t rows = plan_.tiles.at(*side.direct).row_dimension;
+    return order(along(std::get<Read>(side.value.node).index[rows]).contains(wanted));
 }
 
 std::vector<kernel::Expression> TensorLowering::orders_of(const Product& product) const {

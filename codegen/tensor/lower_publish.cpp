@@ -95,9 +95,11 @@ std::vector<kernel::Expression> TensorLowering::places_of(const Vectors& vectors
                                                           const std::vector<IndexForm>& at) {
     const schedule::Tile& tile = plan_.tiles.at(id);
     const Shared& shared = shared_.at(id);
-    const auto local = [&](std::size_t d) { return at[d] - shared.origin[d]; };
-    return {matrix(id), expression_of(local(tile.row_dimension)),
-            expression_of(local(tile.column_dimension) - vectors.local + vectors.first)};
+    const std::size_t row = tile.row_dimension;
+    const std::size_t column = tile.column_dimension;
+    return {matrix(id),
+            expression_of(place_in_tile(at[row], shared.origin[row], shared.axes[row], tile.rows)),
+            expression_of(at[column] - shared.origin[column] - vectors.local + vectors.first)};
 }
 
 /// The word that has them, where integers of 4 bits are all that a value is.

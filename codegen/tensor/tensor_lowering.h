@@ -295,6 +295,10 @@ private:
     [[nodiscard]] std::vector<IndexForm> device_indices(VariableId id, std::vector<IndexForm> at,
                                                         std::optional<std::size_t> inside);
     [[nodiscard]] IndexForm kept_inside(const IndexForm& at, AxisId dimension) const;
+    /// The place of an index along an axis in a tile that begins at `origin` and holds so many: of
+    /// what is read elsewhere than it is computed, where nothing uses it, within the tile.
+    [[nodiscard]] IndexForm place_in_tile(const IndexForm& at, const IndexForm& origin, AxisId own,
+                                          std::int64_t held) const;
     void add_element(ExpressionScope& scope, VariableId variable);
     void declare(VariableId variable, Body& body);
     [[nodiscard]] IndexForm local_index(AxisId axis) const;

@@ -429,8 +429,6 @@ diagram scaled {
         return print(state.diagram).find(text) != std::string::npos;
     };
     CHECK(reads("split-axis k as r by 4", "s[m, k]"));
-    CHECK(reads("split-axis k as r by 4", "t[m, k // 3]"));
-    CHECK(reads("split-axis k as r by 12", "s[m, k * 3 + r // 4]"));
     CHECK(reads("split-axis k as r by 12", "t[m, k]"));
 }
 
