@@ -8,6 +8,7 @@
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/cost_text.h"
+#include "cli/lines.h"
 #include "cli/numbers.h"
 #include "cli/picture.h"
 #include "cli/session.h"
@@ -151,7 +152,7 @@ Result<int> run_bound(Context& context) {
             Hierarchy* known = std::get_if<Hierarchy>(&found))
             hierarchy = std::move(*known);
     if (!arguments.json) {
-        print_data(text_of(ratios, machine->name) + (hierarchy ? text_of(*hierarchy) : ""));
+        print_lines(text_of(ratios, machine->name) + (hierarchy ? text_of(*hierarchy) : ""));
         return kOk;
     }
     Json json{{"ok", true}, {"machine", machine->name}};

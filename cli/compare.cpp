@@ -1,10 +1,13 @@
 // compare: figures of machines side by side.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <span>
+#include <sstream>
 
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/json.h"
+#include "cli/lines.h"
 #include "cli/numbers.h"
 #include "perfmodel/machine.h"
 
@@ -18,7 +21,7 @@ std::string cell(const Machine& machine, std::string_view key) {
     return found->second.text + (found->second.origin == Origin::Assumed ? " ~" : "");
 }
 
-std::string table(const std::vector<Machine>& machines) {
+std::string table(std::span<const Machine> machines) {
     std::vector<std::vector<std::string>> rows = {{""}};
     for (const Machine& machine : machines) rows.front().push_back(machine.name);
     for (const FigureKind& kind : all_figures()) {
@@ -39,6 +42,26 @@ std::string table(const std::vector<Machine>& machines) {
         while (!line.empty() && line.back() == ' ') line.pop_back();
         text += line + "\n";
     }
+    return text;
+}
+
+std::size_t widest_line(const std::string& text) {
+    std::size_t widest = 0;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) widest = std::max(widest, width_of(line));
+    return widest;
+}
+
+/// Tables below each other, each of as many machines as fit.
+std::string tables(std::span<const Machine> machines, std::size_t columns) {
+    std::string text;
+    while (!machines.empty()) {
+        std::size_t count = machines.size();
+        while (count > 1 && widest_line(table(machines.first(count))) > columns) --count;
+        text += table(machines.first(count)) + "\n";
+        machines = machines.subspan(count);
+    }
+    text.pop_back();
     return text + "~ is assumed: neither measured nor published\n";
 }
 
@@ -69,7 +92,9 @@ Result<int> run_compare(Context& context) {
         if (!machine) return machine.error();
         machines.push_back(std::move(machine).value());
     }
-    print_data(context.arguments.json ? text_of(json_of(machines)) : table(machines));
+    print_data(context.arguments.json
+                   ? text_of(json_of(machines))
+                   : tables(machines, static_cast<std::size_t>(terminal_width())));
     return kOk;
 }
 

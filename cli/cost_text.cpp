@@ -8,7 +8,7 @@ namespace napkin::cli {
 namespace {
 
 constexpr const char* kAllocated =
-    "  A: what a block allocates, accumulators and all: M or a little more\n";
+    "  A: what a block allocates, operands beside results: M at least, and up to what both take\n";
 
 std::string ratio_lines(const Costed& costed) {
     const Ratios ratios = ratios_of(costed);

@@ -7,6 +7,7 @@
 #include "derive/accumulator_text.h"
 #include "perfmodel/affine.h"
 #include "perfmodel/bound.h"
+#include "perfmodel/cost_table.h"
 #include "perfmodel/pipelines.h"
 
 namespace napkin::cli {
@@ -98,7 +99,7 @@ Json region_json(const DerivedStep& step, std::size_t index, const RegionProgram
     for (const auto& [symbol, value] : region.sizes) json["symbols"][region.names(symbol)] = value;
     for (const auto& [level, cost] : region.levels)
         json["levels"][std::string(name_of(level))] =
-            Json{{"H", tree_of(cost.transferred, region.names, region.order)},
+            Json{{"H", tree_of(cost.transferred, region.names, region.order, transfers_of(region))},
                  {"M", tree_of(cost.memory, region.names, region.order)},
                  {"A", tree_of(cost.allocated, region.names, region.order)}};
     json["operations"] = tree_of(region.formulas.operations, region.names);
@@ -140,7 +141,8 @@ Json model_json(const Diagram& plain, const DerivedStep& step, const Machine& ma
     invariant(program.has_value(), "what was costed expands");
     const RegionCost& first = step.cost.regions.front();
     const Costed costed{plain, step.state, step.cost, &machine};
-    Json json{{"H", tree_of(step.cost.transferred.at(Level::Block), first.names, first.order)}};
+    Json json{{"H", tree_of(step.cost.transferred.at(Level::Block), first.names, first.order,
+                            transfers_of(step.cost))}};
     const Ratios ratios = ratios_of(costed);
     json["bound"] = bound_json(ratios.bound);
     json["to_bound"] = ratios.to_bound ? Json(*ratios.to_bound) : Json(nullptr);

@@ -6,6 +6,7 @@
 #include "cli/derivation_steps.h"
 #include "cli/files.h"
 #include "cli/interactive.h"
+#include "cli/lines.h"
 #include "cli/workbench.h"
 
 namespace napkin::cli {
@@ -49,8 +50,8 @@ Result<int> run_derive(Context& context) {
     if (arguments.json)
         print_data(text_of(derivation_json(loaded->plain, *steps, *machine)));
     else if (arguments.output != "-")
-        print_data(loaded->plain.name + " on " + machine->name + "\n" +
-                   log_text(loaded->plain, *steps, *machine));
+        print_lines(loaded->plain.name + " on " + machine->name + "\n" +
+                    log_text(loaded->plain, *steps, *machine));
     return kOk;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/console.h"
 #include "cli/files.h"
 #include "cli/json.h"
+#include "cli/lines.h"
 #include "cli/messages.h"
 #include "cli/picture.h"
 #include "cli/session.h"
@@ -22,6 +23,13 @@
 
 namespace napkin::cli {
 namespace {
+
+void print_answer(const Context& context, const Json& json, const std::string& text) {
+    if (context.arguments.json)
+        print_data(text_of(json));
+    else
+        print_lines(text);
+}
 
 /// The group that a step added, with its region.
 std::optional<std::pair<const Region*, AxisId>> added_group(const State& before,
@@ -76,7 +84,7 @@ Result<int> explain_command(Context& context, const State& state) {
         text += checked_text(next.steps.back());
         text += accumulators_text(next);
     }
-    print_data(context.arguments.json ? text_of(json) : text);
+    print_answer(context, json, text);
     return kOk;
 }
 
@@ -135,7 +143,7 @@ Result<int> explain_costs(Context& context, const Loaded& loaded) {
     if (wants_times(context.arguments))
         if (const Result<int> done = explain_tiles(context, loaded, *cost, json, text); !done)
             return done;
-    if (context.arguments.output != "-") print_data(context.arguments.json ? text_of(json) : text);
+    if (context.arguments.output != "-") print_answer(context, json, text);
     return kOk;
 }
 

@@ -50,12 +50,27 @@ bool is_exported(const std::string& path) {
                     !proof::certificate_hash(*text).empty());
 }
 
-/// Nothing that a person wrote is overwritten.
+/// The program in a folder that is none of these files', by its kernels.
+std::optional<std::string> other_program(const std::string& folder,
+                                         const std::vector<ExportedFile>& files) {
+    std::error_code ignored;
+    std::set<std::string> names;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
+        if (entry.path().extension() == ".cu" && is_exported(entry.path().string()))
+            names.insert(entry.path().filename().string());
+    for (const ExportedFile& file : files) names.erase(file.name);
+    if (names.empty()) return std::nullopt;
+    return fs::path(*names.begin()).stem().string();
+}
+
+/// Nothing that a person wrote is overwritten, and no other export's files for all of it.
 std::optional<Diagnostic> check_folder(const std::string& folder,
                                        const std::vector<ExportedFile>& files) {
     std::error_code ignored;
     if (!fs::exists(folder, ignored)) return std::nullopt;
     if (!fs::is_directory(folder, ignored)) return messages::not_a_folder(folder);
+    if (const auto other = other_program(folder, files))
+        return messages::another_export(folder, *other);
     for (const ExportedFile& file : files) {
         const std::string path = (fs::path(folder) / file.name).string();
         if (fs::symlink_status(path, ignored).type() != fs::file_type::not_found &&

@@ -146,15 +146,21 @@ bool is_derivation(const std::string& text) {
            });
 }
 
+/// What people write.
+bool is_source(const std::string& path) {
+    const std::string ending = fs::path(path).extension();
+    std::error_code ignored;
+    return (ending == ".ncd" || ending == ".drv" || ending == ".quiz") &&
+           fs::is_regular_file(path, ignored);
+}
+
 std::optional<Diagnostic> refuse_output(const Arguments& arguments, const std::string& path) {
+    // The same diagram, in place.
+    if (arguments.command == "fmt" && is_same_file(arguments.file, path)) return std::nullopt;
     for (const std::string& input : files_read(arguments))
         if (is_same_file(input, path)) return output_is_input(path, input);
     if (writes_derivation(arguments.command)) return refuse_derivation(path);
-    const std::string ending = fs::path(path).extension();
-    std::error_code ignored;
-    if ((ending == ".ncd" || ending == ".drv") && fs::is_regular_file(path, ignored))
-        return output_is_source(path);
-    return std::nullopt;
+    return is_source(path) ? std::optional(output_is_source(path)) : std::nullopt;
 }
 
 }  // namespace
@@ -175,7 +181,6 @@ Result<std::string> read_file(const std::string& path, std::size_t largest) {
 }
 
 std::optional<Diagnostic> refuse_outputs(const Arguments& arguments) {
-    if (arguments.command == "fmt") return std::nullopt;  // the same diagram, in place if asked
     std::vector<std::string> outputs;
     if (!arguments.output.empty() && arguments.output != "-") outputs.push_back(arguments.output);
     for (const std::string& output : arguments.outputs) outputs.push_back(after_equals(output));

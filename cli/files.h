@@ -18,7 +18,7 @@ inline constexpr std::size_t kLargestText = std::size_t{1} << 26;
                                             std::size_t largest = kLargestText);
 
 /// Why a command must not write where its arguments say: to a file that it reads (by whatever
-/// name), or over a diagram or derivation with something else.
+/// name), or over a diagram, derivation or quiz with something else.
 [[nodiscard]] std::optional<Diagnostic> refuse_outputs(const Arguments& arguments);
 /// Why a derivation must not be saved there: what stands there is none, and would be lost.
 [[nodiscard]] std::optional<Diagnostic> refuse_derivation(const std::string& path);

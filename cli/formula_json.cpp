@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "diagrams/factor.h"
+
 namespace napkin::cli {
 namespace {
 
@@ -44,9 +46,11 @@ Json powers_of(const std::vector<std::pair<std::string, Rational>>& powers) {
     return factors;
 }
 
-Json tree_of(const WrittenTerm& term) {
+/// A term, times sums.
+Json tree_of(const WrittenTerm& term, const Json& sums = Json::array()) {
     Json above = powers_of(term.above);
     Json below = powers_of(term.below);
+    above.insert(above.end(), sums.begin(), sums.end());
     if (term.coefficient.numerator != 1 || above.empty())
         above.insert(above.begin(), term.coefficient.numerator);
     if (term.coefficient.denominator != 1)
@@ -67,24 +71,33 @@ Json tree_of(const Formula& formula, const SymbolNames& names) {
 }
 
 Json tree_of(const Polynomial& polynomial, const SymbolNames& names,
-             const std::vector<Symbol>& order) {
+             const std::vector<Symbol>& order, const std::vector<Polynomial>& parts) {
+    const auto [rest, products] = in_parts(polynomial, parts);
     Json terms = Json::array();
-    for (const WrittenTerm& term : terms_of(polynomial, names, order))
-        terms.push_back(tree_of(term));
+    for (const WrittenTerm& term : terms_of(rest, names, order)) terms.push_back(tree_of(term));
+    for (const Polynomial& product : products) {
+        const std::vector<Polynomial> factors = factors_of(product);
+        Json sums = Json::array();
+        for (std::size_t i = 1; i < factors.size(); ++i)
+            sums.push_back(tree_of(factors[i], names, order));
+        terms.push_back(tree_of(terms_of(factors.front(), names, order).front(), sums));
+    }
     if (terms.empty()) return 0;
     if (terms.size() == 1) return terms.front();
     terms.insert(terms.begin(), "+");
     return terms;
 }
 
-Json tree_of(const Amount& amount, const SymbolNames& names, const std::vector<Symbol>& order) {
-    return Json{{"values", amount.values},
-                {"bytes", amount.bytes()},
-                {"ideal", amount.ideal ? tree_of(*amount.ideal, names, order) : Json(nullptr)},
-                {"exact", tree_of(amount.formula, names)},
-                {"bits", tree_of(amount.bit_formula, names)},
-                {"ideal_bits",
-                 amount.ideal_bits ? tree_of(*amount.ideal_bits, names, order) : Json(nullptr)}};
+Json tree_of(const Amount& amount, const SymbolNames& names, const std::vector<Symbol>& order,
+             const std::vector<Polynomial>& parts) {
+    return Json{
+        {"values", amount.values},
+        {"bytes", amount.bytes()},
+        {"ideal", amount.ideal ? tree_of(*amount.ideal, names, order, parts) : Json(nullptr)},
+        {"exact", tree_of(amount.formula, names)},
+        {"bits", tree_of(amount.bit_formula, names)},
+        {"ideal_bits",
+         amount.ideal_bits ? tree_of(*amount.ideal_bits, names, order) : Json(nullptr)}};
 }
 
 }  // namespace napkin::cli

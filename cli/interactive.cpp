@@ -199,8 +199,10 @@ void Session::refuse(const NotApplicable& refusal) {
 bool Session::step(const std::string& line) {
     const std::optional<Command> command = parse(line);
     if (!command) return false;
+    const std::size_t before = bench_.step();
     const std::optional<NotApplicable> refusal = bench_.take(*command);
     if (refusal) refuse(*refusal);
+    if (!refusal && bench_.step() == before) say(kNothingChanged);
     return !refusal;
 }
 

@@ -4,6 +4,7 @@
 #include "cli/console.h"
 #include "cli/files.h"
 #include "cli/json.h"
+#include "cli/lines.h"
 #include "cli/machine_picture.h"
 #include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/machine.h"
@@ -62,7 +63,10 @@ Result<int> run_machines(Context& context) {
     if (!machine) return machine.error();
     if (!context.arguments.output.empty())
         return draw_machines({*machine}, context.arguments.output);
-    print_data(context.arguments.json ? text_of(json_of(*machine)) : print(*machine));
+    if (context.arguments.json)
+        print_data(text_of(json_of(*machine)));
+    else
+        print_lines(print(*machine));
     return kOk;
 }
 

@@ -24,7 +24,7 @@ namespace napkin::cli {
 namespace {
 
 /// Nullopt where the kernel has no cost that fits.
-Result<MaskBytes> bytes_of(const State& state, std::size_t region) {
+Result<MaskBytes> bytes_of(const Diagram& plain, const State& state, std::size_t region) {
     const Region& kernel = state.relabelling.regions[region];
     const Result<RegionProgram> program = expand(state, kernel, OpaqueBoxes::Keep);
     if (!program) return program.error();
@@ -33,14 +33,17 @@ Result<MaskBytes> bytes_of(const State& state, std::size_t region) {
     MaskBytes bytes;
     if (const auto block = cost->levels.find(Level::Block); block != cost->levels.end())
         bytes.total = block->second.transferred.bytes();
-    for (const Group& group : kernel.groups)
-        if (state.diagram[group.axis].woven)
-            bytes.heads = saturating_multiply(bytes.heads, state.diagram[group.axis].extent);
+    // Parts that steps made are taken one by one too, and are no heads.
+    for (const Group& group : kernel.groups) {
+        const Axis& axis = state.diagram[group.axis];
+        if (axis.woven && find_axis(plain, axis.name))
+            bytes.heads = saturating_multiply(bytes.heads, axis.extent);
+    }
     return bytes;
 }
 
 bool is_matrix(const std::string& path) {
-    return path.size() > 4 && path.substr(path.size() - 4) == ".npy";
+    return path.ends_with(".npy") || holds_rows(path);
 }
 
 Result<int> written(const Result<std::string>& text, const std::string& path) {
@@ -112,8 +115,7 @@ Result<int> write_one(const Arguments& arguments, const State& state,
     if (!std::all_of(reports.begin(), reports.end(),
                      [&](const MaskReport& other) { return same_mask(report, other); }))
         return Diagnostics{{several_masks(reports.size())}};
-    if (report.counts.empty() && arguments.as != "flex")
-        return Diagnostics{{uncounted_mask(report.statement)}};
+    if (report.counts.empty() && arguments.as != "flex") return *report.uncounted;
     return arguments.as.empty() ? draw_mask(arguments, state, report)
                                 : write_form(arguments, state, report);
 }
@@ -137,7 +139,7 @@ Result<int> run_mask(Context& context) {
     Json json{{"ok", true}, {"masks", Json::array()}};
     std::string text;
     for (const MaskReport& report : *reports) {
-        const Result<MaskBytes> bytes = bytes_of(state, report.region);
+        const Result<MaskBytes> bytes = bytes_of(loaded->plain, state, report.region);
         if (!bytes) return bytes.error();
         if (arguments.json)
             json["masks"].push_back(mask_json(state, report, *bytes));

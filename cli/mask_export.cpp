@@ -1,17 +1,19 @@
 #include "cli/mask_export.h"
 
 #include <algorithm>
+#include <set>
+#include <sstream>
 
 #include "cli/files.h"
 #include "cli/messages.h"
+#include "diagrams/checked.h"
 #include "diagrams/evaluate.h"
 #include "diagrams/npy.h"
+#include "perfmodel/progressions.h"
 
 namespace napkin::cli {
 
 namespace {
-
-using index::TileState;
 
 std::string progression_text(const NestedProgression& each) {
     std::string text = std::to_string(each.inner.stride) + " " + std::to_string(each.inner.first) +
@@ -30,9 +32,11 @@ std::string row_text(const std::vector<NestedProgression>& row) {
 }
 
 /// How many integers they are, and how many as compressed sparse rows.
-std::string size_text(std::int64_t rows, std::int64_t integers, std::int64_t pairs) {
-    return "# " + std::to_string(rows) + " rows, " + std::to_string(integers) +
-           " integers; as compressed sparse rows " + std::to_string(rows + 1 + pairs) + "\n";
+std::string size_text(std::int64_t rows, std::int64_t columns, std::int64_t integers,
+                      std::int64_t pairs) {
+    return "# " + std::to_string(rows) + " rows of " + std::to_string(columns) + ", " +
+           std::to_string(integers) + " integers; as compressed sparse rows " +
+           std::to_string(rows + 1 + pairs) + "\n";
 }
 
 /// Rows of one head or matrix, or the number of the first that is no such row.
@@ -41,12 +45,16 @@ struct CompressedRows {
     std::int64_t integers = 0;
     std::int64_t pairs = 0;
     std::optional<std::int64_t> broken;
+    /// Whether that row is one, but all of them are shorter as compressed sparse rows.
+    bool is_longer = false;
 };
 
 /// Nullopt where a row's columns cannot be told.
 template <class Visible>
 std::optional<CompressedRows> compress_rows(std::int64_t rows, const Visible& visible) {
     CompressedRows result;
+    std::optional<std::int64_t> longest;
+    std::int64_t most = 0;
     for (std::int64_t row = 0; row < rows; ++row) {
         const std::optional<std::vector<std::int64_t>> columns = visible(row);
         if (!columns) return std::nullopt;
@@ -57,50 +65,28 @@ std::optional<CompressedRows> compress_rows(std::int64_t rows, const Visible& vi
         }
         result.text += row_text(*parts) + "\n";
         result.pairs += static_cast<std::int64_t>(columns->size());
-        result.integers += parts->empty() ? 3 : 0;
-        for (const NestedProgression& each : *parts) result.integers += each.count > 1 ? 5 : 3;
+        std::int64_t integers = parts->empty() ? 3 : 0;
+        for (const NestedProgression& each : *parts) integers += each.count > 1 ? 5 : 3;
+        result.integers += integers;
+        const std::int64_t beyond = integers - static_cast<std::int64_t>(columns->size());
+        if (parts->size() < 2 || beyond <= most) continue;
+        longest = row;
+        most = beyond;
+    }
+    if (longest && result.integers > rows + 1 + result.pairs) {
+        result.broken = longest;
+        result.is_longer = true;
     }
     return result;
-}
-
-Tensor tensor_of(std::vector<std::int64_t> extents) {
-    std::int64_t size = 1;
-    for (const std::int64_t extent : extents) size *= extent;
-    return {std::move(extents), std::vector<double>(static_cast<std::size_t>(size), 0.0)};
-}
-
-/// Of the woven axes that the mask depends on, the first of several is the batch.
-std::int64_t batches_of(const Diagram& diagram, const MaskReport& report) {
-    std::vector<AxisId> woven;
-    for (std::uint32_t k = 0; k < diagram.axes.size(); ++k)
-        if (diagram.axes[k].woven) woven.push_back(AxisId{k});
-    if (woven.size() < 2 || report.heads.empty() || report.heads.front() != woven.front()) return 1;
-    return diagram[woven.front()].extent;
-}
-
-/// Counts and indices of the tiles of one state.
-struct BlockList {
-    Tensor count;
-    Tensor index;
-};
-
-void add_row(const TileGrid& grid, std::int64_t row, std::size_t place, TileState state,
-             BlockList& list) {
-    std::size_t count = 0;
-    const auto begin = place * static_cast<std::size_t>(grid.columns);
-    for (std::int64_t column = 0; column < grid.columns; ++column)
-        if (grid.at(row, column) == state)
-            list.index.values[begin + count++] = static_cast<double>(column);
-    list.count.values[place] = static_cast<double>(count);
 }
 
 /// One progression a row, and how often it comes again, as arrays that a diagram reads.
 class RowArrays {
 public:
     RowArrays(std::int64_t rows, std::string ending) : ending_(std::move(ending)) {
-        for (Tensor* tensor : {&first_, &count_, &times_}) *tensor = tensor_of({rows});
+        for (Tensor* tensor : {&first_, &count_, &times_}) *tensor = zeros({rows});
         for (Tensor* tensor : {&stride_, &again_}) {
-            *tensor = tensor_of({rows});
+            *tensor = zeros({rows});
             std::fill(tensor->values.begin(), tensor->values.end(), 1.0);
         }
     }
@@ -148,6 +134,12 @@ private:
 
 }  // namespace
 
+Tensor zeros(std::vector<std::int64_t> extents) {
+    std::int64_t size = 1;
+    for (const std::int64_t extent : extents) size *= extent;
+    return {std::move(extents), std::vector<double>(static_cast<std::size_t>(size), 0.0)};
+}
+
 Result<std::string> compressed_text(const State& state, const MaskReport& report) {
     if (!report.data.empty() && !report.by_data) return data_in_mask(report.statement);
     std::string text;
@@ -157,46 +149,11 @@ Result<std::string> compressed_text(const State& state, const MaskReport& report
             compress_rows(masked.count(), [&](std::int64_t row) { return masked.visible(row); });
         if (!made) return uncounted_mask(report.statement);
         const CompressedRows& rows = *made;
-        if (rows.broken) return row_not_compressed(report.statement, *rows.broken);
+        if (rows.broken) return row_not_compressed(report.statement, *rows.broken, rows.is_longer);
         if (report.counts.size() > 1) text += "# head " + std::to_string(head) + "\n";
-        text += size_text(masked.count(), rows.integers, rows.pairs) + rows.text;
+        text += size_text(masked.count(), masked.columns(), rows.integers, rows.pairs) + rows.text;
     }
     return text;
-}
-
-std::optional<Diagnostics> write_block_lists(const State& state, const MaskReport& report,
-                                             const std::string& folder) {
-    if (!report.data.empty() && !report.by_data)
-        return Diagnostics{{data_in_mask(report.statement)}};
-    std::vector<TileGrid> grids;
-    for (std::size_t head = 0; head < report.counts.size(); ++head) {
-        std::optional<TileGrid> grid = tile_grid(state.diagram, report, report.tilings, head);
-        if (!grid) return Diagnostics{{uncounted_mask(report.statement)}};
-        grids.push_back(std::move(*grid));
-    }
-    const std::int64_t batches = batches_of(state.diagram, report);
-    const std::int64_t heads = static_cast<std::int64_t>(grids.size()) / batches;
-    const std::int64_t rows = grids.front().rows;
-    const BlockList nothing{tensor_of({batches, heads, rows}),
-                            tensor_of({batches, heads, rows, grids.front().columns})};
-    BlockList partial = nothing;
-    BlockList full = nothing;
-    std::size_t place = 0;
-    for (const TileGrid& grid : grids)
-        for (std::int64_t row = 0; row < rows; ++row, ++place) {
-            add_row(grid, row, place, TileState::Partial, partial);
-            add_row(grid, row, place, TileState::Full, full);
-        }
-    if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};
-    const std::pair<const char*, const Tensor*> files[] = {{"mask_block_cnt", &partial.count},
-                                                           {"mask_block_idx", &partial.index},
-                                                           {"full_block_cnt", &full.count},
-                                                           {"full_block_idx", &full.index}};
-    for (const auto& [name, tensor] : files)
-        if (const auto failure =
-                write_file(folder + "/" + name + ".npy", npy_bytes(*tensor, NpyType::I4)))
-            return Diagnostics{{*failure}};
-    return std::nullopt;
 }
 
 std::vector<std::int64_t> MaskMatrix::visible(std::int64_t row) const {
@@ -206,7 +163,72 @@ std::vector<std::int64_t> MaskMatrix::visible(std::int64_t row) const {
     return result;
 }
 
+namespace {
+
+/// Adds the columns of `stride first count`, with ` x stride count` where it repeats.
+bool read_progression(const std::string& text, std::set<std::int64_t>& columns,
+                      std::int64_t beyond) {
+    std::istringstream words(text);
+    std::int64_t stride = 0;
+    std::int64_t first = 0;
+    std::int64_t count = 0;
+    std::int64_t again = 0;
+    std::int64_t times = 1;
+    std::string sign;
+    if (!(words >> stride >> first >> count)) return false;
+    if (words >> sign && (sign != "x" || !(words >> again >> times))) return false;
+    if (words >> sign || stride < 1 || first < 0 || count < 0 || again < 0 || times < 1)
+        return false;
+    if (count == 0) return true;
+    const std::int64_t last =
+        saturating_add(first, saturating_add(saturating_multiply(stride, count - 1),
+                                             saturating_multiply(again, times - 1)));
+    if (last >= beyond) return false;
+    for (std::int64_t k = 0; k < times; ++k)
+        for (std::int64_t t = 0; t < count; ++t) columns.insert(first + again * k + stride * t);
+    return true;
+}
+
+/// Rows as `compressed_text` writes them.
+Result<MaskMatrix> read_rows(const std::string& path) {
+    const Result<std::string> text = read_file(path);
+    if (!text) return text.error();
+    std::istringstream lines(*text);
+    MaskMatrix matrix;
+    std::string sign;
+    std::string rows;
+    std::string of;
+    if (!(lines >> sign >> matrix.rows >> rows >> of >> matrix.columns) || sign != "#" ||
+        rows != "rows" || of != "of" || matrix.rows < 1 || matrix.columns < 1 ||
+        saturating_multiply(matrix.rows, matrix.columns) > kLargestGrid)
+        return no_compressed_row(path, 1);
+    matrix.values.assign(static_cast<std::size_t>(matrix.rows * matrix.columns), 0.0);
+    std::string line;
+    std::getline(lines, line);
+    for (std::int64_t row = 0; row < matrix.rows; ++row) {
+        std::getline(lines, line);
+        std::set<std::int64_t> columns;
+        for (std::size_t at = 0; at != std::string::npos;) {
+            const std::size_t end = line.find(" + ", at);
+            if (!read_progression(line.substr(at, end - at), columns, matrix.columns))
+                return no_compressed_row(path, row + 2);
+            at = end == std::string::npos ? end : end + 3;
+        }
+        for (const std::int64_t column : columns)
+            matrix.values[static_cast<std::size_t>(row * matrix.columns + column)] = 1;
+    }
+    if (std::getline(lines, line)) return no_compressed_row(path, matrix.rows + 2);
+    return matrix;
+}
+
+}  // namespace
+
+bool holds_rows(const std::string& path) {
+    return path.ends_with(".acsr");
+}
+
 Result<MaskMatrix> read_matrix(const std::string& path) {
+    if (holds_rows(path)) return read_rows(path);
     const Result<NpyContent> content = read_npy(path);
     if (!content) return content.error();
     const Tensor& tensor = content->tensor;
@@ -219,8 +241,8 @@ Result<MaskMatrix> read_matrix(const std::string& path) {
 Result<std::string> compressed_text(const MaskMatrix& matrix, const std::string& path) {
     const CompressedRows rows = *compress_rows(
         matrix.rows, [&](std::int64_t row) { return std::optional(matrix.visible(row)); });
-    if (rows.broken) return row_not_compressed(path, *rows.broken);
-    return size_text(matrix.rows, rows.integers, rows.pairs) + rows.text;
+    if (rows.broken) return row_not_compressed(path, *rows.broken, rows.is_longer);
+    return size_text(matrix.rows, matrix.columns, rows.integers, rows.pairs) + rows.text;
 }
 
 Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& path,
@@ -228,9 +250,10 @@ Result<std::string> import_matrix(const MaskMatrix& matrix, const std::string& p
     std::vector<RowArrays> terms;
     for (std::int64_t row = 0; row < matrix.rows; ++row) {
         const auto parts = compressed(matrix.visible(row));
-        if (!parts) return row_not_compressed(path, row);
+        if (!parts) return row_not_compressed(path, row, false);
         while (terms.size() < std::max<std::size_t>(parts->size(), 1))
-            terms.emplace_back(matrix.rows, terms.empty() ? "" : "_2");
+            terms.emplace_back(matrix.rows,
+                               terms.empty() ? "" : "_" + std::to_string(terms.size() + 1));
         for (std::size_t at = 0; at < parts->size(); ++at) terms[at].set(row, (*parts)[at]);
     }
     if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};

@@ -16,27 +16,37 @@ namespace napkin::cli {
 [[nodiscard]] Result<std::string> mask_characters(const State& state, const MaskReport& report,
                                                   std::int64_t width);
 
+/// How tokens are numbered: as arrays have them, or tile by tile.
+enum class TokenOrder { Arrays, Tiles };
 /// `mask_mod(b, h, q_idx, kv_idx)` in Python: axes are parts of the indices, other arrays and
 /// woven axes are names.
-[[nodiscard]] std::string mask_mod_text(const State& state, const MaskReport& report);
+[[nodiscard]] std::string mask_mod_text(const State& state, const MaskReport& report,
+                                        TokenOrder order = TokenOrder::Arrays);
 
+/// An array of zeros.
+[[nodiscard]] Tensor zeros(std::vector<std::int64_t> extents);
+/// Whether each tile of these axes is tokens that follow one another in arrays.
+[[nodiscard]] bool are_consecutive(const Diagram& diagram,
+                                   const std::vector<index::Tiling>& tilings);
 /// Of each head and tile of queries the numbers of partial and of full tiles of keys, and which:
-/// the four tensors of FlashAttention-4, as files in a folder.
+/// the four tensors of FlashAttention-4, as files in a folder, with the mask over tokens in the
+/// order of tiles, and that order where it is not the arrays'. Refuses tiles of different lengths.
 [[nodiscard]] std::optional<Diagnostics> write_block_lists(const State& state,
                                                            const MaskReport& report,
                                                            const std::string& folder);
 
 /// One line a row: `stride first count`, with ` x stride count` where that repeats and ` + ` before
-/// a second one. Refuses a mask that has another row.
+/// another. Refuses a mask that has another row.
 [[nodiscard]] Result<std::string> compressed_text(const State& state, const MaskReport& report);
 
-/// A matrix of zeros and ones in a file, one row a query.
+/// A matrix of zeros and ones in a file, one row a query; of numbers, or of compressed rows.
 struct MaskMatrix {
     std::int64_t rows = 0;
     std::int64_t columns = 0;
     std::vector<double> values;
     [[nodiscard]] std::vector<std::int64_t> visible(std::int64_t row) const;
 };
+[[nodiscard]] bool holds_rows(const std::string& path);
 [[nodiscard]] Result<MaskMatrix> read_matrix(const std::string& path);
 /// Its rows in the same notation, or the first that has none.
 [[nodiscard]] Result<std::string> compressed_text(const MaskMatrix& matrix,

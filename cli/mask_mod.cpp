@@ -8,6 +8,7 @@
 #include "cli/mask_export.h"
 #include "diagrams/contains.h"
 #include "diagrams/overloaded.h"
+#include "diagrams/rounding.h"
 
 namespace napkin::cli {
 
@@ -141,28 +142,68 @@ private:
     const Diagram& diagram_;
 };
 
+/// `index // inner % count`, a digit of a flat index.
+std::string digit(std::string index, std::int64_t inner, std::optional<std::int64_t> count) {
+    if (inner > 1) index += " // " + std::to_string(inner);
+    if (count) index += " % " + std::to_string(*count);
+    return index;
+}
+
+std::string line_of(const Diagram& diagram, AxisId axis, const std::string& value) {
+    return "    " + python_name(diagram, diagram[axis].name) + " = " + value + "\n";
+}
+
 /// `i = q_idx // 56` and the like: parts of a flat index.
 std::string parts_of(const Diagram& diagram, const std::vector<AxisId>& axes,
                      const std::string& index) {
     std::string text;
     std::int64_t inner = 1;
     for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-        std::string value = index;
-        if (inner > 1) value += " // " + std::to_string(inner);
-        if (std::next(axis) != axes.rend()) value += " % " + std::to_string(diagram[*axis].extent);
-        text = "    " + python_name(diagram, diagram[*axis].name) + " = " + value + "\n" + text;
-        inner *= diagram[*axis].extent;
+        const std::int64_t extent = diagram[*axis].extent;
+        const bool first = std::next(axis) == axes.rend();
+        text = line_of(diagram, *axis,
+                       digit(index, inner, first ? std::nullopt : std::optional(extent))) +
+               text;
+        inner *= extent;
+    }
+    return text;
+}
+
+/// The same of an index that goes through tiles one after the other, all of them as long.
+std::string parts_of_tiles(const Diagram& diagram, const std::vector<index::Tiling>& tilings,
+                           const std::string& index) {
+    std::string text;
+    std::int64_t inside = 1;
+    std::int64_t tiles = 1;
+    for (const index::Tiling& tiling : tilings) tiles *= tiling.size;
+    for (auto tiling = tilings.rbegin(); tiling != tilings.rend(); ++tiling) {
+        const std::int64_t count = ceil_quotient(diagram[tiling->axis].extent, tiling->size);
+        const std::string size = std::to_string(tiling->size);
+        const bool first = std::next(tiling) == tilings.rend();
+        text = line_of(diagram, tiling->axis,
+                       "(" + digit(index, tiles, first ? std::nullopt : std::optional(count)) +
+                           ") * " + size + " + " + digit(index, inside, tiling->size)) +
+               text;
+        inside *= tiling->size;
+        tiles *= count;
     }
     return text;
 }
 
 }  // namespace
 
-std::string mask_mod_text(const State& state, const MaskReport& report) {
+std::string mask_mod_text(const State& state, const MaskReport& report, TokenOrder order) {
     const Diagram& diagram = state.diagram;
     const PythonWriter writer(diagram);
-    std::string text =
-        parts_of(diagram, report.queries, "q_idx") + parts_of(diagram, report.keys, "kv_idx");
+    const auto keys = report.tilings.begin() + static_cast<std::ptrdiff_t>(report.queries.size());
+    const auto tokens = [&](const std::vector<AxisId>& axes,
+                            const std::vector<index::Tiling>& tilings, const char* index) {
+        return order == TokenOrder::Arrays || are_consecutive(diagram, tilings)
+                   ? parts_of(diagram, axes, index)
+                   : parts_of_tiles(diagram, tilings, index);
+    };
+    std::string text = tokens(report.queries, {report.tilings.begin(), keys}, "q_idx") +
+                       tokens(report.keys, {keys, report.tilings.end()}, "kv_idx");
     std::vector<AxisId> woven;
     std::vector<Expression> conditions = report.conditions;
     conditions.insert(conditions.end(), report.data.begin(), report.data.end());

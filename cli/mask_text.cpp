@@ -95,9 +95,7 @@ std::string mask_text(const State& state, const MaskReport& report,
     else if (!report.data.empty())
         text += row("data", "leaves fewer than counted here; `--input ARRAY=FILE.npy` gives it");
     if (report.counts.empty())
-        return text + row("counts",
-                          "none: the conditions multiply indices, divide by them or by 0, or "
-                          "there are too many pairs");
+        return text + row("counts", "none: " + report.uncounted->list.front().message);
     if (!report.decided && !report.by_data)
         text +=
             row("kernels", "may visit more than is counted here: they know no closed form of it");
@@ -132,7 +130,7 @@ Json mask_json(const State& state, const MaskReport& report,
               {"tiles", Json::object()},
               {"tiles_a_head", report.tiles},
               {"data_decides", !report.data.empty()},
-              {"counted_by_data", report.by_data != nullptr},
+              {"counted_by_data", report.by_data},
               {"kernels_visit_more", !report.decided},
               {"heads", Json::array()}};
     for (const MaskTerm& term : report.terms) {

@@ -39,7 +39,7 @@ Diagnostic output_is_input(const std::string& path, const std::string& input) {
 Diagnostic output_is_source(const std::string& path) {
     return plain_error("E9021",
                        "cannot write `" + path +
-                           "`: a diagram or derivation stands there, and "
+                           "`: a diagram, derivation or quiz stands there, and "
                            "something else would replace it",
                        "name another file, or remove this one first");
 }
@@ -118,9 +118,8 @@ Diagnostic no_mask(const std::string& diagram) {
 
 Diagnostic uncounted_mask(const std::string& statement) {
     return plain_error("E9031",
-                       "the tiles of the mask of `" + statement + "` are not known or too many",
-                       "a mask that multiplies indices has no closed form, and a picture or a list "
-                       "has so many tiles; give smaller sizes with `--set`, or larger tiles");
+                       "the mask of `" + statement + "` has too many tiles for a picture or a list",
+                       "give smaller sizes with `--set`, or larger tiles");
 }
 
 Diagnostic data_in_mask(const std::string& statement) {
@@ -130,16 +129,36 @@ Diagnostic data_in_mask(const std::string& statement) {
         "function of them");
 }
 
-Diagnostic row_not_compressed(const std::string& what, std::int64_t row) {
-    return plain_error("E9033",
-                       "row " + std::to_string(row) + " of `" + what +
-                           "` is neither a progression nor one of progressions, nor two of these",
-                       "a mask of other rows has no compressed form; write it as an expression");
+Diagnostic row_not_compressed(const std::string& what, std::int64_t row, bool is_longer) {
+    return plain_error(
+        "E9033",
+        "row " + std::to_string(row) + " of `" + what +
+            (is_longer ? "` takes more integers as progressions than it has columns, "
+                         "as all rows do together"
+                       : "` is no union of up to three progressions or progressions "
+                         "of them"),
+        "a mask of other rows has no compressed form; write it as an expression");
+}
+
+Diagnostic no_compressed_row(const std::string& path, std::int64_t line) {
+    return plain_error("E9088",
+                       "line " + std::to_string(line) + " of `" + path + "` is no compressed row",
+                       "after `# ROWS rows of COLUMNS`, a row is `stride first count`, with ` x "
+                       "stride count` where that repeats and ` + ` before another");
 }
 
 Diagnostic no_mask_matrix(const std::string& path) {
     return plain_error("E9034", "`" + path + "` is no matrix of zeros and ones",
                        "a mask has a row a query and a column a key");
+}
+
+Diagnostic blocks_differ(const std::string& axis, std::int64_t extent, std::int64_t size) {
+    return plain_error("E9037",
+                       "tiles of `" + axis + "` by " + std::to_string(size) +
+                           " leave a shorter one of its " + std::to_string(extent) +
+                           " indices, and blocks of a list are of one length",
+                       "take a divisor of " + std::to_string(extent) +
+                           " for its tiles, or leave the other axes whole");
 }
 
 Diagnostic several_masks(std::size_t count) {
@@ -148,9 +167,10 @@ Diagnostic several_masks(std::size_t count) {
 }
 
 Diagnostic mask_form_unfit(const std::string& form, const std::string& path) {
-    return plain_error("E9036", "`--as " + form + "` is not of `" + path + "`",
-                       "`acsr`, `flex` and `blocks` are of a diagram, `acsr` and `ncd` of a matrix "
-                       "in a `.npy` file; `blocks` and `ncd` write a folder, `-o FOLDER`");
+    return plain_error(
+        "E9036", "`--as " + form + "` is not of `" + path + "`",
+        "`acsr`, `flex` and `blocks` are of a diagram, `acsr` and `ncd` of a matrix "
+        "in a `.npy` or `.acsr` file; `blocks` and `ncd` write a folder, `-o FOLDER`");
 }
 
 Diagnostic option_of_a_diagram(const std::string& option, const std::string& path) {

@@ -32,8 +32,12 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic no_mask(const std::string& diagram);
 [[nodiscard]] Diagnostic uncounted_mask(const std::string& statement);
 [[nodiscard]] Diagnostic data_in_mask(const std::string& statement);
-[[nodiscard]] Diagnostic row_not_compressed(const std::string& what, std::int64_t row);
+[[nodiscard]] Diagnostic row_not_compressed(const std::string& what, std::int64_t row,
+                                            bool is_longer);
+[[nodiscard]] Diagnostic no_compressed_row(const std::string& path, std::int64_t line);
 [[nodiscard]] Diagnostic no_mask_matrix(const std::string& path);
+[[nodiscard]] Diagnostic blocks_differ(const std::string& axis, std::int64_t extent,
+                                       std::int64_t size);
 [[nodiscard]] Diagnostic several_masks(std::size_t count);
 [[nodiscard]] Diagnostic mask_form_unfit(const std::string& form, const std::string& path);
 [[nodiscard]] Diagnostic option_of_a_diagram(const std::string& option, const std::string& path);

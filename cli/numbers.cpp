@@ -57,8 +57,13 @@ std::string change_text(double before, double after) {
 
 std::size_t width_of(const std::string& text) {
     std::size_t width = 0;
-    for (const char byte : text)
-        if ((static_cast<unsigned char>(byte) & 0xC0U) != 0x80U) ++width;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const auto byte = static_cast<unsigned char>(text[at]);
+        // U+0300 to U+036F, which are put over the character before.
+        const bool combines = byte == 0xCCU || (byte == 0xCDU && at + 1 < text.size() &&
+                                                static_cast<unsigned char>(text[at + 1]) < 0xB0U);
+        if ((byte & 0xC0U) != 0x80U && !combines) ++width;
+    }
     return width;
 }
 

@@ -19,9 +19,9 @@ namespace napkin::cli {
 [[nodiscard]] std::string three_digits(double value);
 /// `/ 12.5` where it became less, `x 3.1` where more, `the same` where neither.
 [[nodiscard]] std::string change_text(double before, double after);
-/// Columns of a text in UTF-8: its code points.
+/// Columns of a text in UTF-8: its code points, but for those that are put over another.
 [[nodiscard]] std::size_t width_of(const std::string& text);
-/// Text filled with blanks to a width, counted in code points.
+/// Text filled with blanks to a width in columns.
 [[nodiscard]] std::string padded(std::string text, std::size_t width);
 [[nodiscard]] std::string padded_left(const std::string& text, std::size_t width);
 

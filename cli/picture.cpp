@@ -10,6 +10,7 @@
 #include "diagrams/contains.h"
 #include "diagrams/factor.h"
 #include "diagrams/graphviz/overview.h"
+#include "perfmodel/cost_table.h"
 #include "perfmodel/kernel_choice.h"
 #include "perfmodel/time.h"
 
@@ -341,9 +342,8 @@ std::vector<drawing::MathText> old_costs(const Cost& before, const Cost& after) 
         const auto now = after.transferred.find(level);
         if (!amount.ideal || (now != after.transferred.end() && now->second.ideal == amount.ideal))
             continue;
-        const RegionCost& any = before.regions.front();
-        lines.push_back(drawing::parse_math("H_" + level_title(level) + " = " +
-                                            print(*amount.ideal, any.names, any.order)));
+        lines.push_back(
+            drawing::parse_math("H_" + level_title(level) + " = " + ideal_text(amount, before)));
     }
     return lines;
 }

@@ -18,8 +18,11 @@ struct Term {
 };
 constexpr std::array kTerms = {
     Term{"H", "what moves between device memory and blocks, over all blocks together"},
-    Term{"M", "what one block holds at the fullest point, as the paper counts it"},
-    Term{"A", "what a program allocates in one block, accumulators and all: a little more than M"},
+    Term{"M",
+         "what one block holds between operations at the fullest point, as the paper counts it"},
+    Term{"A",
+         "what a program allocates in one block, and what must fit: while something is computed, "
+         "operands stand beside results, which M counts apart; twice M where both are as large"},
     Term{"binds", "what is named is busy longest, and the time is what it needs at least"},
     Term{"gauge",
          "a running maximum or mean that states are kept relative to; they follow when it "

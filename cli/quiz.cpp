@@ -13,8 +13,8 @@ namespace napkin::cli {
 namespace {
 
 constexpr const char* kQuizHelp =
-    "  answer with the commands that stand for the open ones, as in `group q by 64`; several with\n"
-    "  `;` between\n"
+    "  answer with what stands in place of `?`, as in `q by 64`, or with whole commands, as in\n"
+    "  `group q by 64`; several with `;` between\n"
     "  again    the question once more\n"
     "  answer   an answer that is right, and the next question\n"
     "  skip     the next question\n"
@@ -83,7 +83,8 @@ private:
     Turn grade(const std::string& line) {
         const auto end = static_cast<std::uint32_t>(line.size());
         const Result<std::vector<Command>> answer =
-            parse_answer(context_.sources, Span{0, end, context_.sources.add("<typed>", line)});
+            parse_answer(graders_[at_].question(), context_.sources,
+                         Span{0, end, context_.sources.add("<typed>", line)});
         if (!answer) return tell(answer.error());
         if (answer->empty()) return Turn::Stay;
         const Result<Grade> grade = graders_[at_].grade(*answer);

@@ -6,9 +6,11 @@
 #include "cli/numbers.h"
 #include "cli/picture.h"
 #include "cli/reasons.h"
+#include "cli/workbench.h"
 #include "derive/accumulator_text.h"
 #include "derive/derive_accumulator.h"
 #include "derive/tile_program.h"
+#include "perfmodel/cost_table.h"
 #include "perfmodel/kernel_choice.h"
 #include "perfmodel/time.h"
 
@@ -52,20 +54,19 @@ std::string indented(const std::string& text, const std::string& indent) {
 }  // namespace
 
 Figures figures_of(const Cost& cost, const Machine& machine) {
-    const auto form = [&](const Amount& amount) {
-        const RegionCost& first = cost.regions.front();
-        return amount.ideal ? print(*amount.ideal, first.names, first.order) : std::string();
+    const auto form = [](const Amount& amount, const auto& of) {
+        return amount.ideal ? ideal_text(amount, of) : std::string();
     };
     Figures figures;
     if (const auto total = cost.transferred.find(Level::Block); total != cost.transferred.end()) {
         figures.transferred = static_cast<double>(total->second.bytes());
-        figures.transferred_form = form(total->second);
+        figures.transferred_form = form(total->second, cost);
     }
     for (const RegionCost& region : cost.regions) {
         const Amount& memory = region.levels.at(Level::Block).memory;
         if (static_cast<double>(memory.bytes()) <= figures.memory) continue;
         figures.memory = static_cast<double>(memory.bytes());
-        figures.memory_form = form(memory);
+        figures.memory_form = form(memory, region);
     }
     const TimeEstimate time = time_of(cost, machine);
     figures.time_low = time.low.value;
@@ -150,15 +151,6 @@ std::string split_accumulators_text(const Diagram& plain, const State& state) {
     return text;
 }
 
-namespace {
-
-bool only_scheduled(const State& before, const State& now) {
-    return before.steps.size() != now.steps.size() && before.diagram == now.diagram &&
-           before.relabelling == now.relabelling;
-}
-
-}  // namespace
-
 Result<StepReport> report_step(const State* before, const Diagram& plain, const State& now,
                                const Machine& machine, CostOfSteps& cost_of) {
     std::optional<Cost> cost_before;
@@ -173,7 +165,11 @@ Result<StepReport> report_step(const State* before, const Diagram& plain, const 
     if (!cost) return cost.error();
     const Figures figures = figures_of(*cost, machine);
     const std::string standing = standing_text(plain, now, *cost, machine);
-    if (before != nullptr && only_scheduled(*before, now)) {
+    if (before != nullptr && before->steps.size() != now.steps.size() &&
+        changes_nothing(*before, now))
+        return StepReport{std::move(*cost), true, kNothingChanged};
+    if (before != nullptr && before->steps.size() != now.steps.size() &&
+        computes_the_same(*before, now)) {
         const std::string words =
             time_line(earlier, figures) + standing +
             "  what is computed stays as it is; `emit schedule` shows how it is carried out\n";

@@ -89,7 +89,7 @@ drawing::Plot roofline(const Prediction& prediction, const Machine& machine) {
     double most = 1000;
     std::map<std::string, double> peaks;
     for (const RegionCost& region : prediction.cost.regions) {
-        const auto operations = static_cast<double>(region.arithmetic.operations);
+        const auto operations = static_cast<double>(region.arithmetic.useful());
         const double seconds = time_of(region, machine).middle().value;
         const double once = static_cast<double>(region.compulsory_bits) / 8;
         const auto moved = static_cast<double>(region.levels.at(Level::Block).transferred.bytes());

@@ -3,15 +3,23 @@
 namespace napkin::cli {
 Workbench::Workbench(const Diagram& plain, const std::vector<Step>& steps, Settings settings)
     : moments_{{plain, initial_state(plain), std::move(settings), ""}} {
-    for (const Step& step : steps)
-        invariant(!take(step.command), "a step that was taken applies no more");
+    for (const Step& step : steps) {
+        Outcome outcome = apply(current(), step.command);
+        invariant(std::holds_alternative<State>(outcome), "a step that was taken applies no more");
+        put(step.command, std::get<State>(std::move(outcome)));
+    }
 }
 
 std::optional<NotApplicable> Workbench::take(const Command& command) {
     Outcome outcome = apply(current(), command);
     if (NotApplicable* reason = std::get_if<NotApplicable>(&outcome)) return std::move(*reason);
-    put({plain(), std::get<State>(std::move(outcome)), settings(), typed_text(command)});
+    State next = std::get<State>(std::move(outcome));
+    if (!changes_nothing(current(), next)) put(command, std::move(next));
     return std::nullopt;
+}
+
+void Workbench::put(const Command& command, State next) {
+    put({plain(), std::move(next), settings(), typed_text(command)});
 }
 
 void Workbench::put(Moment next) {
@@ -32,6 +40,20 @@ bool Workbench::go_to(std::size_t step) {
     if (step >= moments_.size()) return false;
     at_ = step;
     return true;
+}
+
+bool computes_the_same(const State& one, const State& other) {
+    return one.diagram == other.diagram && one.relabelling == other.relabelling;
+}
+
+bool changes_nothing(const State& before, const State& now) {
+    const auto choices = [](const State& state) {
+        std::vector<std::string> texts;
+        for (const Step& step : state.steps)
+            if (step.command.rule == "schedule") texts.push_back(typed_text(step.command));
+        return texts;
+    };
+    return computes_the_same(before, now) && choices(before) == choices(now);
 }
 
 std::vector<Command> commands_of(const State& state) {

@@ -39,7 +39,8 @@ public:
     [[nodiscard]] std::size_t step() const { return at_; }
     [[nodiscard]] std::size_t last_step() const { return moments_.size() - 1; }
 
-    /// Takes a step, forgetting what was undone; the reason where the rule does not apply.
+    /// Takes a step, forgetting what was undone; the reason where the rule does not apply. What
+    /// changes nothing is no step.
     [[nodiscard]] std::optional<NotApplicable> take(const Command& command);
     /// Goes on elsewhere: at other sizes, or with another derivation.
     void put(Moment next);
@@ -48,10 +49,17 @@ public:
     bool go_to(std::size_t step);
 
 private:
+    void put(const Command& command, State next);
+
     std::vector<Moment> moments_;
     std::size_t at_ = 0;
 };
 
+/// Whether two states are one program, however it is carried out.
+[[nodiscard]] bool computes_the_same(const State& one, const State& other);
+inline constexpr const char* kNothingChanged = "  nothing changed\n";
+/// Whether what lies between two states left everything as it was.
+[[nodiscard]] bool changes_nothing(const State& before, const State& now);
 /// The commands that led to a state.
 [[nodiscard]] std::vector<Command> commands_of(const State& state);
 /// A command as it is typed, without its comment.

@@ -27,8 +27,14 @@ namespace napkin {
 struct NotApplicable {
     std::string reason;
     std::string help;
+    bool by_law = true;  ///< a side condition does not hold
     bool operator==(const NotApplicable&) const = default;
 };
+/// The refusal of what no law was asked about: names that nothing has, what is there already or is
+/// in the way, words and sizes of no such command.
+[[nodiscard]] inline NotApplicable out_of_place(std::string reason, std::string help) {
+    return {std::move(reason), std::move(help), false};
+}
 
 /// The index in a list of the largest elements at a place that no element has taken: beyond every
 /// other, and its value is -inf.

@@ -63,7 +63,8 @@ std::vector<Expression> factors_of(const Expression& expression, const AxesAlong
                 factors.push_back(std::move(factor));
         return factors;
     }
-    // Infinity divided by infinity is no product: what divides is known to be finite.
+    // Infinity divided by infinity is NaN, and infinity times 1 / infinity 0: what divides is known
+    // to be finite.
     if (call->function == Function::Divide && arrays_read(arguments[1]).empty()) {
         std::vector<Expression> factors = factors_of(arguments[0], along);
         factors.push_back(apply(Function::Divide, {number(1), arguments[1]}));

@@ -147,9 +147,9 @@ State initial_state(const Diagram& diagram) {
 Outcome apply(const State& state, const Command& command) {
     for (const std::string& wanted : command.as)
         if (!syntax::is_name(wanted))
-            return NotApplicable{"`" + wanted + "` cannot be a name",
-                                 "a name is letters, digits and `_`, not beginning with a digit, "
-                                 "and no reserved word"};
+            return out_of_place("`" + wanted + "` cannot be a name",
+                                "a name is letters, digits and `_`, not beginning with a digit, "
+                                "and no reserved word");
     if (const Rule* rule = find_rule(command.rule)) return rule->apply(state, command);
     std::vector<std::string> names;
     std::string list;
@@ -158,8 +158,8 @@ Outcome apply(const State& state, const Command& command) {
         list += (list.empty() ? "" : ", ") + std::string(rule.name);
     }
     const std::optional<std::string> near = nearest(command.rule, names);
-    return NotApplicable{"there is no rule `" + command.rule + "`",
-                         near ? "did you mean `" + *near + "`?" : "rules are " + list};
+    return out_of_place("there is no rule `" + command.rule + "`",
+                        near ? "did you mean `" + *near + "`?" : "rules are " + list);
 }
 
 Result<State> replay(const Diagram& diagram, std::span<const Command> commands) {
@@ -192,8 +192,8 @@ std::variant<std::size_t, NotApplicable> find_region(const State& state, const s
     const std::vector<Region>& regions = state.relabelling.regions;
     if (name.empty()) {
         if (regions.size() == 1) return std::size_t{0};
-        return NotApplicable{"there are several regions: " + list_regions(state),
-                             "say which with `in REGION`"};
+        return out_of_place("there are several regions: " + list_regions(state),
+                            "say which with `in REGION`");
     }
     const auto which = [&] {
         return (regions.size() == 1 ? "the region is " : "the regions are ") + list_regions(state);
@@ -204,28 +204,28 @@ std::variant<std::size_t, NotApplicable> find_region(const State& state, const s
         for (const Array& known : state.diagram.arrays)
             if (known.named) names.push_back(known.name);
         const std::optional<std::string> near = nearest(name, names);
-        return NotApplicable{"there is no array `" + name + "`",
-                             (near ? "did you mean `" + *near + "`? " : "") + which()};
+        return out_of_place("there is no array `" + name + "`",
+                            (near ? "did you mean `" + *near + "`? " : "") + which());
     }
     for (std::size_t r = 0; r < regions.size(); ++r)
         for (StatementId id : regions[r].statements)
             for (ArrayId target : state.diagram[id].targets)
                 if (target == *array) return r;
-    return NotApplicable{"`" + name + "` is an input: no region computes it", which()};
+    return out_of_place("`" + name + "` is an input: no region computes it", which());
 }
 
 namespace rules {
 
 Outcome set_size(const State& state, const Command& command) {
     if (command.names.size() != 1 || !command.size)
-        return NotApplicable{"it takes an axis and a size", "write `set AXIS = SIZE`"};
+        return out_of_place("it takes an axis and a size", "write `set AXIS = SIZE`");
     const std::optional<AxisId> axis = find_axis(state.diagram, command.names.front());
     if (!axis) {
         const std::optional<ArrayId> array = find_array(state.diagram, command.names.front());
         if (array && state.diagram[*array].role == ArrayRole::Parameter)
-            return NotApplicable{"`" + command.names.front() + "` is a parameter, not a size",
-                                 "no derivation depends on it: give it with `--set`"};
-        return NotApplicable{"there is no axis `" + command.names.front() + "`", ""};
+            return out_of_place("`" + command.names.front() + "` is a parameter, not a size",
+                                "no derivation depends on it: give it with `--set`");
+        return out_of_place("there is no axis `" + command.names.front() + "`", "");
     }
     return with_step(state, command);
 }
@@ -233,8 +233,8 @@ Outcome set_size(const State& state, const Command& command) {
 Outcome schedule(const State& state, const Command& command) {
     if (command.names.size() != 1 || command.value.empty() || command.size || !command.as.empty() ||
         !command.at.empty() || !command.to.empty())
-        return NotApplicable{"it takes a choice and its value",
-                             "write `schedule stages = 3 in O` or `schedule stages of K = 3 in O`"};
+        return out_of_place("it takes a choice and its value",
+                            "write `schedule stages = 3 in O` or `schedule stages of K = 3 in O`");
     const auto region = find_region(state, command.in);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&region)) return *refusal;
     return with_step(state, command, {"what the region computes stays as it is"});

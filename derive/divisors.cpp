@@ -72,9 +72,9 @@ std::optional<NotApplicable> why_not_divided(const State& state, const Region& r
     for (const Divisor& divisor : divisors)
         causes +=
             (causes.empty() ? "" : "; ") + std::to_string(divisor.value) + ": " + divisor.cause;
-    return NotApplicable{std::to_string(size) + " is no multiple of " + std::to_string(multiple) +
-                             " (" + causes + ")",
-                         "choose " + std::to_string((size / multiple + 1) * multiple)};
+    return out_of_place(std::to_string(size) + " is no multiple of " + std::to_string(multiple) +
+                            " (" + causes + ")",
+                        "choose " + std::to_string((size / multiple + 1) * multiple));
 }
 
 }  // namespace napkin

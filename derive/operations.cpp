@@ -1,6 +1,7 @@
 #include "derive/operations.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "diagrams/overloaded.h"
@@ -21,15 +22,10 @@ bool is_special(Function function) {
            function == Function::Sqrt || function == Function::Rsqrt;
 }
 
-/// The special-function unit computes a root in one operation, another power as a logarithm and an
-/// exponential.
 void add_power(const Apply& power, bool each, OperationCounts& total) {
-    const Number& exponent = std::get<Number>(power.arguments.back().node);
-    if (const std::optional<int> factors = factors_of_power(exponent.value))
-        (each ? total.flops_each : total.flops_once) += std::max(*factors - 1, 0);
-    else
-        (each ? total.exponentials_each : total.exponentials_once) +=
-            std::abs(exponent.value) == 0.5 ? 1 : 2;
+    const PowerSteps steps = steps_of_power(std::get<Number>(power.arguments.back().node).value);
+    (each ? total.flops_each : total.flops_once) += steps.flops();
+    (each ? total.exponentials_each : total.exponentials_once) += steps.exponentials();
 }
 
 bool is_arithmetic(Function function) {
@@ -93,10 +89,14 @@ OperationCounts sum_operations(const Fold& fold) {
 
 }  // namespace
 
-std::optional<int> factors_of_power(double exponent) {
-    constexpr double kMost = 8;
-    if (exponent < 0 || exponent > kMost || exponent != std::floor(exponent)) return std::nullopt;
-    return static_cast<int>(exponent);
+PowerSteps steps_of_power(double exponent) {
+    constexpr double kMost = 128;  // every product rounds
+    const double size = std::abs(exponent);
+    if (size == 0.5) return {PowerSteps::By::Root};
+    if (size > kMost || size != std::floor(size)) return {};
+    const auto factors = static_cast<unsigned>(size);
+    const int products = factors == 0 ? 0 : std::bit_width(factors) + std::popcount(factors) - 2;
+    return {PowerSteps::By::Products, products, exponent < 0};
 }
 
 OperationCounts operations_of(const Statement& statement) {

@@ -1,8 +1,6 @@
 // Arithmetic of a statement: how many operations one element costs.
 #pragma once
 
-#include <optional>
-
 #include "diagrams/diagram.h"
 
 namespace napkin {
@@ -19,9 +17,18 @@ struct OperationCounts {
     std::int64_t exponentials_once = 0;
     bool operator==(const OperationCounts&) const = default;
 };
-/// How many factors a power is a product of; nullopt where it is computed otherwise. Kernels do as
-/// is counted.
-[[nodiscard]] std::optional<int> factors_of_power(double exponent);
+/// How a constant power is computed: kernels do as is counted.
+struct PowerSteps {
+    enum class By { Products, Root, Logarithm } by = By::Logarithm;
+    std::int64_t products = 0;  ///< of a whole power, which repeated squares make
+    bool divides = false;       ///< 1 by them: of a negative whole power
+    [[nodiscard]] std::int64_t flops() const { return products + (divides ? 1 : 0); }
+    /// A root is one operation of the special-function unit, a logarithm and an exponential two.
+    [[nodiscard]] std::int64_t exponentials() const {
+        return by == By::Products ? 0 : by == By::Root ? 1 : 2;
+    }
+};
+[[nodiscard]] PowerSteps steps_of_power(double exponent);
 [[nodiscard]] OperationCounts operations_of(const Statement& statement);
 
 }  // namespace napkin

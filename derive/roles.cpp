@@ -1,8 +1,9 @@
 #include "derive/roles.h"
 
 #include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
+#include <boost/property_map/property_map.hpp>
 #include <map>
-#include <utility>
 
 #include "diagrams/contains.h"
 
@@ -18,25 +19,34 @@ struct Slot {
     auto operator<=>(const Slot&) const = default;
 };
 
-class UnionFind {
+class JoinedSlots {
 public:
-    std::size_t node(Slot place) {
-        const auto [entry, fresh] = numbers_.try_emplace(place, parents_.size());
-        if (fresh) parents_.push_back(entry->second);
-        return entry->second;
+    /// One of those that are joined with it, for all of them the same.
+    Slot root(Slot slot) {
+        add(slot);
+        return sets_.find_set(slot);
     }
-    std::size_t root(std::size_t at) const {
-        while (parents_[at] != at) at = parents_[at];
-        return at;
+    void join(Slot a, Slot b) {
+        add(a);
+        add(b);
+        sets_.union_set(a, b);
     }
-    void join(Slot a, Slot b) { parents_[root(node(a))] = root(node(b)); }
 
 private:
-    std::map<Slot, std::size_t> numbers_;
-    std::vector<std::size_t> parents_;
+    void add(Slot slot) {
+        if (!parents_.contains(slot)) sets_.make_set(slot);
+    }
+
+    using Ranks = std::map<Slot, std::size_t>;
+    using Parents = std::map<Slot, Slot>;
+    Ranks ranks_;
+    Parents parents_;
+    boost::disjoint_sets<boost::associative_property_map<Ranks>,
+                         boost::associative_property_map<Parents>>
+        sets_{boost::associative_property_map(ranks_), boost::associative_property_map(parents_)};
 };
 
-void link_reads(const Diagram& diagram, StatementId id, UnionFind& uses) {
+void link_reads(const Diagram& diagram, StatementId id, JoinedSlots& uses) {
     for (const Expression* expression : expressions_of(diagram[id]))
         walk(*expression, [&](const Expression& node) {
             const Read* element = std::get_if<Read>(&node.node);
@@ -48,7 +58,7 @@ void link_reads(const Diagram& diagram, StatementId id, UnionFind& uses) {
         });
 }
 
-void link_targets(const Diagram& diagram, StatementId id, UnionFind& uses) {
+void link_targets(const Diagram& diagram, StatementId id, JoinedSlots& uses) {
     for (ArrayId target : diagram[id].targets)
         for (std::uint32_t k = 0; k < diagram[target].axes.size(); ++k)
             uses.join({false, id.value, diagram[target].axes[k].value}, {true, target.value, k});
@@ -76,16 +86,16 @@ std::vector<ArrayId> read_within(const Statement& statement, AxisId axis) {
 }  // namespace
 
 std::vector<Role> roles_of(const Diagram& diagram, const Region& region, AxisId axis) {
-    UnionFind uses;
+    JoinedSlots uses;
     for (StatementId id : region.statements) {
         link_targets(diagram, id, uses);
         link_reads(diagram, id, uses);
     }
-    std::map<std::size_t, Role> roles;
-    std::vector<std::size_t> order;
+    std::map<Slot, Role> roles;
+    std::vector<Slot> order;
     for (StatementId id : region.statements) {
         if (!contains(axes_of(diagram, diagram[id]), axis)) continue;
-        const std::size_t root = uses.root(uses.node({false, id.value, axis.value}));
+        const Slot root = uses.root({false, id.value, axis.value});
         if (roles.count(root) == 0) order.push_back(root);
         Role& role = roles[root];
         role.axis = axis;
@@ -94,18 +104,18 @@ std::vector<Role> roles_of(const Diagram& diagram, const Region& region, AxisId 
     const std::vector<ArrayId> loads = loads_of(diagram, region);
     for (ArrayId array : loads)
         for (std::uint32_t k = 0; k < diagram[array].axes.size(); ++k) {
-            const auto found = roles.find(uses.root(uses.node({true, array.value, k})));
+            const auto found = roles.find(uses.root({true, array.value, k}));
             if (found != roles.end()) found->second.loaded.push_back(array);
         }
     for (StatementId id : region.statements) {
-        const auto found = roles.find(uses.root(uses.node({false, id.value, axis.value})));
+        const auto found = roles.find(uses.root({false, id.value, axis.value}));
         if (found == roles.end()) continue;
         for (ArrayId array : read_within(diagram[id], axis))
             if (contains_array(loads, array) && !contains_array(found->second.loaded, array))
                 found->second.loaded.push_back(array);
     }
     std::vector<Role> result;
-    for (std::size_t root : order) result.push_back(roles[root]);
+    for (const Slot root : order) result.push_back(roles[root]);
     return result;
 }
 

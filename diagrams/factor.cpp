@@ -123,25 +123,30 @@ bool is_product(const std::vector<Polynomial>& factors) {
            (factors.size() == 2 && factors[0] != constant_polynomial(rational(1)));
 }
 
-std::string print_in_parts(const Polynomial& sum, const std::vector<Polynomial>& parts,
-                           const SymbolNames& names, const std::vector<Symbol>& order) {
-    Polynomial rest = sum;
-    std::string products;
+SumInParts in_parts(const Polynomial& sum, const std::vector<Polynomial>& parts) {
+    SumInParts result{sum, {}};
     for (const Polynomial& part : parts) {
-        const Polynomial without = rest - part;
+        Polynomial& rest = result.rest;
+        Polynomial without = rest - part;
         // A part whose terms have met others' is no longer to be seen, unless most of them go.
         const bool apart = without.terms.size() + part.terms.size() == rest.terms.size();
         if (!is_product(factors_of(part)) ||
             (!apart && without.terms.size() + 2 >= rest.terms.size()))
             continue;
-        rest = without;
-        products += (products.empty() ? "" : " + ") + print_factored(part, names, order);
+        rest = std::move(without);
+        result.products.push_back(part);
     }
-    if (products.empty() || !rest.terms.empty()) {
-        const std::string terms = print(rest, names, order);
-        return products.empty() ? terms : terms + " + " + products;
-    }
-    return products;
+    return result;
+}
+
+std::string print_in_parts(const Polynomial& sum, const std::vector<Polynomial>& parts,
+                           const SymbolNames& names, const std::vector<Symbol>& order) {
+    const auto [rest, products] = in_parts(sum, parts);
+    std::string text;
+    if (products.empty() || !rest.terms.empty()) text = print(rest, names, order);
+    for (const Polynomial& product : products)
+        text += (text.empty() ? "" : " + ") + print_factored(product, names, order);
+    return text;
 }
 
 }  // namespace napkin

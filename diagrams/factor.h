@@ -19,6 +19,11 @@ namespace napkin {
 [[nodiscard]] std::string print_factored(const Polynomial& polynomial, const SymbolNames& names,
                                          const std::vector<Symbol>& order = {});
 /// A sum of which some parts are known: those that are products stand as such, the rest as terms.
+struct SumInParts {
+    Polynomial rest;
+    std::vector<Polynomial> products;
+};
+[[nodiscard]] SumInParts in_parts(const Polynomial& sum, const std::vector<Polynomial>& parts);
 [[nodiscard]] std::string print_in_parts(const Polynomial& sum,
                                          const std::vector<Polynomial>& parts,
                                          const SymbolNames& names,

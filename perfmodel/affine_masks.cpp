@@ -6,16 +6,11 @@ namespace napkin {
 
 namespace {
 
-/// A mask as `form <= 0` conjuncts; nullopt where it is anything else.
-bool add_conjuncts(const std::vector<Axis>& axes, const Expression& condition,
-                   std::vector<Affine>& conjuncts) {
+/// A comparison as `form <= 0`; false where it is anything else.
+bool add_comparison(const std::vector<Axis>& axes, const Expression& condition,
+                    std::vector<Affine>& conjuncts) {
     const Apply* call = std::get_if<Apply>(&condition.node);
-    if (call == nullptr) return false;
-    if (call->function == Function::And)
-        return std::all_of(
-            call->arguments.begin(), call->arguments.end(),
-            [&](const Expression& part) { return add_conjuncts(axes, part, conjuncts); });
-    if (call->arguments.size() != 2) return false;
+    if (call == nullptr || call->arguments.size() != 2) return false;
     const std::optional<Affine> left = affine_form(axes, call->arguments[0]);
     const std::optional<Affine> right = affine_form(axes, call->arguments[1]);
     if (!left || !right) return false;
@@ -60,7 +55,8 @@ std::optional<std::vector<Conjunct>> conjuncts_of(const std::vector<Axis>& axes,
     std::vector<Conjunct> result;
     for (const VisibleWhen& mask : component.masks) {
         std::vector<Affine> forms;
-        if (!add_conjuncts(axes, *mask.condition, forms)) return std::nullopt;
+        for (const Expression& part : napkin::conjuncts_of(*mask.condition))
+            if (!add_comparison(axes, part, forms)) return std::nullopt;
         for (Affine& form : forms) result.push_back({std::move(form), mask.depth});
     }
     return result;

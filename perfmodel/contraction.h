@@ -7,6 +7,8 @@
 
 namespace napkin {
 
+inline constexpr std::int64_t kMultiplyAdd = 2;  ///< operations of a product in a contraction
+
 /// The type in which a tensor core multiplies the operands of what is a contraction whatever the
 /// sizes of tiles; nullopt where it is none, its result is integral, or an operand is an input of a
 /// type that none takes.

@@ -257,9 +257,11 @@ void RegionCoster::compute(const Compute& compute) {
     times(*once, operations.flops_once, total.operations, formulas.operations);
     times(*each, operations.exponentials_each, total.exponentials, formulas.exponentials);
     times(*once, operations.exponentials_once, total.exponentials, formulas.exponentials);
-    if (const std::optional<ElementType> operands = type_of_products(region_, compute))
-        times(*each, operations.flops_each, total.products[*operands],
-              formulas.products[*operands]);
+    if (const std::optional<ElementType> operands = type_of_products(region_, compute)) {
+        const std::int64_t own = std::min(operations.flops_each, kMultiplyAdd);
+        times(*each, own, total.products[*operands], formulas.products[*operands]);
+        times(*each, operations.flops_each - own, total.operands, formulas.operands);
+    }
 }
 
 void RegionCoster::add_columns(const std::vector<Moment>& moments) {

@@ -91,6 +91,11 @@ struct ArithmeticCost {
     std::int64_t operations = 0;
     std::int64_t exponentials = 0;
     std::map<ElementType, std::int64_t> products;  ///< of `operations`: contractions, by operands
+    /// Of `operations`: what contractions compute of their operands. Kernels do that as they fetch
+    /// these, not for every product.
+    std::int64_t operands = 0;
+    /// What units do for results whatever the kernel.
+    [[nodiscard]] std::int64_t useful() const { return operations - operands; }
 };
 
 /// The counts of a region that are no amounts, as exact formulas.
@@ -98,6 +103,7 @@ struct CountFormulas {
     Formula operations;
     Formula exponentials;
     std::map<ElementType, Formula> products;
+    Formula operands;
     Formula blocks{1};
     Formula compulsory_bits;
     /// Symbols of counts that are no closed forms: at other values of these the formulas, those of

@@ -17,8 +17,8 @@ Diagnostic too_many_heads(const std::string& statement, std::int64_t most) {
 Diagnostic too_many_pairs(const std::string& statement, std::int64_t most) {
     return plain_error("E0722",
                        "the mask of `" + statement + "` has more than " + std::to_string(most) +
-                           " pairs, each of which its data decides",
-                       "give smaller sizes with `--set`, and files of these");
+                           " pairs, and no closed form to count them without looking at each",
+                       "give smaller sizes with `--set`, and files of these if it reads files");
 }
 
 }  // namespace napkin::messages

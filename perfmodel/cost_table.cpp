@@ -6,6 +6,7 @@
 #include <sstream>
 #include <utility>
 
+#include "diagrams/factor.h"
 #include "perfmodel/grouped.h"
 #include "perfmodel/kernel_choice.h"
 #include "perfmodel/wrapped_formula.h"
@@ -189,9 +190,36 @@ std::string time_text(const RegionCost& cost, const Machine& machine) {
 
 }  // namespace
 
-std::string ideal_text(const Amount& amount, const RegionCost& cost) {
-    return amount.ideal ? print(*amount.ideal, cost.names, cost.order)
+std::vector<Polynomial> transfers_of(const RegionCost& cost) {
+    std::vector<Polynomial> parts;
+    for (const Transfer& transfer : cost.transfers)
+        if (transfer.amount.ideal) parts.push_back(*transfer.amount.ideal);
+    return parts;
+}
+
+std::vector<Polynomial> transfers_of(const Cost& cost) {
+    std::vector<Polynomial> parts;
+    for (const RegionCost& region : cost.regions)
+        for (Polynomial& part : transfers_of(region)) parts.push_back(std::move(part));
+    return parts;
+}
+
+namespace {
+
+std::string text_in_parts(const Amount& amount, const std::vector<Polynomial>& parts,
+                          const RegionCost& cost) {
+    return amount.ideal ? print_in_parts(*amount.ideal, parts, cost.names, cost.order)
                         : print(amount.formula, cost.names);
+}
+
+}  // namespace
+
+std::string ideal_text(const Amount& amount, const RegionCost& cost) {
+    return text_in_parts(amount, transfers_of(cost), cost);
+}
+
+std::string ideal_text(const Amount& amount, const Cost& cost) {
+    return text_in_parts(amount, transfers_of(cost), cost.regions.front());
 }
 
 std::vector<TableColumn> table_columns(const RegionCost& cost) {
@@ -226,7 +254,7 @@ std::string print_table(const Cost& cost, const Machine* machine, std::size_t co
     std::vector<Row> rows;
     for (const auto& [level, amount] : cost.transferred)
         rows.push_back({"H " + short_name(level), grouped(amount.values), bytes_text(amount),
-                        ideal_text(amount, cost.regions.front())});
+                        ideal_text(amount, cost)});
     text += aligned(rows);
     text += "  " + text_of(Operations{static_cast<double>(cost.operations)}) + " and " +
             grouped(cost.exponentials) + " exponentials\n";

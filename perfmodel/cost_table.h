@@ -22,6 +22,11 @@ struct TableColumn {
 
 /// An amount in the paper's form, or the exact formula where it has none.
 [[nodiscard]] std::string ideal_text(const Amount& amount, const RegionCost& cost);
+/// Of what all regions transfer.
+[[nodiscard]] std::string ideal_text(const Amount& amount, const Cost& cost);
+/// What each array adds to what is transferred, of any level: the parts of its sums.
+[[nodiscard]] std::vector<Polynomial> transfers_of(const RegionCost& cost);
+[[nodiscard]] std::vector<Polynomial> transfers_of(const Cost& cost);
 
 /// The whole table: for each region its columns with M and H, then symbolic and numeric totals, A,
 /// arithmetic and, for a machine, time and what binds; then the sum of all regions. Columns of a

@@ -70,7 +70,8 @@ UnitWork ElementWork::instructions_of(const Compute& compute, const Expression& 
     // A quotient by what a row has once is a product.
     const bool is_scaled =
         call->function == Function::Divide && !varies_in_row(compute, call->arguments[1]);
-    const FunctionCost cost = cost_of_function(is_scaled ? Function::Multiply : call->function);
+    const FunctionCost cost =
+        is_scaled ? cost_of_function(Function::Multiply) : cost_of_call(*call);
     work.instructions = cost.instructions;
     work.exponentials = cost.special;
     for (const Expression& argument : call->arguments) work += instructions_of(compute, argument);

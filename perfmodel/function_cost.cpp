@@ -1,5 +1,7 @@
 #include "perfmodel/function_cost.h"
 
+#include "derive/operations.h"
+
 namespace napkin {
 
 FunctionCost cost_of_function(Function function) {
@@ -18,9 +20,24 @@ FunctionCost cost_of_function(Function function) {
     case Function::Cos: return {20, 1};
     case Function::FloorDivide:
     case Function::Modulo: return {12, 0};
-    case Function::Power: return {3, 1};
     default: return {1, 0};
     }
+}
+
+FunctionCost cost_of_call(const Apply& call) {
+    if (call.function != Function::Power) return cost_of_function(call.function);
+    const PowerSteps steps = steps_of_power(std::get<Number>(call.arguments.back().node).value);
+    if (steps.by == PowerSteps::By::Root) return cost_of_function(Function::Sqrt);
+    FunctionCost cost{static_cast<double>(steps.products), 0};
+    const auto add = [&](Function function) {
+        const FunctionCost more = cost_of_function(function);
+        cost.instructions += more.instructions;
+        cost.special += more.special;
+    };
+    if (steps.divides) add(Function::Divide);
+    if (steps.by == PowerSteps::By::Logarithm)
+        for (const Function part : {Function::Log, Function::Multiply, Function::Exp}) add(part);
+    return cost;
 }
 
 }  // namespace napkin

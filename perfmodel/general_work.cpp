@@ -43,7 +43,7 @@ KernelWork general_work(KernelWork work, const ArithmeticCost& arithmetic, doubl
     work.register_bytes = products > 0 ? kAccumulators : kFewRegisters;
     work.shared_bytes = held;
     all.exponentials = static_cast<double>(arithmetic.exponentials) / blocks;
-    all.instructions = (static_cast<double>(arithmetic.operations) - products) / blocks;
+    all.instructions = (static_cast<double>(arithmetic.useful()) - products) / blocks;
     all.shared = products / kOfFragment / blocks;
     all.loaded = (work.loaded + work.sectors) / blocks;
     if (products > 0)

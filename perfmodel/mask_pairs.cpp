@@ -26,9 +26,10 @@ Diagram with_pairs(Diagram diagram, const MaskReport& report, const std::vector<
     pairs.role = ArrayRole::Output;
     pairs.axes = axes;
     Expression shown = number(1);
-    for (const std::vector<Expression>* conditions : {&report.conditions, &report.data})
-        for (const Expression& condition : *conditions)
-            shown = Expression{Apply{Function::Select, {condition, shown, number(0)}}, {}};
+    std::vector<Expression> conditions = report.conditions;
+    if (report.by_data) conditions.insert(conditions.end(), report.data.begin(), report.data.end());
+    for (const Expression& condition : conditions)
+        shown = Expression{Apply{Function::Select, {condition, shown, number(0)}}, {}};
     Statement statement;
     statement.targets = {ArrayId{static_cast<std::uint32_t>(diagram.arrays.size())}};
     statement.body = Map{std::move(shown)};

@@ -1,4 +1,5 @@
-// The pairs that a mask shows where it reads arrays whose values are given.
+// The pairs that a mask shows, looked at one by one: where it reads arrays whose values are given,
+// and where its conditions have no closed form.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,9 @@ public:
     /// More pairs, of all heads together, are refused.
     static constexpr std::int64_t kMost = std::int64_t{1} << 28;
 
-    /// Of a report's conditions, each evaluated at every pair; a diagnostic where an array is
-    /// missing, an index leaves its axis, or pairs are too many.
+    /// Of a report's conditions, and if `by_data` those that read arrays, each evaluated at every
+    /// pair; a diagnostic where an array is missing, an index leaves its axis, or pairs are too
+    /// many.
     static Result<MaskPairs> evaluate(const Diagram& diagram, const MaskReport& report,
                                       const Tensors& given);
 

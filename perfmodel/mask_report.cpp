@@ -130,19 +130,19 @@ MaskReport report_of(const State& state, std::size_t region, const Statement& fo
     return report;
 }
 
-/// The counts of every head by what the arrays hold.
-std::optional<Diagnostics> count_by_data(const Diagram& diagram, const Tensors& inputs,
-                                         MaskReport& report) {
+/// The counts of every head, pair by pair.
+void count_pairs(const Diagram& diagram, const Tensors& inputs, MaskReport& report) {
     Result<MaskPairs> pairs = MaskPairs::evaluate(diagram, report, inputs);
-    if (!pairs) return pairs.error();
-    report.by_data = std::make_shared<const MaskPairs>(std::move(pairs).value());
-    report.decided = false;
-    for (std::size_t head = 0; head < report.by_data->heads(); ++head)
-        report.counts.push_back(report.by_data->count(diagram, report, head));
-    return std::nullopt;
+    if (!pairs) {
+        report.uncounted = pairs.error();
+        return;
+    }
+    report.pairs = std::make_shared<const MaskPairs>(std::move(pairs).value());
+    for (std::size_t head = 0; head < report.pairs->heads(); ++head)
+        report.counts.push_back(report.pairs->count(diagram, report, head));
 }
 
-/// The counts of every head; none where they cannot be made.
+/// The counts of every head by the closed form; none where there is no such form.
 void count_heads(const Diagram& diagram, MaskReport& report) {
     const index::Mask mask(diagram.axes, report.conditions);
     index::BoxCounter counter(diagram.axes, mask, report.tilings);
@@ -197,9 +197,9 @@ double MaskReport::bound() const {
 }
 
 double MaskReport::waste() const {
-    double pairs = static_cast<double>(total().visited);
-    for (const index::Tiling& tiling : tilings) pairs *= static_cast<double>(tiling.size);
-    return pairs / static_cast<double>(total().pairs);
+    double in_tiles = static_cast<double>(total().visited);
+    for (const index::Tiling& tiling : tilings) in_tiles *= static_cast<double>(tiling.size);
+    return in_tiles / static_cast<double>(total().pairs);
 }
 
 std::map<AxisId, std::int64_t> head_of(const Diagram& diagram, const MaskReport& report,
@@ -223,11 +223,13 @@ Result<std::vector<MaskReport>> mask_reports(const State& given, const Tensors& 
             if (const std::int64_t heads = heads_of(state.diagram, report.heads);
                 heads > kMostHeads)
                 return messages::too_many_heads(report.statement, kMostHeads);
-            if (inputs.empty() || report.data.empty()) {
+            report.by_data = !inputs.empty() && !report.data.empty();
+            if (report.by_data)
+                report.decided = false;
+            else
                 count_heads(state.diagram, report);
-            } else if (auto failure = count_by_data(state.diagram, inputs, report)) {
-                return *std::move(failure);
-            }
+            if (report.counts.empty()) count_pairs(state.diagram, inputs, report);
+            if (report.by_data && report.uncounted) return *report.uncounted;
             result.push_back(std::move(report));
         }
     return result;

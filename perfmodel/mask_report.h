@@ -53,8 +53,10 @@ struct MaskReport {
     std::size_t region = 0;
     std::vector<Expression> conditions;  ///< over indices; all hold where a pair is visible
     std::vector<Expression> data;        ///< which read arrays
-    /// Visible pairs by the values of these arrays; null: counts are made without the conditions.
-    std::shared_ptr<const MaskPairs> by_data = nullptr;
+    /// The visible pairs one by one, where the arrays are given or there is no closed form; null:
+    /// counts are of the closed form of the conditions over indices.
+    std::shared_ptr<const MaskPairs> pairs = nullptr;
+    bool by_data = false;  ///< whether the pairs are of these arrays too
     std::vector<MaskTerm> terms;
     std::vector<AxisId> queries;         ///< kept, cut into tiles
     std::vector<AxisId> keys;            ///< folded
@@ -63,8 +65,9 @@ struct MaskReport {
     std::int64_t tiles = 1;              ///< of a head, visited or not
     bool decided = true;  ///< whether kernels see all of it in closed form; else they visit more
     /// Of every combination of indices of `heads`, the last axis fastest, or of one; empty where
-    /// tiles cannot be counted, since the conditions multiply indices.
+    /// tiles cannot be counted, and then there is a reason.
     std::vector<TileCounts> counts;
+    std::optional<Diagnostics> uncounted = std::nullopt;
     std::string formula;  ///< of the visited tiles, where there is one and heads are alike
 
     /// Over the heads that differ.

@@ -48,8 +48,8 @@ void add_arithmetic(const RegionCost& cost, const Machine& machine, std::vector<
         all.push_back(
             {std::move(name), "op", work, work, rate, std::move(figure), formula, formula});
     };
-    double rest = static_cast<double>(cost.arithmetic.operations);
-    Formula rest_formula = cost.formulas.operations;
+    double rest = static_cast<double>(cost.arithmetic.useful());
+    Formula rest_formula = cost.formulas.operations - cost.formulas.operands;
     for (const auto& [type, count] : cost.arithmetic.products) {
         const auto rate = machine.tensor_core(type);
         if (!rate) continue;

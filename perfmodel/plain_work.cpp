@@ -47,7 +47,7 @@ Evaluation evaluation_of(const Statement& statement) {
             if (std::holds_alternative<Convert>(part.node)) all.instructions += 1;
             const Apply* call = std::get_if<Apply>(&part.node);
             if (call == nullptr) return;
-            const FunctionCost cost = cost_of_function(call->function);
+            const FunctionCost cost = cost_of_call(*call);
             all.instructions += cost.instructions;
             all.special += cost.special;
         });

@@ -120,6 +120,7 @@ struct Tables {
     Sum operations;
     Sum exponentials;
     std::map<ElementType, Sum> products;
+    Sum operands;
     Term blocks;
     bool data_decides = false;
 
@@ -253,8 +254,11 @@ private:
         times(counts.flops_once, once, tables_.operations);
         times(counts.exponentials_each, each, tables_.exponentials);
         times(counts.exponentials_once, once, tables_.exponentials);
-        if (const auto operands = type_of_products(region_, compute))
-            times(counts.flops_each, each, tables_.products[*operands]);
+        if (const auto operands = type_of_products(region_, compute)) {
+            const std::int64_t own = std::min(counts.flops_each, kMultiplyAdd);
+            times(own, each, tables_.products[*operands]);
+            times(counts.flops_each - own, each, tables_.operands);
+        }
     }
 
     Term count(const std::vector<Footprint>& dimensions) {
@@ -376,6 +380,7 @@ KernelWork PreparedCost::work(Picks picks) {
     arithmetic.exponentials = prepared::whole(counts.of(tables_->exponentials));
     for (const auto& [type, sum] : tables_->products)
         arithmetic.products[type] = prepared::whole(counts.of(sum));
+    arithmetic.operands = prepared::whole(counts.of(tables_->operands));
     return general_work(std::move(work), arithmetic, std::ceil(held_bits(picks) / 8));
 }
 

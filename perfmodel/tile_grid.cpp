@@ -1,7 +1,6 @@
 #include "perfmodel/tile_grid.h"
 
 #include <algorithm>
-#include <span>
 
 #include "diagrams/checked.h"
 #include "diagrams/contains.h"
@@ -10,40 +9,6 @@
 namespace napkin {
 
 namespace {
-
-using Columns = std::span<const std::int64_t>;
-
-/// The longest progression at the beginning.
-Progression longest_at_front(Columns columns) {
-    if (columns.size() == 1) return {1, columns[0], 1};
-    const std::int64_t stride = columns[1] - columns[0];
-    std::size_t count = 2;
-    while (count < columns.size() && columns[count] - columns[count - 1] == stride) ++count;
-    return {stride, columns[0], static_cast<std::int64_t>(count)};
-}
-
-/// The longest nested progression at the beginning, and how many columns it takes.
-std::pair<NestedProgression, std::size_t> longest_nested(Columns columns) {
-    const Progression inner = longest_at_front(columns);
-    const auto width = static_cast<std::size_t>(inner.count);
-    NestedProgression nested{inner, 0, 1};
-    std::size_t taken = width;
-    for (; taken + width <= columns.size(); taken += width) {
-        const std::int64_t stride = columns[taken] - columns[taken - width];
-        if (nested.count > 1 && stride != nested.stride) break;
-        if (longest_at_front(columns.subspan(taken, width)) !=
-            Progression{width == 1 ? 1 : inner.stride, columns[taken], inner.count})
-            break;
-        nested.stride = stride;
-        ++nested.count;
-    }
-    return {nested, taken};
-}
-
-std::optional<NestedProgression> whole(Columns columns) {
-    const auto [nested, taken] = longest_nested(columns);
-    return taken == columns.size() ? std::optional(nested) : std::nullopt;
-}
 
 /// How the axes of a map follow from rows and columns of a grid.
 class MapReader {
@@ -87,7 +52,7 @@ std::optional<TileGrid> tile_grid(const Diagram& diagram, const MaskReport& repo
         side = saturating_multiply(side, tiles.back());
     }
     if (saturating_multiply(grid.rows, grid.columns) > kLargestGrid) return std::nullopt;
-    if (report.by_data) return report.by_data->grid(diagram, report, tilings, head);
+    if (report.pairs) return report.pairs->grid(diagram, report, tilings, head);
     std::vector<Axis> axes = diagram.axes;
     for (Axis& axis : axes) axis.dynamic = false;
     const index::Mask mask(axes, report.conditions);
@@ -115,7 +80,7 @@ struct MaskRows::Parts {
           queries(report.queries),
           keys(keys_of(report)),
           at(head_of(diagram, report, head)),
-          by_data(report.by_data),
+          pairs(report.pairs),
           number(head) {
         for (const AxisId query : queries) rows = saturating_multiply(rows, extent(query));
         for (const index::Tiling& key : keys) {
@@ -141,7 +106,7 @@ struct MaskRows::Parts {
     std::vector<AxisId> queries;
     std::vector<index::Tiling> keys;
     std::map<AxisId, std::int64_t> at;
-    std::shared_ptr<const MaskPairs> by_data;
+    std::shared_ptr<const MaskPairs> pairs;
     std::size_t number;                 ///< of the head
     std::vector<std::int64_t> columns;  ///< of each key axis
     std::int64_t rows = 1;
@@ -157,19 +122,32 @@ std::int64_t MaskRows::count() const {
     return parts_->rows;
 }
 
+std::int64_t MaskRows::columns() const {
+    return parts_->all;
+}
+
 std::optional<std::vector<std::int64_t>> MaskRows::visible(std::int64_t row) {
     Parts& parts = *parts_;
     if (parts.all > kLargestGrid) return std::nullopt;
     std::vector<std::int64_t> columns;
-    for (std::int64_t column = 0; parts.by_data && column < parts.all; ++column)
-        if (parts.by_data->visible(parts.number, row, column)) columns.push_back(column);
-    if (parts.by_data) return columns;
+    for (std::int64_t column = 0; parts.pairs && column < parts.all; ++column)
+        if (parts.pairs->visible(parts.number, row, column)) columns.push_back(column);
+    if (parts.pairs) return columns;
     for (auto query = parts.queries.rbegin(); query != parts.queries.rend(); ++query) {
         parts.at[*query] = row % parts.extent(*query);
         row /= parts.extent(*query);
     }
     const auto maps = parts.counter.maps(parts.at);
     if (!maps) return std::nullopt;
+    // One condition, of every column, is read off at once.
+    const std::vector<index::TileState>* one = maps->size() == 1 ? &maps->front().states : nullptr;
+    if (one != nullptr && parts.keys.size() == 1 && std::ssize(*one) == parts.all) {
+        const std::vector<index::TileState>& states = *one;
+        for (auto at = states.begin();
+             (at = std::find(at, states.end(), index::TileState::Full)) != states.end(); ++at)
+            columns.push_back(at - states.begin());
+        return columns;
+    }
     MapReader reader(parts.keys, parts.columns, 0);
     for (std::int64_t column = 0; column < parts.all; ++column) {
         reader.set_column(column);
@@ -185,28 +163,6 @@ std::vector<index::Tiling> single_indices(const MaskReport& report) {
     std::vector<index::Tiling> tilings = report.tilings;
     for (index::Tiling& tiling : tilings) tiling.size = 1;
     return tilings;
-}
-
-std::optional<std::vector<NestedProgression>> compressed(const std::vector<std::int64_t>& columns) {
-    if (columns.empty()) return std::vector<NestedProgression>{};
-    if (const std::optional<NestedProgression> one = whole(columns)) return std::vector{*one};
-    // Two, one after the other: as many as possible in one progression before or after.
-    const Columns all(columns);
-    for (const std::size_t split :
-         {static_cast<std::size_t>(longest_at_front(all).count), longest_nested(all).second}) {
-        if (const auto rest = whole(all.subspan(split)))
-            return std::vector{*whole(all.first(split)), *rest};
-    }
-    std::size_t tail = 1;
-    while (tail < all.size() && (tail == 1 || all[all.size() - tail] - all[all.size() - tail - 1] ==
-                                                  all[all.size() - 1] - all[all.size() - 2]))
-        ++tail;
-    for (; tail > 0; --tail) {
-        const auto first = whole(all.first(all.size() - tail));
-        const auto rest = whole(all.last(tail));
-        if (first && rest) return std::vector{*first, *rest};
-    }
-    return std::nullopt;
 }
 
 }  // namespace napkin

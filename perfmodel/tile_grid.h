@@ -1,4 +1,4 @@
-// Masks tile by tile: for pictures, block lists and rows of progressions.
+// Masks tile by tile: for pictures, block lists and compressed rows.
 #pragma once
 
 #include <memory>
@@ -35,6 +35,7 @@ public:
     MaskRows(MaskRows&&) noexcept;
     ~MaskRows();
     [[nodiscard]] std::int64_t count() const;
+    [[nodiscard]] std::int64_t columns() const;
     /// The visible columns, which rise; nullopt where they cannot be told or are too many.
     [[nodiscard]] std::optional<std::vector<std::int64_t>> visible(std::int64_t row);
 
@@ -42,24 +43,5 @@ private:
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
-
-/// first, first + stride, ..., `count` of them.
-struct Progression {
-    std::int64_t stride = 1;
-    std::int64_t first = 0;
-    std::int64_t count = 0;
-    bool operator==(const Progression&) const = default;
-};
-/// A progression of progressions: `inner` at each of `outer` times a stride further on.
-struct NestedProgression {
-    Progression inner;
-    std::int64_t stride = 0;
-    std::int64_t count = 1;
-    bool operator==(const NestedProgression&) const = default;
-};
-/// Affine-compressed columns of one row: nothing for no column, a progression, one of progressions,
-/// or two of these one after the other; nullopt for columns that are none of it. `columns` rise.
-[[nodiscard]] std::optional<std::vector<NestedProgression>> compressed(
-    const std::vector<std::int64_t>& columns);
 
 }  // namespace napkin

@@ -185,16 +185,20 @@ std::vector<Excess> excesses_of(const RegionCost& cost, const Machine& machine) 
         const Bytes needed{is_known ? cost.work->shared_bytes
                                     : static_cast<double>(held.allocated.bytes())};
         if (available && needed > *available)
-            excesses.push_back({cost.name, level, needed, *available});
+            excesses.push_back({is_known ? "the kernel of `" + cost.name + "` takes"
+                                         : "A of `" + cost.name + "` is",
+                                cost.name, level, needed, *available});
     }
     const std::optional<Bytes> device = machine.capacity(Level::Device);
     const Bytes arrays{static_cast<double>(cost.compulsory_bits) / 8};
-    if (device && arrays > *device) excesses.push_back({cost.name, Level::Device, arrays, *device});
+    if (device && arrays > *device)
+        excesses.push_back(
+            {"the arrays of `" + cost.name + "` take", cost.name, Level::Device, arrays, *device});
     return excesses;
 }
 
 std::string describe(const Excess& excess) {
-    return "`" + excess.region + "` holds " + text_of(excess.needed) + " at " +
+    return excess.what + " " + text_of(excess.needed) + " at " +
            std::string(name_of(excess.level)) + ", which has " + text_of(excess.available);
 }
 

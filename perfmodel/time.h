@@ -53,6 +53,7 @@ struct TimeEstimate {
 
 /// A level whose capacity a region exceeds.
 struct Excess {
+    std::string what;  ///< ``A of `O` is``
     std::string region;
     Level level = Level::Block;
     Bytes needed;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "derive/product_divisor.h"
 #include "schedule/fit_copies.h"
 #include "schedule/operation_cost.h"
 #include "schedule/program.h"
@@ -82,9 +83,30 @@ bool marks_inside_loop(const std::vector<TileStatement>& body, bool inside) {
     });
 }
 
+std::string why_no_product(const RegionProgram& region, const Plan& plan) {
+    const auto counts = [&](AxisId axis) {
+        const auto extent = plan.extents.find(axis);
+        return extent != plan.extents.end() && extent->second > 1;
+    };
+    const auto along = [&](const Expression& factor) { return axes_along(plan.tile_axes, factor); };
+    std::string why = "it has no product";
+    for_statements(region.body, [&](const TileStatement& statement, const Loop*) {
+        const Compute* compute = std::get_if<Compute>(&statement.node);
+        if (compute == nullptr) return;
+        const Array& target = region.arrays[compute->statement.targets.front().index()];
+        const auto divisor = divisor_of_product(compute->statement, target.axes, counts, along);
+        if (!divisor) return;
+        const std::string& name = region.arrays[arrays_read(*divisor).begin()->index()].name;
+        why +=
+            fmt::format(", since `{}` divides that of `{}`: divide a factor, as in `(u / {}) * v`",
+                        name, target.name, name);
+    });
+    return why;
+}
+
 /// Why warp groups do not carry out a region's products.
 std::optional<std::string> why_no_groups(const RegionProgram& region, const Plan& plan) {
-    if (!plan.has_products()) return "it has no product";
+    if (!plan.has_products()) return why_no_product(region, plan);
     for (const auto& [leaf, product] : plan.products)
         if (product.type == ElementType::TF32)
             return fmt::format("it multiplies {}, and warp groups types of 8 and 16 bits",

@@ -78,6 +78,34 @@ Scaled Scaler::split(const Expression& expression) const {
     return {1, written(expression)};
 }
 
+/// What is multiplied or divided by a number, and as a factor.
+std::optional<Scaled> Scaler::multiplied(const Expression& expression) const {
+    const Apply* call = std::get_if<Apply>(&expression.node);
+    if (call == nullptr) return std::nullopt;
+    const bool divides = call->function == Function::Divide;
+    if (!divides && call->function != Function::Multiply) return std::nullopt;
+    for (const std::size_t side : {1U, 0U}) {
+        const Expression& rest = call->arguments[1 - side];
+        const std::optional<double> value = constant_value(region_, call->arguments[side]);
+        if (!value || arrays_read(rest).empty() || (divides && side == 0)) continue;
+        return Scaled{divides ? 1 / *value : *value, rest};
+    }
+    return std::nullopt;
+}
+
+/// Numbers that multiply one after another, or divide, as one factor: a rounding less each, and
+/// nothing between them that a type rounds.
+Expression Scaler::joined(const Expression& expression) const {
+    const auto is_normal = [](double value) { return std::isnormal(static_cast<float>(value)); };
+    const std::optional<Scaled> outer = multiplied(expression);
+    if (!outer || !is_normal(outer->factor)) return expression;
+    const std::optional<Scaled> inner = multiplied(outer->rest);
+    if (inner && is_normal(inner->factor) && is_normal(outer->factor * inner->factor))
+        return apply(Function::Multiply, {inner->rest, number(outer->factor * inner->factor)});
+    if (std::get<Apply>(expression.node).function == Function::Multiply) return expression;
+    return apply(Function::Multiply, {outer->rest, number(outer->factor)});
+}
+
 Expression Scaler::times(const Expression& expression, double factor) const {
     if (const std::optional<double> value = constant_value(region_, expression))
         return number(absorbs_factors(*value) ? *value : *value * factor);
@@ -116,7 +144,7 @@ Expression Scaler::expand(const Expression& expression) const {
                     return number(*value);
                 return apply(Function::Exp, {times(call->arguments[0], std::numbers::log2e)});
             }
-        return node;
+        return joined(node);
     });
 }
 

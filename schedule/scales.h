@@ -28,12 +28,15 @@ public:
     /// Takes out a constant positive factor, through choices whose other branch is infinite or 0.
     /// The rest is in terms of what the arrays keep.
     [[nodiscard]] Scaled split(const Expression& expression) const;
-    /// The expression with the arrays' factors written out and every exp(u) as a power of two:
-    /// `Exp` of the result means 2^u, and its argument has the factor log2(e) worked in.
+    /// The expression with the arrays' factors written out, constants that multiply and divide data
+    /// as one factor, and every exp(u) as a power of two: `Exp` of the result means 2^u, and its
+    /// argument has the factor log2(e) worked in.
     [[nodiscard]] Expression expand(const Expression& expression) const;
 
 private:
     [[nodiscard]] Expression written(const Expression& expression) const;
+    [[nodiscard]] std::optional<Scaled> multiplied(const Expression& expression) const;
+    [[nodiscard]] Expression joined(const Expression& expression) const;
     [[nodiscard]] Expression times(const Expression& expression, double factor) const;
 
     const RegionProgram& region_;

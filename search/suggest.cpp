@@ -328,17 +328,19 @@ std::pair<Prospect, const Move*> furthest(const MoveFamily& family, const Foresi
     return best;
 }
 
-/// A move of which more is known than what it saves. From a state that fits, where nothing follows
-/// it, that is how kernels are made.
+/// A move of which more is known than what it saves. From a state that fits, kernels are known:
+/// where nothing follows the move, or they lose more by it than what follows promises, it leads to
+/// what is made of it.
 Proposal foreseen(const Move& move, Prospect prospect, const State& state, const Quick& now,
                   Scout& scout) {
-    if (!now.fits || prospect.commands > 0) return {move, prospect, std::nullopt, {}};
+    if (!now.fits) return {move, prospect, std::nullopt, {}};
     Proposal proposal{move, prospect, after(state, move), {}};
     if (!proposal.state) return proposal;
-    if (const Result<Quick> next = scout.quick(*proposal.state, true)) {
-        proposal.quick = *next;
+    const Result<Quick> next = scout.quick(*proposal.state, true);
+    if (!next) return proposal;
+    proposal.quick = *next;
+    if (prospect.commands == 0 || next->time() > prospect.gain * now.time())
         proposal.prospect.gain = next->fits ? now.time() / next->time() : 0;
-    }
     return proposal;
 }
 

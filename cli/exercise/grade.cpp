@@ -71,6 +71,15 @@ Grade Grader::judge(const State& state) {
     return grade;
 }
 
+std::optional<Cost> Grader::cost(const std::vector<Command>& answer) const {
+    const Result<std::vector<Command>> commands = completed(question_, answer);
+    if (!commands) return std::nullopt;
+    const Result<State> state = replay(plain_, *commands);
+    if (!state) return std::nullopt;
+    Result<Cost> cost = cost_of_state(*state);
+    return cost ? std::optional(std::move(*cost)) : std::nullopt;
+}
+
 Result<Grade> Grader::grade(const std::vector<Command>& answer) {
     const Result<std::vector<Command>> commands = completed(question_, answer);
     if (!commands) return commands.error();
@@ -80,9 +89,11 @@ Result<Grade> Grader::grade(const std::vector<Command>& answer) {
         const bool answered = question_.commands[i].is_open();
         Outcome outcome = apply(state, command);
         if (const auto* refusal = std::get_if<NotApplicable>(&outcome)) {
-            const std::string where = answered ? "" : "then `" + typed_text(command) + "` is ";
-            return Grade{question_.is_refused() && answered, where + "refused: " + refusal->reason,
-                         refusal->help, where + "refused: " + refusal->reason};
+            const bool asked = answered && question_.is_refused();
+            const std::string reason =
+                (answered ? "" : "then `" + typed_text(command) + "` is ") +
+                (asked && !refusal->by_law ? "no law refuses it: " : "refused: ") + refusal->reason;
+            return Grade{asked && refusal->by_law, reason, refusal->help, reason};
         }
         state = std::get<State>(std::move(outcome));
         if (question_.is_refused() && answered)

@@ -26,6 +26,8 @@ public:
     static Result<Grader> create(const Diagram& plain, const Machine& machine, Question question);
     /// The diagnostic where the answer is of another form.
     [[nodiscard]] Result<Grade> grade(const std::vector<Command>& answer);
+    /// What the derivation costs with an answer; nothing where that is none.
+    [[nodiscard]] std::optional<Cost> cost(const std::vector<Command>& answer) const;
     [[nodiscard]] const Question& question() const { return question_; }
     /// Where the first open command stands.
     [[nodiscard]] const State& before() const { return before_; }

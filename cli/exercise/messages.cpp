@@ -74,7 +74,7 @@ Diagnostic wrong_answer(Span place, const std::string& answer, const std::string
 
 Diagnostic answer_of_another_form(Span place, const std::string& open) {
     return at_place("E9070", place, "the answer is of another form than `" + open + "`",
-                    "write that with names and sizes in place of `?`");
+                    "write that with names and sizes in place of `?`, or these alone");
 }
 
 Diagnostic no_questions(const std::string& path) {

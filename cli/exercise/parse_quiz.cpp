@@ -9,10 +9,12 @@
 // Words of a question go to the end of the line; elsewhere a `#` begins a comment.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "cli/exercise/messages.h"
 #include "cli/exercise/quiz.h"
 #include "cli/prompt_arguments.h"
+#include "diagrams/syntax/lexer.h"
 #include "perfmodel/machine.h"
 
 namespace napkin::cli {
@@ -50,6 +52,47 @@ Result<std::vector<Command>> commands_at(const std::string& words, Span place) {
     }
     for (Command& command : *commands) command.span = moved(command.span);
     return commands;
+}
+
+/// Likewise, with `;` between.
+Result<std::vector<Command>> commands_in(const SourceMap& sources, Span place) {
+    std::string words(sources.text_of(place));
+    std::replace(words.begin(), words.end(), ';', '\n');
+    return commands_at(words, place);
+}
+
+/// Names with commas between; nothing where they are none.
+std::vector<std::string> names_in(std::string_view text) {
+    std::vector<std::string> names;
+    for (bool more = true; more;) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        names.emplace_back(trimmed(text.substr(0, comma)));
+        if (!syntax::is_name(names.back())) return {};
+        more = comma < text.size();
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return names;
+}
+
+/// The open command with what is typed in place of `?`; nullopt where that is of another form.
+std::optional<Command> put_in(const OpenCommand& open, std::string_view typed) {
+    if (open.whole) return std::nullopt;
+    Command command = open.command;
+    command.comment.clear();
+    if (open.size) {
+        const std::size_t last = typed.find_last_of(kBlanks);
+        const std::size_t begin = last == std::string_view::npos ? 0 : last + 1;
+        const auto size = whole_number(std::string(typed.substr(begin)));
+        if (!size || *size == 0 || *size > std::numeric_limits<std::int64_t>::max())
+            return std::nullopt;
+        command.size = static_cast<std::int64_t>(*size);
+        typed = trimmed(typed.substr(0, begin));
+        if (typed == "by" || typed.ends_with(" by"))
+            typed = trimmed(typed.substr(0, typed.size() - 2));
+    }
+    if (open.names) command.names = names_in(typed);
+    const bool fits = open.names ? !command.names.empty() : typed.empty();
+    return fits ? std::optional(command) : std::nullopt;
 }
 
 struct NeedWord {
@@ -149,7 +192,7 @@ private:
     }
 
     void answer(QuizLine line) {
-        Result<std::vector<Command>> commands = parse_answer(sources_, place(line));
+        Result<std::vector<Command>> commands = commands_in(sources_, place(line));
         if (commands)
             question_->answers.push_back(std::move(commands).value());
         else
@@ -208,10 +251,34 @@ private:
 
 }  // namespace
 
-Result<std::vector<Command>> parse_answer(const SourceMap& sources, Span place) {
-    std::string words(sources.text_of(place));
-    std::replace(words.begin(), words.end(), ';', '\n');
-    return commands_at(words, place);
+Result<std::vector<Command>> parse_answer(const Question& question, const SourceMap& sources,
+                                          Span place) {
+    std::vector<OpenCommand> open;
+    for (const OpenCommand& each : question.commands)
+        if (each.is_open()) open.push_back(each);
+    const std::string_view all = sources.text_of(place);
+    const std::string_view text = all.substr(0, all.find('#'));
+    std::vector<Command> answer;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(';', begin), text.size());
+        const std::string_view part = trimmed(text.substr(begin, end - begin));
+        begin = end + 1;
+        if (part.empty()) continue;
+        const auto at = place.begin + static_cast<std::uint32_t>(part.data() - text.data());
+        const Span here{at, at + static_cast<std::uint32_t>(part.size()), place.file};
+        const OpenCommand& asked = open[std::min(answer.size(), open.size() - 1)];
+        if (find_rule(part.substr(0, part.find_first_of(kBlanks))) == nullptr && !asked.whole) {
+            std::optional<Command> command = put_in(asked, part);
+            if (!command) return answer_of_another_form(here, print(asked));
+            command->span = here;
+            answer.push_back(std::move(*command));
+            continue;
+        }
+        const Result<std::vector<Command>> commands = commands_in(sources, here);
+        if (!commands) return commands.error();
+        answer.insert(answer.end(), commands->begin(), commands->end());
+    }
+    return answer;
 }
 
 Result<Quiz> parse_quiz(SourceMap& sources, std::uint32_t file) {

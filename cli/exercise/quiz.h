@@ -50,8 +50,10 @@ struct Quiz {
 };
 /// Reads a file of questions; reports every error.
 [[nodiscard]] Result<Quiz> parse_quiz(SourceMap& sources, std::uint32_t file);
-/// Commands with `;` between, at a place of a text in the source map.
-[[nodiscard]] Result<std::vector<Command>> parse_answer(const SourceMap& sources, Span place);
+/// What is typed for the open commands, at a place of a text in the source map, with `;` between:
+/// whole commands, or what stands in place of `?` alone (`S, P, O`, `64`, `q by 64`).
+[[nodiscard]] Result<std::vector<Command>> parse_answer(const Question& question,
+                                                        const SourceMap& sources, Span place);
 /// A question a step: which comes next, to move and hold no more than the derivation does after it?
 [[nodiscard]] Quiz quiz_of(const std::vector<DerivedStep>& steps);
 

@@ -10,6 +10,8 @@
 #include "cli/report/html.h"
 #include "cli/report/linked_text.h"
 #include "cli/report/parts.h"
+#include "diagrams/factor.h"
+#include "perfmodel/cost_table.h"
 
 namespace napkin::cli {
 namespace {
@@ -27,11 +29,12 @@ std::vector<std::string> all_with_code(const std::vector<std::string>& texts) {
 }
 
 /// A formula of the paper's form, which the page sets.
-std::string formula_of(const Amount& amount, const RegionCost& region) {
+std::string formula_of(const Amount& amount, const RegionCost& region,
+                       const std::vector<Polynomial>& parts) {
     if (!amount.ideal) return "";
-    const std::string tree = tree_of(*amount.ideal, region.names, region.order).dump();
+    const std::string tree = tree_of(*amount.ideal, region.names, region.order, parts).dump();
     return "<span class=\"formula\" data-tree=\"" + escaped(tree) + "\">" +
-           escaped(print(*amount.ideal, region.names, region.order)) + "</span>";
+           escaped(print_in_parts(*amount.ideal, parts, region.names, region.order)) + "</span>";
 }
 
 const RegionCost& largest_region(const Cost& cost) {
@@ -79,9 +82,11 @@ std::string figures_table(const DerivedStep* before, const DerivedStep& step) {
     return element("table",
                    "\n" +
                        row_of("H", text(moved), moved(now), change(&Figures::transferred),
-                              formula_of(step.cost.transferred.at(Level::Block), first)) +
+                              formula_of(step.cost.transferred.at(Level::Block), first,
+                                         transfers_of(step.cost))) +
                        row_of("M", text(held), held(now), change(&Figures::memory),
-                              formula_of(largest.levels.at(Level::Block).memory, largest)) +
+                              formula_of(largest.levels.at(Level::Block).memory, largest,
+                                         transfers_of(largest))) +
                        row_of("time", text(time_of), time_of(now), change(&Figures::time_high),
                               escaped(now.binds)),
                    "class=\"figures\"");

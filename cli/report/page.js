@@ -267,10 +267,9 @@ function unitsText(now) {
   return `<table class="pipelines"><caption>${caption}</caption>${now.units.map(bar).join("")}</table>`;
 }
 
-function rooflineCaption({time, pipelines}) {
-  const lacks = time && !pipelines.some(({name, unit}) => name === time.binds && hasRoof(name, unit));
-  return "The roofline: what each unit could do alone, at the rate of its data sheet." +
-    (lacks ? ` That of ${escapeText(time.binds)}, which binds, depends on the kernel.` : "");
+function rooflineCaption(now) {
+  return `The roofline of the bars: how fast ${scaled(workOf(now).operations, "op")} would go if one unit alone ` +
+    "took its time. The roof of a unit with little to do lies high.";
 }
 
 // The command that gives the same figures.

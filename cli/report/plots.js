@@ -160,31 +160,41 @@ function plotTransfers(model, now, steps, sweep) {
   return plot.svg();
 }
 
-// Work in shared memory is not that of H.
-const hasRoof = (name, unit) => unit === "op" || name !== "shared memory";
+// What the units are busy with: in the slowest kernel where a time is known, else in all.
+function workOf(now) {
+  const kernel = now.time && now.regions.find((region) => region.name === now.time.kernel);
+  const pipelines = kernel ? kernel.pipelines : now.pipelines;
+  const operations = pipelines.filter((p) => p.unit === "op" && p.name !== "exponentials")
+    .reduce((sum, p) => sum + p.most, 0);
+  const times = now.time?.kernel_us;
+  return {operations, bytes: (kernel ?? now).H.bytes,
+          seconds: times ? (times.low + times.high) / 2e6 : null};
+}
 
-// Operations a second against operations a byte, under what each unit could do alone.
+// Operations a second against operations a byte, under what each unit could do alone: over the
+// kernel's own intensity a roof is as high as its bar is short.
 function plotRoofline(now) {
-  const intensity = now.operations / now.H.bytes;
-  const memory = now.pipelines.filter((p) => p.unit === "B" && hasRoof(p.name, p.unit))
-    .sort((a, b) => a.rate - b.rate);
-  const flat = now.pipelines.filter((p) => p.unit === "op" && p.most > 0)
-    .map((p) => ({name: p.name, rate: now.operations / p.high}));
-  const reached = now.time ? 2e6 * now.operations / (now.time.low + now.time.high) : null;
-  const rates = flat.map((p) => p.rate).concat(reached ?? []);
+  const {operations, bytes, seconds} = workOf(now);
+  if (operations === 0) return "";
+  const intensity = operations / bytes;
+  const roofs = now.units.filter(({high}) => high > 0).map(({name, high}) =>
+    ({name, height: operations / high, isSlope: ["device memory", "cache"].includes(name)}));
+  const reached = seconds && operations / seconds;
+  const heights = roofs.map((roof) => roof.height).concat(reached ?? []);
   const x = {from: decade(Math.min(intensity, 10) / 2, false),
              to: decade(Math.max(intensity, 100) * 4, true), unit: "", title: "op/B of H"};
-  const y = {from: decade(Math.min(...rates) / 10, false), to: decade(Math.max(...rates) * 2, true),
-             unit: "op/s", title: "operations a second"};
+  const y = {from: decade(Math.min(...heights) / 10, false),
+             to: decade(Math.max(...heights) * 2, true), unit: "op/s", title: "operations a second"};
   const plot = new Plot(x, y, "roofline");
   const kind = (name) => (name === now.time?.binds ? "roof binding" : "roof");
-  for (const {name, rate} of flat) {
-    plot.line(kind(name), [[x.from, rate], [x.to, rate]]);
-    plot.label(name, [[x.from, rate], ...between([x.from, rate], [x.to, rate])],
+  for (const {name, height} of roofs.filter((roof) => !roof.isSlope)) {
+    plot.line(kind(name), [[x.from, height], [x.to, height]]);
+    plot.label(name, [[x.from, height], ...between([x.from, height], [x.to, height])],
                [["start", 4, -5], ["start", 4, 12]]);
   }
-  memory.forEach(({name, rate}, i) => {
-    const end = Math.min(x.to, Math.max(y.from, ...flat.map((p) => p.rate)) / rate);
+  roofs.filter((roof) => roof.isSlope).sort((a, b) => a.height - b.height).forEach(({name, height}, i) => {
+    const rate = height / intensity;
+    const end = Math.min(x.to, y.to / rate);
     const start = Math.max(x.from, y.from / rate);
     if (end <= start) return;
     plot.line(kind(name), [[start, start * rate], [end, end * rate]]);

@@ -7,18 +7,13 @@
 #include "cli/report/html.h"
 #include "cli/report/linked_text.h"
 #include "cli/report/parts.h"
+#include "cli/report/sizes.h"
 #include "cli/workbench.h"
 
 namespace napkin::cli {
 namespace {
 
 constexpr std::size_t kMostAnswers = 1000;
-
-/// A likely answer and what comes of it.
-struct Tried {
-    std::vector<Command> answer;
-    Grade grade;
-};
 
 Result<std::vector<Tried>> try_likely(Grader& grader) {
     const auto answers = likely_answers(grader.question(), grader.before(), kMostAnswers);
@@ -67,14 +62,22 @@ std::string key_of(const Question& question, const std::vector<Command>& answer)
     return key;
 }
 
-Json outcomes_of(const Question& question, const std::vector<Tried>& tried,
-                 const std::string& prompt) {
-    Json data{{"prompt", prompt}, {"holes", Json::array()}};
+Json outcomes_of(const Grader& grader, const std::vector<Tried>& tried, const std::string& prompt) {
+    const Question& question = grader.question();
+    Json data{{"prompt", prompt}, {"open", Json::array()}, {"names", Json::array({"all"})}};
     for (const OpenCommand& open : question.commands) {
-        if (open.whole) data["holes"].push_back("command");
-        if (open.names) data["holes"].push_back(is_set(open.command) ? "set" : "names");
-        if (open.size) data["holes"].push_back("size");
+        if (!open.is_open()) continue;
+        Json kinds = Json::array();
+        if (open.whole) kinds.push_back("command");
+        if (open.names) kinds.push_back(is_set(open.command) ? "set" : "names");
+        if (open.size) kinds.push_back("size");
+        data["open"].push_back(Json{{"command", print(open)}, {"kinds", kinds}});
     }
+    const Diagram& diagram = grader.before().diagram;
+    for (const Axis& axis : diagram.axes) data["names"].push_back(axis.name);
+    for (const Array& array : diagram.arrays)
+        if (array.named) data["names"].push_back(array.name);
+    data["sizes"] = sizes_json(grader, tried);
     data["texts"] = Json::array();
     data["outcomes"] = Json::object();
     std::map<std::string, std::size_t> numbers;
@@ -218,10 +221,9 @@ std::optional<Diagnostics> add_questions(ReportPage& page, const std::vector<Der
     for (std::size_t i = 0; i < graders.size(); ++i) {
         const Result<std::vector<Tried>> tried = try_likely(graders[i]);
         if (!tried) return tried.error();
-        const Question& question = graders[i].question();
         place = place_of(graders[i], steps, place);
         forms[place] += form_html(graders[i], i + 1);
-        page.data["questions"].push_back(outcomes_of(question, *tried, prompt));
+        page.data["questions"].push_back(outcomes_of(graders[i], *tried, prompt));
     }
     for (std::size_t i = 0; i < steps.size(); ++i)
         if (!forms[i].empty())

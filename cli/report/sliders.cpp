@@ -18,6 +18,9 @@ namespace {
 /// The largest whole number up to which a page counts exactly.
 constexpr std::int64_t kExact = std::int64_t{1} << 53;
 
+constexpr const char* kCounted =
+    "what its tiles hold and leave out is counted one by one: no formula says it at another size";
+
 /// The derivation at other sizes.
 struct Variant {
     Diagram plain;
@@ -26,10 +29,10 @@ struct Variant {
 };
 
 Result<Variant> costed(Diagram plain, const std::vector<Command>& commands,
-                       const Machine& machine) {
+                       const Machine* machine) {
     Result<State> state = replay(plain, commands);
     if (!state) return state.error();
-    Result<Cost> cost = cost_of_state(*state, &machine);
+    Result<Cost> cost = cost_of_state(*state, machine);
     if (!cost) return cost.error();
     return Variant{std::move(plain), std::move(*state), std::move(*cost)};
 }
@@ -67,6 +70,12 @@ bool gives(const RegionCost& formulas, const RegionCost& numbers) {
     return all;
 }
 
+/// Sizes other than they are: of axes, and of commands by their number.
+struct Position {
+    Settings axes;
+    std::map<std::size_t, std::int64_t> commands;
+};
+
 /// A region and a symbol of it.
 using Place = std::pair<std::size_t, Symbol>;
 
@@ -92,6 +101,7 @@ public:
         const std::vector<Command> commands = commands_of(last_.state);
         for (std::size_t k = 0; k < commands.size(); ++k)
             if (commands[k].size && commands[k].rule != "set") add_tile(commands, k);
+        check_together();
         add_bits();
         add_figures();
         return std::move(sliders_);
@@ -131,9 +141,21 @@ private:
         return bound ? Json(bound->bytes()) : Json(nullptr);
     }
 
-    /// Tries every value; `make` gives the variant. False where nothing but the present is left.
-    template <class Make>
-    void try_values(Json slider, const std::vector<std::int64_t>& values, const Make& make,
+    /// The derivation there; its time is left out where no machine is given.
+    [[nodiscard]] Result<Variant> at(const Position& position, const Machine* machine) {
+        std::vector<Command> commands = commands_of(last_.state);
+        for (const auto& [k, size] : position.commands) commands[k].size = size;
+        if (position.axes.empty()) return costed(loaded_.plain, commands, machine);
+        Settings settings = loaded_.settings;
+        for (const auto& [name, value] : position.axes) settings[name] = value;
+        Result<Checked> checked = check_text(context_, loaded_.text, settings);
+        if (!checked) return checked.error();
+        return costed(std::move(checked->diagram), commands, machine);
+    }
+
+    /// Tries every value; `place` gives the position of one.
+    template <class PlaceOf>
+    void try_values(Json slider, const std::vector<std::int64_t>& values, const PlaceOf& place,
                     bool with_bounds) {
         const std::int64_t now = slider.at("now").get<std::int64_t>();
         std::string refusal;
@@ -143,7 +165,7 @@ private:
         Json bounds = Json::array();
         Json times = Json::array();
         for (const std::int64_t value : values) {
-            const Result<Variant> variant = make(value);
+            const Result<Variant> variant = at(place(value), &machine_);
             if (!variant) {
                 refusal = variant.error().list.front().message;
                 continue;
@@ -162,13 +184,14 @@ private:
             if (is_tile_size(symbol))
                 slider["sets"].push_back(Json::array({region, regions()[region].names(symbol)}));
         if (slider["kind"] == "tile" && slider["sets"].empty()) return;
-        if (open)
-            slider["off"] =
-                "what its tiles hold and leave out is counted one by one: no formula "
-                "says it at another size";
-        else if (tried.size() < 2)
-            slider["off"] = refusal.empty() ? "no other size was found to follow the formulas"
-                                            : "no other size replays: " + refusal;
+        if (tried.size() < 2)
+            slider["off"] = !refusal.empty() ? "no other size replays: " + refusal
+                            : open           ? kCounted
+                                             : "no other size was found to follow the formulas";
+        else if (open)
+            open_.push_back({sliders_.size(),
+                             {place(tried.front().get<std::int64_t>()),
+                              place(tried.back().get<std::int64_t>())}});
         slider["values"] = tried;
         slider["times"] = times;
         if (with_bounds) slider["bounds"] = bounds;
@@ -183,14 +206,26 @@ private:
                           {"now", axis.extent}};
         try_values(
             slider, around(axis.extent, kExact),
-            [&](std::int64_t value) -> Result<Variant> {
-                Settings settings = loaded_.settings;
-                settings[axis.name] = static_cast<double>(value);
-                Result<Checked> checked = check_text(context_, loaded_.text, settings);
-                if (!checked) return checked.error();
-                return costed(std::move(checked->diagram), commands_of(last_.state), machine_);
+            [&](std::int64_t value) {
+                return Position{{{axis.name, static_cast<double>(value)}}, {}};
             },
             true);
+    }
+    /// Formulas that need not hold at other sizes were found to with one slider moved at a time;
+    /// those that do not with two are off.
+    void check_together() {
+        for (std::size_t a = 0; a < open_.size(); ++a)
+            for (std::size_t b = a + 1; b < open_.size(); ++b)
+                for (const Position& first : open_[a].ends)
+                    for (const Position& second : open_[b].ends) {
+                        Position both = first;
+                        both.axes.insert(second.axes.begin(), second.axes.end());
+                        both.commands.insert(second.commands.begin(), second.commands.end());
+                        const Result<Variant> variant = at(both, nullptr);
+                        if (!variant || agrees(*variant)) continue;
+                        for (const std::size_t each : {open_[a].slider, open_[b].slider})
+                            sliders_[each]["off"] = kCounted;
+                    }
     }
     void add_tile(const std::vector<Command>& commands, std::size_t k) {
         const Command& command = commands[k];
@@ -212,9 +247,7 @@ private:
         try_values(
             slider, around(*command.size, most),
             [&](std::int64_t value) {
-                std::vector<Command> other = commands;
-                other[k].size = value;
-                return costed(loaded_.plain, other, machine_);
+                return Position{{}, {{k, value}}};
             },
             false);
     }
@@ -283,6 +316,12 @@ private:
     const DerivedStep& last_;
     const Machine& machine_;
     Json sliders_ = Json::array();
+    /// Of sizes for which counts are no closed forms, at the least and the greatest value.
+    struct Open {
+        std::size_t slider;
+        std::vector<Position> ends;
+    };
+    std::vector<Open> open_;
 };
 
 /// The one that the terms of all are of.
@@ -300,7 +339,9 @@ Json timing_json(const Cost& cost, const Machine& machine) {
     const TimeEstimate time = time_of(cost, machine);
     Json json = time_json(time);
     json["binds"] = time.binds;
-    json["kernel"] = slowest_region(cost, machine).name;
+    const RegionCost& slowest = slowest_region(cost, machine);
+    json["kernel"] = slowest.name;
+    json["kernel_us"] = time_json(time_of(slowest, machine));
     json["units"] = Json::array();
     for (const TimeTerm& term : time.terms)
         json["units"].push_back(Json{{"name", term.name}, {"us", term.high.value * kMicroseconds}});

@@ -17,8 +17,9 @@ namespace napkin::cli {
 [[nodiscard]] Json sliders_of(Context& context, const Loaded& loaded, const DerivedStep& last,
                               const Machine& machine);
 
-/// What is no formula, `{low, high, binds, kernel, units, excesses}`: what each unit takes alone in
-/// the slowest kernel, of which one binds, and what is too large, in words (`C at block`).
+/// What is no formula, `{low, high, binds, kernel, kernel_us, units, excesses}`: what each unit
+/// takes alone in the slowest kernel, of which one binds, and what is too large, in words (`C at
+/// block`).
 [[nodiscard]] Json timing_json(const Cost& cost, const Machine& machine);
 
 }  // namespace napkin::cli

@@ -45,6 +45,11 @@ Diagnostic foreign_file(const std::string& path) {
                        "choose another folder, or move the file away");
 }
 
+Diagnostic another_export(const std::string& folder, const std::string& name) {
+    return plain_error("E0966", fmt::format("`{}` holds the export of `{}`", folder, name),
+                       "choose another folder, or remove this one");
+}
+
 Diagnostic not_a_folder(const std::string& path) {
     return plain_error("E0965", fmt::format("`{}` is there already, and is no folder", path),
                        "choose another folder");

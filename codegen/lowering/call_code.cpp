@@ -64,13 +64,17 @@ void shorten(std::vector<Code>& arguments, const ElementScope& element) {
     }
 }
 
-/// x to a constant power: small integers by multiplication, halves by roots.
 Code power(const Code& base, double exponent) {
-    if (const std::optional<int> factors = factors_of_power(exponent))
-        return real_code(kernel::call({"integer_power", {*factors}}, {base.value}));
-    if (exponent == 0.5) return real_code(kernel::call("sqrtf", {base.value}));
-    if (exponent == -0.5) return real_code(kernel::call("rsqrtf", {base.value}));
-    return real_code(kernel::call("powf", {base.value, kernel::real(exponent)}));
+    switch (steps_of_power(exponent).by) {
+    case PowerSteps::By::Products:
+        return real_code(
+            kernel::call({"integer_power", {static_cast<int>(exponent)}}, {base.value}));
+    case PowerSteps::By::Root:
+        return real_code(kernel::call(exponent > 0 ? "sqrtf" : "rsqrtf", {base.value}));
+    case PowerSteps::By::Logarithm:
+        return real_code(kernel::call("powf", {base.value, kernel::real(exponent)}));
+    }
+    throw InternalError("unknown way to a power");
 }
 
 }  // namespace
@@ -104,10 +108,12 @@ Code ExpressionPrinter::real_call(const Apply& call, std::vector<Code> arguments
     const bool finite = std::all_of(arguments.begin(), arguments.end(),
                                     [](const Code& code) { return code.finite; });
     const bool reciprocal =
-        call.function == Function::Divide && arguments[0].constant && !arguments[1].constant;
+        (call.function == Function::Divide && arguments[0].constant && !arguments[1].constant) ||
+        (call.function == Function::Power && *arguments[1].constant < 0);
     Code code = real_operation(call, std::move(arguments), element);
     if (scope_.fast)
         code.finite = call.function == Function::Guard || call.function == Function::Exp ||
+                      call.function == Function::Tanh || call.function == Function::Erf ||
                       (finite && call.function != Function::Log && !reciprocal);
     return code;
 }

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "diagrams/overloaded.h"
+#include "schedule/statements.h"
 
 namespace napkin::lowering {
 namespace {
@@ -29,6 +30,7 @@ RegionFrame::RegionFrame(const State& state, const RegionProgram& region,
     : state_(state),
       region_(region),
       options_(options),
+      loops_(schedule::loops_of(region)),
       scope_(scope_of(region)),
       names_(Names::of_kernel(options.target)) {
     program_.name = names_.fresh(state.diagram.name + "_" + region.name);
@@ -340,6 +342,12 @@ std::vector<std::string> RegionFrame::comments(const std::string& what, Span spa
     if (options_.sources != nullptr && span.end > span.begin)
         lines.push_back(options_.sources->describe(span) + (via.empty() ? "" : ", via " + via));
     return lines;
+}
+
+std::uint32_t RegionFrame::number_of(const Loop& loop) const {
+    const auto found = std::find(loops_.begin(), loops_.end(), &loop);
+    invariant(found != loops_.end(), "a loop of another region");
+    return static_cast<std::uint32_t>(found - loops_.begin());
 }
 
 std::string RegionFrame::text_of(const Statement& statement) const {

@@ -61,6 +61,8 @@ protected:
                                                     const std::string& via) const;
     /// `S[q, x] = sum(d) Q[q, d] * K[x, d]`.
     [[nodiscard]] std::string text_of(const Statement& statement) const;
+    /// Which of the region's loops it is, counted in the order of the text.
+    [[nodiscard]] std::uint32_t number_of(const Loop& loop) const;
     /// Makes parameters that are passed by value known to the scope.
     void note_parameters(const Expression& expression, ExpressionScope& scope);
 
@@ -92,7 +94,8 @@ protected:
     const State& state_;
     const RegionProgram& region_;
     const EmitOptions& options_;
-    Diagram scope_;  // for printing statements
+    std::vector<const Loop*> loops_;  // in the order of the text
+    Diagram scope_;                   // for printing statements
     kernel::Program program_;
     Names names_;
     struct AxisNames {

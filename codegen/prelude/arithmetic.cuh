@@ -132,17 +132,27 @@ NK_DEVICE float absolute(float a) {
     return fabsf(a);
 }
 
-/// x to a small integer power.
+/// x to a whole power, by repeated squares: what they are of overflows where the power does.
 template <int kExponent, class T>
 NK_DEVICE T multiplied(T x) {
     static_assert(kExponent >= 0);
-    T result = 1;
-    for (int i = 0; i < kExponent; ++i) result *= x;
-    return result;
+    if constexpr (kExponent == 0) {
+        return 1;
+    } else if constexpr (kExponent == 1) {
+        return x;
+    } else if constexpr (kExponent % 2 == 1) {
+        return multiplied<kExponent - 1>(x) * x;
+    } else {
+        const T root = multiplied<kExponent / 2>(x);
+        return root * root;
+    }
 }
 template <int kExponent>
 NK_DEVICE float integer_power(float x) {
-    return multiplied<kExponent>(x);
+    if constexpr (kExponent < 0)
+        return 1.0f / multiplied<-kExponent>(x);
+    else
+        return multiplied<kExponent>(x);
 }
 template <int kExponent>
 NK_DEVICE int integer_power(int x) {

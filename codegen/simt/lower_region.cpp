@@ -68,7 +68,7 @@ void SimtLowering::find_collected(const std::vector<TileStatement>& statements) 
             const bool outside = region_.variables[save->target->index()].level < loop->level;
             const bool part = contains(region_.arrays[save->array.index()].axes, loop->axis);
             if (outside && part && collected_.insert(*save->target).second)
-                collected_before_[loop].push_back(*save->target);
+                collected_before_[number_of(*loop)].push_back(*save->target);
         });
         find_collected(loop->body);
     }
@@ -136,7 +136,8 @@ bool SimtLowering::limit_to_visible(const Loop& loop, kernel::For& code, Body& b
 }
 
 void SimtLowering::lower_loop(const Loop& loop, Body& body) {
-    if (const auto before = collected_before_.find(&loop); before != collected_before_.end())
+    if (const auto before = collected_before_.find(number_of(loop));
+        before != collected_before_.end())
         for (const VariableId whole : before->second) define_target(whole);
     const AxisRange outer = ranges_[loop.axis];
     const std::string start = next_name(axis_names_[loop.axis.index()].start);

@@ -85,7 +85,7 @@ private:
 
     std::map<VariableId, VariableId> aliases_;
     std::set<VariableId> collected_;  // tiles that are filled chunk by chunk from further in
-    std::map<const Loop*, std::vector<VariableId>> collected_before_;
+    std::map<std::uint32_t, std::vector<VariableId>> collected_before_;  // by loop
     std::map<VariableId, TileView> views_;
     std::map<VariableId, const Load*> skipped_loads_;
     std::map<ArrayId, VariableId> latest_;  // the variable that last got a value of an array

@@ -104,6 +104,7 @@ void TensorLowering::lower_map(const Compute& compute, const Expression& value, 
             const Code code = print_hoisted(kept, domain, scope, before, inside);
             scales_ = own;
             scales_[compute.statement.targets.front()] = scaled.factor;
+            body.push_back(factor_comment(scaled.factor));
             finish_map(compute, domain, code, std::move(before), std::move(inside), body);
             return;
         }

@@ -382,7 +382,8 @@ ExpressionScope TensorLowering::scope_for(const Compute& compute) {
     return scope;
 }
 
-/// The expression as it is printed: divisors that are the same along a row become factors.
+/// The expression as it is printed: divisors that are the same along a row become factors, and take
+/// the number with them that multiplies what they divide.
 Expression TensorLowering::prepared(const Expression& value, const Domain& domain) const {
     const schedule::Scaler scaler(region_, scales_);
     Expression expanded = scaler.expand(value);
@@ -395,8 +396,9 @@ Expression TensorLowering::prepared(const Expression& value, const Domain& domai
         if (schedule::constant_value(region_, divisor) || varies(divisor) ||
             !varies(call->arguments[0]))
             return node;
+        const schedule::Scaled scaled = schedule::Scaler(region_, {}).split(call->arguments[0]);
         return apply(Function::Multiply,
-                     {call->arguments[0], apply(Function::Divide, {number(1), divisor})});
+                     {scaled.rest, apply(Function::Divide, {number(scaled.factor), divisor})});
     });
 }
 

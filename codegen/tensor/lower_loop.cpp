@@ -57,7 +57,7 @@ kernel::Expression TensorLowering::holds_in_chunk(const Loop& loop, const Expres
                                                   Body& body) {
     const IntervalPrinter intervals(axes_, ranges_, sizes_);
     if (arrays_read(condition).empty()) return intervals.must_hold(condition, names_, body);
-    const auto marked = marked_.find(&loop);
+    const auto marked = marked_.find(number_of(loop));
     if (marked == marked_.end()) return false;
     kernel::Expression all = marked->second.is_full(expression_of(ranges_.at(loop.axis).start));
     for (const Expression& part : conjuncts_of(condition)) {

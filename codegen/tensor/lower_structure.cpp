@@ -27,8 +27,7 @@ TensorLowering::TensorLowering(const State& state, const RegionProgram& region,
     : RegionFrame(state, region, options),
       plan_(std::move(plan)),
       schedule_(std::move(schedule)),
-      leaves_(schedule::leaves_of(region)),
-      loops_(schedule::loops_of(region)) {}
+      leaves_(schedule::leaves_of(region)) {}
 
 LoweredRegion TensorLowering::run() {
     program_.threads = plan_.threads();
@@ -258,7 +257,11 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
     const Compute& compute = std::get<Compute>(leaf.node);
     switch (op.kind) {
     case Kind::Fetch: return fetch_first(op.leaf, body);
-    case Kind::Multiply: return lower_product(op, compute, leaf.span, body);
+    case Kind::Multiply: {
+        const std::size_t from = body.size();
+        lower_product(op, compute, leaf.span, body);
+        return note_factor(compute, from, body);
+    }
     case Kind::Accumulate: return lower_accumulate(op, compute, body);
     case Kind::Publish: return lower_publish(op, compute, leaf.span, body);
     case Kind::Pack: return lower_pack(op, compute, body);
@@ -285,6 +288,28 @@ void TensorLowering::lower(schedule::OpId id, Body& body) {
         return lower_elements(op.leaf, compute, leaf.span, body);
     default: return lower_elements(op.leaf, compute, leaf.span, body);
     }
+}
+
+kernel::Statement TensorLowering::factor_comment(double factor) {
+    return {kernel::Comment{fmt::format("kept without its factor {:.6g}", factor), false}};
+}
+
+/// Says after what is computed, in the code from there on, that it is kept without a factor.
+void TensorLowering::note_factor(const Compute& compute, std::size_t from, Body& body) const {
+    const auto known = scales_.find(compute.statement.targets.front());
+    if (known == scales_.end()) return;
+    const auto is_comment = [](const kernel::Statement& statement) {
+        return std::holds_alternative<kernel::Comment>(statement.node);
+    };
+    const std::string text = text_of(compute.statement);
+    auto place = std::find_if(body.begin() + static_cast<std::ptrdiff_t>(from), body.end(),
+                              [&](const kernel::Statement& statement) {
+                                  return is_comment(statement) &&
+                                         std::get<kernel::Comment>(statement.node).text == text;
+                              });
+    if (place == body.end()) return;
+    place = std::find_if_not(place, body.end(), is_comment);
+    body.insert(place, factor_comment(known->second));
 }
 
 void TensorLowering::add_comments(const std::string& what, Span span, const std::string& via,

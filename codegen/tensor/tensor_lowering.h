@@ -96,6 +96,8 @@ private:
     /// A buffer in shared memory, in the slot that is used now.
     [[nodiscard]] kernel::Expression shared_buffer(schedule::BufferId buffer) const;
     void add_comments(const std::string& what, Span span, const std::string& via, Body& body) const;
+    [[nodiscard]] static kernel::Statement factor_comment(double factor);
+    void note_factor(const Compute& compute, std::size_t from, Body& body) const;
 
     // lower_agents.cpp
     [[nodiscard]] bool is_ring(schedule::BufferId buffer) const;
@@ -468,7 +470,6 @@ private:
     schedule::Plan plan_;
     schedule::Program schedule_;
     std::vector<const TileStatement*> leaves_;
-    std::vector<const Loop*> loops_;
     schedule::Scales scales_;
     std::map<VariableId, std::string> names_of_;  // registers
     std::map<AxisId, std::string> warp_parts_;    // `warp_q`
@@ -517,7 +518,7 @@ private:
         kernel::Expression end = 0;
         std::string next;
     };
-    std::map<const Loop*, Marked> marked_;
+    std::map<std::uint32_t, Marked> marked_;  // by loop
 };
 
 }  // namespace napkin::lowering

@@ -24,7 +24,7 @@ using kernel::variable;
 /// Which chunks are visited, where masks may skip some: those of a progression, or those that a
 /// function finds.
 void TensorLowering::find_visible(ChunkLoop& code, Body& body) {
-    if (const auto made = marked_.find(&code.statement);
+    if (const auto made = marked_.find(code.loop.source);
         program_.other_threads > 0 && made != marked_.end()) {
         code.first = made->second.first;
         code.end = made->second.end;
@@ -260,7 +260,7 @@ void TensorLowering::find_by_data(ChunkLoop& code, Body& body) {
     };
     const IntervalPrinter intervals(axes_, ranges_, sizes_, ends_of);
     kernel::Expression seen = intervals.may_hold(conditions, names_, test);
-    Marked& marked = marked_[&code.statement];
+    Marked& marked = marked_[code.loop.source];
     kernel::Expression full = true;
     for (const Expression& condition : code.statement.data_masks) {
         const kernel::Expression holds = intervals.must_hold(condition, names_, test);

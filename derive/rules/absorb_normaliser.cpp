@@ -106,14 +106,14 @@ std::vector<AxisId> axes_of_value(const Array& target, const Expression& value) 
 
 Outcome absorb_normaliser(const State& state, const Command& command) {
     if (command.names.size() != 1 || command.as.size() != 1)
-        return NotApplicable{"it takes an array and a name",
-                             "write `absorb-normaliser ARRAY as NAME`"};
+        return out_of_place("it takes an array and a name",
+                            "write `absorb-normaliser ARRAY as NAME`");
     const std::string& name = command.names.front();
     const std::string& wanted = command.as.front();
     const std::optional<ArrayId> array = find_array(state.diagram, name);
-    if (!array) return NotApplicable{"there is no array `" + name + "`", ""};
+    if (!array) return out_of_place("there is no array `" + name + "`", "");
     if (find_array(state.diagram, wanted) || find_axis(state.diagram, wanted))
-        return NotApplicable{"`" + wanted + "` is in use already", "choose another name"};
+        return out_of_place("`" + wanted + "` is in use already", "choose another name");
     const std::optional<StatementId> source = producer(state.diagram, *array);
     const Map* map = source ? std::get_if<Map>(&state.diagram[*source].body) : nullptr;
     std::optional<Quotient> quotient;

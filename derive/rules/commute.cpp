@@ -22,12 +22,12 @@ namespace {
 std::variant<StatementId, NotApplicable> statement_named(const State& state,
                                                          const Command& command) {
     if (command.in.empty())
-        return NotApplicable{"it needs the array whose expression it rewrites",
-                             "write `commute A, B in ARRAY`"};
+        return out_of_place("it needs the array whose expression it rewrites",
+                            "write `commute A, B in ARRAY`");
     const std::optional<ArrayId> array = find_array(state.diagram, command.in);
-    if (!array) return NotApplicable{"there is no array `" + command.in + "`", ""};
+    if (!array) return out_of_place("there is no array `" + command.in + "`", "");
     const std::optional<StatementId> source = producer(state.diagram, *array);
-    if (!source) return NotApplicable{"`" + command.in + "` is an input: no box computes it", ""};
+    if (!source) return out_of_place("`" + command.in + "` is an input: no box computes it", "");
     return *source;
 }
 
@@ -226,22 +226,22 @@ private:
 
 Outcome commute(const State& state, const Command& command) {
     if (command.names.size() != 2)
-        return NotApplicable{"it takes two axes, or two arrays", "write `commute A, B in ARRAY`"};
+        return out_of_place("it takes two axes, or two arrays", "write `commute A, B in ARRAY`");
     const auto found = statement_named(state, command);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
     const StatementId source = std::get<StatementId>(found);
     for (const std::string& wanted : command.as)
         if (find_array(state.diagram, wanted) || find_axis(state.diagram, wanted))
-            return NotApplicable{"`" + wanted + "` is in use already", "choose another name"};
+            return out_of_place("`" + wanted + "` is in use already", "choose another name");
     const std::optional<AxisId> first = find_axis(state.diagram, command.names[0]);
     const std::optional<AxisId> second = find_axis(state.diagram, command.names[1]);
     if (first && second) {
-        if (*first == *second) return NotApplicable{"the two axes are one", ""};
+        if (*first == *second) return out_of_place("the two axes are one", "");
         return Exchange(state, command, source, *first, *second).run();
     }
     for (const std::string& name : command.names)
         if (!find_array(state.diagram, name))
-            return NotApplicable{"there is no array or pair of axes `" + name + "`", ""};
+            return out_of_place("there is no array or pair of axes `" + name + "`", "");
     return commute_factors(state, command, source);
 }
 

@@ -295,15 +295,15 @@ private:
 
 Outcome distribute(const State& state, const Command& command) {
     if (command.names.size() != 1)
-        return NotApplicable{"it takes one array", "write `distribute ARRAY [as NAME, NAME...]`"};
+        return out_of_place("it takes one array", "write `distribute ARRAY [as NAME, NAME...]`");
     const std::string& name = command.names.front();
     const std::optional<ArrayId> array = find_array(state.diagram, name);
-    if (!array) return NotApplicable{"there is no array `" + name + "`", ""};
+    if (!array) return out_of_place("there is no array `" + name + "`", "");
     const std::optional<StatementId> source = producer(state.diagram, *array);
-    if (!source) return NotApplicable{"`" + name + "` is an input: no box computes it", ""};
+    if (!source) return out_of_place("`" + name + "` is an input: no box computes it", "");
     for (const std::string& wanted : command.as)
         if (find_array(state.diagram, wanted) || find_axis(state.diagram, wanted))
-            return NotApplicable{"`" + wanted + "` is in use already", "choose another name"};
+            return out_of_place("`" + wanted + "` is in use already", "choose another name");
     return Distribution(state, command, *array, *source).run();
 }
 

@@ -172,7 +172,7 @@ Outcome unfuse_box(const State& state, const Command& command, const Region& reg
 
 Outcome fuse(const State& state, const Command& command) {
     if (command.names.empty())
-        return NotApplicable{"it takes two arrays or more", "write `fuse S, P, O` or `fuse all`"};
+        return out_of_place("it takes two arrays or more", "write `fuse S, P, O` or `fuse all`");
     std::set<std::size_t> members;
     if (command.names.size() == 1 && command.names.front() == "all") {
         if (state.relabelling.regions.size() == 1)
@@ -184,7 +184,7 @@ Outcome fuse(const State& state, const Command& command) {
         members = std::get<std::set<std::size_t>>(std::move(named));
     }
     if (members.size() < 2)
-        return NotApplicable{"that is one region already", "there is nothing to fuse"};
+        return out_of_place("that is one region already", "there is nothing to fuse");
     return fuse_regions(state, command, members);
 }
 

@@ -38,13 +38,13 @@ Outcome group(const State& state, const Command& command) {
     const auto found = find_site(state, command);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
     const Site site = std::get<Site>(found);
-    if (!command.size) return NotApplicable{"it needs a size", "write `group AXIS by SIZE`"};
+    if (!command.size) return out_of_place("it needs a size", "write `group AXIS by SIZE`");
     const Diagram& diagram = state.diagram;
     const Region& region = state.relabelling.regions[site.region];
     const std::string& name = diagram[site.axis].name;
     for (const Stream& stream : region.streams)
         if (stream.axis == site.axis)
-            return NotApplicable{"`" + name + "` is streamed here", "`unstream` it first"};
+            return out_of_place("`" + name + "` is streamed here", "`unstream` it first");
     for (const StatementId id : region.statements)
         if (const Select* select = std::get_if<Select>(&diagram[id].body))
             for (const Stream& stream : region.streams)
@@ -67,16 +67,16 @@ Outcome group(const State& state, const Command& command) {
     for (const Group& group : groups) {
         if (group.axis != site.axis) continue;
         if (group.level == site.level)
-            return NotApplicable{"`" + name + "` is grouped by " + std::to_string(group.size) +
-                                     " at " + std::string(name_of(group.level)) + " already",
-                                 "`ungroup " + name + "` first"};
+            return out_of_place("`" + name + "` is grouped by " + std::to_string(group.size) +
+                                    " at " + std::string(name_of(group.level)) + " already",
+                                "`ungroup " + name + "` first");
         const bool outer = group.level < site.level;
         if (outer ? group.size < *command.size : group.size > *command.size)
-            return NotApplicable{"a group at a lower level lies inside one of " +
-                                     std::to_string(group.size) + " at " +
-                                     std::string(name_of(group.level)),
-                                 outer ? "choose a size of at most " + std::to_string(group.size)
-                                       : "choose a size of at least " + std::to_string(group.size)};
+            return out_of_place("a group at a lower level lies inside one of " +
+                                    std::to_string(group.size) + " at " +
+                                    std::string(name_of(group.level)),
+                                outer ? "choose a size of at most " + std::to_string(group.size)
+                                      : "choose a size of at least " + std::to_string(group.size));
     }
     const auto place = std::find_if(groups.begin(), groups.end(),
                                     [&](const Group& group) { return group.level > site.level; });

@@ -174,18 +174,18 @@ private:
 
 Outcome join_axes(const State& state, const Command& command) {
     if (command.names.size() != 2 || command.as.size() != 1)
-        return NotApplicable{"it takes two axes and a name", "write `join-axes a, b as c`"};
+        return out_of_place("it takes two axes and a name", "write `join-axes a, b as c`");
     const Diagram& diagram = state.diagram;
     const std::optional<AxisId> first = find_axis(diagram, command.names[0]);
     const std::optional<AxisId> second = find_axis(diagram, command.names[1]);
     for (std::size_t i = 0; i < 2; ++i)
         if (!(i == 0 ? first : second))
-            return NotApplicable{"there is no axis `" + command.names[i] + "`", ""};
-    if (*first == *second) return NotApplicable{"the two axes are one already", ""};
+            return out_of_place("there is no axis `" + command.names[i] + "`", "");
+    if (*first == *second) return out_of_place("the two axes are one already", "");
     const std::string& name = command.as.front();
     if (name != command.names[0] && name != command.names[1] &&
         (find_axis(diagram, name) || find_array(diagram, name)))
-        return NotApplicable{"`" + name + "` is in use already", "choose another name"};
+        return out_of_place("`" + name + "` is in use already", "choose another name");
     if (diagram[*first].dynamic || diagram[*second].dynamic)
         return NotApplicable{"one of them is a run-time size", "join axes of known size"};
     if (const std::optional<std::string> reason = why_not_adjacent(diagram, *first, *second))

@@ -130,7 +130,7 @@ std::optional<NotApplicable> Reassociation::bring_together(std::vector<std::size
     std::vector<ArrayId> wanted;
     for (const std::string& name : command_.names) {
         const std::optional<ArrayId> array = find_array(diagram_, name);
-        if (!array) return NotApplicable{"there is no array `" + name + "`", ""};
+        if (!array) return out_of_place("there is no array `" + name + "`", "");
         wanted.push_back(*array);
     }
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -311,15 +311,14 @@ Outcome Reassociation::run() {
 
 Outcome reassociate(const State& state, const Command& command) {
     if (command.names.empty() || command.as.size() != 1 || command.in.empty())
-        return NotApplicable{
-            "it takes factors, a name for their sum and the array that they are in",
-            "write `reassociate A, B as U in ARRAY`"};
+        return out_of_place("it takes factors, a name for their sum and the array that they are in",
+                            "write `reassociate A, B as U in ARRAY`");
     const std::optional<ArrayId> array = find_array(state.diagram, command.in);
-    if (!array) return NotApplicable{"there is no array `" + command.in + "`", ""};
+    if (!array) return out_of_place("there is no array `" + command.in + "`", "");
     const std::optional<StatementId> source = producer(state.diagram, *array);
-    if (!source) return NotApplicable{"`" + command.in + "` is an input: no box computes it", ""};
+    if (!source) return out_of_place("`" + command.in + "` is an input: no box computes it", "");
     if (find_axis(state.diagram, command.as.front()))
-        return NotApplicable{"`" + command.as.front() + "` is an axis", "choose another name"};
+        return out_of_place("`" + command.as.front() + "` is an axis", "choose another name");
     return Reassociation(state, command, *source).run();
 }
 

@@ -9,6 +9,7 @@
 
 #include "derive/contraction.h"
 #include "derive/divisors.h"
+#include "derive/product_divisor.h"
 #include "derive/rules/rule_support.h"
 #include "diagrams/contains.h"
 
@@ -25,16 +26,23 @@ std::optional<NotApplicable> size_in_the_way(const State& state, const Region& r
     return std::nullopt;
 }
 
+/// How to write what would be a product but for a divisor.
+std::string divide_a_factor(const std::string& divisor) {
+    return "`" + divisor +
+           "` divides the product: where it is finite, divide a factor by it, as in " + "`(u / " +
+           divisor + ") * v`";
+}
+
 }  // namespace
 
 Outcome recolour(const State& state, const Command& command) {
     if (command.names.size() != 1 || command.at.empty())
-        return NotApplicable{"it takes one array and a place", "write `recolour ARRAY at PLACE`"};
+        return out_of_place("it takes one array and a place", "write `recolour ARRAY at PLACE`");
     const std::optional<ArrayId> array = find_array(state.diagram, command.names.front());
-    if (!array) return NotApplicable{"there is no array `" + command.names.front() + "`", ""};
+    if (!array) return out_of_place("there is no array `" + command.names.front() + "`", "");
     const std::optional<StatementId> statement = producer(state.diagram, *array);
     if (!statement)
-        return NotApplicable{"`" + command.names.front() + "` is an input: no box computes it", ""};
+        return out_of_place("`" + command.names.front() + "` is an input: no box computes it", "");
     const std::vector<Region>& regions = state.relabelling.regions;
     const auto region = std::find_if(regions.begin(), regions.end(), [&](const Region& one) {
         return contains(one.statements, *statement);
@@ -42,19 +50,24 @@ Outcome recolour(const State& state, const Command& command) {
     invariant(region != regions.end(), "every statement is in a region");
     Place place;
     if (command.at == "tensor-core") {
-        if (!contraction_of(state.diagram[*statement], state.diagram[*array].axes,
-                            tiled_axes(state.diagram.axes, *region)))
+        const Statement& box = state.diagram[*statement];
+        const std::vector<AxisId>& axes = state.diagram[*array].axes;
+        const AxisFilter counts = tiled_axes(state.diagram.axes, *region);
+        if (!contraction_of(box, axes, counts)) {
+            const std::optional<Expression> divisor = divisor_of_product(box, axes, counts);
             return NotApplicable{
                 "`" + command.names.front() + "` is not a sum of products of two matrices",
-                "the tensor core multiplies what runs along some axes of the result by what runs "
-                "along others"};
+                divisor ? divide_a_factor(print(state.diagram, *divisor))
+                        : "the tensor core multiplies what runs along some axes of the result by "
+                          "what runs along others"};
+        }
         place = {Level::Warps, true};
     } else if (const std::optional<Level> level = level_named(command.at);
                level && *level >= Level::Block) {
         place.level = *level;
     } else {
-        return NotApplicable{"`" + command.at + "` is no place to compute at",
-                             "places are block, warps, thread and tensor-core"};
+        return out_of_place("`" + command.at + "` is no place to compute at",
+                            "places are block, warps, thread and tensor-core");
     }
     State next = state;
     next.relabelling.places[*statement] = place;

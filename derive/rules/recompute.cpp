@@ -28,9 +28,9 @@ std::variant<std::set<ArrayId>, NotApplicable> named_arrays(const State& state,
     std::set<ArrayId> arrays;
     for (const std::string& name : command.names) {
         const std::optional<ArrayId> array = find_array(state.diagram, name);
-        if (!array) return NotApplicable{"there is no array `" + name + "`", ""};
+        if (!array) return out_of_place("there is no array `" + name + "`", "");
         if (!producer(state.diagram, *array))
-            return NotApplicable{"`" + name + "` is an input: no box computes it", ""};
+            return out_of_place("`" + name + "` is an input: no box computes it", "");
         arrays.insert(*array);
     }
     return arrays;
@@ -59,9 +59,9 @@ std::variant<std::size_t, NotApplicable> reading_region(const State& state, cons
     if (reading.empty())
         return NotApplicable{"no other region reads " + list_names(command.names),
                              "what a region computes itself is not loaded"};
-    return NotApplicable{
+    return out_of_place(
         "several regions read " + list_names(command.names) + ": " + list_names(names),
-        "say which with `in REGION`"};
+        "say which with `in REGION`");
 }
 
 /// The statements of the arrays' boxes that lead to them.
@@ -82,7 +82,7 @@ std::vector<StatementId> statements_for(const Diagram& diagram, const std::set<A
 
 std::variant<Copying, NotApplicable> plan(const State& state, const Command& command) {
     if (command.names.empty())
-        return NotApplicable{"it takes an array", "write `recompute ARRAY [in REGION]`"};
+        return out_of_place("it takes an array", "write `recompute ARRAY [in REGION]`");
     auto named = named_arrays(state, command);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&named)) return *refusal;
     Copying copying;
@@ -99,12 +99,12 @@ std::variant<Copying, NotApplicable> plan(const State& state, const Command& com
     for (ArrayId array : copying.named) {
         const std::string& name = state.diagram[array].name;
         if (region_with(state, producer(state.diagram, array).value()) == copying.region)
-            return NotApplicable{
+            return out_of_place(
                 "`" + name + "` is computed in " + region_name(state.diagram, reader) + " already",
-                ""};
+                "");
         if (read.count(array) == 0)
-            return NotApplicable{
-                "`" + name + "` is not read in " + region_name(state.diagram, reader), ""};
+            return out_of_place(
+                "`" + name + "` is not read in " + region_name(state.diagram, reader), "");
     }
     return copying;
 }

@@ -39,13 +39,13 @@ std::vector<std::string> fresh_hazards(const State& before, const State& after, 
 
 Outcome retype(const State& state, const Command& command) {
     if (command.names.size() != 1 || command.to.empty())
-        return NotApplicable{"it takes one array and a type", "write `retype ARRAY to TYPE`"};
+        return out_of_place("it takes one array and a type", "write `retype ARRAY to TYPE`");
     const std::optional<ArrayId> array = find_array(state.diagram, command.names.front());
-    if (!array) return NotApplicable{"there is no array `" + command.names.front() + "`", ""};
+    if (!array) return out_of_place("there is no array `" + command.names.front() + "`", "");
     const std::optional<ElementType> type = element_type_named(command.to);
     if (!type)
-        return NotApplicable{"`" + command.to + "` is no element type",
-                             "such as bf16, f16, f32, e4m3"};
+        return out_of_place("`" + command.to + "` is no element type",
+                            "such as bf16, f16, f32, e4m3");
     const Array& wire = state.diagram[*array];
     if (wire.role == ArrayRole::Input || wire.role == ArrayRole::Parameter)
         return NotApplicable{"`" + wire.name + "` is an input: its type is the caller's",

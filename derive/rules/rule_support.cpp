@@ -10,22 +10,22 @@ namespace napkin::rules {
 
 std::variant<Site, NotApplicable> find_site(const State& state, const Command& command) {
     if (command.names.size() != 1)
-        return NotApplicable{"it takes one axis", "write `" + command.rule + " AXIS ...`"};
+        return out_of_place("it takes one axis", "write `" + command.rule + " AXIS ...`");
     Site site;
     const std::optional<AxisId> axis = find_axis(state.diagram, command.names.front());
     if (!axis) {
         std::string known;
         for (const Axis& candidate : state.diagram.axes)
             known += (known.empty() ? "" : ", ") + candidate.name;
-        return NotApplicable{"there is no axis `" + command.names.front() + "`",
-                             "axes are " + known};
+        return out_of_place("there is no axis `" + command.names.front() + "`",
+                            "axes are " + known);
     }
     site.axis = *axis;
     if (!command.at.empty()) {
         const std::optional<Level> level = level_named(command.at);
         if (!level || (*level != Level::Block && *level != Level::Warps && *level != Level::Thread))
-            return NotApplicable{"`" + command.at + "` is no level to run at",
-                                 "levels are l1 (block), l2 (warps) and thread"};
+            return out_of_place("`" + command.at + "` is no level to run at",
+                                "levels are l1 (block), l2 (warps) and thread");
         site.level = *level;
     }
     const auto region = find_region(state, command.in);
@@ -122,8 +122,8 @@ std::optional<NotApplicable> why_not_grouped(const Diagram& diagram, const Regio
     const std::string& name = diagram[axis].name;
     const std::vector<Role> roles = roles_of(diagram, region, axis);
     if (roles.empty())
-        return NotApplicable{
-            "nothing in " + region_name(diagram, region) + " varies along `" + name + "`", ""};
+        return out_of_place(
+            "nothing in " + region_name(diagram, region) + " varies along `" + name + "`", "");
     if (std::optional<NotApplicable> mixed = mixed_roles(diagram, roles, "group")) return mixed;
     for (const Role& role : roles)
         if (!role.folded.empty())

@@ -165,15 +165,15 @@ private:
 
 Outcome split_axis(const State& state, const Command& command) {
     if (command.names.size() != 1 || command.as.size() != 1 || !command.size)
-        return NotApplicable{"it takes an axis, a name and a size",
-                             "write `split-axis q as q1 by 16`"};
+        return out_of_place("it takes an axis, a name and a size",
+                            "write `split-axis q as q1 by 16`");
     const std::optional<AxisId> axis = find_axis(state.diagram, command.names.front());
     const std::string& name = command.names.front();
-    if (!axis) return NotApplicable{"there is no axis `" + name + "`", ""};
+    if (!axis) return out_of_place("there is no axis `" + name + "`", "");
     if (find_axis(state.diagram, command.as.front()) ||
         find_array(state.diagram, command.as.front()))
-        return NotApplicable{"`" + command.as.front() + "` is in use already",
-                             "choose another name"};
+        return out_of_place("`" + command.as.front() + "` is in use already",
+                            "choose another name");
     const Axis& old = state.diagram[*axis];
     if (old.dynamic)
         return NotApplicable{"`" + name + "` is a run-time size", "split axes of known size"};

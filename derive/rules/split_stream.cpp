@@ -41,12 +41,12 @@ std::optional<NotApplicable> why_not_split(const State& state, const Region& reg
     const std::string& name = diagram[axis].name;
     for (const Group& group : region.groups)
         if (group.axis == axis)
-            return NotApplicable{"`" + name + "` is grouped here", "`ungroup " + name + "` first"};
+            return out_of_place("`" + name + "` is grouped here", "`ungroup " + name + "` first");
     for (const Stream& stream : region.streams) {
         if (stream.axis == axis && stream.size > size)
-            return NotApplicable{"chunks of " + std::to_string(stream.size) +
-                                     " do not lie in parts of " + std::to_string(size),
-                                 "choose parts of a multiple of " + std::to_string(stream.size)};
+            return out_of_place("chunks of " + std::to_string(stream.size) +
+                                    " do not lie in parts of " + std::to_string(size),
+                                "choose parts of a multiple of " + std::to_string(stream.size));
     }
     const auto folds = [&](StatementId id) {
         const std::vector<AxisId> over = folded_axes(diagram[id]);
@@ -102,12 +102,12 @@ std::variant<SplitNames, NotApplicable> names_for(const State& state, const Comm
     if (!command.as.empty()) names.part = command.as[0];
     if (command.as.size() > 1) names.inner = command.as[1];
     if (command.as.size() > 2 || names.part == names.inner)
-        return NotApplicable{"the parts and the places in them have a name each",
-                             "write `as PART, PLACE`"};
+        return out_of_place("the parts and the places in them have a name each",
+                            "write `as PART, PLACE`");
     for (const std::string& name : {names.part, names.inner})
         if (taken(name))
-            return NotApplicable{"`" + name + "` is in use already",
-                                 "choose other names: `as PART, PLACE`"};
+            return out_of_place("`" + name + "` is in use already",
+                                "choose other names: `as PART, PLACE`");
     return names;
 }
 
@@ -117,7 +117,7 @@ Outcome split_stream(const State& state, const Command& command) {
     const auto found = find_site(state, command);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
     const Site site = std::get<Site>(found);
-    if (!command.size) return NotApplicable{"it needs a size", "write `split-stream AXIS by SIZE`"};
+    if (!command.size) return out_of_place("it needs a size", "write `split-stream AXIS by SIZE`");
     const Region region = state.relabelling.regions[site.region];
     if (std::optional<NotApplicable> refusal =
             why_not_split(state, region, site.axis, *command.size))

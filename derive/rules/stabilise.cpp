@@ -20,7 +20,7 @@ namespace {
 
 std::variant<StatementId, NotApplicable> sum_named(const State& state, const std::string& name) {
     const std::optional<ArrayId> array = find_array(state.diagram, name);
-    if (!array) return NotApplicable{"there is no array `" + name + "`", ""};
+    if (!array) return out_of_place("there is no array `" + name + "`", "");
     const std::optional<StatementId> source = producer(state.diagram, *array);
     const Fold* fold = source ? std::get_if<Fold>(&state.diagram[*source].body) : nullptr;
     if (fold == nullptr || fold->monoid != kSum || fold->every_prefix || !fold->seed.empty())
@@ -42,7 +42,7 @@ bool is_relative_already(const Diagram& diagram, const Expression& exponent) {
 
 Outcome stabilise(const State& state, const Command& command) {
     if (command.names.size() != 1 || command.as.size() > 1)
-        return NotApplicable{"it takes one array", "write `stabilise ARRAY [as NAME]`"};
+        return out_of_place("it takes one array", "write `stabilise ARRAY [as NAME]`");
     const std::string& name = command.names.front();
     const auto found = sum_named(state, name);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
@@ -58,7 +58,7 @@ Outcome stabilise(const State& state, const Command& command) {
             ""};
     const std::string wanted = command.as.empty() ? name + "_max" : command.as.front();
     if (find_array(state.diagram, wanted) || find_axis(state.diagram, wanted))
-        return NotApplicable{"`" + wanted + "` is in use already", "name it with `as NAME`"};
+        return out_of_place("`" + wanted + "` is in use already", "name it with `as NAME`");
 
     Draft draft(state);
     const std::vector<AxisId> axes = state.diagram[state.diagram[source].targets.front()].axes;

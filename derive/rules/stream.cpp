@@ -32,9 +32,9 @@ std::optional<NotApplicable> why_not_here(const Diagram& diagram, const Region& 
     const std::string& name = diagram[site.axis].name;
     for (const Group& group : region.groups)
         if (group.axis == site.axis)
-            return NotApplicable{
+            return out_of_place(
                 "`" + name + "` is grouped at " + std::string(name_of(group.level)) + " here",
-                "`ungroup " + name + "` first"};
+                "`ungroup " + name + "` first");
     for (const StatementId id : region.statements)
         if (const Select* select = std::get_if<Select>(&diagram[id].body))
             for (const Group& group : region.groups)
@@ -45,9 +45,9 @@ std::optional<NotApplicable> why_not_here(const Diagram& diagram, const Region& 
                                          "`ungroup " + diagram[group.axis].name + "` first"};
     for (const Stream& stream : region.streams)
         if (stream.axis == site.axis && stream.level == site.level)
-            return NotApplicable{"`" + name + "` is streamed by " + std::to_string(stream.size) +
-                                     " at " + std::string(name_of(stream.level)) + " already",
-                                 "`unstream " + name + "` first"};
+            return out_of_place("`" + name + "` is streamed by " + std::to_string(stream.size) +
+                                    " at " + std::string(name_of(stream.level)) + " already",
+                                "`unstream " + name + "` first");
     return std::nullopt;
 }
 
@@ -56,8 +56,8 @@ std::optional<NotApplicable> why_not_fed(const Diagram& diagram, const Region& r
     const std::string& name = diagram[axis].name;
     const std::vector<Role> roles = roles_of(diagram, region, axis);
     if (roles.empty())
-        return NotApplicable{
-            "nothing in " + region_name(diagram, region) + " varies along `" + name + "`", ""};
+        return out_of_place(
+            "nothing in " + region_name(diagram, region) + " varies along `" + name + "`", "");
     if (std::all_of(roles.begin(), roles.end(),
                     [](const Role& role) { return role.loaded.empty(); }))
         return NotApplicable{"no array that " + region_name(diagram, region) + " loads has `" +
@@ -137,7 +137,8 @@ NotApplicable with_order(State state, std::size_t region, const NotApplicable& r
         first += (first.empty() ? "`unstream " : ", `unstream ") + name + "`";
         then += ", `stream " + name + "`";
     }
-    return {refused.reason, first + " first, then " + then + ": its chunks lie around theirs"};
+    return {refused.reason, first + " first, then " + then + ": its chunks lie around theirs",
+            refused.by_law};
 }
 
 /// The ways out of a region that is a single box: `absorb-normaliser` makes the divisor of a
@@ -225,10 +226,10 @@ Outcome stream(const State& state, const Command& command) {
     const auto found = find_site(state, command);
     if (const NotApplicable* refusal = std::get_if<NotApplicable>(&found)) return *refusal;
     const Site site = std::get<Site>(found);
-    if (!command.size) return NotApplicable{"it needs a size", "write `stream AXIS by SIZE`"};
+    if (!command.size) return out_of_place("it needs a size", "write `stream AXIS by SIZE`");
     const bool as_written = command.as == std::vector<std::string>{"written"};
     if (!command.as.empty() && !as_written)
-        return NotApplicable{"streaming names nothing", "leave out `as`, or say `as written`"};
+        return out_of_place("streaming names nothing", "leave out `as`, or say `as written`");
     const Region& region = state.relabelling.regions[site.region];
     if (std::optional<NotApplicable> refusal = why_not_here(state.diagram, region, site))
         return *refusal;
@@ -236,9 +237,9 @@ Outcome stream(const State& state, const Command& command) {
         if (stream.axis != site.axis) continue;
         const bool outer = stream.level < site.level;
         if (outer ? stream.size < *command.size : stream.size > *command.size)
-            return NotApplicable{"a chunk at a lower level lies inside one of the level above it",
-                                 "chunks at " + std::string(name_of(stream.level)) + " are of " +
-                                     std::to_string(stream.size)};
+            return out_of_place("a chunk at a lower level lies inside one of the level above it",
+                                "chunks at " + std::string(name_of(stream.level)) + " are of " +
+                                    std::to_string(stream.size));
     }
     if (std::optional<NotApplicable> refusal =
             why_not_divided(state, region, site.axis, *command.size))

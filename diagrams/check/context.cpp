@@ -32,11 +32,26 @@ AxisId Context::find_axis(const syntax::Name& name) {
         return found->second;
     }
     sizes_known = false;
-    if (unknown_axes.insert(name.text).second)
-        report(messages::unknown_axis(name.span, name.text, suggestion(name.text, names_of(axes))));
+    unknown_axes.insert(name.text);
+    report_missing(name);
     const auto [entry, fresh] = invented.emplace(name.text, AxisId{});
     if (fresh) entry->second = add_axis(name);
     return entry->second;
+}
+
+void Context::report_missing(const syntax::Name& name) {
+    const auto [entry, fresh] = missing_.try_emplace(name.text);
+    Missing& missing = entry->second;
+    missing.places.emplace(name.span.begin, name.span);
+    Diagnostic error =
+        messages::unknown_axis(missing.places.begin()->second, name.text,
+                               suggestion(name.text, names_of(axes)), missing.places.size() - 1);
+    if (!fresh) {
+        errors.list[missing.error] = std::move(error);
+        return;
+    }
+    missing.error = errors.list.size();
+    report(std::move(error));
 }
 
 AxisId Context::add_axis(const syntax::Name& name) {

@@ -39,7 +39,7 @@ struct Context {
     std::set<ArrayId> failed;  ///< arrays whose definition has errors: nothing more is said of them
     std::map<ArrayId, Interval> integers;  ///< ranges of computed integers, where they are known
     std::set<AxisId> named_axes;           ///< axes that something names
-    std::set<std::string> unknown_axes;    ///< what the line being checked was told of
+    std::set<std::string> unknown_axes;    ///< which the line being checked names
     bool sizes_known = true;  ///< whether every axis has the size that is meant; else nothing is
                               ///< said of bounds
     std::set<std::string> used_lets;
@@ -53,8 +53,8 @@ struct Context {
     [[nodiscard]] Array& array(ArrayId id) { return diagram.arrays[id.index()]; }
     /// Records a name of the diagram; reports a second definition and returns false.
     bool claim(const syntax::Name& name);
-    /// The axis of that name, marked as used. An unknown one is reported, once a line, and
-    /// invented: whatever is made with it is then said nothing more of.
+    /// The axis of that name, marked as used. An unknown one is reported, once with all its places,
+    /// and invented: whatever is made with it is then said nothing more of.
     AxisId find_axis(const syntax::Name& name);
     /// Adds an axis of size 1.
     AxisId add_axis(const syntax::Name& name);
@@ -63,6 +63,16 @@ struct Context {
     /// The array that an input, a statement or an opaque box declares; reports repeated and unknown
     /// axes.
     Array declare(const syntax::Target& target, ArrayRole role);
+
+private:
+    /// One error for every place of an axis that is missing.
+    struct Missing {
+        std::size_t error = 0;                 ///< in the list of errors
+        std::map<std::uint32_t, Span> places;  ///< by where they begin
+    };
+    std::map<std::string, Missing> missing_;
+
+    void report_missing(const syntax::Name& name);
 };
 
 /// Every name of a map, for suggestions.

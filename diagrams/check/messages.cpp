@@ -29,8 +29,14 @@ Diagnostic unknown_name(Span place, std::string_view name, std::string_view mean
                                                 name, " : f32`, or a statement before this one"})));
 }
 
-Diagnostic unknown_axis(Span place, std::string_view name, std::string_view meant) {
-    return make_error("E0202", place, join({"no axis is named ", quoted(name)}), "unknown axis",
+Diagnostic unknown_axis(Span place, std::string_view name, std::string_view meant,
+                        std::size_t more_places) {
+    const std::string more = more_places == 0 ? ""
+                             : more_places == 1
+                                 ? ", and in 1 more place"
+                                 : join({", and in ", std::to_string(more_places), " more places"});
+    return make_error("E0202", place, join({"no axis is named ", quoted(name)}),
+                      join({"unknown axis", more}),
                       did_you_mean(meant, join({"declare it: `axis ", name, " = 128`"})));
 }
 

@@ -16,8 +16,8 @@ namespace napkin::messages {
 // Names. `meant` is the nearest known name, empty when there is none.
 [[nodiscard]] Diagnostic unknown_name(Span place, std::string_view name,
                                       std::string_view meant);  // E0201
-[[nodiscard]] Diagnostic unknown_axis(Span place, std::string_view name,
-                                      std::string_view meant);  // E0202
+[[nodiscard]] Diagnostic unknown_axis(Span place, std::string_view name, std::string_view meant,
+                                      std::size_t more_places);  // E0202
 [[nodiscard]] Diagnostic unknown_array(Span place, std::string_view name,
                                        std::string_view meant);  // E0203
 [[nodiscard]] Diagnostic unknown_operation(Span place, std::string_view name,

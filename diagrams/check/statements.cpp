@@ -43,7 +43,8 @@ private:
             const ArrayRole role = output ? ArrayRole::Output : ArrayRole::Intermediate;
             Array array = context_.declare(target, role);
             const ArrayId id = context_.add_array(std::move(array));
-            if (!fresh || context_.errors.list.size() > before) context_.failed.insert(id);
+            if (!fresh || context_.errors.list.size() > before || !context_.unknown_axes.empty())
+                context_.failed.insert(id);
             targets_.push_back(id);
         }
         const std::vector<AxisId>& axes = context_.array(targets_.front()).axes;

@@ -94,18 +94,22 @@ struct CallBound {
                   {magnitude(arguments[1]), number(std::numeric_limits<float>::max())});
         return apply(Function::Select, {beyond, magnitude(value), zero()});
     }
+    /// Of a whole power all factors may round: it may be a product of them.
     [[nodiscard]] Expression power() const {
         const Number* exponent = std::get_if<Number>(&arguments[1].node);
+        double roundings = kFunctionRoundings;
+        if (exponent != nullptr && exponent->value == std::floor(exponent->value))
+            roundings = std::max(roundings, std::abs(exponent->value));
         if (exponent != nullptr && exponent->value >= 1 && !is_zero(errors[0])) {
             // The slope at the far end: at 0 there may be none.
             const Expression far = plus(magnitude(arguments[0]), errors[0]);
             return plus(difference(apply(Function::Power, {far, arguments[1]}), magnitude(value)),
-                        rounded(kFunctionRoundings));
+                        rounded(roundings));
         }
         const Expression slope =
             times(magnitude(apply(Function::Divide, {times(arguments[1], value), arguments[0]})),
                   errors[0]);
-        return plus(is_zero(errors[0]) ? zero() : slope, rounded(kFunctionRoundings));
+        return plus(is_zero(errors[0]) ? zero() : slope, rounded(roundings));
     }
     [[nodiscard]] Expression exponential() const {
         const Expression relative = plus(plus(errors[0], rounding(roundoff, arguments[0])),

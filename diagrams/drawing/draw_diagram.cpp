@@ -203,6 +203,13 @@ Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
     picture.description = describe(diagram, relabelling, options.kernel);
     if (options.medium == Medium::Terminal) {
         fit_characters(picture);
+        // The margins give way where there is no room for them; a character stands where its middle
+        // is.
+        const double excess = picture.width - kMargin - kTerminalCell / 2 - options.max_width;
+        if (excess > 0 && excess <= kTerminalCell) {
+            translate(picture, -kTerminalCell, 0);
+            picture.width -= kTerminalCell;
+        }
         // Wires stand on whole rows again.
         const double wire = first_wire(picture);
         translate(picture, 0, on_grid(wire, options) - wire + kTerminalStep);

@@ -150,6 +150,16 @@ std::size_t end_of_term(const std::string& text, std::size_t begin) {
     return text.size();
 }
 
+/// Where a quotient's stroke stands outside brackets, or the end.
+std::size_t stroke_of(const std::string& text, std::size_t begin, std::size_t end) {
+    int depth = 0;
+    for (std::size_t i = begin + 1; i < end; ++i) {
+        depth += text[i] == '(' ? 1 : text[i] == ')' ? -1 : 0;
+        if (text[i] == '/' && depth == 0) return i;
+    }
+    return end;
+}
+
 }  // namespace
 
 std::vector<MathText> wrap_sum(const std::string& text, double width, double size, Medium medium) {
@@ -164,7 +174,10 @@ std::vector<MathText> wrap_sum(const std::string& text, double width, double siz
         return label_width(parse_math(longer), size, medium) <= width;
     };
     for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = end_of_term(text, at);
+        std::size_t end = end_of_term(text, at);
+        // In a terminal a term that is too wide goes on below with its divisor.
+        if (medium == Medium::Terminal && !fits(text.substr(at, end - at)))
+            end = stroke_of(text, at, end);
         const std::string term = text.substr(at, end - at);
         if (!line.empty() && !fits(line + term)) {
             lines.push_back(parse_math(line));

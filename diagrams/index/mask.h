@@ -79,7 +79,7 @@ public:
     [[nodiscard]] const BoxCondition& where_met() const;
     /// Where certainly every index does.
     [[nodiscard]] const BoxCondition& where_covered() const;
-    /// Whether both say no less than visiting every index would.
+    /// Whether `where_met` says no less than visiting every index would.
     [[nodiscard]] bool is_exact() const;
     /// Which points it has: a box of one point, every coordinate's value at its low end. Nullopt
     /// where it would take too long to say.

@@ -77,14 +77,22 @@ TEST_CASE("costs, moves and derivations fit 80 columns") {
         if (!std::filesystem::exists(derivation)) continue;
         const std::string files = diagram.string() + " --drv " + derivation.string();
         INFO(files);
-        CHECK_EQ(too_wide(run_command({"napkin cost 2> /dev/null --machine H200 " + files, ""})),
-                 "");
+        for (const char* command :
+             {"cost --machine H200", "derive", "explain", "draw", "draw --machine H200"}) {
+            INFO(command);
+            CHECK_EQ(too_wide(run_command(
+                         {"napkin " + std::string(command) + " 2> /dev/null " + files, ""})),
+                     "");
+        }
         ++derivations;
     }
     CHECK_GT(derivations, 15);
-    for (const char* command : {"search examples/matmul.ncd", "suggest examples/attention.ncd"})
-        CHECK_EQ(too_wide(run_command({"napkin " + std::string(command) + " --machine H200", ""})),
-                 "");
+    for (const char* command :
+         {"search examples/matmul.ncd --machine H200",
+          "suggest examples/attention.ncd --machine H200", "machines", "machines H200",
+          "compare A100 H100 H800 H200 B200 RTX4090",
+          "bound examples/attention.ncd --drv examples/attention.drv --levels"})
+        CHECK_EQ(too_wide(run_command({"napkin " + std::string(command), ""})), "");
 }
 
 TEST_CASE("help of every command fits 80 columns and ends in an example that works") {

@@ -105,6 +105,37 @@ def save(path, shape, values):
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", 118) + header.encode() + struct.pack(f"<{len(values)}i", *values))
 
 
+def read(path):
+    """The integers of a file of NumPy's."""
+    content = path.read_bytes()[128:]
+    return struct.unpack(f"<{len(content) // 4}i", content)
+
+
+def check_lists(folder, name, visible, derivation, down, across):
+    """What is wrong with block lists of `down` by `across` tokens, and with the mask in their order, of the mask just checked."""
+    (folder / "mask.drv").write_text(derivation)
+    run("mask", folder / "mask.ncd", "--drv", folder / "mask.drv", "--as", "blocks", "-o", folder / "lists")
+    lists, space = folder / "lists", {}
+    exec((lists / "mask_mod.py").read_text(), space)
+    orders = [lists / f"{side}_order.npy" for side in ("q", "kv")]
+    rows, columns = [read(path) if path.exists() else range(len(visible)) for path in orders]
+    ordered = [[visible[row][column] for column in columns] for row in rows]
+    wrong = []
+    if [[bool(space["mask_mod"](0, 0, r, c)) for c in range(len(columns))] for r in range(len(rows))] != ordered:
+        wrong.append(f"{name}: mask_mod of the lists lets other pairs through")
+    width = len(columns) // across
+    for kind, right in (("mask", lambda pairs: any(pairs) and not all(pairs)), ("full", all)):
+        counts, indices = read(lists / f"{kind}_block_cnt.npy"), read(lists / f"{kind}_block_idx.npy")
+        listed = [indices[row * width : row * width + count] for row, count in enumerate(counts)]
+        blocks = [[[pair for line in ordered[top : top + down] for pair in line[left : left + across]]
+                   for left in range(0, len(columns), across)] for top in range(0, len(rows), down)]
+        if listed != [tuple(k for k, pairs in enumerate(row) if right(pairs)) for row in blocks]:
+            wrong.append(f"{name}: the list of {kind} blocks holds others")
+    for path in lists.iterdir():
+        path.unlink()
+    return wrong
+
+
 def tiles_of(visible, down, across):
     """Tiles with a visible pair, and those without a hidden one."""
     visited = full = 0
@@ -169,6 +200,9 @@ def main():
         for condition, holds in TWO:
             visible = [[bool(holds(r // 3, r % 3, c // 3, c % 3)) for c in range(12)] for r in range(12)]
             wrong += check(folder, condition, diagram("ij", "uv", sizes, condition), 12, 12, visible)
+            for (i, j), (u, v) in ((2, 1), (2, 3)), ((1, 3), (4, 1)):
+                tiles = f"fuse all\ngroup i by {i}\ngroup j by {j}\nstream u by {u}\nstream v by {v}\n"
+                wrong += check_lists(folder, condition, visible, tiles, i * j, u * v)
         random.seed(1)
         for _ in range(12):
             a, b, c, part = random.randint(-3, 3), random.randint(-6, 6), random.randint(1, 4), random.randint(2, 5)

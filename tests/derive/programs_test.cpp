@@ -179,6 +179,20 @@ TEST_CASE("refusals give their reason") {
     }
 }
 
+TEST_CASE("what divides a product has to divide a factor on the tensor core") {
+    const auto said = [](const std::string& value) {
+        return refusal(load("diagram d { axis a = 16, b = 16, c = 16\n"
+                            " input A[a, b], B[b, c], w[b] : f32\n output Y[a, c] = sum(b) " +
+                            value + " }"),
+                       "recolour Y at tensor-core");
+    };
+    CHECK(said("A[a, b] * B[b, c] / w[b]").find("not a sum of products") != std::string::npos);
+    CHECK(said("A[a, b] * B[b, c] / w[b]").find("divide a factor by it, as in `(u / w[b]) * v`") !=
+          std::string::npos);
+    CHECK_EQ(said("(A[a, b] / w[b]) * B[b, c]"), "applied");
+    CHECK(said("exp(A[a, b] * B[b, c] / w[b])").find("divide a factor") == std::string::npos);
+}
+
 TEST_CASE("refusals name moves that apply") {
     const Diagram diagram = load(R"(diagram d {
   axis q = 13, x = 24

@@ -114,6 +114,84 @@ TEST_CASE("chunks that are met are counted out in closed form") {
         }
 }
 
+namespace {
+
+/// As the library has it: windows of residue classes, shifted at their borders.
+Expression classes(std::int64_t width, std::int64_t stride, std::int64_t dilation) {
+    const Expression start =
+        minus(plus(call(Function::Multiply, part(q(), dilation * stride), integer(stride)),
+                   integer(stride / 2)),
+              integer(width / 2));
+    const Expression key = part(x(), dilation);
+    const Expression from_end = part(minus(minus(size_of(kQ), integer(1)), x()), dilation);
+    const auto either = [](Expression a, Expression b) {
+        return call(Function::Or, std::move(a), std::move(b));
+    };
+    const auto both = [](Expression a, Expression b) {
+        return call(Function::And, std::move(a), std::move(b));
+    };
+    return both(both(call(Function::Less, x(), size_of(kQ)),
+                     call(Function::Equal, remainder(q(), dilation), remainder(x(), dilation))),
+                both(either(call(Function::LessEqual, start, key),
+                            call(Function::Less, from_end, integer(width))),
+                     either(call(Function::Less, key, plus(start, integer(width))),
+                            call(Function::Less, key, integer(width)))));
+}
+
+}  // namespace
+
+TEST_CASE("residue classes are decided class by class, unions of them term by term") {
+    const Expression first = call(Function::Less, x(), integer(4));
+    const std::pair<const char*, Expression> masks[] = {
+        {"classes", classes(3, 1, 3)},
+        {"classes with leaders", classes(4, 3, 2)},
+        {"two of classes", call(Function::Or, classes(3, 2, 3), classes(2, 1, 5))},
+        {"classes and first keys", call(Function::Or, classes(3, 2, 3), first)},
+        {"classes and first queries",
+         call(Function::Or, classes(3, 2, 3), call(Function::Less, q(), integer(3)))},
+        {"classes and blocks", call(Function::Or, dilated(3, 5), same_block(4))}};
+    for (const auto& [queries, keys] : {std::pair{23, 23}, std::pair{40, 40}, std::pair{17, 25}}) {
+        const std::vector<Axis> axes = two_axes(queries, keys);
+        for (const auto& [name, condition] : masks) {
+            CAPTURE(std::string(name));
+            const Mask mask(axes, {condition});
+            CHECK(mask.is_exact());
+            for (const std::int64_t g : {1, 3, 4, 16})
+                for (const std::int64_t s : {1, 2, 5, 8})
+                    for_each_tile(axes, g, s, [&](const Ranges& box) {
+                        const Judged judged = brute_force(axes, condition, box);
+                        CHECK(mask.meets(box) == judged.any);
+                        CHECK((!mask.covers(box) || judged.all));
+                    });
+            for (const std::int64_t s : {5, 8}) {
+                const std::optional<Chunks> chunks = mask.chunks_met(kX, s, true);
+                REQUIRE(chunks);
+                for (const std::int64_t g : {1, 3, 4, 16})
+                    for_each_tile(axes, g, 100, [&](const Ranges& rows) {
+                        const std::vector<Interval> box = mask.box(rows);
+                        std::optional<std::int64_t> next = next_chunk(*chunks, box, 0);
+                        for (std::int64_t k = 0; k * s < keys; ++k) {
+                            Ranges one = rows;
+                            one[kX] = {k * s, std::min<std::int64_t>(k * s + s, keys) - 1};
+                            CHECK(mask.meets(one) == (next == k));
+                            if (next == k) next = next_chunk(*chunks, box, k + 1);
+                        }
+                    });
+            }
+        }
+    }
+}
+
+TEST_CASE("a million tokens in residue classes are decided at once") {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point begun = Clock::now();
+    const Mask mask(two_axes(1 << 20, 1 << 20), {classes(2048, 3, 7)});
+    CHECK(mask.is_exact());
+    CHECK(mask.chunks_met(kX, 128, true));
+    CHECK(mask.where_met().front().clauses.size() <= 36);
+    MESSAGE(std::chrono::duration<double>(Clock::now() - begun).count(), " s");
+}
+
 TEST_CASE("a mask that is too hard is given up once, not again for every schedule") {
     using Clock = std::chrono::steady_clock;
     const std::vector<Axis> axes = two_axes(65536, 65536);

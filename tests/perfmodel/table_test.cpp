@@ -85,7 +85,7 @@ TEST_CASE("times are intervals, and what does not fit is said") {
     const std::vector<Excess> excesses =
         excesses_of(fused.regions.front(), machine("H200,block.capacity=96KiB"));
     REQUIRE_EQ(excesses.size(), 1);
-    CHECK_EQ(describe(excesses.front()), "`O` holds 182 kB at block, which has 98.3 kB");
+    CHECK_EQ(describe(excesses.front()), "A of `O` is 182 kB at block, which has 98.3 kB");
 }
 
 TEST_CASE("texts of amounts have three digits") {

@@ -6,7 +6,8 @@ usage: check_lecture.py NAPKIN [--pictures FOLDER]     in the repository's root;
   * no request and no error on the console; below a megabyte; nothing wider than the window from 390
     to 1920 pixels; the first slide is shown first, and names no step ahead;
   * every answer that the page grades is typed into it, and into `napkin quiz`: both say the same;
-  * of another answer the page says that it was not tried, of an empty one that something is open;
+  * whole commands in a field are what their parts are; of what is no size or name the page says so, of another
+    answer that it was not tried, of an empty one that something is open;
   * the teacher's sheet opens, and its answers are right on the page.
 """
 import pathlib
@@ -68,9 +69,34 @@ def check_questions(page, arguments, failures):
                 theirs = at_prompt(arguments, number - 1, command)
                 failures.check(ours == theirs, f"{command}: {ours}, at the prompt {theirs}")
             graded += 1
-        ours = page.evaluate(GRADE, [number, ["12345"] * len(question["holes"])])
-        failures.check(ours[0] == "" and "napkin quiz" in ours[1], f"{number}: 12345 is {ours}")
-        ours = page.evaluate(GRADE, [number, [""] * len(question["holes"])])
+        kinds = [kind for each in question["open"] for kind in each["kinds"]]
+        # Whole commands in the first field of each.
+        key, (right, _) = next(iter(question["outcomes"].items()))
+        values = key.rstrip("|").split("|")
+        if "command" not in kinds:
+            whole = iter(form.format(*(value.replace(",", ", ") for value in values)).split("; "))
+            firsts = [next(whole) if i == 0 else "" for each in question["open"]
+                      for i, _ in enumerate(each["kinds"])]
+            ours = page.evaluate(GRADE, [number, firsts])
+            failures.check(ours[0] == ("right" if right else "wrong"), f"{firsts}: {ours}")
+        for strange, said, kind in [("abc", "is no size", "size"), ("-1", "is no size", "size"),
+                                    ("zz", "There is no axis", "names"), ("S, zz", "There is no axis", "set")]:
+            if kind in kinds:
+                typed = [strange if each == kind else value for each, value in zip(kinds, values)]
+                ours = page.evaluate(GRADE, [number, typed])
+                failures.check(ours[0] == "" and said in ours[1], f"{number}: {strange} is {ours}")
+        # Formulas say of sizes that were not tried what the prompt does, where they say something.
+        if set(kinds) == {"size"}:
+            for size in ("100", "192", "5000"):
+                command = form.format(*[size] * len(kinds))
+                ours = page.evaluate(GRADE, [number, [size] * len(kinds)])
+                theirs = at_prompt(arguments, number - 1, command)
+                failures.check(ours[0] in ("", theirs[0]), f"{command}: {ours}, at the prompt {theirs}")
+        typed = ["12345" if each in ("size", "command") else value for each, value in zip(kinds, values)]
+        if typed != values and set(kinds) != {"size"}:
+            ours = page.evaluate(GRADE, [number, typed])
+            failures.check(ours[0] == "" and "napkin quiz" in ours[1], f"{number}: 12345 is {ours}")
+        ours = page.evaluate(GRADE, [number, [""] * len(kinds)])
         failures.check(ours[1].startswith("Something is open"), f"{number}: nothing is {ours}")
     return graded
 

@@ -316,6 +316,11 @@ TEST_CASE("powers cost what kernels do: products, a root, or a logarithm and an 
     using Costs = std::pair<std::int64_t, std::int64_t>;
     CHECK_EQ(costs("2"), Costs{1, 0});
     CHECK_EQ(costs("3"), Costs{2, 0});
+    CHECK_EQ(costs("1"), Costs{0, 0});
+    CHECK_EQ(costs("8"), Costs{3, 0});
+    CHECK_EQ(costs("100"), Costs{8, 0});
+    CHECK_EQ(costs("(-1)"), Costs{1, 0});
+    CHECK_EQ(costs("(-2)"), Costs{2, 0});
     CHECK_EQ(costs("0.5"), Costs{0, 1});
     CHECK_EQ(costs("(-0.5)"), Costs{0, 1});
     CHECK_EQ(costs("1.7"), Costs{0, 2});

@@ -10,6 +10,7 @@
 namespace napkin::separation {
 namespace {
 
+// Arithmetic of its own: the proof, which judges what separation makes, has none in common with it.
 __extension__ typedef unsigned __int128 Wide;  // NOLINT(modernize-use-using): a using cannot be
 constexpr std::uint64_t kQ = 2305843009213688669ULL;
 constexpr std::uint64_t kP = 2 * kQ + 1;

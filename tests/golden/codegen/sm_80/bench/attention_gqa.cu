@@ -95,11 +95,13 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         const bool kTested = tested.value;
 
         // S[b, h, g, q, x] = sum(d) Q[b, h, g, q, d] * K[b, h, x, d] * rsqrt(size(d))
+        // kept without its factor 0.0883883
         Fragment<2, 8> S;  // x of this warp
         S.fill(0.0f);
         multiply<Order::AsStored, Order::Transposed, 128>(S, Q_tile, warp_q, K_tile(stage), 0);
 
         // M[b, h, g, q, x] = if x <= q + size(x) - size(q) then S[b, h, g, q, x] else -inf
+        // kept without its factor 0.0883883
         Fragment<2, 8> M;  // x of this warp
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {

@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Fragment<4, 8> Y_part;  // c of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float r0 = divide_fast(1.0f, sqrtf(N_sum[i] / 4096.0f + eps));
+        const float r0 = divide_fast(1.0f, sqrtf(N_sum[i] * 0.00024414062f + eps));
 #pragma unroll
         for (int j = 0; j < 16; ++j) {
             Y_part(i, j) = multiply(Y_sum(i, j), r0);

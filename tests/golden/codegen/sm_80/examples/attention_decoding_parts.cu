@@ -93,6 +93,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) attention_decoding_O_sum_
     };
     const auto chunk_x_in = [&](int x_in0, int stage) NK_INLINE {
         // S[x_part, b, h, q, x_in] = sum(d) Q[b, h, q, d] * K[b, h, x_in, d] * rsqrt(size(d))
+        // kept without its factor 0.0883883
         Fragment<1, 8> S;  // x_in of this warp
         S.fill(0.0f);
         multiply<Order::AsStored, Order::Transposed, 128>(S, Q_tile, warp_q, K_tile(stage), 0);

@@ -98,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     };
     const auto chunk_x = [&](int x0, int stage) NK_INLINE {
         // S[b, h, q, x] = sum(d) Q[b, h, q, d] * K[b, h, x, d] * rsqrt(size(d))
+        // kept without its factor 0.125
         Fragment<2, 8> S;  // x of this warp
         S.fill(0.0f);
         multiply<Order::AsStored, Order::Transposed, 64>(S, Q_tile, warp_q, K_tile(stage), 0);
@@ -412,6 +413,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     };
     const auto chunk_q = [&](int q0, int stage) NK_INLINE {
         // S''[b, h, q, x] = sum(d) Q[b, h, q, d] * K[b, h, x, d] * rsqrt(size(d))
+        // kept without its factor 0.125
         Fragment<1, 4> S;  // q of this warp
         S.fill(0.0f);
         multiply<Order::AsStored, Order::Transposed, 64>(S, K_tile, warp_x, Q_tile(stage), 0);
@@ -479,7 +481,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < Rows::rows; ++i) {
 #pragma unroll
         for (int j = 0; j < 16; ++j) {
-            dK_part(i, j) = dK_sum(i, j) / 8.0f;
+            dK_part(i, j) = dK_sum(i, j) * 0.125f;
         }
     }
 
@@ -603,6 +605,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     };
     const auto chunk_x = [&](int x0, int stage) NK_INLINE {
         // S'[b, h, q, x] = sum(d) Q[b, h, q, d] * K[b, h, x, d] * rsqrt(size(d))
+        // kept without its factor 0.125
         Fragment<2, 4> S;  // x of this warp
         S.fill(0.0f);
         multiply<Order::AsStored, Order::Transposed, 64>(S, Q_tile, warp_q, K_tile(stage), 0);
@@ -668,7 +671,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     for (int i = 0; i < Rows::rows; ++i) {
 #pragma unroll
         for (int j = 0; j < 16; ++j) {
-            dQ_part(i, j) = dQ_sum(i, j) / 8.0f;
+            dQ_part(i, j) = dQ_sum(i, j) * 0.125f;
         }
     }
     wait_copies<1>();

@@ -135,6 +135,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         const bool kTested = tested.value;
 
         // S[b, h, i_j, u_v] = sum(d) Q[b, h, i_j, d] * K[b, h, u_v, d] * rsqrt(size(d))
+        // kept without its factor 0.176777
         Fragment<2, 14> S;  // u_v of this warp
         S.fill(0.0f);
         multiply<Order::AsStored, Order::Transposed, 32>(S, Q_tile, warp_i_j, K_tile(stage), 0);
@@ -143,6 +144,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         // min(max(i - size(w) // 2, 0), size(i) - size(w)) + size(w) and min(max(j - size(w) // 2,
         // 0), size(j) - size(w)) <= v and v < min(max(j - size(w) // 2, 0), size(j) - size(w)) +
         // size(w) then S[b, h, i_j, u_v] else -inf
+        // kept without its factor 0.176777
         Fragment<2, 14> M;  // u_v of this warp
 #pragma unroll
         for (int i = 0; i < Rows::rows; ++i) {

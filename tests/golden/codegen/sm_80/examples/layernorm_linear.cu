@@ -263,12 +263,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     Fragment<2, 4> Y_part;  // c of this warp
 #pragma unroll
     for (int i = 0; i < Rows::rows; ++i) {
-        const float t0 = multiply(N_sum2[i], N_sum2[i]) / 16777216.0f;
-        const float t1 = sqrtf(subtract(N_sum[i] / 4096.0f + eps, t0));
-        const float r0 = divide_fast(1.0f, t1);
-        const float t2 = multiply(N_sum2[i], N_sum2[i]) / 16777216.0f;
-        const float t3 = sqrtf(subtract(N_sum[i] / 4096.0f + eps, t2));
-        const float r1 = divide_fast(1.0f, 4096.0f * t3);
+        const float t0 = multiply(N_sum2[i], N_sum2[i]) * 5.9604645e-08f;
+        const float t1 = subtract(N_sum[i] * 0.00024414062f + eps, t0);
+        const float r0 = divide_fast(1.0f, sqrtf(t1));
+        const float t2 = multiply(N_sum2[i], N_sum2[i]) * 5.9604645e-08f;
+        const float t3 = subtract(N_sum[i] * 0.00024414062f + eps, t2);
+        const float r1 = divide_fast(1.0f, 4096.0f * sqrtf(t3));
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
             const int ic = warp_c + Fragment<2, 4>::column(j);

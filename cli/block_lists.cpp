@@ -1,0 +1,144 @@
+// FlashAttention-4's lists of blocks. Its blocks are consecutive tokens: where tiles are not,
+// tokens are put into their order, which is written beside the lists, with the mask over tokens so
+// numbered.
+#include <algorithm>
+
+#include "cli/files.h"
+#include "cli/mask_export.h"
+#include "cli/messages.h"
+#include "diagrams/contains.h"
+#include "diagrams/npy.h"
+
+namespace napkin::cli {
+
+namespace {
+
+using index::TileState;
+using index::Tiling;
+
+/// Of the woven axes that the mask depends on, the first of several is the batch.
+std::int64_t batches_of(const Diagram& diagram, const MaskReport& report) {
+    std::vector<AxisId> woven;
+    for (std::uint32_t k = 0; k < diagram.axes.size(); ++k)
+        if (diagram.axes[k].woven) woven.push_back(AxisId{k});
+    if (woven.size() < 2 || report.heads.empty() || report.heads.front() != woven.front()) return 1;
+    return diagram[woven.front()].extent;
+}
+
+/// Counts and indices of the tiles of one state.
+struct BlockList {
+    Tensor count;
+    Tensor index;
+};
+
+void add_row(const TileGrid& grid, std::int64_t row, std::size_t place, TileState state,
+             BlockList& list) {
+    std::size_t count = 0;
+    const auto begin = place * static_cast<std::size_t>(grid.columns);
+    for (std::int64_t column = 0; column < grid.columns; ++column)
+        if (grid.at(row, column) == state)
+            list.index.values[begin + count++] = static_cast<double>(column);
+    list.count.values[place] = static_cast<double>(count);
+}
+
+/// The first of one side whose last tile is shorter, though other tiles follow it.
+std::optional<Tiling> shorter_between(const Diagram& diagram, const std::vector<Tiling>& tilings) {
+    const auto has_others = [&](const Tiling& tiling) {
+        return std::any_of(tilings.begin(), tilings.end(), [&](const Tiling& other) {
+            return other.axis != tiling.axis && other.size < diagram[other.axis].extent;
+        });
+    };
+    for (const Tiling& tiling : tilings)
+        if (diagram[tiling.axis].extent % tiling.size != 0 && has_others(tiling)) return tiling;
+    return std::nullopt;
+}
+
+/// The number of the token at each place of the order of tiles.
+Tensor order_of(const Diagram& diagram, const std::vector<Tiling>& tilings) {
+    std::vector<std::int64_t> order{0};
+    // From tiles to what is in them, each token by its flat index.
+    for (const bool inside : {false, true}) {
+        std::int64_t stride = 1;
+        for (const Tiling& tiling : tilings) stride *= diagram[tiling.axis].extent;
+        for (const Tiling& tiling : tilings) {
+            const std::int64_t extent = diagram[tiling.axis].extent;
+            stride /= extent;
+            std::vector<std::int64_t> finer;
+            for (const std::int64_t token : order) {
+                const std::int64_t at = token / stride % extent;
+                const std::int64_t end = inside ? std::min(at + tiling.size, extent) : extent;
+                for (std::int64_t index = at; index < end; index += inside ? 1 : tiling.size)
+                    finer.push_back(token + (index - at) * stride);
+            }
+            order = std::move(finer);
+        }
+    }
+    Tensor tensor = zeros({static_cast<std::int64_t>(order.size())});
+    std::copy(order.begin(), order.end(), tensor.values.begin());
+    return tensor;
+}
+
+}  // namespace
+
+bool are_consecutive(const Diagram& diagram, const std::vector<Tiling>& tilings) {
+    const auto last = std::find_if(tilings.rbegin(), tilings.rend(), [&](const Tiling& tiling) {
+        return tiling.size < diagram[tiling.axis].extent;
+    });
+    return last == tilings.rend() ||
+           std::all_of(std::next(last), tilings.rend(),
+                       [](const Tiling& tiling) { return tiling.size == 1; });
+}
+
+std::optional<Diagnostics> write_block_lists(const State& state, const MaskReport& report,
+                                             const std::string& folder) {
+    if (!report.data.empty() && !report.by_data)
+        return Diagnostics{{data_in_mask(report.statement)}};
+    struct Side {
+        const char* file = nullptr;
+        std::vector<Tiling> tilings;
+    };
+    const auto keys = report.tilings.begin() + static_cast<std::ptrdiff_t>(report.queries.size());
+    const Side sides[] = {{"q_order", {report.tilings.begin(), keys}},
+                          {"kv_order", {keys, report.tilings.end()}}};
+    for (const Side& side : sides)
+        if (const auto tiling = shorter_between(state.diagram, side.tilings))
+            return Diagnostics{{blocks_differ(state.diagram[tiling->axis].name,
+                                              state.diagram[tiling->axis].extent, tiling->size)}};
+    std::vector<TileGrid> grids;
+    for (std::size_t head = 0; head < report.counts.size(); ++head) {
+        std::optional<TileGrid> grid = tile_grid(state.diagram, report, report.tilings, head);
+        if (!grid) return Diagnostics{{uncounted_mask(report.statement)}};
+        grids.push_back(std::move(*grid));
+    }
+    const std::int64_t batches = batches_of(state.diagram, report);
+    const std::int64_t heads = static_cast<std::int64_t>(grids.size()) / batches;
+    const std::int64_t rows = grids.front().rows;
+    const BlockList nothing{zeros({batches, heads, rows}),
+                            zeros({batches, heads, rows, grids.front().columns})};
+    BlockList partial = nothing;
+    BlockList full = nothing;
+    std::size_t place = 0;
+    for (const TileGrid& grid : grids)
+        for (std::int64_t row = 0; row < rows; ++row, ++place) {
+            add_row(grid, row, place, TileState::Partial, partial);
+            add_row(grid, row, place, TileState::Full, full);
+        }
+    std::vector<std::pair<std::string, Tensor>> files = {{"mask_block_cnt", partial.count},
+                                                         {"mask_block_idx", partial.index},
+                                                         {"full_block_cnt", full.count},
+                                                         {"full_block_idx", full.index}};
+    for (const Side& side : sides)
+        if (!are_consecutive(state.diagram, side.tilings))
+            files.emplace_back(side.file, order_of(state.diagram, side.tilings));
+    if (const auto failure = make_folder(folder)) return Diagnostics{{*failure}};
+    for (const auto& [name, tensor] : files)
+        if (const auto failure =
+                write_file(folder + "/" + name + ".npy", npy_bytes(tensor, NpyType::I4)))
+            return Diagnostics{{*failure}};
+    if (const auto failure =
+            write_file(folder + "/mask_mod.py", mask_mod_text(state, report, TokenOrder::Tiles)))
+        return Diagnostics{{*failure}};
+    return std::nullopt;
+}
+
+}  // namespace napkin::cli
