@@ -272,6 +272,12 @@ def matmul(sizes):
     return {"cublas": lambda: x @ w.t()}, "cublas"
 
 
+def matmul_f32(sizes):
+    """By cuBLAS in f32, as PyTorch multiplies if it is not allowed tf32."""
+    x, w = (randn(sizes[axis], sizes["b"], dtype=torch.float32) for axis in "ac")
+    return {"cublas_f32": lambda: x @ w.t()}, "cublas_f32"
+
+
 def cross_entropy(sizes):
     """Measured by the product alone, which has the logits of all words in memory; eager and compiled have them too."""
     x, w = randn(sizes["n"], sizes["d"]), randn(sizes["v"], sizes["d"])
@@ -372,6 +378,8 @@ def workloads():
         yield "matmul", {"a": n, "b": n, "c": n}, matmul
     for a, c, b in ((4096, 7168, 2048), (16384, 4096, 4096), (8192, 8192, 512), (512, 8192, 8192)):
         yield "matmul", {"a": a, "b": b, "c": c}, matmul
+    for n in (2048, 4096, 8192):
+        yield "matmul_f32", {"a": n, "b": n, "c": n}, matmul_f32
     for a, c, b in ((1024, 1024, 1024), (128, 8192, 8192)) if TARGET == "sm_90a" else ():
         yield "matmul_thin", {"a": a, "b": b, "c": c}, matmul
     if TARGET == "sm_90a":

@@ -27,6 +27,8 @@
 //                      one operand is rounded, seven where both are; and 4 h_t sqrt(sum of w_i^2),
 //                      h_t half of the smallest number of t and w_i what the factors of v_i are
 //                      multiplied by
+//   a sum of products whose operands are f32 and multiplied in parts of tf32 (there too)
+//                      likewise with 2^-20 for u_t
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
 //                      leaves unrounded (Precision::stored)
 //   a comparison, a selected index
@@ -64,7 +66,8 @@ inline constexpr double kSafety = 4;
 struct Precision {
     ElementType arithmetic = ElementType::F32;   ///< of every operation and accumulator
     std::map<ArrayId, ElementType> stored = {};  ///< arrays rounded where they are kept
-    /// Boxes in which computed factors of contractions are rounded before they are multiplied.
+    /// Boxes in which factors of contractions are rounded before they are multiplied; f32 for those
+    /// that are taken into parts of tf32.
     std::map<BoxId, ElementType> operands = {};
     /// Whether sums run on the tensor core, which truncates.
     bool truncates = false;

@@ -43,8 +43,8 @@ BlockClock::BlockClock(const Machine& machine) : processors_(machine.processors(
         return rate ? static_cast<double>(processors_) / (*rate * slower) : 0;
     };
     for (const ElementType type :
-         {ElementType::BF16, ElementType::F16, ElementType::TF32, ElementType::E4M3,
-          ElementType::E5M2, ElementType::I8, ElementType::I4, ElementType::F64})
+         {ElementType::BF16, ElementType::F16, ElementType::TF32, ElementType::F32,
+          ElementType::E4M3, ElementType::E5M2, ElementType::I8, ElementType::I4, ElementType::F64})
         if (const auto rate = machine.tensor_core(type)) tensor_[type] = of_one(rate->value);
     fused_ = of_one(machine.rate("processor.arithmetic"));
     shared_ = of_one(machine.rate("block.bandwidth"));

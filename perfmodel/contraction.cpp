@@ -32,6 +32,7 @@ std::optional<ElementType> type_of_products(const RegionProgram& region, const C
         return region.variables[id.index()];
     };
     std::array<std::optional<ElementType>, 2> types;
+    bool in_parts = false;
     place_either(*contraction);
     for (const std::size_t side : {0, 1}) {
         const std::vector<Expression>& factors = side == 0 ? contraction->left : contraction->right;
@@ -42,10 +43,13 @@ std::optional<ElementType> type_of_products(const RegionProgram& region, const C
         });
         if (source == loaded.end()) continue;
         types[side] = variable(*source).type;
-        if (region.arrays[element->array.index()].role == ArrayRole::Input &&
-            !converts_exactly(*types[side], ElementType::TF32))
-            return std::nullopt;
+        if (region.arrays[element->array.index()].role != ArrayRole::Input ||
+            converts_exactly(*types[side], ElementType::TF32))
+            continue;
+        if (*types[side] != ElementType::F32) return std::nullopt;
+        in_parts = true;
     }
+    if (in_parts) return ElementType::F32;
     const auto narrow = [](const auto& type) { return type && is_narrow(*type); };
     if (std::all_of(types.begin(), types.end(), narrow)) return types.front();
     std::vector<VariableId> beside = compute.reads;

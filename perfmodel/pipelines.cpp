@@ -52,13 +52,18 @@ void add_arithmetic(const RegionCost& cost, const Machine& machine, std::vector<
     Formula rest_formula = cost.formulas.operations - cost.formulas.operands;
     for (const auto& [type, count] : cost.arithmetic.products) {
         const auto rate = machine.tensor_core(type);
-        if (!rate) continue;
+        // In f32 whatever is faster.
+        const bool in_parts = type == ElementType::F32;
+        if (!rate ||
+            (in_parts && machine.arithmetic() && machine.arithmetic()->value > rate->value))
+            continue;
         const auto found = cost.formulas.products.find(type);
         const Formula formula = found == cost.formulas.products.end() ? Formula() : found->second;
         rest -= static_cast<double>(count);
         rest_formula = rest_formula - formula;
         const std::string name(name_of(type));
-        add("tensor core " + name, rate->value, "tensor_core." + name, static_cast<double>(count),
+        add("tensor core " + name, rate->value,
+            in_parts ? "tensor_core.tf32" : "tensor_core." + name, static_cast<double>(count),
             formula);
     }
     const double exponentials = static_cast<double>(cost.arithmetic.exponentials);

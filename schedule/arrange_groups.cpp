@@ -108,7 +108,7 @@ std::string why_no_product(const RegionProgram& region, const Plan& plan) {
 std::optional<std::string> why_no_groups(const RegionProgram& region, const Plan& plan) {
     if (!plan.has_products()) return why_no_product(region, plan);
     for (const auto& [leaf, product] : plan.products)
-        if (product.type == ElementType::TF32)
+        if (bits_of(product.type) == 32)
             return fmt::format("it multiplies {}, and warp groups types of 8 and 16 bits",
                                name_of(product.type));
     if (plan.across_warps) return "a fold combines what several warps hold";

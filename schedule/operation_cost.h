@@ -16,7 +16,7 @@ struct Rates {
 };
 /// Warp groups multiply twice as fast as warps alone.
 [[nodiscard]] Rates rates_of(bool warp_groups);
-/// Operations of the tensor core in such a product: in 8 bits twice as many.
+/// Operations of the tensor core in such a product.
 [[nodiscard]] double tensor_rate(bool warp_groups, const Product& product);
 
 /// Of one warp, for its share of the elements of a chunk that no mask cuts.

@@ -122,10 +122,15 @@ NK_DEVICE float tanh_by_exp(float x) {
     return fabsf(x) < 0.4f ? near_zero : elsewhere;
 }
 
-/// Rounds f32 operands to tf32.
+/// Whether operands of a type are rounded to tf32.
+template <class T>
+constexpr bool kRounded = false;
+template <>
+constexpr bool kRounded<float> = true;
+
 template <class T>
 NK_DEVICE void round_operand(u32 (&words)[4]) {
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (kRounded<T>) {
 #pragma unroll
         for (u32& word : words) word = tf32_bits(word);
     }
@@ -140,7 +145,7 @@ template <class T>
 constexpr int kStepOf = 32 / int(sizeof(T));
 
 /// kDown x kSteps operands on the left: of bf16 and f16, 16 x 16 each; of f32, 16 x 8, rounded to
-/// tf32.
+/// tf32 but where they are multiplied in parts.
 template <class T, int kDown, int kSteps>
 struct LeftOperand {
     u32 at[kDown][kSteps][4];
@@ -170,8 +175,9 @@ NK_DEVICE LeftOperand<T, kDown, kAcross * 8 / kStepOf<T>> as_left(
                 for (int k = 0; k < 4; ++k) {
                     const float even = shuffle(tile[k % 2 * 2], from + k / 2 * 2);
                     const float odd = shuffle(tile[k % 2 * 2 + 1], from + k / 2 * 2);
-                    left.at[i][j][k] = tf32_bits(bits_of(lane % 2 == 0 ? even : odd));
+                    left.at[i][j][k] = bits_of(lane % 2 == 0 ? even : odd);
                 }
+                round_operand<T>(left.at[i][j]);
             }
         }
     return left;

@@ -344,6 +344,17 @@ NK_DEVICE u32 tf32_bits(u32 bits) {
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(float_of(bits)));
     return rounded;
 }
+/// The nearest of them that is finite, ties away from zero; of what is no number the largest.
+NK_DEVICE u32 finite_tf32_bits(u32 bits) {
+    constexpr float kLargest = 3.4011621342146535e38f;
+    float within;
+#if __CUDA_ARCH__ >= 860
+    asm("min.xorsign.abs.f32 %0, %1, %2;" : "=f"(within) : "f"(float_of(bits)), "f"(kLargest));
+#else
+    within = fminf(fmaxf(float_of(bits), -kLargest), kLargest);
+#endif
+    return (bits_of(within) + 0x1000u) & ~0x1fffu;
+}
 
 // Approximations by the special function unit: about 22 bits, tanh_fast 11.
 NK_DEVICE float exp2_fast(float x) {

@@ -67,6 +67,16 @@ NK_DEVICE Matrix<T, kRows, kColumns> shared_matrix(unsigned char* memory, int of
     return {shared_tile<T>(memory, offset, kRows * kColumns, name)};
 }
 
+/// An f32 operand of a product that is multiplied in two parts of tf32, a rounded one and what that
+/// lacks.
+struct f32_parts {
+    float value;
+};
+template <int kRows, int kColumns>
+NK_DEVICE Matrix<f32_parts, kRows, kColumns> in_parts(Matrix<float, kRows, kColumns> tile) {
+    return {shared_as<f32_parts>(tile.data)};
+}
+
 // Tiles below are matrices, or panels (panels.cuh).
 
 /// An element of two bytes, by the word that it shares with its neighbour: threads that read both

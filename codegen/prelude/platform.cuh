@@ -25,6 +25,12 @@ NK_DEVICE Shared<T> shared_tile(unsigned char* memory, int offset, int, const ch
     return reinterpret_cast<T*>(memory + offset);
 }
 
+/// The same bytes, as elements of another type of the same size.
+template <class To, class From>
+NK_DEVICE Shared<To> shared_as(Shared<From> array) {
+    return reinterpret_cast<To*>(array);
+}
+
 /// Tells the compiler what holds; the emulator checks it.
 NK_DEVICE void assume(bool condition) {
     __builtin_assume(condition);

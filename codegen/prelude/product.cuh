@@ -139,6 +139,43 @@ private:
     Place second_;  // of words, the later four of k
 };
 
+/// The parts of an operand. The rounded one is finite where the operand is infinite, so that the
+/// other is: of an infinite part alone the sum would be no number. What the other has beyond tf32
+/// is cut off by the tensor core.
+struct Parts {
+    u32 rounded;
+    u32 rest;
+    NK_DEVICE explicit Parts(u32 bits)
+        : rounded(finite_tf32_bits(bits)), rest(bits_of(float_of(bits) - float_of(rounded))) {}
+};
+
+/// In how many products operands are multiplied, which come one after another for several tiles:
+/// the next into the same tile would wait.
+template <class T>
+constexpr int kProducts = 1;
+template <>
+constexpr int kProducts<f32_parts> = 3;
+
+/// One of them. Of parts the least come first; what both operands lack is not multiplied.
+template <class T>
+NK_DEVICE void multiply_tile(float (&acc)[4], const u32 (&left)[4], u32 right0, u32 right1,
+                             int product) {
+    if constexpr (kProducts<T> == 1) {
+        multiply_tile<T>(acc, left, right0, right1);
+    } else {
+        const bool rest_of_left = product == 0;
+        const bool rest_of_right = product == 1;
+        u32 part[4];
+#pragma unroll
+        for (int word = 0; word < 4; ++word)
+            part[word] = rest_of_left ? Parts(left[word]).rest : Parts(left[word]).rounded;
+        const Parts first(right0);
+        const Parts second(right1);
+        multiply_tile<float>(acc, part, rest_of_right ? first.rest : first.rounded,
+                             rest_of_right ? second.rest : second.rounded);
+    }
+}
+
 /// Left operands that are in registers.
 template <class T, int kDown, int kSteps>
 struct HeldLeft {
@@ -181,11 +218,14 @@ NK_DEVICE void multiply_steps(Fragment<kDown, kAcross>& acc, Left left, const Ri
         if (pair == kPrepare && step + 1 < kSteps) left.prepare(step + 1);
         const u32(&now)[4] = words[read % (kAhead + 1)];
 #pragma unroll
-        for (int i = 0; i < kDown; ++i) {
-            multiply_tile<T>(acc.at[i][2 * pair], left.at(i, step), now[0], now[1]);
-            if (2 * pair + 1 < kAcross)
-                multiply_tile<T>(acc.at[i][2 * pair + 1], left.at(i, step), now[2], now[3]);
-        }
+        for (int product = 0; product < kProducts<T>; ++product)
+#pragma unroll
+            for (int i = 0; i < kDown; ++i) {
+                multiply_tile<T>(acc.at[i][2 * pair], left.at(i, step), now[0], now[1], product);
+                if (2 * pair + 1 < kAcross)
+                    multiply_tile<T>(acc.at[i][2 * pair + 1], left.at(i, step), now[2], now[3],
+                                     product);
+            }
     }
 }
 
@@ -241,12 +281,15 @@ struct StepOperands {
 #pragma unroll
         for (int pair = 0; pair < (kAcross + 1) / 2; ++pair)
 #pragma unroll
-            for (int i = 0; i < kDown; ++i) {
-                multiply_tile<T>(acc.at[i][2 * pair], left[i], right[pair][0], right[pair][1]);
-                if (2 * pair + 1 < kAcross)
-                    multiply_tile<T>(acc.at[i][2 * pair + 1], left[i], right[pair][2],
-                                     right[pair][3]);
-            }
+            for (int product = 0; product < kProducts<T>; ++product)
+#pragma unroll
+                for (int i = 0; i < kDown; ++i) {
+                    multiply_tile<T>(acc.at[i][2 * pair], left[i], right[pair][0], right[pair][1],
+                                     product);
+                    if (2 * pair + 1 < kAcross)
+                        multiply_tile<T>(acc.at[i][2 * pair + 1], left[i], right[pair][2],
+                                         right[pair][3], product);
+                }
     }
 };
 

@@ -17,6 +17,16 @@ using schedule::Home;
 using schedule::Operand;
 using schedule::Product;
 
+/// Elements of operands, by their name in kernels.
+std::string operand_name(ElementType type) {
+    return type == ElementType::F32 ? "f32_parts" : kernel::element_name(type);
+}
+/// What an operand in registers is.
+std::string operand_comment(ElementType type) {
+    return type == ElementType::F32 ? "multiplied in parts of tf32"
+                                    : fmt::format("rounded to {}", kernel::element_name(type));
+}
+
 /// How a matrix lies for a product.
 kernel::Expression order(bool as_stored) {
     return kernel::scoped("Order", as_stored ? "AsStored" : "Transposed");
@@ -46,8 +56,8 @@ std::optional<kernel::Expression> TensorLowering::left_operand(const schedule::O
     if (const auto packed = lefts_.find(op.leaf); packed != lefts_.end())
         return variable(packed->second);
     const std::string name = left_name(product);
-    body.push_back(define("auto", name, rounded_left(compute, product, body),
-                          fmt::format("rounded to {}", kernel::element_name(product.type))));
+    body.push_back(
+        define("auto", name, rounded_left(compute, product, body), operand_comment(product.type)));
     return variable(name);
 }
 
@@ -92,7 +102,7 @@ void TensorLowering::lower_left_values(const schedule::Op& op, const Compute& co
 /// A left operand, rounded for the tensor core.
 kernel::Expression TensorLowering::rounded_left(const Compute& compute, const Product& product,
                                                 Body& body) {
-    const std::string type = kernel::element_name(product.type);
+    const std::string type = operand_name(product.type);
     const auto rounded_from = [&](const kernel::Expression& fragment) {
         return call({"as_left", {kernel::Type(type)}}, {fragment});
     };
@@ -109,10 +119,10 @@ void TensorLowering::declare_left(const schedule::Op& op, Body& body) {
     const auto [known, added] = lefts_.try_emplace(op.leaf);
     if (!added) return;
     known->second = left_name(product);
-    const std::string type = kernel::element_name(product.type);
+    const std::string type = operand_name(product.type);
     const std::int64_t steps = schedule::padded_depth(plan_, product) / schedule::kTile;
     body.push_back(kernel::declare({"LeftOperand", {kernel::Type(type), 1, steps}}, known->second,
-                                   std::nullopt, fmt::format("rounded to {}", type)));
+                                   std::nullopt, operand_comment(product.type)));
 }
 
 void TensorLowering::lower_pack(const schedule::Op& op, const Compute& compute, Body& body) {
@@ -125,12 +135,11 @@ void TensorLowering::lower_pack(const schedule::Op& op, const Compute& compute, 
     }
     const Product& product = plan_.products.at(op.leaf);
     const auto values = left_values_.find(op.leaf);
-    body.push_back(
-        assign(variable(lefts_.at(op.leaf)),
-               values == left_values_.end()
-                   ? rounded_left(compute, product, body)
-                   : call({"as_left", {kernel::Type(kernel::element_name(product.type))}},
-                          {variable(values->second)})));
+    body.push_back(assign(variable(lefts_.at(op.leaf)),
+                          values == left_values_.end()
+                              ? rounded_left(compute, product, body)
+                              : call({"as_left", {kernel::Type(operand_name(product.type))}},
+                                     {variable(values->second)})));
 }
 
 /// The state is brought to what the products are added to.
@@ -157,13 +166,16 @@ bool TensorLowering::prepared(LeafId product) const {
 std::optional<kernel::Expression> TensorLowering::matrix_of(LeafId leaf, const Product& product,
                                                             bool left) const {
     const Operand& side = left ? product.left : product.right;
+    const auto of_product = [&](kernel::Expression tile) {
+        return product.type == ElementType::F32 ? call("in_parts", {std::move(tile)}) : tile;
+    };
     if (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix)
-        return matrix(*side.direct);
+        return of_product(matrix(*side.direct));
     if (!side.panel) return std::nullopt;
     const schedule::Op::Side wanted = left ? schedule::Op::Side::Left : schedule::Op::Side::Right;
     for (const schedule::Op& op : schedule_.ops)
         if (op.side == wanted && op.leaf == leaf && op.kind == schedule::Op::Kind::Publish)
-            return shared_buffer(op.writes.front());
+            return of_product(shared_buffer(op.writes.front()));
     return std::nullopt;
 }
 
@@ -199,7 +211,7 @@ const std::string& TensorLowering::operands_of(LeafId leaf, Body& body) {
     known->second = names_.fresh("operands");
     const Product& product = plan_.products.at(leaf);
     std::vector<kernel::Expression> shape = columns_of(product.column).type.arguments;
-    shape.insert(shape.begin(), kernel::Type(kernel::element_name(product.type)));
+    shape.insert(shape.begin(), kernel::Type(operand_name(product.type)));
     body.push_back(kernel::declare({"Operands", std::move(shape)}, known->second));
     return known->second;
 }

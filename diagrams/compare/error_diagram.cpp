@@ -26,6 +26,13 @@ constexpr double kNarrowCut = 0x1p-13;
 /// any sign.
 constexpr double kRoundedOperands = 1.5;
 
+/// How a sum of products on the tensor core rounds its operands. Of f32 it multiplies two parts of
+/// tf32, the second of which lacks 2^-21 of the whole, but not the two second parts.
+double roundoff_of_operands(ElementType type) {
+    constexpr double kOfParts = 0x1p-20;
+    return type == ElementType::F32 ? kOfParts : unit_roundoff(type);
+}
+
 /// What underflow adds to an error, where the type's exponents are few.
 double noticeable_underflow(ElementType type) {
     constexpr double kNegligible = 1e-30;
@@ -151,10 +158,11 @@ private:
                 plus(plus(std::move(sum), seed), rounding(rounding_steps(fold) * roundoff_, size));
             const auto operands = precision_.operands.find(statement.box);
             if (operands != precision_.operands.end())
-                bound = plus(plus(std::move(bound),
-                                  rounding(kRoundedOperands * unit_roundoff(operands->second),
-                                           apply(Function::Sqrt, {squares}))),
-                             underflow_of_operands(statement, fold, operands->second));
+                bound =
+                    plus(plus(std::move(bound),
+                              rounding(kRoundedOperands * roundoff_of_operands(operands->second),
+                                       apply(Function::Sqrt, {squares}))),
+                         underflow_of_operands(statement, fold, operands->second));
             if (precision_.narrow.contains(statement.box))
                 bound = plus(plus(std::move(bound),
                                   rounding(24 * kNarrowCut, magnitude(at_own_axes(target)))),

@@ -181,6 +181,14 @@ TEST_CASE("prelude: approximations are as near as the special function unit's") 
     CHECK_EQ(tf32(0xbf803000u), 0xbf804000u);
     CHECK_EQ(tf32(0x7f800000u), 0x7f800000u);
     CHECK_EQ(tf32(0x7fffffffu), 0x7fffffffu);
+    // Of an infinite operand one part is infinite, of none both are no number.
+    const auto parts = [](std::uint32_t bits) { return nk::Parts(bits); };
+    CHECK_EQ(parts(0x3f800fffu).rounded, 0x3f800000u);
+    CHECK_EQ(parts(0x3f800fffu).rest, std::bit_cast<std::uint32_t>(0x0.001ffep0f));
+    CHECK_EQ(parts(0xff800000u).rounded, 0xff7fe000u);
+    CHECK_EQ(parts(0xff800000u).rest, 0xff800000u);
+    CHECK_EQ(parts(0x7f7fffffu).rounded, 0x7f7fe000u);
+    CHECK_UNARY(std::isnan(std::bit_cast<float>(parts(0x7fc00000u).rest)));
     CHECK_EQ(nk::pack<nk::bf16>(1.0f, -2.0f), 0xc0003f80u);
     CHECK_EQ(nk::pack<nk::f16>(1.0f, -2.0f), 0xc0003c00u);
 }

@@ -35,6 +35,10 @@ std::vector<TensorWorkload> product_workloads() {
         {"product NT, tf32", product("m, k", "n, k", "tf32"), {}, kProductTiles},
         {"product TN, tf32", product("k, m", "k, n", "tf32"), {}, kProductTiles},
         {"product TT, tf32", product("k, m", "n, k", "tf32"), {}, kProductTiles},
+        {"product NN, f32", product("m, k", "k, n", "f32"), {}, kProductTiles, {}, {}, true},
+        {"product NT, f32", product("m, k", "n, k", "f32"), {}, kProductTiles},
+        {"product TN, f32", product("k, m", "k, n", "f32"), {}, kProductTiles},
+        {"product TT, f32", product("k, m", "n, k", "f32"), {}, kProductTiles},
         {"product, rows of odd length",
          "diagram mm { axis m = 45, n = 39, k = 37\n input A[m, k], B[k, n] : bf16\n"
          "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
@@ -212,12 +216,22 @@ std::vector<TensorWorkload> product_workloads() {
          "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
          {},
          "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
-        {"product, f32 inputs",
-         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : f32\n"
-         "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+        {"product, i32 inputs",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k], B[k, n] : i32\n"
+         "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] / 2 }",
          {},
          "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1",
-         "`C_sum` multiplies `A`, which is f32"},
+         "`C_sum` multiplies `A`, which is i32"},
+        {"product of f32 and bf16",
+         "diagram mm { axis m = 40, n = 48, k = 24\n input A[m, k] : bf16, B[k, n] : f32\n"
+         "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 16 at l1\ngroup n by 32 at l1\nstream k by 16 at l1"},
+        {"product of f32, eight deep",
+         "diagram mm { axis m = 40, n = 48, k = 8\n input A[m, k], B[k, n] : f32\n"
+         "output C[m, n] : f32 = sum(k) A[m, k] * B[k, n] }",
+         {},
+         "group m by 32 at l1\ngroup n by 32 at l1"},
         {"product, fp8",
          "fp8_matmul",
          {{"m", 20}, {"n", 24}, {"k", 32}},

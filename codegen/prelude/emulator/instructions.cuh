@@ -335,6 +335,10 @@ NK_DEVICE u32 tf32_bits(u32 bits) {
     if ((bits & 0x7f800000u) == 0x7f800000u) return bits;
     return (bits + 0x1000u) & ~0x1fffu;
 }
+NK_DEVICE u32 finite_tf32_bits(u32 bits) {
+    const u32 rounded = tf32_bits(bits);
+    return (rounded & 0x7fffffffu) < 0x7f800000u ? rounded : (rounded & 0x80000000u) | 0x7f7fe000u;
+}
 
 namespace emulator {
 /// What the special function unit does to numbers that have lost bits.

@@ -134,6 +134,12 @@ Shared<T> shared_tile(unsigned char* memory, i64 offset, i64 count, const char* 
     return {reinterpret_cast<T*>(memory + offset), count, name, true};
 }
 
+template <class To, class From>
+Shared<To> shared_as(const Shared<From>& array) {
+    static_assert(sizeof(To) == sizeof(From));
+    return {reinterpret_cast<To*>(array.place(0)), array.extent(), array.name(), true};
+}
+
 NK_DEVICE void assume(bool condition) {
     if (!condition) emulator::context->fail(emulator::context, "an assumption does not hold");
 }
