@@ -28,7 +28,7 @@
 //                      h_t half of the smallest number of t and w_i what the factors of v_i are
 //                      multiplied by
 //   a sum of products whose operands are f32 and multiplied in parts of tf32 (there too)
-//                      likewise with 2^-20 for u_t
+//                      likewise with 2^-20 for u_t, and nothing is cut off
 //   stored in a type t e + u_t |value| + h_t, where the kernel saves an array that the diagram
 //                      leaves unrounded (Precision::stored)
 //   a comparison, a selected index

@@ -122,11 +122,15 @@ NK_DEVICE float tanh_by_exp(float x) {
     return fabsf(x) < 0.4f ? near_zero : elsewhere;
 }
 
-/// Whether operands of a type are rounded to tf32.
+/// Whether operands of a type are rounded to tf32, and whether they are taken into parts.
 template <class T>
 constexpr bool kRounded = false;
 template <>
 constexpr bool kRounded<float> = true;
+template <class T>
+constexpr bool kInParts = false;
+template <>
+constexpr bool kInParts<f32_parts> = true;
 
 template <class T>
 NK_DEVICE void round_operand(u32 (&words)[4]) {

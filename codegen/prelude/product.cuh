@@ -149,31 +149,56 @@ struct Parts {
         : rounded(finite_tf32_bits(bits)), rest(bits_of(float_of(bits) - float_of(rounded))) {}
 };
 
-/// In how many products operands are multiplied, which come one after another for several tiles:
-/// the next into the same tile would wait.
-template <class T>
-constexpr int kProducts = 1;
-template <>
-constexpr int kProducts<f32_parts> = 3;
-
-/// One of them. Of parts the least come first; what both operands lack is not multiplied.
-template <class T>
-NK_DEVICE void multiply_tile(float (&acc)[4], const u32 (&left)[4], u32 right0, u32 right1,
-                             int product) {
-    if constexpr (kProducts<T> == 1) {
-        multiply_tile<T>(acc, left, right0, right1);
-    } else {
-        const bool rest_of_left = product == 0;
-        const bool rest_of_right = product == 1;
-        u32 part[4];
+/// acc += left right for kDown by one or two tiles of a warp.
+template <class T, int kDown, int kAcross, class Left>
+NK_DEVICE void multiply_pair(Fragment<kDown, kAcross>& acc, int pair, const Left& left,
+                             const u32 (&right)[4]) {
 #pragma unroll
-        for (int word = 0; word < 4; ++word)
-            part[word] = rest_of_left ? Parts(left[word]).rest : Parts(left[word]).rounded;
-        const Parts first(right0);
-        const Parts second(right1);
-        multiply_tile<float>(acc, part, rest_of_right ? first.rest : first.rounded,
-                             rest_of_right ? second.rest : second.rounded);
+    for (int i = 0; i < kDown; ++i) {
+        multiply_tile<T>(acc.at[i][2 * pair], left(i), right[0], right[1]);
+        if (2 * pair + 1 < kAcross)
+            multiply_tile<T>(acc.at[i][2 * pair + 1], left(i), right[2], right[3]);
     }
+}
+
+/// In parts, all but the product of what both operands lack, the least first. One product comes
+/// after another for all rows, since the next into the same tile would wait. The tensor core cuts
+/// off what does not fit when it adds, so that it sums a step alone; sums of steps are rounded.
+template <int kDown, int kAcross, class Left>
+NK_DEVICE void multiply_pair_in_parts(Fragment<kDown, kAcross>& acc, int pair, const Left& left,
+                                      const u32 (&right)[4]) {
+#pragma unroll
+    for (int tile = 0; tile < 2 && 2 * pair + tile < kAcross; ++tile) {
+        const Parts first(right[2 * tile]);
+        const Parts second(right[2 * tile + 1]);
+        float sum[kDown][4] = {};
+#pragma unroll
+        for (int product = 0; product < 3; ++product)
+#pragma unroll
+            for (int i = 0; i < kDown; ++i) {
+                u32 of_left[4];
+#pragma unroll
+                for (int word = 0; word < 4; ++word) {
+                    const Parts parts(left(i)[word]);
+                    of_left[word] = product == 0 ? parts.rest : parts.rounded;
+                }
+                multiply_tile<float>(sum[i], of_left, product == 1 ? first.rest : first.rounded,
+                                     product == 1 ? second.rest : second.rounded);
+            }
+#pragma unroll
+        for (int i = 0; i < kDown; ++i)
+#pragma unroll
+            for (int e = 0; e < 4; ++e) acc.at[i][2 * pair + tile][e] += sum[i][e];
+    }
+}
+
+template <class T, int kDown, int kAcross, class Left>
+NK_DEVICE void multiply_tiles(Fragment<kDown, kAcross>& acc, int pair, const Left& left,
+                              const u32 (&right)[4]) {
+    if constexpr (kInParts<T>)
+        multiply_pair_in_parts(acc, pair, left, right);
+    else
+        multiply_pair<T>(acc, pair, left, right);
 }
 
 /// Left operands that are in registers.
@@ -217,15 +242,8 @@ NK_DEVICE void multiply_steps(Fragment<kDown, kAcross>& acc, Left left, const Ri
         if (next < kReads) right.read(words[next % (kAhead + 1)], next % kPairs, next / kPairs);
         if (pair == kPrepare && step + 1 < kSteps) left.prepare(step + 1);
         const u32(&now)[4] = words[read % (kAhead + 1)];
-#pragma unroll
-        for (int product = 0; product < kProducts<T>; ++product)
-#pragma unroll
-            for (int i = 0; i < kDown; ++i) {
-                multiply_tile<T>(acc.at[i][2 * pair], left.at(i, step), now[0], now[1], product);
-                if (2 * pair + 1 < kAcross)
-                    multiply_tile<T>(acc.at[i][2 * pair + 1], left.at(i, step), now[2], now[3],
-                                     product);
-            }
+        const auto left_of = [&](int i) -> const u32(&)[4] { return left.at(i, step); };
+        multiply_tiles<T>(acc, pair, left_of, now);
     }
 }
 
@@ -279,17 +297,10 @@ struct StepOperands {
     }
     NK_DEVICE void multiply_into(Fragment<kDown, kAcross>& acc) const {
 #pragma unroll
-        for (int pair = 0; pair < (kAcross + 1) / 2; ++pair)
-#pragma unroll
-            for (int product = 0; product < kProducts<T>; ++product)
-#pragma unroll
-                for (int i = 0; i < kDown; ++i) {
-                    multiply_tile<T>(acc.at[i][2 * pair], left[i], right[pair][0], right[pair][1],
-                                     product);
-                    if (2 * pair + 1 < kAcross)
-                        multiply_tile<T>(acc.at[i][2 * pair + 1], left[i], right[pair][2],
-                                         right[pair][3], product);
-                }
+        for (int pair = 0; pair < (kAcross + 1) / 2; ++pair) {
+            const auto left_of = [&](int i) -> const u32(&)[4] { return left[i]; };
+            multiply_tiles<T>(acc, pair, left_of, right[pair]);
+        }
     }
 };
 

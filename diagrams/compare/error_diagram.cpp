@@ -154,9 +154,13 @@ private:
             const Expression size =
                 plus(magnitude(at_own_axes(target)), apply(Function::Sqrt, {squares}));
             Expression sum = fold_of(statement, fold, kSum, std::move(error));
-            Expression bound =
-                plus(plus(std::move(sum), seed), rounding(rounding_steps(fold) * roundoff_, size));
             const auto operands = precision_.operands.find(statement.box);
+            const bool in_parts =
+                operands != precision_.operands.end() && operands->second == ElementType::F32;
+            Expression bound =
+                plus(plus(std::move(sum), seed),
+                     rounding(rounding_steps(fold, precision_.truncates && !in_parts) * roundoff_,
+                              size));
             if (operands != precision_.operands.end())
                 bound =
                     plus(plus(std::move(bound),
@@ -203,10 +207,10 @@ private:
     }
 
     /// How often the rounding of a sum counts in full: errors of rounding cancel, cuts add up.
-    [[nodiscard]] double rounding_steps(const Fold& fold) const {
+    [[nodiscard]] double rounding_steps(const Fold& fold, bool truncates) const {
         constexpr double kDepthOfStep = 16;  // of the tensor core, along k
         const double length = length_of(fold);
-        return std::sqrt(length) + (precision_.truncates ? length / kDepthOfStep : 0);
+        return std::sqrt(length) + (truncates ? length / kDepthOfStep : 0);
     }
 
     [[nodiscard]] double length_of(const Fold& fold) const {
