@@ -267,10 +267,13 @@ private:
             each += parts;
         }
         work.instructions = part * each * rows * columns * warps;
-        // Operands are taken apart: to round, to test and to subtract.
-        constexpr double kApart = 6;
+        // Operands are taken apart: clamped, rounded, masked and subtracted; and every step's sum
+        // is added up.
+        constexpr double kApart = 4;
+        constexpr double kStep = 8;
         if (product.type == ElementType::F32)
-            work.instructions += part * kApart * (rows + columns) * depth * warps;
+            work.instructions +=
+                part * (kApart * (rows + columns) + rows * columns / kStep) * depth * warps;
         // Pairs are words already; of others two elements are put into each.
         if (!schedule::in_matrix(plan_, product.left) &&
             !schedule::paired_value(region_, plan_, program_, op.leaf))

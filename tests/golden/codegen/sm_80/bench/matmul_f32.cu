@@ -3,19 +3,19 @@
 // Derivation:
 //   group a by 128
 //   group c by 128
-//   stream b by 32
+//   stream b by 16
 // Target sm_80, for sm_90.
 // Schedule:
 //   [Y]
 //   warps = 4
 //   warps_down = 2
 //   warps_across = 2
-//   stages = { W = 3, X = 3 }
+//   stages = { W = 4, X = 4 }
 //   leads = { "fetch the first operands of Y_sum" = 1 }
 //   fetched = { Y_sum = true }
 //   staged = { Y = true }
-// 98304 bytes of shared memory
-// chunks of 32 of b: 3072 clocks each, 1.00 of the bound of the tensor core
+// 65536 bytes of shared memory
+// chunks of 16 of b: 1536 clocks each, 1.00 of the bound of the tensor core
 #include "tensor.cuh"
 
 namespace nk {
@@ -24,15 +24,15 @@ constexpr int kThreads = 128;
 
 extern "C" __global__ void __launch_bounds__(kThreads)
     matmul_f32_Y(Global<const float> X, Global<const float> W, Global<float> Y) {
-    // Shared memory: 98304 bytes.
+    // Shared memory: 65536 bytes.
     NK_SHARED_MEMORY(memory);
-    // X_tile: 128 x 32, 3 stages
+    // X_tile: 128 x 16, 4 stages
     const auto X_tile = [&](int stage) {
-        return shared_matrix<float, 128, 32>(memory, stage * 16384, "X_tile");
+        return shared_matrix<float, 128, 16>(memory, stage * 8192, "X_tile");
     };
-    // W_tile: 128 x 32, 3 stages
+    // W_tile: 128 x 16, 4 stages
     const auto W_tile = [&](int stage) {
-        return shared_matrix<float, 128, 32>(memory, 49152 + stage * 16384, "W_tile");
+        return shared_matrix<float, 128, 16>(memory, 32768 + stage * 8192, "W_tile");
     };
     // Y_staging: 128 x 128
     const auto Y_staging = shared_matrix<float, 128, 128>(memory, 0, "Y_staging");
@@ -61,56 +61,56 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     int b_next = 0;
     int b_ahead = 0;  // the next chunk to load
     const auto load_b = [&](int b0, int stage) {
-        copy_async<4>(X_tile(stage), X, a0 * 4096 + b0, 4096, 128, 32, threadIdx.x, kThreads);
-        copy_async<4>(W_tile(stage), W, c0 * 4096 + b0, 4096, 128, 32, threadIdx.x, kThreads);
+        copy_async<4>(X_tile(stage), X, a0 * 4096 + b0, 4096, 128, 16, threadIdx.x, kThreads);
+        copy_async<4>(W_tile(stage), W, c0 * 4096 + b0, 4096, 128, 16, threadIdx.x, kThreads);
     };
     Operands<f32_parts, 4, 8> operands;
     const auto fetch_b = [&](int b0, int stage) NK_INLINE {
-        fetch_first<Order::AsStored, Order::Transposed, 32>(
+        fetch_first<Order::AsStored, Order::Transposed, 16>(
             operands, in_parts(X_tile(stage)), warp_a, in_parts(W_tile(stage)), warp_c);
     };
     const auto chunk_b = [&](int b0, int stage, auto more) NK_INLINE {
         // Y_sum[a, c] = Y_sum[a, c] + sum(b) X[a, b] * W[c, b]
-        multiply_head<Order::AsStored, Order::Transposed, 32>(
+        multiply_head<Order::AsStored, Order::Transposed, 16>(
             Y_sum, operands, in_parts(X_tile(stage)), warp_a, in_parts(W_tile(stage)), warp_c);
-        wait_copies<1>();
+        wait_copies<2>();
         block_barrier();
         if (more.value) {
-            fetch_b(b_next, (stage + 1) % 3);
+            fetch_b(b_next, (stage + 1) % 4);
         }
         multiply_tail(Y_sum, operands);
     };
-    for (int stage = 0; stage < 1; ++stage) {
+    for (int stage = 0; stage < 2; ++stage) {
         if (b_ahead < 4096) {
             load_b(b_ahead, stage);
         }
         commit_copies();
-        b_ahead += 32;
+        b_ahead += 16;
     }
     if (b_ahead < 4096) {
-        load_b(b_ahead, 1);
+        load_b(b_ahead, 2);
     }
     commit_copies();
-    wait_copies<1>();
+    wait_copies<2>();
     block_barrier();
     if (b_next < 4096) {
         fetch_b(b_next, 0);
     }
-    b_next += 32;
-    b_ahead += 32;
+    b_next += 16;
+    b_ahead += 16;
     int stage = 0;
     int b0 = 0;
     if (b_next < 4096) {
         do {
             if (b_ahead < 4096) {
-                load_b(b_ahead, (stage + 2) % 3);
+                load_b(b_ahead, (stage + 3) % 4);
             }
             commit_copies();
             chunk_b(b0, stage, Flag<true>());
-            b_next += 32;
-            b_ahead += 32;
-            stage = (stage + 1) % 3;
-            b0 += 32;
+            b_next += 16;
+            b_ahead += 16;
+            stage = (stage + 1) % 4;
+            b0 += 16;
         } while (b_next < 4096);
     }
     if (b0 < 4096) {
