@@ -179,13 +179,19 @@ void place_either(Contraction& contraction) {
     contraction.either.clear();
 }
 
-ElementType multiplied_type(const std::array<std::optional<ElementType>, 2>& loaded,
+bool LoadedOperand::is_taken() const {
+    return !is_input || converts_exactly(type, ElementType::TF32) || is_in_parts(type);
+}
+
+ElementType multiplied_type(const std::array<std::optional<LoadedOperand>, 2>& loaded,
                             std::optional<ElementType> beside) {
     std::set<ElementType> types;
     bool small = true;  // bf16 holds every operand
-    for (const std::optional<ElementType>& type : loaded) {
-        small = small && type && converts_exactly(*type, ElementType::BF16);
-        if (type && is_multiplied(*type)) types.insert(*type);
+    for (const std::optional<LoadedOperand>& operand : loaded) {
+        small = small && operand && converts_exactly(operand->type, ElementType::BF16);
+        if (!operand) continue;
+        if (operand->is_input && is_in_parts(operand->type)) return operand->type;
+        if (is_multiplied(operand->type)) types.insert(operand->type);
     }
     // tf32 holds bf16 and f16.
     if (!types.empty()) return types.size() > 1 ? ElementType::TF32 : *types.begin();

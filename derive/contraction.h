@@ -58,10 +58,17 @@ void swap_sides(Contraction& contraction);
 /// right one.
 void place_either(Contraction& contraction);
 
-/// The type in which a tensor core multiplies two operands, of which those that are an element of a
-/// loaded array have a type: theirs, tf32 for several, bf16 where that holds them, else one that
-/// stands `beside` them.
-[[nodiscard]] ElementType multiplied_type(const std::array<std::optional<ElementType>, 2>& loaded,
+/// An operand that is an element of a loaded array.
+struct LoadedOperand {
+    ElementType type = ElementType::F32;
+    bool is_input = false;  ///< whose type a person wrote: it is not rounded
+    /// Whether a tensor core multiplies it.
+    [[nodiscard]] bool is_taken() const;
+};
+/// The type in which a tensor core multiplies two operands, of which those that are loaded are
+/// taken: that of an input which it takes into parts, else theirs, tf32 for several, bf16 where
+/// that holds them, else one that stands `beside` them.
+[[nodiscard]] ElementType multiplied_type(const std::array<std::optional<LoadedOperand>, 2>& loaded,
                                           std::optional<ElementType> beside);
 
 }  // namespace napkin

@@ -114,6 +114,10 @@ bool is_multiplied(ElementType type) {
     return type == ElementType::BF16 || type == ElementType::F16 || type == ElementType::TF32;
 }
 
+bool is_in_parts(ElementType type) {
+    return type == ElementType::F32;
+}
+
 bool converts_exactly(ElementType from, ElementType to) {
     if (from == to) return true;
     // Only f16's exponents are narrower than any others.

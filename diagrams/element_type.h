@@ -25,6 +25,11 @@ enum class ElementType { F64, F32, TF32, BF16, F16, E4M3, E5M2, I8, I4, I32, I64
 [[nodiscard]] bool converts_exactly(ElementType from, ElementType to);
 /// Whether tensor cores multiply numbers of the type in 16 or more bits.
 [[nodiscard]] bool is_multiplied(ElementType type);
+/// Whether a tensor core multiplies operands of it in parts: f32 in two of tf32, a rounded one and
+/// what that lacks.
+[[nodiscard]] bool is_in_parts(ElementType type);
+/// Products of these parts that are made; what both operands lack is not multiplied.
+inline constexpr int kProductsOfParts = 3;
 /// Whether it is a floating type of 8 bits.
 [[nodiscard]] bool is_narrow(ElementType type);
 /// To nearest, ties to even; e4m3 saturates at 448, the others overflow to infinity; integers round

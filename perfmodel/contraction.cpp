@@ -31,8 +31,7 @@ std::optional<ElementType> type_of_products(const RegionProgram& region, const C
     const auto variable = [&](VariableId id) -> const Variable& {
         return region.variables[id.index()];
     };
-    std::array<std::optional<ElementType>, 2> types;
-    bool in_parts = false;
+    std::array<std::optional<LoadedOperand>, 2> operands;
     place_either(*contraction);
     for (const std::size_t side : {0, 1}) {
         const std::vector<Expression>& factors = side == 0 ? contraction->left : contraction->right;
@@ -42,23 +41,19 @@ std::optional<ElementType> type_of_products(const RegionProgram& region, const C
             return variable(id).array == element->array;
         });
         if (source == loaded.end()) continue;
-        types[side] = variable(*source).type;
-        if (region.arrays[element->array.index()].role != ArrayRole::Input ||
-            converts_exactly(*types[side], ElementType::TF32))
-            continue;
-        if (*types[side] != ElementType::F32) return std::nullopt;
-        in_parts = true;
+        operands[side] = {variable(*source).type,
+                          region.arrays[element->array.index()].role == ArrayRole::Input};
+        if (!operands[side]->is_taken()) return std::nullopt;
     }
-    if (in_parts) return ElementType::F32;
-    const auto narrow = [](const auto& type) { return type && is_narrow(*type); };
-    if (std::all_of(types.begin(), types.end(), narrow)) return types.front();
+    const auto narrow = [](const auto& operand) { return operand && is_narrow(operand->type); };
+    if (std::all_of(operands.begin(), operands.end(), narrow)) return operands.front()->type;
     std::vector<VariableId> beside = compute.reads;
     beside.insert(beside.end(), loaded.begin(), loaded.end());
     const auto found = std::find_if(beside.begin(), beside.end(), [&](VariableId id) {
         return is_multiplied(variable(id).type);
     });
     return multiplied_type(
-        types, found == beside.end() ? std::nullopt : std::optional(variable(*found).type));
+        operands, found == beside.end() ? std::nullopt : std::optional(variable(*found).type));
 }
 
 }  // namespace napkin

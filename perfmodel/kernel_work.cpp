@@ -271,7 +271,7 @@ private:
         // is added up.
         constexpr double kApart = 4;
         constexpr double kStep = 8;
-        if (product.type == ElementType::F32)
+        if (is_in_parts(product.type))
             work.instructions +=
                 part * (kApart * (rows + columns) + rows * columns / kStep) * depth * warps;
         // Pairs are words already; of others two elements are put into each.

@@ -129,10 +129,10 @@ std::optional<BytesPerSecond> Machine::bandwidth(Level level) const {
     return as<BytesPerSecond>(rate(key_of(level, "bandwidth")));
 }
 std::optional<OperationsPerSecond> Machine::tensor_core(ElementType type) const {
-    if (type == ElementType::F32) {
-        constexpr double kProducts = 3;  // of parts
+    if (is_in_parts(type)) {
         const std::optional<double> of_parts = rate("tensor_core.tf32");
-        return of_parts ? std::optional(OperationsPerSecond{*of_parts / kProducts}) : std::nullopt;
+        return of_parts ? std::optional(OperationsPerSecond{*of_parts / kProductsOfParts})
+                        : std::nullopt;
     }
     return as<OperationsPerSecond>(rate("tensor_core." + std::string(name_of(type))));
 }

@@ -63,7 +63,8 @@ struct Machine {
     /// What one processor of a level holds: for `block` the shared memory of one block.
     [[nodiscard]] std::optional<Bytes> capacity(Level level) const;
     [[nodiscard]] std::optional<BytesPerSecond> bandwidth(Level level) const;
-    /// Dense rate of the tensor cores for operands of a type (a multiply-add counts as two).
+    /// Dense rate of the tensor cores for operands of a type (a multiply-add counts as two, and of
+    /// operands in parts as it would of whole ones).
     [[nodiscard]] std::optional<OperationsPerSecond> tensor_core(ElementType type) const;
     /// Exponentials a second of the whole device.
     [[nodiscard]] std::optional<OperationsPerSecond> exponentials() const;

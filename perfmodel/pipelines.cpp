@@ -53,7 +53,7 @@ void add_arithmetic(const RegionCost& cost, const Machine& machine, std::vector<
     for (const auto& [type, count] : cost.arithmetic.products) {
         const auto rate = machine.tensor_core(type);
         // In f32 whatever is faster.
-        const bool in_parts = type == ElementType::F32;
+        const bool in_parts = is_in_parts(type);
         if (!rate ||
             (in_parts && machine.arithmetic() && machine.arithmetic()->value > rate->value))
             continue;

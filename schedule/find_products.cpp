@@ -110,8 +110,7 @@ bool Planner::settle_narrow(const Compute& compute, Product& product) {
 
 /// The operands' type, and whether the tensor core takes them as they stand.
 void Planner::settle(const Compute& compute, Product& product) {
-    std::array<std::optional<ElementType>, 2> loaded;
-    bool in_parts = false;
+    std::array<std::optional<LoadedOperand>, 2> loaded;
     for (Operand* side : {&product.left, &product.right}) {
         take_guarded(*side);
         take_unneeded(compute, *side);
@@ -128,24 +127,21 @@ void Planner::settle(const Compute& compute, Product& product) {
             if (held || published) side->direct = *variable;
             continue;
         }
-        const ElementType type = region_.variables[variable->index()].type;
-        if (array_of(*variable).role == ArrayRole::Input &&
-            !converts_exactly(type, ElementType::TF32)) {
-            if (type != ElementType::F32)
-                return refuse(
-                    fmt::format("`{}` multiplies `{}`, which is {}",
-                                array_of(compute.targets.front()).name, array_of(*variable).name,
-                                name_of(type)),
-                    fmt::format("declare `{}` as f32, tf32, bf16 or f16 where that is precise "
-                                "enough, or use `--target simt`",
-                                array_of(*variable).name));
-            in_parts = true;
-        }
-        loaded[side == &product.left ? 0 : 1] = type;
-        if ((is_multiplied(type) || type == ElementType::F32) && tile.home == Home::Matrix)
+        const LoadedOperand operand{region_.variables[variable->index()].type,
+                                    array_of(*variable).role == ArrayRole::Input};
+        if (!operand.is_taken())
+            return refuse(
+                fmt::format("`{}` multiplies `{}`, which is {}",
+                            array_of(compute.targets.front()).name, array_of(*variable).name,
+                            name_of(operand.type)),
+                fmt::format("declare `{}` as f32, tf32, bf16 or f16 where that is precise enough, "
+                            "or use `--target simt`",
+                            array_of(*variable).name));
+        loaded[side == &product.left ? 0 : 1] = operand;
+        if ((is_multiplied(operand.type) || is_in_parts(operand.type)) && tile.home == Home::Matrix)
             side->direct = *variable;
     }
-    product.type = in_parts ? ElementType::F32 : multiplied_type(loaded, type_beside(compute));
+    product.type = multiplied_type(loaded, type_beside(compute));
     for (Operand* side : {&product.left, &product.right})
         if (side->direct && loads_.contains(*side->direct) &&
             plan_.tiles.at(*side->direct).type != product.type)

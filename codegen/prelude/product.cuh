@@ -141,7 +141,8 @@ private:
 
 /// The parts of an operand. The rounded one is finite where the operand is infinite, so that the
 /// other is: of an infinite part alone the sum would be no number. What the other has beyond tf32
-/// is cut off by the tensor core.
+/// is cut off by the tensor core. Parts may differ in sign: where a product is 2^11 times too large
+/// for f32, infinities of both signs meet in no number, where whole operands give an infinity.
 struct Parts {
     u32 rounded;
     u32 rest;

@@ -19,12 +19,12 @@ using schedule::Product;
 
 /// Elements of operands, by their name in kernels.
 std::string operand_name(ElementType type) {
-    return type == ElementType::F32 ? "f32_parts" : kernel::element_name(type);
+    return is_in_parts(type) ? "f32_parts" : kernel::element_name(type);
 }
 /// What an operand in registers is.
 std::string operand_comment(ElementType type) {
-    return type == ElementType::F32 ? "multiplied in parts of tf32"
-                                    : fmt::format("rounded to {}", kernel::element_name(type));
+    return is_in_parts(type) ? "multiplied in parts of tf32"
+                             : fmt::format("rounded to {}", kernel::element_name(type));
 }
 
 /// How a matrix lies for a product.
@@ -167,7 +167,7 @@ std::optional<kernel::Expression> TensorLowering::matrix_of(LeafId leaf, const P
                                                             bool left) const {
     const Operand& side = left ? product.left : product.right;
     const auto of_product = [&](kernel::Expression tile) {
-        return product.type == ElementType::F32 ? call("in_parts", {std::move(tile)}) : tile;
+        return is_in_parts(product.type) ? call("in_parts", {std::move(tile)}) : tile;
     };
     if (side.direct && plan_.tiles.at(*side.direct).home == Home::Matrix)
         return of_product(matrix(*side.direct));

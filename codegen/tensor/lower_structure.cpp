@@ -82,7 +82,7 @@ void TensorLowering::limit_whole_axes() {
 
 /// Whether the tensor core's operands are less precise than what was computed.
 bool TensorLowering::rounds_operand(const schedule::Product& product) const {
-    if (product.type == ElementType::F32) return true;
+    if (is_in_parts(product.type)) return true;
     const auto rounds = [&](const schedule::Operand& side) {
         const Read* read = std::get_if<Read>(&side.value.node);
         if (read == nullptr) return true;

@@ -30,7 +30,7 @@ constexpr double kRoundedOperands = 1.5;
 /// tf32, the second of which lacks 2^-21 of the whole, but not the two second parts.
 double roundoff_of_operands(ElementType type) {
     constexpr double kOfParts = 0x1p-20;
-    return type == ElementType::F32 ? kOfParts : unit_roundoff(type);
+    return is_in_parts(type) ? kOfParts : unit_roundoff(type);
 }
 
 /// What underflow adds to an error, where the type's exponents are few.
@@ -156,7 +156,7 @@ private:
             Expression sum = fold_of(statement, fold, kSum, std::move(error));
             const auto operands = precision_.operands.find(statement.box);
             const bool in_parts =
-                operands != precision_.operands.end() && operands->second == ElementType::F32;
+                operands != precision_.operands.end() && is_in_parts(operands->second);
             Expression bound =
                 plus(plus(std::move(sum), seed),
                      rounding(rounding_steps(fold, precision_.truncates && !in_parts) * roundoff_,

@@ -85,6 +85,27 @@ TEST_CASE("no decision about a box is wrong, whatever the condition") {
     CHECK(open * 20 < decided);
 }
 
+namespace {
+
+/// Chunks of so many keys are those that a box of rows meets, whatever its height.
+void check_chunks(const std::vector<Axis>& axes, const Mask& mask, const Chunks& chunks,
+                  std::int64_t size) {
+    const std::int64_t keys = axes[kX.index()].extent;
+    for (const std::int64_t g : {1, 3, 4, 16})
+        for_each_tile(axes, g, 100, [&](const Ranges& rows) {
+            const std::vector<Interval> box = mask.box(rows);
+            std::optional<std::int64_t> next = next_chunk(chunks, box, 0);
+            for (std::int64_t k = 0; k * size < keys; ++k) {
+                Ranges one = rows;
+                one[kX] = {k * size, std::min(k * size + size, keys) - 1};
+                CHECK(mask.meets(one) == (next == k));
+                if (next == k) next = next_chunk(chunks, box, k + 1);
+            }
+        });
+}
+
+}  // namespace
+
 TEST_CASE("chunks that are met are counted out in closed form") {
     for (const bool dynamic : {false, true})
         for (const auto& [queries, keys] :
@@ -98,17 +119,7 @@ TEST_CASE("chunks that are met are counted out in closed form") {
                     const std::optional<Chunks> chunks = mask.chunks_met(kX, s, true);
                     if (known.runs) CHECK(chunks);
                     if (!chunks) continue;
-                    for (const std::int64_t g : {1, 3, 4, 16})
-                        for_each_tile(axes, g, 100, [&](const Ranges& rows) {
-                            const std::vector<Interval> box = mask.box(rows);
-                            std::optional<std::int64_t> next = next_chunk(*chunks, box, 0);
-                            for (std::int64_t k = 0; k * s < keys; ++k) {
-                                Ranges one = rows;
-                                one[kX] = {k * s, std::min<std::int64_t>(k * s + s, keys) - 1};
-                                CHECK(mask.meets(one) == (next == k));
-                                if (next == k) next = next_chunk(*chunks, box, k + 1);
-                            }
-                        });
+                    check_chunks(axes, mask, *chunks, s);
                 }
             }
         }
@@ -166,17 +177,7 @@ TEST_CASE("residue classes are decided class by class, unions of them term by te
             for (const std::int64_t s : {5, 8}) {
                 const std::optional<Chunks> chunks = mask.chunks_met(kX, s, true);
                 REQUIRE(chunks);
-                for (const std::int64_t g : {1, 3, 4, 16})
-                    for_each_tile(axes, g, 100, [&](const Ranges& rows) {
-                        const std::vector<Interval> box = mask.box(rows);
-                        std::optional<std::int64_t> next = next_chunk(*chunks, box, 0);
-                        for (std::int64_t k = 0; k * s < keys; ++k) {
-                            Ranges one = rows;
-                            one[kX] = {k * s, std::min<std::int64_t>(k * s + s, keys) - 1};
-                            CHECK(mask.meets(one) == (next == k));
-                            if (next == k) next = next_chunk(*chunks, box, k + 1);
-                        }
-                    });
+                check_chunks(axes, mask, *chunks, s);
             }
         }
     }
