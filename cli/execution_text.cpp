@@ -61,6 +61,7 @@ Json to_json(const RunReport& report) {
                                        {"undecided", output.undecided},
                                        {"beyond", output.beyond},
                                        {"undefined", output.undefined},
+                                       {"infinite", output.infinite},
                                        {"scale", output.scale},
                                        {"rounded", output.rounded},
                                        {"given", output.given},

@@ -22,6 +22,7 @@ struct Totals {
     double difference_squares = 0;
     double reference_squares = 0;
     std::int64_t finite = 0;
+    std::int64_t infinite = 0;  ///< and rightly so
     /// Tolerances that are no less than the element, where it passed.
     std::vector<double> wide;
 };
@@ -65,6 +66,12 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
         ++comparison.failed;
         return note_worst(std::numeric_limits<double>::infinity());
     }
+    // What no f32 holds is infinite in each.
+    const bool too_large = std::abs(expected) > std::numeric_limits<float>::max();
+    if (too_large && std::isfinite(expected) && got == std::copysign(kInfinity, expected)) {
+        ++comparison.undecided;
+        return;
+    }
     // A reference that is NaN cannot be met by a number, and equal infinities have no difference.
     const bool same = got == expected;
     double error = same ? 0 : std::abs(got - expected);
@@ -81,6 +88,8 @@ void judge(Comparison& comparison, Totals& totals, std::span<const std::int64_t>
         ++totals.finite;
         if (ratio <= 1 && tolerance > kFlushed && tolerance >= std::abs(expected))
             totals.wide.push_back(tolerance);
+    } else if (same) {
+        ++totals.infinite;
     }
     note_worst(ratio);
 }
@@ -94,6 +103,7 @@ void summarise(Comparison& comparison, const Totals& totals) {
         comparison.size = std::sqrt(totals.reference_squares / static_cast<double>(totals.finite));
     comparison.undecided += std::count_if(totals.wide.begin(), totals.wide.end(),
                                           [&](double each) { return each >= comparison.size; });
+    if (totals.finite == 0) comparison.infinite = totals.infinite;
 }
 
 }  // namespace
@@ -328,6 +338,8 @@ std::string describe(const Comparison& comparison) {
                             comparison.undecided, comparison.size);
     if (comparison.beyond > 0)
         text += fmt::format(", {} where exponentials are beyond the reference", comparison.beyond);
+    if (comparison.infinite > 0)
+        text += fmt::format(", {} infinite in both and none finite", comparison.infinite);
     if (comparison.undefined > 0) text += fmt::format(", {} NaN in both", comparison.undefined);
     if (comparison.rounded) text += ", of arrays rounded between kernels";
     if (comparison.scale != 1) text += fmt::format(", of inputs scaled by {}", comparison.scale);

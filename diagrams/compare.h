@@ -9,7 +9,8 @@
 //   u / v              (e_u + |result| e_v) / |v| + 4 u |result|; all of |result| where v overflows
 //                      f32, since a quotient by infinity is 0
 //   exp(x)             result * (e_x + u |x| + 4 u) + min(result, 2^-126), since a device may take
-//                      numbers below that for 0; the other functions likewise by their slope
+//                      numbers below that for 0; the other functions likewise by their slope, with
+//                      what an argument beyond f32 makes of them
 //   sum over n terms   sum of e_i + sqrt(n) u (|result| + sqrt(sum of v_i^2)), the size of rounding
 //                      errors of independent sign in partial sums of that size, whatever the order
 //   such a sum on the tensor core (Precision::truncates)
@@ -37,9 +38,11 @@
 //                      exact, and so are the literals in them
 // An element passes when |got - reference| <= kSafety * bound + 2^-126; a NaN or an infinity only
 // where the reference has the same. What passes is not judged, but counted, where it says nothing:
-// where both are NaN; where the tolerance is no less than the element and than the root mean square
-// of the output's elements (undecided too); where the reference is another one, or not finite,
-// because an exponential in it is infinite or 0 in double precision, and the result is finite.
+// where both are NaN; where both are infinite and no element is finite; where the result is
+// infinite and the reference more than f32 holds; where the tolerance is no less than the element
+// and than the root mean square of the output's elements (undecided too); where the reference is
+// another one, or not finite, because an exponential in it is infinite or 0 in double precision,
+// and the result is finite.
 // Other orders of summation, repaired accumulators and approximate device functions are within the
 // factor kSafety.
 #pragma once
@@ -174,6 +177,7 @@ struct Comparison {
     std::int64_t undecided = 0;      ///< right for any value of such a size: not judged
     std::int64_t beyond = 0;         ///< exponentials are beyond the reference: not judged
     std::int64_t undefined = 0;      ///< NaN in both: not judged
+    std::int64_t infinite = 0;       ///< infinite in both, where no element is finite: not judged
     std::int64_t nans = 0;           ///< NaN in the result alone
     std::int64_t poisoned = 0;       ///< still holds the value it was filled with: never written
     double max_abs_error = 0;
@@ -190,7 +194,9 @@ struct Comparison {
     bool rounded = false;  ///< compared with the diagram whose arrays are handed over rounded
     [[nodiscard]] bool unchecked() const { return left_out || too_dear > 0; }
     /// Elements that could have come out wrong.
-    [[nodiscard]] std::int64_t judged() const { return compared - undecided - beyond - undefined; }
+    [[nodiscard]] std::int64_t judged() const {
+        return compared - undecided - beyond - undefined - infinite;
+    }
     [[nodiscard]] Verdict verdict() const;
 };
 /// The share of an output's compared elements that has to be judged before it is right.

@@ -84,15 +84,16 @@ struct CallBound {
         const Expression above = plus(errors[0], times(magnitude(value), errors[1]));
         const Expression slope =
             is_zero(above) ? zero() : apply(Function::Divide, {above, magnitude(arguments[1])});
-        return plus(plus(slope, overflown()), rounded(kFunctionRoundings));
+        return plus(plus(slope, overflown(1, magnitude(value))), rounded(kFunctionRoundings));
     }
-    /// The whole quotient where the divisor overflows the arithmetic: divided by infinity it is 0.
-    [[nodiscard]] Expression overflown() const {
-        if (is_zero(errors[1])) return zero();
+    /// What an argument that overflows the arithmetic does: a quotient by infinity is 0, of which
+    /// the error is all of the value, and a root or a logarithm of it is infinite.
+    [[nodiscard]] Expression overflown(std::size_t argument, Expression error) const {
+        if (is_zero(errors[argument])) return zero();
         const Expression beyond =
             apply(Function::Greater,
-                  {magnitude(arguments[1]), number(std::numeric_limits<float>::max())});
-        return apply(Function::Select, {beyond, magnitude(value), zero()});
+                  {magnitude(arguments[argument]), number(std::numeric_limits<float>::max())});
+        return apply(Function::Select, {beyond, std::move(error), zero()});
     }
     /// Of a whole power all factors may round: it may be a product of them.
     [[nodiscard]] Expression power() const {
@@ -124,17 +125,20 @@ struct CallBound {
         const Expression slope =
             is_zero(errors[0]) ? zero()
                                : apply(Function::Divide, {errors[0], magnitude(arguments[0])});
-        return plus(slope,
+        return plus(plus(slope, overflown(0, number(kInfinity))),
                     plus(rounded(kFunctionRoundings), number(kFunctionRoundings * roundoff)));
     }
     [[nodiscard]] Expression square_root() const {
         const Expression reached = apply(Function::Sqrt, {plus(arguments[0], errors[0])});
-        return plus(is_zero(errors[0]) ? zero() : difference(reached, value), rounded(2));
+        return plus(plus(is_zero(errors[0]) ? zero() : difference(reached, value),
+                         overflown(0, number(kInfinity))),
+                    rounded(2));
     }
     [[nodiscard]] Expression reciprocal_root() const {
         const Expression slope =
             apply(Function::Divide, {times(value, errors[0]), magnitude(arguments[0])});
-        return plus(is_zero(errors[0]) ? zero() : slope, rounded(kFunctionRoundings));
+        return plus(plus(is_zero(errors[0]) ? zero() : slope, overflown(0, value)),
+                    rounded(kFunctionRoundings));
     }
     [[nodiscard]] Expression lipschitz(double slope) const {
         return plus(times(number(slope), errors[0]), rounded(kFunctionRoundings));

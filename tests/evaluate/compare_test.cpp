@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -298,6 +299,54 @@ TEST_CASE("compare: what is exactly 0 is above 0 nowhere, and judged") {
     CHECK(right.ok);
     CHECK_EQ(right.judged(), 2);
     CHECK_FALSE(compare(reference, output, {{2}, {0, std::exp(-1.0)}}).ok);
+}
+
+TEST_CASE("compare: what overflows f32 is undecided, whatever takes it, and the rest is judged") {
+    const std::map<Function, double (*)(double)> functions = {
+        {Function::Sqrt, [](double x) { return std::sqrt(x); }},
+        {Function::Rsqrt, [](double x) { return 1 / std::sqrt(x); }},
+        {Function::Log, [](double x) { return std::log(x); }},
+        {Function::Divide, [](double x) { return 1 / x; }},
+        {Function::Abs, [](double x) { return x; }},
+    };
+    for (const auto& [function, compute] : functions) {
+        CAPTURE(compute(2));
+        Builder b;
+        const AxisId n = b.axis("n", 2);
+        const AxisId k = b.axis("k", 3);
+        const ArrayId input = b.input("X", {n, k});
+        const ArrayId sum = b.array("S", {n}, ArrayRole::Intermediate);
+        const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+        b.define({sum}, Fold{napkin::kSum, {k}, {b.at(input) * b.at(input)}, {}, false});
+        std::vector<Expression> arguments = {b.at(sum)};
+        if (function == Function::Divide) arguments.insert(arguments.begin(), napkin::number(1));
+        b.define({output}, Map{apply(function, arguments)});
+        Tensors inputs;
+        inputs[input] = {{2, 3}, {1e25, 1e25, 2e25, 1, 2, 3}};
+        Reference reference(b.diagram, inputs, {});
+        const double overflown = compute(std::numeric_limits<double>::infinity());
+        const Comparison right = compare(reference, output, {{2}, {overflown, compute(14)}});
+        CHECK(right.ok);
+        CHECK_EQ(right.judged(), std::isinf(overflown) ? 1 : 2);
+        CHECK_FALSE(compare(reference, output, {{2}, {overflown, overflown}}).ok);
+    }
+}
+
+TEST_CASE("compare: infinities of both say nothing where all is infinite") {
+    Builder b;
+    const AxisId n = b.axis("n", 2);
+    const ArrayId input = b.input("X", {n});
+    const ArrayId output = b.array("Y", {n}, ArrayRole::Output);
+    b.define({output}, Map{apply(Function::Log, {b.at(input)})});
+    const double none = -std::numeric_limits<double>::infinity();
+    Tensors inputs;
+    inputs[input] = {{2}, {0, 0}};
+    Reference all(b.diagram, inputs, {});
+    CHECK_EQ(compare(all, output, {{2}, {none, none}}).verdict(), napkin::Verdict::Undecided);
+    CHECK_EQ(compare(all, output, {{2}, {none, 0}}).verdict(), napkin::Verdict::Wrong);
+    inputs[input].values[1] = 1;
+    Reference one(b.diagram, inputs, {});
+    CHECK_EQ(compare(one, output, {{2}, {none, 0}}).verdict(), napkin::Verdict::Right);
 }
 
 TEST_CASE("compare: a scan of a tuple monoid in f32") {
