@@ -39,24 +39,27 @@ Code as_accumulator(const Code& value, Sort sort) {
     return code;
 }
 
-/// A loop whose turns the lanes of a warp or the warps of the block share.
-For dealt(const char* name, kernel::Expression first, std::int64_t end, kernel::Expression step) {
-    For loop;
-    loop.name = name;
-    loop.begin = std::move(first);
-    loop.end = end;
-    loop.step = std::move(step);
-    return loop;
-}
-
 For rows_by_warp(std::int64_t rows) {
-    For loop = dealt("row", thread_index() / kWarp, rows, variable("kThreads") / kWarp);
+    For loop;
+    loop.name = "row";
+    loop.begin = thread_index() / kWarp;
+    loop.end = rows;
+    loop.step = variable("kThreads") / kWarp;
     loop.remark = "a warp each";
     return loop;
 }
 
-For elements_by_lane(std::int64_t elements) {
-    return dealt("f", thread_index() % kWarp, elements, kWarp);
+/// What the lanes of a warp do for their elements `f`. All lanes begin a turn together: where the
+/// loop itself begins at the lane and columns of shared memory are added up, NVRTC 13.0 crashes.
+For elements_by_lane(std::int64_t elements, Body work) {
+    For loop;
+    loop.name = "turn";
+    loop.end = elements;
+    loop.step = kWarp;
+    loop.body.push_back(define("int", "f", variable("turn") + thread_index() % kWarp));
+    append(loop.body, elements % kWarp == 0 ? std::move(work)
+                                            : only_if(variable("f") < elements, std::move(work)));
+    return loop;
 }
 
 kernel::Expression first_lane() {
@@ -254,15 +257,15 @@ Body FoldLowering::by_warps(const std::vector<AxisId>& axes) const {
 
 /// A lane's part of a result's elements.
 For FoldLowering::lanes(const std::vector<LocalIndex>& locals) const {
-    For loop = elements_by_lane(region_.elements_of(fold_.over));
-    const std::vector<LocalIndex> folded = region_.decompose("f", fold_.over, loop.body);
+    Body work;
+    const std::vector<LocalIndex> folded = region_.decompose("f", fold_.over, work);
     std::vector<LocalIndex> all = locals;
     all.insert(all.end(), folded.begin(), folded.end());
     Body step;
     const std::vector<Code> found = values(step, region_.element_at(all));
     combine(step, "acc", found);
-    append(loop.body, only_if(region_.tests_of(folded), std::move(step)));
-    return loop;
+    append(work, only_if(region_.tests_of(folded), std::move(step)));
+    return elements_by_lane(region_.elements_of(fold_.over), std::move(work));
 }
 
 kernel::Phase SimtLowering::lower_fold(const Fold& fold, const Compute& compute) {
@@ -314,8 +317,8 @@ kernel::Phase SimtLowering::lower_select(const Select& select, const Compute& co
     ranks.body.push_back(kernel::declare(
         "Ranked", "best",
         ranked(kernel::real(-kInfinity), std::numeric_limits<std::int32_t>::max())));
-    For lanes = elements_by_lane(elements_of({select.over}));
-    const std::vector<LocalIndex> folded = decompose("f", {select.over}, lanes.body);
+    Body work_of_lane;
+    const std::vector<LocalIndex> folded = decompose("f", {select.over}, work_of_lane);
     std::vector<LocalIndex> all = locals;
     all.insert(all.end(), folded.begin(), folded.end());
     const ElementScope element = element_at(all);
@@ -331,8 +334,8 @@ kernel::Phase SimtLowering::lower_select(const Select& select, const Compute& co
     append(step, only_if((equal(variable("rank"), 0) || precedes(variable("last"), found)) &&
                              precedes(found, best),
                          {assign(best, found)}));
-    append(lanes.body, only_if(tests_of(folded), std::move(step)));
-    ranks.body.push_back({std::move(lanes)});
+    append(work_of_lane, only_if(tests_of(folded), std::move(step)));
+    ranks.body.push_back({elements_by_lane(elements_of({select.over}), std::move(work_of_lane))});
     Body exchange = {define("float", "value", from_other_lane(member(best, "value"))),
                      define("int", "index", from_other_lane(member(best, "index"))),
                      define("Ranked", "other", ranked(variable("value"), variable("index")))};

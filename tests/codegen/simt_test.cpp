@@ -1,6 +1,7 @@
 // Kernels of the simt target: every workload through derivation, emission and the emulator, against
 // the reference.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -91,6 +92,31 @@ TEST_CASE("simt: every kernel compiles with NVRTC") {
             CHECK_EQ(compiled->image, KernelImage::Cubin);
             CHECK_LE(compiled->spill_stores.value_or(1000), 64);
         }
+    }
+}
+
+// Column by column: the compiler died of loops that began at the lane.
+TEST_CASE("simt: sums of columns and the largest of them compile, and are right") {
+    const bool compiles = test::provided("nvrtc", nvrtc_status().missing);
+    for (const auto& [rows, columns] :
+         {std::pair{196, 64}, {64, 64}, {33, 9}, {32, 128}, {400, 16}}) {
+        INFO(rows, " x ", columns);
+        const State state = test::derive(
+            test::load(fmt::format("diagram sums {{ axis y = {}, c = {}, r = 2\n input X[y, c] : "
+                                   "f32\n output S[c] = sum(y) X[y, c]\n"
+                                   "output V[c, r], I[c, r] = topk[y](X[y, c]) }}",
+                                   rows, columns)),
+            "");
+        EmitOptions options;
+        options.target = "simt";
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+        REQUIRE(program);
+        CHECK_EQ(test::wrong_with(state, *program, 1), "");
+        CompileOptions how;
+        how.architecture = "sm_90";
+        how.cache = test::kept_folder("kernels");
+        for (const EmittedKernel& kernel : program->kernels)
+            if (compiles) CHECK(compile(kernel, how).has_value());
     }
 }
 

@@ -155,7 +155,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             for (int row = threadIdx.x / 32; row < 128; row += kThreads / 32) {
                 const int iq = row;
                 float acc = minus_infinity();
-                for (int f = threadIdx.x % 32; f < 64; f += 32) {
+                for (int turn = 0; turn < 64; turn += 32) {
+                    const int f = turn + threadIdx.x % 32;
                     const int ix = f;
                     const float value = S_tile[iq * 65 + ix];
                     acc = maximum(acc, value);
@@ -199,7 +200,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             for (int row = threadIdx.x / 32; row < 128; row += kThreads / 32) {
                 const int iq = row;
                 float acc = 0.0f;
-                for (int f = threadIdx.x % 32; f < 64; f += 32) {
+                for (int turn = 0; turn < 64; turn += 32) {
+                    const int f = turn + threadIdx.x % 32;
                     const int ix = f;
                     acc = add(acc, P_weight_tile[iq * 65 + ix]);
                 }
