@@ -27,7 +27,7 @@ Json json_of(const Diagram& plain, const Candidate& candidate, const Machine& ma
     return json;
 }
 
-std::string line_of(std::size_t rank, const Candidate& candidate) {
+std::string line_of(std::size_t rank, const Candidate& candidate, std::size_t width_of_binds) {
     const auto total = candidate.cost.transferred.find(Level::Block);
     const double bytes =
         total == candidate.cost.transferred.end() ? 0 : static_cast<double>(total->second.bytes());
@@ -35,7 +35,8 @@ std::string line_of(std::size_t rank, const Candidate& candidate) {
            padded(
                time_text(candidate.time.low.value) + " to " + time_text(candidate.time.high.value),
                24) +
-           padded("H " + bytes_text(bytes), 13) + padded(candidate.time.binds + " binds", 26) +
+           padded("H " + bytes_text(bytes), 13) +
+           padded(candidate.time.binds + " binds", width_of_binds) +
            commands_text(candidate.commands) + "\n";
 }
 
@@ -141,8 +142,11 @@ Result<int> run_search(Context& context) {
     if (result->most_boxes > 0)
         text += "  too wide for more: regions of at most " + std::to_string(result->most_boxes) +
                 " statements were looked at, and the whole\n";
+    std::size_t width_of_binds = 0;
+    for (const Candidate& candidate : result->ranked)
+        width_of_binds = std::max(width_of_binds, candidate.time.binds.size() + 8);
     for (std::size_t i = 0; i < result->ranked.size(); ++i)
-        text += line_of(i + 1, result->ranked[i]);
+        text += line_of(i + 1, result->ranked[i], width_of_binds);
     if (arguments.output != "-") print_lines(text);
     return kOk;
 }
