@@ -49,11 +49,15 @@ public:
             plain == executed
                 ? std::make_unique<Reference>(fresh.plain, fresh.given, precision)
                 : std::make_unique<Reference>(fresh.plain, fresh.given, fresh.executed, precision);
+        const std::vector<ArrayId> outputs = outputs_of(fresh.plain);
+        if (fresh.reference->whole_work(outputs, {.most_values = kMostValues}))
+            fresh.reference->compute_whole(outputs);
         return *fresh.reference;
     }
 
 private:
     static constexpr std::size_t kMost = 16;
+    static constexpr double kMostValues = 1 << 25;
     struct Kept {
         Diagram plain;
         Diagram executed;
