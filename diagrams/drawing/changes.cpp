@@ -43,8 +43,7 @@ void set_change(Canvas& canvas, const CostChange& cost, double baseline) {
     const double end = kMargin + width_of(cost.before, kCostSize);
     canvas.text(cost.before, {kMargin, baseline}, Anchor::Left, kCostSize, kGrey);
     const double now = end + kCostGap;
-    if (!cost.after.runs.empty())
-        canvas.text(cost.after, {now, baseline}, Anchor::Left, kCostSize);
+    if (!cost.after.runs.empty()) canvas.text(cost.after, {now, baseline}, Anchor::Left, kCostSize);
     const double y = baseline - kStrikeRise * kCostSize;
     canvas.line({kMargin, y}, {end, y}, {kGrey, 0.9, Dash::Solid}, Part::Rule);
     canvas.width = std::max(canvas.width, now + width_of(cost.after, kCostSize) + kMargin);

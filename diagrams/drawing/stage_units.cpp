@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "diagrams/drawing/box_label.h"
 #include "diagrams/drawing/stage_builder.h"
 #include "diagrams/drawing/tracks.h"
 
@@ -29,6 +30,7 @@ std::vector<std::size_t> StageBuilder::gather(std::size_t unit, std::size_t& ins
         items.push_back(at);
         inputs.push_back(std::move(input));
     }
+    say_order(list_.units[unit]);
     std::size_t best = std::numeric_limits<std::size_t>::max();
     insert_at = live_.size();
     for (std::size_t gap = 1; gap <= live_.size(); ++gap) {

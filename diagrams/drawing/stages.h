@@ -137,6 +137,13 @@ inline constexpr double kCellSize = 12;
 /// What is written beside an array's wires: its name, its middle left out where it is very long.
 [[nodiscard]] MathText name_beside(const Diagram& diagram, ArrayId array);
 
+inline constexpr double kMarkLabelSize = 11;
+inline constexpr double kMarkInset = 4;  // of a mark from the box's edge
+/// Room for the names of its arrays at the left of a box; nothing where it shows none.
+[[nodiscard]] double marks_width(const Unit& unit, Medium medium);
+/// How far the cups of a contraction reach; wires that go on bend only beyond them.
+[[nodiscard]] double cup_depth(const Stage& stage);
+
 /// Width of a label on the medium.
 [[nodiscard]] double label_width(const MathText& label, double size, Medium medium);
 
