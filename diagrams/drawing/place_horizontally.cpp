@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kWidestCell = 168;
 constexpr std::size_t kLongestName = 19;
-constexpr double kMostColumns = 12;  // between two stages in a terminal
+constexpr std::size_t kLongestMark = 6;  // in a terminal
+constexpr double kMostColumns = 12;      // between two stages in a terminal
 constexpr double kLabelPadding = 4;
 constexpr double kCellGap = 12;
 constexpr double kFactorGap = 6;  // on both sides of what a cup is multiplied by
@@ -135,11 +136,24 @@ double marks_width(const Unit& unit, Medium medium) {
     return widest;
 }
 
+namespace {
+
+std::string without_middle(const std::string& name, std::size_t longest) {
+    if (name.size() <= longest) return name;
+    const std::size_t half = (longest - 1) / 2;
+    return name.substr(0, half) + "…" + name.substr(name.size() - half);
+}
+
+}  // namespace
+
 MathText name_beside(const Diagram& diagram, ArrayId array) {
-    const std::string& name = diagram[array].name;
-    if (name.size() <= kLongestName) return plain_text(name);
-    const std::size_t half = (kLongestName - 1) / 2;
-    return plain_text(name.substr(0, half) + "…" + name.substr(name.size() - half));
+    return plain_text(without_middle(diagram[array].name, kLongestName));
+}
+
+MathText mark_beside(const MathText& name, Medium medium) {
+    const std::string text = to_unicode(name);
+    const std::size_t longest = medium == Medium::Page ? kLongestName : kLongestMark;
+    return columns_in(text) <= longest ? name : plain_text(without_middle(text, longest));
 }
 
 double label_width(const MathText& label, double size, Medium medium) {

@@ -78,7 +78,10 @@ public:
     }
     [[nodiscard]] std::string name_of_array(ArrayId array) const {
         const auto called = unit_.called.find(array);
-        return called != unit_.called.end() ? called->second : diagram_[array].name;
+        if (called != unit_.called.end()) return called->second;
+        // A subscript has no further one: such a name stands as it is.
+        const std::string& name = diagram_[array].name;
+        return std::count(name.begin(), name.end(), '_') > 1 ? upright(name) : name;
     }
     /// `/√d`, `·2`.
     [[nodiscard]] std::string write(const Scale& scale) const {

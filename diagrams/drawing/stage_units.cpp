@@ -31,6 +31,7 @@ std::vector<std::size_t> StageBuilder::gather(std::size_t unit, std::size_t& ins
         inputs.push_back(std::move(input));
     }
     say_order(list_.units[unit]);
+    for (UnitInput& input : inputs) input.mark = mark_beside(input.mark, options_.medium);
     std::size_t best = std::numeric_limits<std::size_t>::max();
     insert_at = live_.size();
     for (std::size_t gap = 1; gap <= live_.size(); ++gap) {

@@ -144,6 +144,9 @@ inline constexpr double kMarkInset = 4;  // of a mark from the box's edge
 /// How far the cups of a contraction reach; wires that go on bend only beyond them.
 [[nodiscard]] double cup_depth(const Stage& stage);
 
+/// Likewise a name beside wires in a box.
+[[nodiscard]] MathText mark_beside(const MathText& name, Medium medium);
+
 /// Width of a label on the medium.
 [[nodiscard]] double label_width(const MathText& label, double size, Medium medium);
 
