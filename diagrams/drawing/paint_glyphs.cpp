@@ -85,8 +85,10 @@ void SystemPainter::paint_marks(const Stage& enter, const Block& block, const Un
                 bottom = std::max(bottom, enter.tracks[i].y);
             }
         if (top > bottom) continue;
-        texts_.text(input.mark, {enter.x + kMarkInset, (top + bottom) / 2 + kMarkLabelSize * 0.3},
-                    Anchor::Left, kMarkLabelSize, kNameColor);
+        texts_.text(
+            input.mark,
+            {enter.x + mark_inset(options_.medium), (top + bottom) / 2 + kMarkLabelSize * 0.3},
+            Anchor::Left, kMarkLabelSize, kNameColor);
     }
 }
 

@@ -84,7 +84,9 @@ double glyph_width(const Unit& unit, const DrawOptions& options) {
     double widest = 0;
     for (const MathText& line : unit.label)
         widest = std::max(widest, label_width(line, kLabelSize + 1, options.medium));
-    return std::max(kLeastBox, marks_width(unit, options.medium) + widest + 2 * kBoxPadding);
+    const double marks = marks_width(unit, options.medium);
+    const double tight = marks > 0 && options.medium == Medium::Terminal ? kTerminalCell : 0;
+    return std::max(kLeastBox, marks + widest + 2 * kBoxPadding - tight);
 }
 
 /// Where cells of the table end in each row so far.
@@ -132,7 +134,8 @@ double marks_width(const Unit& unit, Medium medium) {
     double widest = 0;
     for (const UnitInput& input : unit.inputs)
         if (!input.mark.runs.empty())
-            widest = std::max(widest, label_width(input.mark, kMarkLabelSize, medium) + kMarkInset);
+            widest = std::max(widest,
+                              label_width(input.mark, kMarkLabelSize, medium) + mark_inset(medium));
     return widest;
 }
 

@@ -154,7 +154,10 @@ inline constexpr double kCellSize = 12;
 [[nodiscard]] MathText name_beside(const Diagram& diagram, ArrayId array);
 
 inline constexpr double kMarkLabelSize = 11;
-inline constexpr double kMarkInset = 4;  // of a mark from the box's edge
+/// Of a mark from the box's edge.
+inline double mark_inset(Medium medium) {
+    return medium == Medium::Page ? 4 : 1.5 * kTerminalCell;
+}
 /// Room for the names of its arrays at the left of a box; nothing where it shows none.
 [[nodiscard]] double marks_width(const Unit& unit, Medium medium);
 /// How far the cups of a contraction reach; wires that go on bend only beyond them.
