@@ -1,6 +1,7 @@
 #include "cli/picture.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "cli/console.h"
@@ -336,16 +337,40 @@ Result<std::string> picture_bytes(const Arguments& arguments, const State& state
     return drawing::render_canvas(*canvas, format, *theme, *font);
 }
 
-std::vector<drawing::MathText> old_costs(const Cost& before, const Cost& after) {
-    std::vector<drawing::MathText> lines;
-    for (const auto& [level, amount] : before.transferred) {
-        const auto now = after.transferred.find(level);
-        if (!amount.ideal || (now != after.transferred.end() && now->second.ideal == amount.ideal))
-            continue;
-        lines.push_back(
-            drawing::parse_math("H_" + level_title(level) + " = " + ideal_text(amount, before)));
+namespace {
+
+/// `H_l1 = 4qx` and likewise, by these titles, sorted; what has no closed form is
+/// left out.
+std::map<std::string, std::string> closed_costs(const Cost& cost) {
+    std::map<std::string, std::string> costs;
+    for (const auto& [level, amount] : cost.transferred)
+        if (amount.ideal) costs["H_" + level_title(level)] = ideal_text(amount, cost);
+    std::map<Level, std::int64_t> most;
+    for (const RegionCost& region : cost.regions)
+        for (const auto& [level, own] : region.levels) {
+            // The kernel that holds most speaks for all; among equals the first.
+            const auto [held, is_first] = most.try_emplace(level, own.memory.bytes());
+            if (!is_first && own.memory.bytes() <= held->second) continue;
+            held->second = own.memory.bytes();
+            costs["M_" + level_title(level)] =
+                own.memory.ideal ? ideal_text(own.memory, region) : std::string();
+        }
+    return costs;
+}
+
+}  // namespace
+
+std::vector<drawing::CostChange> changed_costs(const Cost& before, const Cost& after) {
+    const std::map<std::string, std::string> now = closed_costs(after);
+    std::vector<drawing::CostChange> changes;
+    for (const auto& [title, formula] : closed_costs(before)) {
+        const auto found = now.find(title);
+        const std::string next = found == now.end() ? "" : found->second;
+        if (formula.empty() || next == formula) continue;
+        changes.push_back({drawing::parse_math(title + " = " + formula),
+                           next.empty() ? MathText{} : drawing::parse_math(title + " = " + next)});
     }
-    return lines;
+    return changes;
 }
 
 double columns(int count) {

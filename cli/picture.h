@@ -7,6 +7,7 @@
 
 #include "cli/arguments.h"
 #include "derive/state.h"
+#include "diagrams/drawing/changes.h"
 #include "diagrams/drawing/layout.h"
 #include "diagrams/graphviz/render_canvas.h"
 #include "perfmodel/cost.h"
@@ -41,8 +42,8 @@ struct PictureOptions {
 [[nodiscard]] Result<std::string> picture_bytes(const Arguments& arguments, const State& state,
                                                 const PictureOptions& options,
                                                 drawing::Format format);
-/// What was moved before a step that changed it, for drawing::mark_changes.
-[[nodiscard]] std::vector<drawing::MathText> old_costs(const Cost& before, const Cost& after);
+/// What a step changed of what is moved, and of what the kernel that holds most holds.
+[[nodiscard]] std::vector<drawing::CostChange> changed_costs(const Cost& before, const Cost& after);
 /// `l1`, `l2`, or the level's name where figures call it so.
 [[nodiscard]] std::string level_title(Level level);
 /// Columns of a terminal in points.

@@ -315,8 +315,7 @@ std::optional<Whole> Resolver::whole(const syntax::Expression& source, const Sco
             if (!inside) return std::nullopt;
             std::optional<Whole> result = whole(operation->second.definition->value, *inside);
             const Expression* made_of = result ? std::get_if<Expression>(&*result) : nullptr;
-            if (made_of != nullptr && operation->second.library && !scope.place)
-                spell(*call, *inside, *made_of);
+            if (made_of != nullptr && !scope.place) spell(*call, *inside, *made_of);
             return result;
         }
         if (call->function.text == "topk")

@@ -11,6 +11,7 @@ namespace {
 constexpr double kHaloReach = 1.5;
 constexpr double kCostSize = 12;
 constexpr double kCostStep = 18;
+constexpr double kCostGap = 14;
 constexpr double kStrikeRise = 0.28;  // over the baseline, in sizes
 
 using Said = std::tuple<std::string, std::string, std::string>;
@@ -38,17 +39,19 @@ Operation halo_of(const Text& text) {
             {}};
 }
 
-void strike(Canvas& canvas, const MathText& cost, double baseline) {
-    canvas.text(cost, {kMargin, baseline}, Anchor::Left, kCostSize, kGrey);
+void set_change(Canvas& canvas, const CostChange& cost, double baseline) {
+    const double end = kMargin + width_of(cost.before, kCostSize);
+    canvas.text(cost.before, {kMargin, baseline}, Anchor::Left, kCostSize, kGrey);
+    const double now = end + kCostGap;
+    if (!cost.after.runs.empty()) canvas.text(cost.after, {now, baseline}, Anchor::Left, kCostSize);
     const double y = baseline - kStrikeRise * kCostSize;
-    canvas.line({kMargin, y}, {kMargin + width_of(cost, kCostSize), y}, {kGrey, 0.9, Dash::Solid},
-                Part::Rule);
-    canvas.width = std::max(canvas.width, width_of(cost, kCostSize) + 2 * kMargin);
+    canvas.line({kMargin, y}, {end, y}, {kGrey, 0.9, Dash::Solid}, Part::Rule);
+    canvas.width = std::max(canvas.width, now + width_of(cost.after, kCostSize) + kMargin);
 }
 
 }  // namespace
 
-void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<MathText>& old_cost) {
+void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<CostChange>& costs) {
     const std::set<Said> known = all_said(before);
     std::vector<Operation> marked;
     for (Operation& operation : canvas.operations) {
@@ -58,9 +61,9 @@ void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<MathTe
         marked.push_back(std::move(operation));
     }
     canvas.operations = std::move(marked);
-    for (const MathText& cost : old_cost) {
+    for (const CostChange& cost : costs) {
         canvas.height += kCostStep;
-        strike(canvas, cost, canvas.height - kMargin);
+        set_change(canvas, cost, canvas.height - kMargin);
     }
 }
 

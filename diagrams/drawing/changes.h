@@ -1,13 +1,21 @@
 // What a step changed, marked in the picture after it.
 #pragma once
 
+#include <vector>
+
 #include "diagrams/drawing/canvas.h"
 
 namespace napkin::drawing {
 
-/// Puts a halo behind every label that the picture before has nowhere, and sets `old_cost` below,
-/// struck through.
-void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<MathText>& old_cost);
+/// A cost that a step changed.
+struct CostChange {
+    MathText before;
+    MathText after;  ///< nothing where there is none any more
+};
+
+/// Puts a halo behind every label that the picture before has nowhere, and sets costs below: each
+/// as it was, struck through, and as it is.
+void mark_changes(Canvas& canvas, const Canvas& before, const std::vector<CostChange>& costs);
 /// Gives pictures one size, that of the largest.
 void share_size(std::vector<Canvas>& canvases);
 

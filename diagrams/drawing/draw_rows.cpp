@@ -164,8 +164,7 @@ namespace {
 
 /// A diagram, or one kernel of it, in as many rows as `width` asks for, with `totals` above.
 Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
-              std::optional<std::size_t> kernel, const Canvas& totals, double width) {
-    StageList list = build_stages(diagram, relabelling, options, kernel);
+              StageList list, const Canvas& totals, double width) {
     place_vertically(list);
     place_horizontally(list, diagram, options);
     const std::vector<Column> columns = columns_of(diagram, relabelling);
@@ -201,10 +200,10 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
 
 /// Rows are set anew once they are broken, and may come out wider: then they are broken earlier.
 Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
-              std::optional<std::size_t> kernel, const Canvas& totals = {}) {
+              const StageList& list, const Canvas& totals = {}) {
     Rows rows;
     for (double share = 1; share > 0.75; share -= 0.08) {
-        rows = set_rows(diagram, relabelling, options, kernel, totals, share * options.max_width);
+        rows = set_rows(diagram, relabelling, options, list, totals, share * options.max_width);
         if (rows.count == 1 || width_of(rows.picture) <= options.max_width) break;
     }
     return rows;
@@ -214,13 +213,14 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
 
 Rows draw_rows(const Diagram& diagram, const Relabelling& relabelling, DrawOptions options,
                std::optional<std::size_t> kernel) {
-    Rows beside = set_rows(diagram, relabelling, options, kernel);
+    const StageList list = build_stages(diagram, relabelling, options, kernel);
+    Rows beside = set_rows(diagram, relabelling, options, list);
     const bool wide = width_of(beside.picture) > options.max_width;
     if (beside.count == 1 && !wide) return beside;
     const Canvas totals = draw_totals(options);
     if (totals.operations.empty()) return beside;
     for (TableRow& row : options.rows) row.cumulative.clear();
-    Rows above = set_rows(diagram, relabelling, options, kernel, totals);
+    Rows above = set_rows(diagram, relabelling, options, list, totals);
     return wide || above.count < beside.count ? above : beside;
 }
 

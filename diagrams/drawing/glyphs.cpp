@@ -1,179 +1,140 @@
 #include "diagrams/drawing/glyphs.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
+#include "diagrams/contains.h"
+#include "diagrams/drawing/box_label.h"
+#include "diagrams/drawing/contraction.h"
 #include "diagrams/drawing/schematic.h"
-#include "diagrams/drawing/spelled.h"
 
 namespace napkin::drawing {
 
 namespace {
 
-/// A sum of one value over whole axes.
-const Fold* as_sum(const Statement& statement) {
-    const Fold* fold = std::get_if<Fold>(&statement.body);
-    const bool plain = fold != nullptr && fold->monoid == kSum && !fold->every_prefix &&
-                       fold->seed.empty() && fold->values.size() == 1;
-    return plain ? fold : nullptr;
+/// Axes whose index the expression uses as a value or inside arithmetic, not as a plain subscript.
+void collect_bent(const Expression& expression, std::set<AxisId>& bent) {
+    if (const AxisIndex* index = std::get_if<AxisIndex>(&expression.node)) bent.insert(index->axis);
+    if (const Read* element = std::get_if<Read>(&expression.node))
+        for (const Expression& index : element->index)
+            if (!std::holds_alternative<AxisIndex>(index.node)) collect_bent(index, bent);
+    if (const Apply* call = std::get_if<Apply>(&expression.node))
+        for (const Expression& argument : call->arguments) collect_bent(argument, bent);
+    if (const Convert* convert = std::get_if<Convert>(&expression.node))
+        for (const Expression& argument : convert->argument) collect_bent(argument, bent);
 }
 
-/// Collects the factors of a product of plain reads and constants; sums that the unit computes on
-/// the way, `(sum(k) A * B) * scale`, are factors with what they fold.
-class Factors {
-public:
-    Factors(const Diagram& diagram, const Unit& unit) : diagram_(diagram) {
-        for (std::size_t i = 0; i + 1 < unit.statements.size(); ++i) {
-            const Statement& inner = diagram[unit.statements[i]];
-            if (as_sum(inner) != nullptr) inner_[inner.targets[0]] = &inner;
-        }
+/// Axes over which the unit is weaved: kept by every output, never folded, subscripts only.
+std::vector<AxisId> weaves_of(const Diagram& diagram, const Unit& unit) {
+    std::set<AxisId> used = bent_axes(diagram, unit);
+    for (StatementId id : unit.statements)
+        for (AxisId axis : folded_axes(diagram[id])) used.insert(axis);
+    const Box& box = diagram[unit.box];
+    used.insert(box.glyph_axes.begin(), box.glyph_axes.end());
+    std::vector<AxisId> weaves;
+    for (AxisId axis : diagram[unit.outputs.front()].axes) {
+        const bool kept =
+            std::all_of(unit.outputs.begin(), unit.outputs.end(),
+                        [&](ArrayId output) { return contains(diagram[output].axes, axis); });
+        const bool enters =
+            std::any_of(unit.inputs.begin(), unit.inputs.end(), [&](const UnitInput& in) {
+                return std::find(in.index.begin(), in.index.end(), std::optional(axis)) !=
+                       in.index.end();
+            });
+        if (kept && enters && used.count(axis) == 0 && !contains(weaves, axis))
+            weaves.push_back(axis);
     }
+    return weaves;
+}
 
-    /// False where something else is in it.
-    [[nodiscard]] bool collect(const Expression& value) {
-        if (const Apply* call = std::get_if<Apply>(&value.node);
-            call != nullptr && call->function == Function::Multiply)
-            return std::all_of(call->arguments.begin(), call->arguments.end(),
-                               [&](const Expression& factor) { return collect(factor); });
-        const Read* element = std::get_if<Read>(&value.node);
-        if (element != nullptr && diagram_[element->array].role != ArrayRole::Parameter)
-            return collect(*element);
-        bool constant = true;
-        walk(value, [&](const Expression& node) {
-            if (std::holds_alternative<AxisIndex>(node.node)) constant = false;
-            if (const Read* inner = std::get_if<Read>(&node.node))
-                constant = constant && diagram_[inner->array].role == ArrayRole::Parameter;
-        });
-        scaled = scaled || constant;
-        return constant;
-    }
-
-    Contraction found;
-    bool scaled = false;
-    std::size_t sums = 0;  ///< factors that are sums
-
-private:
-    [[nodiscard]] bool collect(const Read& element) {
-        UnitInput input{element.array, {}};
-        std::set<AxisId> seen;
-        for (const Expression& index : element.index) {
-            const AxisIndex* plain = std::get_if<AxisIndex>(&index.node);
-            if (plain == nullptr || !seen.insert(plain->axis).second) return false;
-            input.index.emplace_back(plain->axis);
-        }
-        const auto inner = inner_.find(element.array);
-        if (inner == inner_.end()) {
-            found.inputs.push_back(std::move(input));
-            return true;
-        }
-        const std::vector<AxisId>& axes = diagram_[element.array].axes;
-        const bool whole = std::equal(axes.begin(), axes.end(), input.index.begin());
-        const Fold* fold = as_sum(*inner->second);
-        found.folded.insert(found.folded.end(), fold->over.begin(), fold->over.end());
-        ++sums;
-        return whole && collect(fold->values[0]);
-    }
-
-    const Diagram& diagram_;
-    std::map<ArrayId, const Statement*> inner_;
-};
-
-/// Whether each axis of a target comes from some factor, so that every wire has a source.
-bool covers(const Diagram& diagram, const Contraction& found, ArrayId target) {
-    return std::all_of(diagram[target].axes.begin(), diagram[target].axes.end(), [&](AxisId axis) {
-        return std::any_of(found.inputs.begin(), found.inputs.end(), [&](const UnitInput& input) {
-            return std::find(input.index.begin(), input.index.end(), std::optional(axis)) !=
-                   input.index.end();
-        });
+/// A box that is a pure map acts on single elements, so everything could pass around it; only the
+/// axes of `weave` lines do.
+bool is_elementwise(const Diagram& diagram, const Unit& unit) {
+    return std::all_of(unit.statements.begin(), unit.statements.end(), [&](StatementId id) {
+        return std::holds_alternative<Map>(diagram[id].body);
     });
 }
 
-MathText named(const std::string& name) {
-    return columns_in(name) == 1 ? parse_math(name) : plain_text(name);
+/// Whether a wire of the array would be left to enter the box.
+bool has_port(const UnitInput& input, const std::vector<AxisId>& passing) {
+    return input.index.empty() || std::any_of(input.index.begin(), input.index.end(),
+                                              [&](const std::optional<AxisId>& axis) {
+                                                  return !axis || !contains(passing, *axis);
+                                              });
 }
 
-/// A map that puts one sign between two arrays, or one function around arrays, is known by it:
-/// `exp`, `+`; a mask by its condition.
-std::vector<MathText> name_of_map(const Diagram& diagram, const Unit& unit) {
-    const Map* map = std::get_if<Map>(&diagram[unit.statements.back()].body);
-    const Apply* call = map == nullptr ? nullptr : std::get_if<Apply>(&map->value.node);
-    if (call == nullptr) return {};
-    if (is_mask(*call)) {
-        // What is hidden, unless it is an array as it stands, and where it is not.
-        std::vector<MathText> lines;
-        if (!is_plain_read(call->arguments[1]))
-            lines = expression_of(diagram, unit, call->arguments[1]);
-        for (MathText& line : expression_of(diagram, unit, call->arguments[0]))
-            lines.push_back(std::move(line));
-        lines.push_back(plain_text("mask"));
-        return lines;
+/// Every array that a box reads enters it: of one whose wires would all pass, the innermost does
+/// not.
+void keep_ports(Unit& unit) {
+    for (const UnitInput& input : unit.inputs)
+        if (!has_port(input, unit.passing))
+            unit.passing.erase(
+                std::find(unit.passing.begin(), unit.passing.end(), *input.index.back()));
+}
+
+/// A triangle stands on neighbouring wires of its one input, which come out again.
+bool fits_triangle(const Diagram& diagram, const Unit& unit) {
+    if (unit.inputs.size() != 1 || unit.outputs.size() != 1) return false;
+    const std::vector<AxisId>& glyph_axes = diagram[unit.box].glyph_axes;
+    const std::vector<AxisId>& out = diagram[unit.outputs[0]].axes;
+    const UnitInput& input = unit.inputs[0];
+    if (glyph_axes.empty() || input.index.size() != out.size()) return false;
+    std::size_t first = out.size();
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (input.index[i] != out[i]) return false;
+        if (!contains(glyph_axes, out[i])) continue;
+        first = std::min(first, i);
+        last = i;
     }
-    const bool plain = call->function != Function::Negate &&
-                       std::all_of(call->arguments.begin(), call->arguments.end(), is_plain_read);
-    if (plain && !spelled(diagram, map->value)) return {plain_text(name_of(call->function))};
-    return {};
+    return first <= last && last - first + 1 == glyph_axes.size();
 }
 
-/// Whether a call that makes a box is of what the box computes too: `silu(sum(o) N[t, o] * W[f,
-/// o])`.
-bool computes_arguments(const Diagram& diagram, const Statement& statement) {
-    const Map* map = std::get_if<Map>(&statement.body);
-    const std::optional<Spelled> call =
-        map != nullptr ? spelled(diagram, map->value) : std::nullopt;
-    const auto is_computed = [&](const Expression& part) {
-        const Read* element = std::get_if<Read>(&part.node);
-        return element != nullptr && !diagram[element->array].named;
-    };
-    return call && std::any_of(call->arguments.begin(), call->arguments.end(),
-                               [&](const Expression* argument) {
-                                   return any_part(*argument, is_computed);
-                               });
+/// The part of a box in which the glyph that the library says is of the whole.
+bool is_result(const Diagram& diagram, const Unit& unit) {
+    return unit.statements.back() == diagram[unit.box].statements.back();
 }
 
-/// What stands for a statement whose formula is too long: a fold's sign, a selection, a name.
-MathText short_label(const Diagram& diagram, const Statement& statement) {
-    if (const Opaque* opaque = std::get_if<Opaque>(&statement.body)) return named(opaque->name);
-    if (std::holds_alternative<Map>(statement.body))
-        return parse_math(diagram[statement.targets[0]].name);
-    return parse_math(sign_of(diagram, statement));
+bool become_contraction(const Diagram& diagram, Unit& unit) {
+    const std::optional<Contraction> contraction = as_contraction(diagram, unit.statements);
+    if (!contraction) return false;
+    const std::optional<MathText> factor = factor_of(diagram, unit, contraction->scales);
+    if (!factor) return false;
+    unit.glyph = GlyphKind::Contraction;
+    unit.marked = contraction->folded;
+    unit.inputs = contraction->inputs;
+    unit.factor = *factor;
+    return true;
 }
 
 }  // namespace
 
-std::optional<Contraction> as_contraction(const Diagram& diagram, const Unit& unit) {
-    const Statement& last = diagram[unit.statements.back()];
-    Factors factors(diagram, unit);
-    const Fold* fold = as_sum(last);
-    const Map* map = std::get_if<Map>(&last.body);
-    if (fold == nullptr && map == nullptr) return std::nullopt;
-    if (fold != nullptr) factors.found.folded = fold->over;
-    if (!factors.collect(fold != nullptr ? fold->values[0] : map->value)) return std::nullopt;
-    // A number times an array is a box: there is no wire that would show it.
-    if (map != nullptr && factors.sums == 0 && factors.scaled) return std::nullopt;
-    if (factors.sums + 1 != unit.statements.size()) return std::nullopt;
-    const Contraction& found = factors.found;
-    std::set<AxisId> bound(diagram[last.targets[0]].axes.begin(),
-                           diagram[last.targets[0]].axes.end());
-    for (AxisId axis : found.folded)
-        if (!bound.insert(axis).second) return std::nullopt;  // two sums are not one
-    if (found.inputs.empty() || !covers(diagram, found, last.targets[0])) return std::nullopt;
-    return found;
+std::set<AxisId> bent_axes(const Diagram& diagram, const Unit& unit) {
+    std::set<AxisId> bent;
+    for (StatementId id : unit.statements)
+        for (const Expression* expression : expressions_of(diagram[id]))
+            collect_bent(*expression, bent);
+    return bent;
 }
 
-std::vector<MathText> box_label(const Diagram& diagram, const Unit& unit) {
+void choose_glyph(const Diagram& diagram, Unit& unit) {
     const Box& box = diagram[unit.box];
-    const Statement& last = diagram[unit.statements.back()];
-    const bool alone = unit.statements.size() == 1;
-    std::vector<MathText> lines;
-    if (!box.name.empty()) {
-        if (!alone && computes_arguments(diagram, last)) lines = formula_of(diagram, unit);
-        return lines.empty() ? std::vector{named(box.name)} : lines;
+    const bool whole = is_result(diagram, unit);
+    if (whole && box.glyph == "triangle" && fits_triangle(diagram, unit)) {
+        unit.glyph = GlyphKind::Triangle;
+        unit.marked = box.glyph_axes;
+        return;
     }
-    if (alone) lines = name_of_map(diagram, unit);
-    if (lines.empty()) lines = formula_of(diagram, unit);
-    if (!lines.empty()) return lines;
-    return {alone ? short_label(diagram, last) : parse_math(diagram[last.targets.front()].name)};
+    const bool free = !whole || box.glyph.empty() || box.glyph == "cup";
+    if (free && unit.outputs.size() == 1 && become_contraction(diagram, unit)) return;
+    unit.glyph = GlyphKind::Box;
+    unit.passing = weaves_of(diagram, unit);
+    if (is_elementwise(diagram, unit))
+        unit.passing.erase(std::remove_if(unit.passing.begin(), unit.passing.end(),
+                                          [&](AxisId axis) { return !diagram[axis].woven; }),
+                           unit.passing.end());
+    keep_ports(unit);
+    label_box(diagram, unit);
 }
 
 std::vector<Level> levels_of(const Region& region) {

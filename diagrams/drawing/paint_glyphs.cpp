@@ -73,6 +73,25 @@ void SystemPainter::paint_triangle(std::size_t s) {
     add_handle(unit, {enter.x, middle - half, base, middle + half});
 }
 
+/// Beside the wires of each array what the box calls it.
+void SystemPainter::paint_marks(const Stage& enter, const Block& block, const Unit& unit) {
+    for (const UnitInput& input : unit.inputs) {
+        if (input.mark.runs.empty()) continue;
+        double top = 1e9;
+        double bottom = -1e9;
+        for (std::size_t i = block.first; i < block.first + block.count; ++i)
+            if (enter.tracks[i].array == input.array) {
+                top = std::min(top, enter.tracks[i].y);
+                bottom = std::max(bottom, enter.tracks[i].y);
+            }
+        if (top > bottom) continue;
+        texts_.text(
+            input.mark,
+            {enter.x + mark_inset(options_.medium), (top + bottom) / 2 + kMarkLabelSize * 0.3},
+            Anchor::Left, kMarkLabelSize, kNameColor);
+    }
+}
+
 void SystemPainter::paint_box(std::size_t s) {
     const Stage& enter = stage(s);
     const Unit& unit = list_.units[*enter.unit];
@@ -83,12 +102,14 @@ void SystemPainter::paint_box(std::size_t s) {
                      block->top + block->height + kGlyphReach};
     const Color color = unit.place ? color_of(*unit.place) : kBlack;
     glyphs_.rectangle(frame, kWhite, {color, 1.2, Dash::Solid}, Part::Glyph);
+    paint_marks(enter, *block, unit);
+    const double left = frame.left + marks_width(unit, options_.medium);
     const double size = kLabelSize + 1;
     const double step = box_line(options_.medium);
     double y = (frame.top + frame.bottom) / 2 + size * 0.3 -
                step * (static_cast<double>(unit.label.size()) - 1) / 2;
     for (const MathText& line : unit.label) {
-        texts_.text(line, {(frame.left + frame.right) / 2, y}, Anchor::Middle, size);
+        texts_.text(line, {(left + frame.right) / 2, y}, Anchor::Middle, size);
         y += step;
     }
     add_handle(unit, frame);
@@ -100,6 +121,7 @@ void SystemPainter::paint_glyph(std::size_t s) {
     if (unit.glyph == GlyphKind::Triangle) return paint_triangle(s);
     if (unit.glyph == GlyphKind::Box) return paint_box(s);
     paint_cups(s);
+    paint_factor(s);
     Box2 bounds{stage(s).x, 1e9, stage(s).x + 20, -1e9};
     for (const Track& track : stage(s).tracks)
         if (track.dead) {

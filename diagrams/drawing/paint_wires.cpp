@@ -126,6 +126,22 @@ void SystemPainter::paint_cups(std::size_t s) {
     }
 }
 
+/// Right of the tip of a cup, clear of wires that go on there.
+void SystemPainter::paint_factor(std::size_t s) {
+    const Stage& at = stage(s);
+    const MathText& factor = list_.units[*at.unit].factor;
+    if (factor.runs.empty()) return;
+    const std::vector<std::size_t>& cup = at.cups.front();
+    double middle = (at.tracks[cup.front()].y + at.tracks[cup.back()].y) / 2;
+    for (const Track& track : at.tracks)
+        if (!track.dead && std::abs(track.y - middle) < kPitch / 2) {
+            middle = track.y - kPitch / 2;
+            break;
+        }
+    texts_.text(factor, {at.x + cup_depth(at) + 4, middle + kMarkLabelSize * 0.3}, Anchor::Left,
+                kMarkLabelSize);
+}
+
 void SystemPainter::paint_separators() {
     const Stroke stroke{kBlack, 0.8, Dash::Dashed};
     const auto linked = [](const Separator& from, const Separator& to) {

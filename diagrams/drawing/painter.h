@@ -44,6 +44,8 @@ private:
     void paint_glyph(std::size_t s);
     void paint_triangle(std::size_t s);
     void paint_box(std::size_t s);
+    void paint_marks(const Stage& enter, const Block& block, const Unit& unit);
+    void paint_factor(std::size_t s);
     void paint_regions(std::size_t s);
     [[nodiscard]] bool is_free(const Box2& box) const;
     struct Border {

@@ -13,9 +13,11 @@ namespace {
 
 constexpr double kWidestCell = 168;
 constexpr std::size_t kLongestName = 19;
-constexpr double kMostColumns = 12;  // between two stages in a terminal
+constexpr std::size_t kLongestMark = 6;  // in a terminal
+constexpr double kMostColumns = 12;      // between two stages in a terminal
 constexpr double kLabelPadding = 4;
 constexpr double kCellGap = 12;
+constexpr double kFactorGap = 6;  // on both sides of what a cup is multiplied by
 constexpr double kTriangleWidth = 20;
 constexpr double kLeastBox = 28;
 constexpr double kBoxPadding = 9;
@@ -49,18 +51,7 @@ double distance_between(const Stage& from, const Stage& to, Medium medium) {
     return std::max({distance, columns, joint ? 16.0 : 0.0});
 }
 
-/// How far the cups of a contraction reach; wires that go on bend only beyond them.
-double cup_depth(const Stage& stage) {
-    double depth = 0;
-    for (const std::vector<std::size_t>& cup : stage.cups) {
-        const double height = stage.tracks[cup.back()].y - stage.tracks[cup.front()].y;
-        depth = std::max(depth,
-                         cup.size() == 1 ? 9 : std::max(14.0, std::min(height / 2, kDeepestCup)));
-    }
-    return depth;
-}
-
-void set_extents(Stage& stage, const DrawOptions& options) {
+void set_extents(const StageList& list, Stage& stage, const DrawOptions& options) {
     const double label = widest_label(stage, options);
     const double half = label > 0 ? label / 2 + kLabelPadding : 2;
     switch (stage.kind) {
@@ -70,6 +61,8 @@ void set_extents(Stage& stage, const DrawOptions& options) {
     case StageKind::Enter:
         stage.left = 4;
         stage.right = cup_depth(stage) > 0 ? cup_depth(stage) + 4 : 0;
+        if (const MathText& factor = list.units[*stage.unit].factor; !factor.runs.empty())
+            stage.right += label_width(factor, kMarkLabelSize, options.medium) + kFactorGap;
         break;
     case StageKind::Leave: stage.right = 4; break;
     }
@@ -91,7 +84,9 @@ double glyph_width(const Unit& unit, const DrawOptions& options) {
     double widest = 0;
     for (const MathText& line : unit.label)
         widest = std::max(widest, label_width(line, kLabelSize + 1, options.medium));
-    return std::max(kLeastBox, widest + 2 * kBoxPadding);
+    const double marks = marks_width(unit, options.medium);
+    const double tight = marks > 0 && options.medium == Medium::Terminal ? kTerminalCell : 0;
+    return std::max(kLeastBox, marks + widest + 2 * kBoxPadding - tight);
 }
 
 /// Where cells of the table end in each row so far.
@@ -125,11 +120,43 @@ private:
 
 }  // namespace
 
+double cup_depth(const Stage& stage) {
+    double depth = 0;
+    for (const std::vector<std::size_t>& cup : stage.cups) {
+        const double height = stage.tracks[cup.back()].y - stage.tracks[cup.front()].y;
+        depth = std::max(depth,
+                         cup.size() == 1 ? 9 : std::max(14.0, std::min(height / 2, kDeepestCup)));
+    }
+    return depth;
+}
+
+double marks_width(const Unit& unit, Medium medium) {
+    double widest = 0;
+    for (const UnitInput& input : unit.inputs)
+        if (!input.mark.runs.empty())
+            widest = std::max(widest,
+                              label_width(input.mark, kMarkLabelSize, medium) + mark_inset(medium));
+    return widest;
+}
+
+namespace {
+
+std::string without_middle(const std::string& name, std::size_t longest) {
+    if (name.size() <= longest) return name;
+    const std::size_t half = (longest - 1) / 2;
+    return name.substr(0, half) + "…" + name.substr(name.size() - half);
+}
+
+}  // namespace
+
 MathText name_beside(const Diagram& diagram, ArrayId array) {
-    const std::string& name = diagram[array].name;
-    if (name.size() <= kLongestName) return plain_text(name);
-    const std::size_t half = (kLongestName - 1) / 2;
-    return plain_text(name.substr(0, half) + "…" + name.substr(name.size() - half));
+    return plain_text(without_middle(diagram[array].name, kLongestName));
+}
+
+MathText mark_beside(const MathText& name, Medium medium) {
+    const std::string text = to_unicode(name);
+    const std::size_t longest = medium == Medium::Page ? kLongestName : kLongestMark;
+    return columns_in(text) <= longest ? name : plain_text(without_middle(text, longest));
 }
 
 double label_width(const MathText& label, double size, Medium medium) {
@@ -204,7 +231,7 @@ double cell_width(const std::string& text, Medium medium) {
 
 void place_horizontally(StageList& list, const Diagram& diagram, const DrawOptions& options) {
     CellGuard cells(options);
-    for (Stage& stage : list.stages) set_extents(stage, options);
+    for (Stage& stage : list.stages) set_extents(list, stage, options);
     for (std::size_t s = 0; s < list.stages.size(); ++s) {
         Stage& stage = list.stages[s];
         if (s == 0) {

@@ -1,7 +1,6 @@
 #include "diagrams/drawing/schematic.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
@@ -9,6 +8,7 @@
 #include "diagrams/binding.h"
 #include "diagrams/contains.h"
 #include "diagrams/drawing/formula_lines.h"
+#include "diagrams/drawing/formula_signs.h"
 #include "diagrams/drawing/spelled.h"
 #include "diagrams/overloaded.h"
 
@@ -16,71 +16,33 @@ namespace napkin::drawing {
 
 namespace {
 
-std::string joined(const Diagram& diagram, const std::vector<AxisId>& axes) {
-    std::string names;
-    for (AxisId axis : axes) names += (names.empty() ? "" : ",") + diagram[axis].name;
-    return names;
-}
-
-std::string upright(const std::string& text) {
-    return '"' + text + '"';
-}
-
 std::string comma_separated(const std::vector<std::string>& parts) {
     std::string text;
     for (const std::string& part : parts) text += (text.empty() ? "" : "," + upright(" ")) + part;
     return text;
 }
 
-/// The value of a selection that takes another where the condition does not hold.
-const Number* other_value(const Apply& call) {
-    return call.function == Function::Select && call.arguments.size() == 3
-               ? std::get_if<Number>(&call.arguments[2].node)
-               : nullptr;
+std::vector<const Expression*> pointers_to(const std::vector<Expression>& expressions) {
+    std::vector<const Expression*> all;
+    for (const Expression& expression : expressions) all.push_back(&expression);
+    return all;
 }
 
-/// Whether a selection puts zeros where a condition on indices alone does not hold.
-bool hides_by_index(const Apply& call) {
-    const Number* other = other_value(call);
-    if (other == nullptr || other->value != 0) return false;
-    bool reads = false;
-    walk(call.arguments[0],
-         [&](const Expression& node) { reads = reads || std::holds_alternative<Read>(node.node); });
-    return !reads;
+/// What multiplies as a root that divides.
+const Apply* root_divisor(const Expression& factor) {
+    const Apply* call = std::get_if<Apply>(&factor.node);
+    return call != nullptr && call->function == Function::Rsqrt ? call : nullptr;
 }
 
-std::string schematic_number(double value) {
-    if (std::isinf(value)) return value < 0 ? "-∞" : "∞";
-    char buffer[32];
-    std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
-    const std::size_t zero = text.find("e-0");
-    if (zero != std::string::npos) text.erase(zero + 2, 1);
-    return text.find('e') == std::string::npos ? text : upright(text);
-}
-
-std::string sign_between(Function function) {
-    switch (function) {
-    case Function::LessEqual: return "≤";
-    case Function::GreaterEqual: return "≥";
-    case Function::Equal: return "=";
-    case Function::NotEqual: return "≠";
-    case Function::And: return upright(" and ");
-    case Function::Or: return upright(" or ");
-    default: return name_of(function);
-    }
-}
-
-/// The least of arg max of a value that is negated.
-const Apply* negated(const Expression& value) {
-    const Apply* call = std::get_if<Apply>(&value.node);
-    return call != nullptr && call->function == Function::Negate ? call : nullptr;
-}
+constexpr int kUnlimited = 1000;
+constexpr int kDeepest = 6;  // calls in one another that may stand where not all do
 
 class Schematic {
 public:
     /// `named`: what has a name and stays in the unit is written by it.
-    Schematic(const Diagram& diagram, const Unit& unit, bool indices, bool named)
-        : diagram_(diagram), indices_(indices) {
+    Schematic(const Diagram& diagram, const Unit& unit, bool indices, bool named,
+              int room = kUnlimited)
+        : diagram_(diagram), unit_(unit), indices_(indices), room_(room) {
         for (StatementId id : unit.statements) {
             for (ArrayId target : diagram[id].targets)
                 if (!diagram[target].named || (!named && !contains(unit.outputs, target)))
@@ -91,8 +53,46 @@ public:
 
     [[nodiscard]] std::string write(const Expression& expression,
                                     Binding place = Binding::If) const {
-        if (const std::optional<Spelled> call = spelled(diagram_, expression))
-            return write_spelled(*call);
+        const bool is_call = std::holds_alternative<Apply>(expression.node);
+        if (is_call && room_ == 0) return "…";
+        room_ -= is_call ? 1 : 0;
+        const std::optional<Spelled> call = spelled(diagram_, expression);
+        const std::string text = call ? write_spelled(*call) : write_node(expression, place);
+        room_ += is_call ? 1 : 0;
+        return text;
+    }
+    /// Empty for what is no expression.
+    [[nodiscard]] std::string write(const Statement& statement, Binding place = Binding::If) const {
+        if (const Map* map = std::get_if<Map>(&statement.body)) return write(map->value, place);
+        if (const Select* select = std::get_if<Select>(&statement.body)) {
+            const Apply* least = negated(select->value);
+            return write_fold(statement, least == nullptr ? select->value : least->arguments[0],
+                              Binding::Power, place);
+        }
+        const Fold* fold = std::get_if<Fold>(&statement.body);
+        if (fold == nullptr || !fold->seed.empty()) return "";
+        if (fold->values.size() > 1)
+            return write_arguments(sign_of(diagram_, statement), pointers_to(fold->values));
+        return write_fold(statement, fold->values[0],
+                          fold->monoid == kSum ? Binding::Product : Binding::Power, place);
+    }
+    [[nodiscard]] std::string name_of_array(ArrayId array) const {
+        const auto called = unit_.called.find(array);
+        if (called != unit_.called.end()) return called->second;
+        // A subscript has no further one: such a name stands as it is.
+        const std::string& name = diagram_[array].name;
+        return std::count(name.begin(), name.end(), '_') > 1 ? upright(name) : name;
+    }
+    /// `/√d`, `·2`.
+    [[nodiscard]] std::string write(const Scale& scale) const {
+        if (scale.function == Function::Divide) return "/" + write(scale.number, Binding::Negate);
+        if (const Apply* root = root_divisor(scale.number))
+            return "/√" + write(root->arguments[0], Binding::Atom);
+        return "*" + write(scale.number, Binding::Power);
+    }
+
+private:
+    [[nodiscard]] std::string write_node(const Expression& expression, Binding place) const {
         return std::visit(
             overloaded{
                 [&](const Number& literal) {
@@ -109,24 +109,6 @@ public:
             },
             expression.node);
     }
-    /// Empty for what is no expression of one value.
-    [[nodiscard]] std::string write(const Statement& statement, Binding place = Binding::If) const {
-        if (const Map* map = std::get_if<Map>(&statement.body)) return write(map->value, place);
-        if (const Select* select = std::get_if<Select>(&statement.body)) {
-            if (select->rank) return "";
-            const Apply* least = negated(select->value);
-            return write_fold(statement, least == nullptr ? select->value : least->arguments[0],
-                              Binding::Power, place);
-        }
-        const Fold* fold = std::get_if<Fold>(&statement.body);
-        if (fold == nullptr || fold->values.size() != 1 || fold->every_prefix ||
-            !fold->seed.empty())
-            return "";
-        return write_fold(statement, fold->values[0],
-                          fold->monoid == kSum ? Binding::Product : Binding::Power, place);
-    }
-
-private:
     /// Notes indices that stand in the text, those within the indices of plain reads not, and reads
     /// of one array at different places.
     void note(const Expression& expression) {
@@ -138,8 +120,18 @@ private:
             for (const Expression& index : element.index)
                 --indexed_[std::get<AxisIndex>(index.node).axis];
             const auto [known, is_new] = reads_.try_emplace(element.array, &element);
-            if (!is_new && known->second->index != element.index) apart_.insert(element.array);
+            const bool elsewhere = !is_new && known->second->index != element.index;
+            if (elsewhere || is_crossed(element)) apart_.insert(element.array);
         });
+    }
+    /// Whether an array's axes have changed places.
+    [[nodiscard]] bool is_crossed(const Read& element) const {
+        const std::vector<AxisId>& axes = diagram_[element.array].axes;
+        for (std::size_t i = 0; i < axes.size(); ++i)
+            if (const AxisId read = std::get<AxisIndex>(element.index[i].node).axis;
+                read != axes[i] && contains(axes, read))
+                return true;
+        return false;
     }
     [[nodiscard]] std::string write_size(AxisId axis) const {
         const std::string& name = diagram_[axis].name;
@@ -163,7 +155,7 @@ private:
         for (const auto& [array, id] : inner_)
             if (array == element.array)
                 if (const std::string text = write(diagram_[id], place); !text.empty()) return text;
-        const std::string& name = diagram_[element.array].name;
+        const std::string name = name_of_array(element.array);
         if (is_plain_read({element, {}}) && !apart_.contains(element.array)) return name;
         if (!indices_) return name + "[…]";
         std::vector<std::string> parts;
@@ -177,11 +169,11 @@ private:
         const std::string& name, const std::vector<const Expression*>& arguments) const {
         std::vector<std::string> parts;
         for (const Expression* argument : arguments) parts.push_back(write(*argument));
-        return upright(name) + "(" + comma_separated(parts) + ")";
+        return name + "(" + comma_separated(parts) + ")";
     }
     [[nodiscard]] std::string write_spelled(const Spelled& call) const {
-        return call.arguments.empty() ? upright(call.name)
-                                      : write_arguments(call.name, call.arguments);
+        const std::string name = upright(call.name);
+        return call.arguments.empty() ? name : write_arguments(name, call.arguments);
     }
     [[nodiscard]] std::string write_conditional(const Apply& call, Binding place) const {
         if (is_mask(call) || hides_by_index(call))
@@ -220,11 +212,13 @@ private:
                            infix.own, place);
         default: break;
         }
-        if (infix.own == Binding::Atom || arguments.size() != 2) {
-            std::vector<const Expression*> all;
-            for (const Expression& argument : arguments) all.push_back(&argument);
-            return write_arguments(name_of(call.function), all);
-        }
+        if (infix.own == Binding::Atom || arguments.size() != 2)
+            return write_arguments(upright(name_of(call.function)), pointers_to(arguments));
+        if (const Apply* root = root_divisor(arguments[1]);
+            root != nullptr && call.function == Function::Multiply)
+            return enclose(
+                write(arguments[0], infix.left) + "/√" + write(root->arguments[0], Binding::Atom),
+                infix.own, place);
         const bool same = goes_on(call.function, arguments[1]);
         const std::string right = write(arguments[1], same ? infix.own : infix.right);
         return enclose(write(arguments[0], infix.left) + sign_between(call.function) +
@@ -233,7 +227,9 @@ private:
     }
 
     const Diagram& diagram_;
+    const Unit& unit_;
     bool indices_;
+    mutable int room_;  ///< calls that may yet stand in one another
     std::vector<std::pair<ArrayId, StatementId>> inner_;
     std::map<AxisId, int> indexed_;  ///< how often an axis' index stands in the text
     std::map<ArrayId, const Read*> reads_;
@@ -241,7 +237,7 @@ private:
 };
 
 /// Where there is room for it, with what no wire bears written out, and with the indices of what is
-/// read at computed places.
+/// read at computed places; else as much of it as there is room for.
 template <class Part>
 std::vector<MathText> in_lines(const Diagram& diagram, const Unit& unit, const Part& part) {
     std::vector<MathText> lines;
@@ -249,36 +245,50 @@ std::vector<MathText> in_lines(const Diagram& diagram, const Unit& unit, const P
         for (const bool indices : {true, false})
             if (lines.empty())
                 lines = formula_lines(Schematic(diagram, unit, indices, named).write(part));
+    for (int room = kDeepest; lines.empty() && room > 0; --room)
+        lines = formula_lines(Schematic(diagram, unit, false, true, room).write(part));
     return lines;
 }
 
 }  // namespace
 
-bool is_mask(const Apply& call) {
-    const Number* other = other_value(call);
-    return other != nullptr && std::isinf(other->value);
+bool reads_as_declared(const Diagram& diagram, const Expression& expression) {
+    if (!is_plain_read(expression)) return false;
+    const Read& element = std::get<Read>(expression.node);
+    const std::vector<AxisId>& axes = diagram[element.array].axes;
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        if (std::get<AxisIndex>(element.index[i].node).axis != axes[i]) return false;
+    return diagram[element.array].role != ArrayRole::Parameter;
 }
 
-std::string sign_of(const Diagram& diagram, const Statement& statement) {
-    if (const Select* select = std::get_if<Select>(&statement.body)) {
-        const std::string extreme = negated(select->value) == nullptr ? "argmax" : "argmin";
-        return upright(select->rank ? "top-k" : extreme) + "_{" + diagram[select->over].name + "}";
-    }
-    const Fold& fold = std::get<Fold>(statement.body);
-    const std::string& name = diagram[fold.monoid].name;
-    const std::string sign = fold.monoid == kSum       ? "Σ"
-                             : fold.monoid == kProduct ? "∏"
-                                                       : upright(name);
-    return (fold.every_prefix ? upright("scan ") : "") + sign + "_{" + joined(diagram, fold.over) +
-           "}";
+bool is_number(const Diagram& diagram, const Expression& expression) {
+    return !any_part(expression, [&](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        return std::holds_alternative<AxisIndex>(part.node) ||
+               (element != nullptr && diagram[element->array].role != ArrayRole::Parameter);
+    });
 }
 
-bool is_plain_read(const Expression& expression) {
-    const Read* element = std::get_if<Read>(&expression.node);
-    return element != nullptr &&
-           std::all_of(element->index.begin(), element->index.end(), [](const Expression& index) {
-               return std::holds_alternative<AxisIndex>(index.node);
-           });
+MathText name_in_formula(const Diagram& diagram, const Unit& unit, ArrayId array) {
+    return parse_math(Schematic(diagram, unit, false, true).name_of_array(array));
+}
+
+std::vector<MathText> call_of(const Diagram& diagram, const Unit& unit, const std::string& name,
+                              const std::vector<ArrayId>& arguments) {
+    const Schematic schematic(diagram, unit, false, true);
+    std::vector<std::string> names;
+    for (ArrayId array : arguments) names.push_back(schematic.name_of_array(array));
+    return formula_lines(upright(name) + "(" + comma_separated(names) + ")");
+}
+
+std::optional<MathText> factor_of(const Diagram& diagram, const Unit& unit,
+                                  const std::vector<Scale>& scales) {
+    const Schematic schematic(diagram, unit, false, true);
+    std::string text;
+    for (const Scale& scale : scales) text += schematic.write(scale);
+    const std::vector<MathText> lines = formula_lines(text);
+    if (!text.empty() && lines.size() != 1) return std::nullopt;
+    return text.empty() ? MathText{} : lines.front();
 }
 
 std::vector<MathText> formula_of(const Diagram& diagram, const Unit& unit) {

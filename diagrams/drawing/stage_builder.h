@@ -54,7 +54,7 @@ struct BoxWires {
 class StageBuilder {
 public:
     StageBuilder(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
-                 std::optional<std::size_t> kernel);
+                 std::optional<std::size_t> kernel, const StageOrder& order);
     [[nodiscard]] StageList build();
 
 private:
@@ -62,6 +62,7 @@ private:
 
     // Regions (stages.cpp)
     void bring_in_common();
+    void enter_at(std::size_t place, std::vector<ArrayId> arrays);
     void choose_early_inputs();
     void build_region(std::size_t region);
     void bring_in_loads(std::size_t region);
@@ -78,7 +79,9 @@ private:
 
     // Functions (stage_units.cpp)
     void run_unit(std::size_t unit);
-    std::vector<std::size_t> gather(std::size_t unit, std::size_t& insert_at);
+    std::vector<std::size_t> gather(std::size_t unit);
+    [[nodiscard]] std::size_t choose_gap(std::size_t unit,
+                                         const std::vector<std::size_t>& items) const;
     void enter_contraction(Stage& stage, std::vector<Entry>& entries, std::size_t unit,
                            const std::vector<std::size_t>& items);
     void enter_box(Stage& stage, std::vector<Entry>& entries, std::size_t unit,
@@ -107,6 +110,7 @@ private:
     const Relabelling& relabelling_;
     const DrawOptions& options_;
     const std::optional<std::size_t> kernel_;  ///< the only one drawn
+    const StageOrder& order_;
     Labels labels_;
     StageList list_;
     std::vector<Slot> live_;

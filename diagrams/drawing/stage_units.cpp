@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "diagrams/drawing/box_label.h"
 #include "diagrams/drawing/stage_builder.h"
 #include "diagrams/drawing/tracks.h"
 
@@ -11,8 +12,8 @@ Place StageBuilder::place_in_unit(std::size_t unit) const {
 }
 
 /// Indices into live_ of the unit's inputs, one an input, in the order of the stack; inputs are
-/// sorted likewise. `insert_at` is the place among the other arrays where least wires cross.
-std::vector<std::size_t> StageBuilder::gather(std::size_t unit, std::size_t& insert_at) {
+/// sorted likewise.
+std::vector<std::size_t> StageBuilder::gather(std::size_t unit) {
     std::vector<UnitInput>& inputs = list_.units[unit].inputs;
     std::vector<std::pair<std::size_t, UnitInput>> placed;
     for (UnitInput& input : inputs) {
@@ -29,26 +30,34 @@ std::vector<std::size_t> StageBuilder::gather(std::size_t unit, std::size_t& ins
         items.push_back(at);
         inputs.push_back(std::move(input));
     }
+    say_order(list_.units[unit]);
+    for (UnitInput& input : inputs) input.mark = mark_beside(input.mark, options_.medium);
+    return items;
+}
+
+/// The place among the live arrays where the wires of a unit's inputs cross least others on their
+/// way into it.
+std::size_t StageBuilder::choose_gap(std::size_t unit,
+                                     const std::vector<std::size_t>& items) const {
+    if (const auto chosen = order_.gaps.find(unit); chosen != order_.gaps.end())
+        return std::min(chosen->second, live_.size());
     std::size_t best = std::numeric_limits<std::size_t>::max();
-    insert_at = live_.size();
+    std::size_t place = live_.size();
     for (std::size_t gap = 1; gap <= live_.size(); ++gap) {
-        if (live_[0].common && gap == 0) continue;
         std::size_t crossed = 0;
-        for (std::size_t item : items) {
-            const std::size_t low = std::min(item, gap);
-            const std::size_t high = std::max(item, gap);
-            for (std::size_t other = low; other < high; ++other) {
-                const bool bypasses = std::find(items.begin(), items.end(), other) == items.end();
-                if (bypasses) crossed += live_[item].wires.size() * live_[other].wires.size();
+        for (std::size_t item : items)
+            for (std::size_t other = std::min(item, gap); other < std::max(item, gap); ++other) {
+                const bool enters = std::find(items.begin(), items.end(), other) != items.end();
+                if (other != item && (!enters || needed_inside(live_[other].array, unit)))
+                    crossed += live_[item].wires.size() * live_[other].wires.size();
             }
-        }
         const bool inside = !items.empty() && gap >= items.front() && gap <= items.back() + 1;
         if (crossed < best || (crossed == best && inside)) {
             best = crossed;
-            insert_at = gap;
+            place = gap;
         }
     }
-    return items;
+    return place;
 }
 
 void StageBuilder::add_bypass(Stage& stage, std::vector<Entry>& entries, const Slot& slot) const {
@@ -145,8 +154,10 @@ std::vector<Slot> StageBuilder::make_outputs(std::size_t unit) {
 }
 
 void StageBuilder::run_unit(std::size_t unit) {
-    std::size_t insert_at = 0;
-    const std::vector<std::size_t> items = gather(unit, insert_at);
+    const std::vector<std::size_t> items = gather(unit);
+    const std::size_t insert_at = choose_gap(unit, items);
+    list_.gaps.push_back(insert_at);
+    list_.lives.push_back(live_.size());
     std::vector<Slot> outputs = make_outputs(unit);
     Stage stage;
     stage.kind = StageKind::Enter;

@@ -17,11 +17,13 @@ constexpr std::size_t kEarly = 2;
 }  // namespace
 
 StageBuilder::StageBuilder(const Diagram& diagram, const Relabelling& relabelling,
-                           const DrawOptions& options, std::optional<std::size_t> kernel)
+                           const DrawOptions& options, std::optional<std::size_t> kernel,
+                           const StageOrder& order)
     : diagram_(diagram),
       relabelling_(relabelling),
       options_(options),
       kernel_(kernel),
+      order_(order),
       labels_(diagram, relabelling, options) {
     for (Unit& unit : units_of(diagram, relabelling))
         if (!kernel || unit.region == *kernel) list_.units.push_back(std::move(unit));
@@ -74,17 +76,32 @@ void StageBuilder::bring_in_common() {
     live_.push_back(common);
 }
 
+/// Brings arrays in from the left, in the order that is chosen.
+void StageBuilder::enter_at(std::size_t place, std::vector<ArrayId> arrays) {
+    const auto rank = [&](ArrayId array) {
+        return std::find(order_.entering.begin(), order_.entering.end(), array);
+    };
+    std::stable_sort(arrays.begin(), arrays.end(),
+                     [&](ArrayId a, ArrayId b) { return rank(a) < rank(b); });
+    for (ArrayId array : arrays) {
+        Slot slot = make_slot(array);
+        slot.fresh = true;
+        live_.insert(live_.begin() + static_cast<std::ptrdiff_t>(place++), slot);
+        entered_.insert(array);
+        list_.entered.push_back(array);
+    }
+}
+
 void StageBuilder::choose_early_inputs() {
     std::set<ArrayId> early;
     const bool all = list_.units.size() <= kShort;
     for (std::size_t r = 0; r < relabelling_.regions.size() && (all || r < kEarly); ++r)
         for (ArrayId array : loads_of(diagram_, relabelling_.regions[r])) early.insert(array);
+    std::vector<ArrayId> inputs;
     for (std::uint32_t i = 0; i < diagram_.arrays.size(); ++i)
-        if (diagram_.arrays[i].role == ArrayRole::Input && early.count(ArrayId{i}) != 0) {
-            live_.push_back(make_slot(ArrayId{i}));
-            live_.back().fresh = true;
-            entered_.insert(ArrayId{i});
-        }
+        if (diagram_.arrays[i].role == ArrayRole::Input && early.count(ArrayId{i}) != 0)
+            inputs.push_back(ArrayId{i});
+    enter_at(live_.size(), std::move(inputs));
 }
 
 void StageBuilder::bring_in_loads(std::size_t region) {
@@ -92,14 +109,13 @@ void StageBuilder::bring_in_loads(std::size_t region) {
     const std::vector<ArrayId> loads = loads_of(diagram_, relabelling_.regions[region]);
     for (ArrayId array : loads)
         if (const std::size_t at = find_live(array, false); at < live_.size()) after = at + 1;
+    std::vector<ArrayId> entering;
     for (ArrayId array : loads) {
         const ArrayRole role = diagram_[array].role;
         if (role == ArrayRole::Parameter || (!kernel_ && role != ArrayRole::Input)) continue;
-        if (!entered_.insert(array).second) continue;
-        Slot slot = make_slot(array);
-        slot.fresh = true;
-        live_.insert(live_.begin() + static_cast<std::ptrdiff_t>(after++), slot);
+        if (!entered_.contains(array)) entering.push_back(array);
     }
+    enter_at(after, std::move(entering));
 }
 
 AxisId StageBuilder::read_along(const Slot& slot, const Slot::Wire& wire) const {
@@ -365,8 +381,9 @@ StageList StageBuilder::build() {
 }
 
 StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                       const DrawOptions& options, std::optional<std::size_t> kernel) {
-    return StageBuilder(diagram, relabelling, options, kernel).build();
+                       const DrawOptions& options, std::optional<std::size_t> kernel,
+                       const StageOrder& order) {
+    return StageBuilder(diagram, relabelling, options, kernel, order).build();
 }
 
 }  // namespace napkin::drawing

@@ -9,6 +9,7 @@
 // A track names the tracks it comes from: two of one source are a copy, two sources of one a join.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -108,13 +109,28 @@ struct StageList {
     std::vector<Stage> stages;
     std::vector<Unit> units;
     std::vector<AxisId> common;
+    std::vector<ArrayId> entered;    ///< in the order in which arrays come into the picture
+    std::vector<std::size_t> gaps;   ///< of each unit: the live array above which its results go
+    std::vector<std::size_t> lives;  ///< likewise how many arrays are live there
+};
+
+/// What may be chosen of the order from top to bottom; what is not chosen is as it is declared, and
+/// near where it comes from.
+struct StageOrder {
+    std::vector<ArrayId> entering;
+    std::map<std::size_t, std::size_t> gaps;  ///< of units
 };
 
 /// All stages of a diagram, or those of one kernel with only the arrays that it loads and saves,
-/// without places yet.
+/// without places yet, in an order in which few wires cross.
 [[nodiscard]] StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
                                      const DrawOptions& options,
                                      std::optional<std::size_t> kernel = std::nullopt);
+
+/// The stages in a given order.
+[[nodiscard]] StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
+                                     const DrawOptions& options, std::optional<std::size_t> kernel,
+                                     const StageOrder& order);
 
 inline constexpr double kDeepestCup = 26;
 
@@ -136,6 +152,19 @@ inline constexpr double kCellSize = 12;
 
 /// What is written beside an array's wires: its name, its middle left out where it is very long.
 [[nodiscard]] MathText name_beside(const Diagram& diagram, ArrayId array);
+
+inline constexpr double kMarkLabelSize = 11;
+/// Of a mark from the box's edge.
+inline double mark_inset(Medium medium) {
+    return medium == Medium::Page ? 4 : 1.5 * kTerminalCell;
+}
+/// Room for the names of its arrays at the left of a box; nothing where it shows none.
+[[nodiscard]] double marks_width(const Unit& unit, Medium medium);
+/// How far the cups of a contraction reach; wires that go on bend only beyond them.
+[[nodiscard]] double cup_depth(const Stage& stage);
+
+/// Likewise a name beside wires in a box.
+[[nodiscard]] MathText mark_beside(const MathText& name, Medium medium);
 
 /// Width of a label on the medium.
 [[nodiscard]] double label_width(const MathText& label, double size, Medium medium);

@@ -6,6 +6,7 @@
 
 #include "diagrams/contains.h"
 #include "diagrams/drawing/glyphs.h"
+#include "diagrams/drawing/parts.h"
 
 namespace napkin::drawing {
 
@@ -57,110 +58,6 @@ std::vector<UnitInput> inputs_of_unit(const Diagram& diagram, const Unit& unit) 
     return inputs;
 }
 
-/// Axes whose index the expression uses as a value or inside arithmetic, not as a plain subscript.
-void collect_bent(const Expression& expression, std::set<AxisId>& bent) {
-    if (const AxisIndex* index = std::get_if<AxisIndex>(&expression.node)) bent.insert(index->axis);
-    if (const Read* element = std::get_if<Read>(&expression.node))
-        for (const Expression& index : element->index)
-            if (!std::holds_alternative<AxisIndex>(index.node)) collect_bent(index, bent);
-    if (const Apply* call = std::get_if<Apply>(&expression.node))
-        for (const Expression& argument : call->arguments) collect_bent(argument, bent);
-    if (const Convert* convert = std::get_if<Convert>(&expression.node))
-        for (const Expression& argument : convert->argument) collect_bent(argument, bent);
-}
-
-std::set<AxisId> bent_axes(const Diagram& diagram, const Unit& unit) {
-    std::set<AxisId> bent;
-    for (StatementId id : unit.statements)
-        for (const Expression* expression : expressions_of(diagram[id]))
-            collect_bent(*expression, bent);
-    return bent;
-}
-
-/// Axes over which the unit is weaved: kept by every output, never folded, subscripts only.
-std::vector<AxisId> weaves_of(const Diagram& diagram, const Unit& unit) {
-    std::set<AxisId> used = bent_axes(diagram, unit);
-    for (StatementId id : unit.statements)
-        for (AxisId axis : folded_axes(diagram[id])) used.insert(axis);
-    const Box& box = diagram[unit.box];
-    used.insert(box.glyph_axes.begin(), box.glyph_axes.end());
-    std::vector<AxisId> weaves;
-    for (AxisId axis : diagram[unit.outputs.front()].axes) {
-        const bool kept =
-            std::all_of(unit.outputs.begin(), unit.outputs.end(),
-                        [&](ArrayId output) { return contains(diagram[output].axes, axis); });
-        const bool enters =
-            std::any_of(unit.inputs.begin(), unit.inputs.end(), [&](const UnitInput& in) {
-                return std::find(in.index.begin(), in.index.end(), std::optional(axis)) !=
-                       in.index.end();
-            });
-        if (kept && enters && used.count(axis) == 0 && !contains(weaves, axis))
-            weaves.push_back(axis);
-    }
-    return weaves;
-}
-
-/// A box that is a pure map acts on single elements, so everything could pass around it; only the
-/// axes of `weave` lines do.
-bool is_elementwise(const Diagram& diagram, const Unit& unit) {
-    return std::all_of(unit.statements.begin(), unit.statements.end(), [&](StatementId id) {
-        return std::holds_alternative<Map>(diagram[id].body);
-    });
-}
-
-/// Whether a wire would be left to enter the box.
-bool has_port(const Unit& unit) {
-    for (const UnitInput& input : unit.inputs) {
-        if (input.index.empty()) return true;
-        for (const std::optional<AxisId>& axis : input.index)
-            if (!axis || !contains(unit.passing, *axis)) return true;
-    }
-    return false;
-}
-
-/// A triangle stands on neighbouring wires of its one input, which come out again.
-bool fits_triangle(const Diagram& diagram, const Unit& unit) {
-    if (unit.inputs.size() != 1 || unit.outputs.size() != 1) return false;
-    const std::vector<AxisId>& glyph_axes = diagram[unit.box].glyph_axes;
-    const std::vector<AxisId>& out = diagram[unit.outputs[0]].axes;
-    const UnitInput& input = unit.inputs[0];
-    if (glyph_axes.empty() || input.index.size() != out.size()) return false;
-    std::size_t first = out.size();
-    std::size_t last = 0;
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        if (input.index[i] != out[i]) return false;
-        if (!contains(glyph_axes, out[i])) continue;
-        first = std::min(first, i);
-        last = i;
-    }
-    return first <= last && last - first + 1 == glyph_axes.size();
-}
-
-void choose_glyph(const Diagram& diagram, Unit& unit) {
-    const Box& box = diagram[unit.box];
-    if (box.glyph == "triangle" && fits_triangle(diagram, unit)) {
-        unit.glyph = GlyphKind::Triangle;
-        unit.marked = box.glyph_axes;
-        return;
-    }
-    const bool free = box.glyph.empty() || box.glyph == "cup";
-    if (std::optional<Contraction> contraction;
-        free && unit.outputs.size() == 1 && (contraction = as_contraction(diagram, unit))) {
-        unit.glyph = GlyphKind::Contraction;
-        unit.marked = contraction->folded;
-        unit.inputs = contraction->inputs;
-        return;
-    }
-    unit.glyph = GlyphKind::Box;
-    unit.label = box_label(diagram, unit);
-    unit.passing = weaves_of(diagram, unit);
-    if (is_elementwise(diagram, unit))
-        unit.passing.erase(std::remove_if(unit.passing.begin(), unit.passing.end(),
-                                          [&](AxisId axis) { return !diagram[axis].woven; }),
-                           unit.passing.end());
-    if (!has_port(unit)) unit.passing.clear();
-}
-
 Unit make_unit(const Diagram& diagram, const Relabelling& relabelling, std::size_t region,
                BoxId box, std::vector<StatementId> statements) {
     Unit unit;
@@ -172,8 +69,24 @@ Unit make_unit(const Diagram& diagram, const Relabelling& relabelling, std::size
             unit.place = place->second;
     unit.outputs = outputs_of_unit(diagram, unit);
     unit.inputs = inputs_of_unit(diagram, unit);
-    choose_glyph(diagram, unit);
     return unit;
+}
+
+/// `Σ` of an array without a name of its own that a sum leaves to other parts of the box, numbered
+/// where there are several. What is saved keeps the name that stands beside it there.
+std::map<ArrayId, std::string> names_of_sums(const Diagram& diagram, const Region& region,
+                                             const std::vector<Unit>& parts) {
+    std::vector<ArrayId> sums;
+    for (const Unit& part : parts)
+        for (ArrayId output : part.outputs)
+            if (const Fold* fold = std::get_if<Fold>(&diagram[part.statements.back()].body);
+                fold != nullptr && fold->monoid == kSum && !diagram[output].named &&
+                !is_saved(diagram, region, output))
+                sums.push_back(output);
+    std::map<ArrayId, std::string> names;
+    for (std::size_t i = 0; i < sums.size(); ++i)
+        names[sums[i]] = "Σ" + (sums.size() > 1 ? "_" + std::to_string(i + 1) : "");
+    return names;
 }
 
 /// The distinct arrays with axes that units read and write.
@@ -216,8 +129,18 @@ std::vector<Unit> units_of(const Diagram& diagram, const Relabelling& relabellin
             if (parts.empty() || parts.back().first != box) parts.push_back({box, {}});
             parts.back().second.push_back(id);
         }
-        for (auto& [box, statements] : parts)
-            units.push_back(make_unit(diagram, relabelling, r, box, std::move(statements)));
+        for (const auto& [box, statements] : parts) {
+            std::vector<Unit> of_box;
+            for (std::vector<StatementId>& part : parts_of(diagram, statements))
+                of_box.push_back(make_unit(diagram, relabelling, r, box, std::move(part)));
+            const std::map<ArrayId, std::string> called =
+                names_of_sums(diagram, relabelling.regions[r], of_box);
+            for (Unit& unit : of_box) {
+                unit.called = called;
+                choose_glyph(diagram, unit);
+                units.push_back(std::move(unit));
+            }
+        }
     }
     return units;
 }

@@ -2,7 +2,9 @@
 // glyph it is drawn with, which wires enter it and which pass around it.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "diagrams/drawing/layout.h"
@@ -15,6 +17,7 @@ enum class GlyphKind { Contraction, Triangle, Box };
 struct UnitInput {
     ArrayId array;
     std::vector<std::optional<AxisId>> index;
+    MathText mark{};  ///< what a Box calls it beside its wires, where there are several
 };
 
 struct Unit {
@@ -24,10 +27,17 @@ struct Unit {
     std::optional<Place> place;  ///< where `recolour` put it
     GlyphKind glyph = GlyphKind::Box;
     std::vector<MathText> label;  ///< inside a Box, line by line
+    MathText factor;              ///< beside a Contraction: the numbers that it multiplies by
     std::vector<AxisId> marked;   ///< folded by a Contraction, entered by a Triangle
     std::vector<AxisId> passing;  ///< pass around a Box or a Triangle
     std::vector<UnitInput> inputs;
     std::vector<ArrayId> outputs;
+    /// Arrays without names of their own, as formulas call them.
+    std::map<ArrayId, std::string> called;
+    /// Of an operation that its name alone stands for: the arrays in the order in which it takes
+    /// them, and what the box says where they come in in another.
+    std::vector<ArrayId> arguments;
+    std::vector<MathText> call;
 };
 
 /// The units of all regions in the order in which they run.

@@ -78,9 +78,9 @@ TEST_CASE("pictures are images where the terminal answers that it takes them") {
         std::string answer;
         std::string image;
     } cases[] = {
-        {kKitty, "\x1b_Ga=T,f=100,q=2,c=46,m=1;" + png},
+        {kKitty, "\x1b_Ga=T,f=100,q=2,c=48,m=1;" + png},
         {kITerm, "\x1b]1337;File=inline=1;size="},
-        {kITerm, ";width=46:" + png},
+        {kITerm, ";width=48:" + png},
         {kSixel, "\x1bPq\"1;1;"},
         {kITerm + kSixel, "\x1b]1337;File=inline=1;size="},
     };
@@ -130,9 +130,9 @@ TEST_CASE("an image that the terminal would cut is text") {
         terminal.type("quit\n");
         CHECK_EQ(terminal.ended(), 0);
     }
-    Terminal terminal(kDiagram, {"xterm", "\x1b[?2;0;461;273S" + kSixel});
+    Terminal terminal(kDiagram, {"xterm", "\x1b[?2;0;481;273S" + kSixel});
     REQUIRE(terminal.prompts());
-    CHECK(terminal.has_shown("\x1bPq\"1;1;460;272"));
+    CHECK(terminal.has_shown("\x1bPq\"1;1;480;272"));
 }
 
 TEST_CASE("an image that cannot be drawn is told of, and text stands in its place") {

@@ -121,7 +121,9 @@ TEST_CASE("what a step changed has a halo, and the old cost is struck through") 
     };
     mark_changes(same, before, {});
     CHECK(same == before);
-    mark_changes(after, before, {drawing::parse_math("H_l1 = 4qx")});
+    mark_changes(after, before,
+                 {{drawing::parse_math("H_l1 = 4qx"), drawing::parse_math("H_l1 = 2qd")},
+                  {drawing::parse_math("M_l1 = qx"), {}}});
     CHECK_GT(halos(after), 0);
     const auto* strike = std::get_if<drawing::Line>(&after.operations.back().shape);
     REQUIRE(strike != nullptr);

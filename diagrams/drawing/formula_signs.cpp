@@ -1,0 +1,109 @@
+#include "diagrams/drawing/formula_signs.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace napkin::drawing {
+
+namespace {
+
+std::string joined(const Diagram& diagram, const std::vector<AxisId>& axes) {
+    std::string names;
+    for (AxisId axis : axes) names += (names.empty() ? "" : ",") + diagram[axis].name;
+    return names;
+}
+
+/// The value of a selection that takes another where the condition does not hold.
+const Number* other_value(const Apply& call) {
+    return call.function == Function::Select && call.arguments.size() == 3
+               ? std::get_if<Number>(&call.arguments[2].node)
+               : nullptr;
+}
+
+}  // namespace
+
+std::string upright(const std::string& text) {
+    return '"' + text + '"';
+}
+
+std::string schematic_number(double value) {
+    if (std::isinf(value)) return value < 0 ? "-∞" : "∞";
+    char buffer[32];
+    std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+    const std::size_t zero = text.find("e-0");
+    if (zero != std::string::npos) text.erase(zero + 2, 1);
+    return text.find('e') == std::string::npos ? text : upright(text);
+}
+
+std::string sign_between(Function function) {
+    switch (function) {
+    case Function::LessEqual: return "≤";
+    case Function::GreaterEqual: return "≥";
+    case Function::Equal: return "=";
+    case Function::NotEqual: return "≠";
+    case Function::And: return upright(" and ");
+    case Function::Or: return upright(" or ");
+    default: return name_of(function);
+    }
+}
+
+bool commutes(Function function) {
+    switch (function) {
+    case Function::Add:
+    case Function::Multiply:
+    case Function::Min:
+    case Function::Max:
+    case Function::BitAnd:
+    case Function::BitOr:
+    case Function::BitXor:
+    case Function::Equal:
+    case Function::NotEqual:
+    case Function::And:
+    case Function::Or: return true;
+    default: return false;
+    }
+}
+
+bool hides_by_index(const Apply& call) {
+    const Number* other = other_value(call);
+    if (other == nullptr || other->value != 0) return false;
+    bool reads = false;
+    walk(call.arguments[0],
+         [&](const Expression& node) { reads = reads || std::holds_alternative<Read>(node.node); });
+    return !reads;
+}
+
+const Apply* negated(const Expression& value) {
+    const Apply* call = std::get_if<Apply>(&value.node);
+    return call != nullptr && call->function == Function::Negate ? call : nullptr;
+}
+
+bool is_mask(const Apply& call) {
+    const Number* other = other_value(call);
+    return other != nullptr && std::isinf(other->value);
+}
+
+std::string sign_of(const Diagram& diagram, const Statement& statement) {
+    if (const Select* select = std::get_if<Select>(&statement.body)) {
+        const std::string extreme = negated(select->value) == nullptr ? "argmax" : "argmin";
+        return upright(select->rank ? "top-k" : extreme) + "_{" + diagram[select->over].name + "}";
+    }
+    const Fold& fold = std::get<Fold>(statement.body);
+    const std::string& name = diagram[fold.monoid].name;
+    const std::string sign = fold.monoid == kSum       ? "Σ"
+                             : fold.monoid == kProduct ? "∏"
+                                                       : upright(name);
+    return (fold.every_prefix ? upright("scan ") : "") + sign + "_{" + joined(diagram, fold.over) +
+           "}";
+}
+
+bool is_plain_read(const Expression& expression) {
+    const Read* element = std::get_if<Read>(&expression.node);
+    return element != nullptr &&
+           std::all_of(element->index.begin(), element->index.end(), [](const Expression& index) {
+               return std::holds_alternative<AxisIndex>(index.node);
+           });
+}
+
+}  // namespace napkin::drawing
