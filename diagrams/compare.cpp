@@ -334,8 +334,10 @@ std::string describe(const Comparison& comparison) {
                             fmt::join(comparison.worst_index, ", "));
     text += fmt::format(", largest tolerance {:.3g}", comparison.tolerance);
     if (comparison.undecided > 0)
-        text += fmt::format(", {} undecided within rounding (values of {:.3g})",
-                            comparison.undecided, comparison.size);
+        text += comparison.size > 0
+                    ? fmt::format(", {} undecided within rounding (values of {:.3g})",
+                                  comparison.undecided, comparison.size)
+                    : fmt::format(", {} undecided", comparison.undecided);
     if (comparison.beyond > 0)
         text += fmt::format(", {} where exponentials are beyond the reference", comparison.beyond);
     if (comparison.infinite > 0)
