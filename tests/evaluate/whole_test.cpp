@@ -108,6 +108,23 @@ TEST_CASE("whole arrays: random diagrams as element by element") {
     CHECK(seen.products > 100);
 }
 
+TEST_CASE("whole arrays: what a condition keeps inside its array is read nowhere else") {
+    Run run("inside.ncd", R"(diagram inside {
+  axis i = 6, k = 5, j = 7
+  input A[i, k], B[k, j], W[j], V[i]
+  input at[k] : i32
+  output C[i, j] = sum(k) if j + 2 < size(j) then A[i, k] * B[k, j + 2] else 0
+  output D[i, j] = sum(k) if k > 0 and i + k < size(i) then A[i + k, k - 1] * B[k, j] else 0
+  output E[i, j] = sum(k) if at[k] >= 0 then A[i, k] * B[at[k], j] * W[j] else 0
+  output F[i, j] = sum(k) if k < i then (if j < 4 then V[i] * A[i - 1 - k, k] else 0) * B[k, j + 3 - 3 * (j // 4)] else 0
+})",
+            {}, 1.0, Run::kWarnings);
+    run.input("at").values = {3, -1, 0, -7, 4};
+    Seen seen;
+    check_same(run, seen, kSmall);
+    CHECK(seen.products >= 4);
+}
+
 TEST_CASE("whole arrays: infinite factors mean what they do element by element") {
     Run run("infinite.ncd", R"(diagram infinite {
   axis i = 6, k = 5, j = 4

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "diagrams/integer_range.h"
+
 namespace napkin::evaluation {
 namespace {
 
@@ -20,7 +22,7 @@ const Apply* call_of(const Expression& expression) {
     return std::get_if<Apply>(&expression.node);
 }
 
-Sum expand(const Expression& expression);
+Sum expand(const Diagram& diagram, const Expression& expression);
 
 Sum scaled(Sum sum, double factor) {
     for (Product& product : sum) product.coefficient *= factor;
@@ -28,8 +30,8 @@ Sum scaled(Sum sum, double factor) {
 }
 
 /// As one product, with the whole expression for a factor where it is a sum.
-Product single(const Expression& expression) {
-    Sum sum = expand(expression);
+Product single(const Diagram& diagram, const Expression& expression) {
+    Sum sum = expand(diagram, expression);
     return sum.size() == 1 ? std::move(sum.front()) : Product{1, {expression}};
 }
 
@@ -46,15 +48,51 @@ Product of_each(Function function, Product product) {
     return product;
 }
 
-Sum expand_multiply(const Expression& a, const Expression& b) {
+/// Whether no read leaves its array, whatever the axes' indices.
+bool stays_inside(const Diagram& diagram, const Expression& expression) {
+    const LeafRange leaf = [&](const Expression& part) -> std::optional<Interval> {
+        if (const AxisIndex* index = std::get_if<AxisIndex>(&part.node))
+            return Interval{0, diagram[index->axis].extent - 1};
+        if (const SizeOf* size = std::get_if<SizeOf>(&part.node))
+            return Interval{diagram[size->axis].extent, diagram[size->axis].extent};
+        return std::nullopt;
+    };
+    bool inside = true;
+    walk(expression, [&](const Expression& part) {
+        const Read* element = std::get_if<Read>(&part.node);
+        if (element == nullptr) return;
+        const std::vector<AxisId>& axes = diagram[element->array].axes;
+        for (std::size_t at = 0; at < axes.size(); ++at) {
+            const std::optional<Interval> range = value_range(element->index[at], leaf);
+            inside = inside && range && range->within({0, diagram[axes[at]].extent - 1});
+        }
+    });
+    return inside;
+}
+
+/// A product where a condition holds, 0 elsewhere. A factor that reads outside its arrays elsewhere
+/// has the condition itself.
+Product chosen_by(const Diagram& diagram, const Expression& condition, Product product) {
+    bool is_tested = false;
+    for (Expression& factor : product.factors)
+        if (!stays_inside(diagram, factor)) {
+            factor = apply(Function::Select, {condition, std::move(factor), number(0)});
+            is_tested = true;
+        }
+    if (!is_tested)
+        product.factors.push_back(apply(Function::Select, {condition, number(1), number(0)}));
+    return product;
+}
+
+Sum expand_multiply(const Diagram& diagram, const Expression& a, const Expression& b) {
     for (const auto& [one, other] : {std::pair{&a, &b}, {&b, &a}})
         if (const Number* literal = std::get_if<Number>(&one->node);
             literal != nullptr && std::isfinite(literal->value))
-            return scaled(expand(*other), literal->value);
-    return {joined(single(a), single(b))};
+            return scaled(expand(diagram, *other), literal->value);
+    return {joined(single(diagram, a), single(diagram, b))};
 }
 
-Sum expand(const Expression& expression) {
+Sum expand(const Diagram& diagram, const Expression& expression) {
     const Sum whole = {{1, {expression}}};
     if (const Number* literal = std::get_if<Number>(&expression.node))
         return std::isfinite(literal->value) ? Sum{{literal->value, {}}} : whole;
@@ -62,35 +100,34 @@ Sum expand(const Expression& expression) {
     if (call == nullptr) return whole;
     const std::vector<Expression>& arguments = call->arguments;
     switch (call->function) {
-    case Function::Negate: return scaled(expand(arguments[0]), -1);
+    case Function::Negate: return scaled(expand(diagram, arguments[0]), -1);
     case Function::Add:
     case Function::Subtract: {
-        Sum sum = expand(arguments[0]);
+        Sum sum = expand(diagram, arguments[0]);
         const Sum second =
-            scaled(expand(arguments[1]), call->function == Function::Subtract ? -1 : 1);
+            scaled(expand(diagram, arguments[1]), call->function == Function::Subtract ? -1 : 1);
         sum.insert(sum.end(), second.begin(), second.end());
         return sum;
     }
-    case Function::Multiply: return expand_multiply(arguments[0], arguments[1]);
+    case Function::Multiply: return expand_multiply(diagram, arguments[0], arguments[1]);
     case Function::Abs:
     case Function::Guard: {
-        const Product inside = single(arguments[0]);
+        const Product inside = single(diagram, arguments[0]);
         if (inside.factors.size() < 2) return whole;
         return {of_each(call->function, inside)};
     }
     case Function::Divide: {
         // Infinity divided by infinity is no product.
-        Product above = single(arguments[0]);
+        Product above = single(diagram, arguments[0]);
         if (above.factors.size() < 2 || !arrays_read(arguments[1]).empty()) return whole;
         above.factors.push_back(apply(Function::Divide, {number(1), arguments[1]}));
         return {above};
     }
     case Function::Select: {
         if (!is_literal(arguments[2], 0)) return whole;
-        Product inside = single(arguments[1]);
+        Product inside = single(diagram, arguments[1]);
         if (inside.factors.size() < 2) return whole;
-        inside.factors.push_back(apply(Function::Select, {arguments[0], number(1), number(0)}));
-        return {inside};
+        return {chosen_by(diagram, arguments[0], std::move(inside))};
     }
     default: return whole;
     }
@@ -184,7 +221,7 @@ SumOfProducts products_of(const Diagram& diagram, const Expression& value,
                           double gain) {
     const Splitter splitter(diagram, kept, folded, gain);
     SumOfProducts result;
-    for (const Product& product : expand(value)) {
+    for (const Product& product : expand(diagram, value)) {
         if (std::optional<ProductTerm> term = splitter.split(product))
             merge(result.terms, *std::move(term));
         else
