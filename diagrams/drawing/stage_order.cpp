@@ -12,7 +12,7 @@ namespace napkin::drawing {
 
 namespace {
 
-constexpr std::size_t kMostTried = 24;  // stages are built for each
+constexpr std::size_t kMostTried = 150;  // stages are built for each
 constexpr std::size_t kPlunge = 2;       // what a wire costs more for every further one it crosses
 
 /// Wires from a stage to the next, by their places in the stacks.
