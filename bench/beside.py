@@ -31,27 +31,31 @@ class Refused(Exception):
 
 
 class Exports:
-    """Operators by diagram, derivation and sizes, in a folder; made and compiled by several processes at once."""
+    """Operators by diagram, derivation and sizes, in a folder; made and compiled by several processes at once.
 
-    def __init__(self, napkin, target, folder=None):
-        self.napkin, self.target = napkin, target
+    Names begin with `prefix`, as those of two napkins in one process must."""
+
+    def __init__(self, napkin, target, folder=None, prefix=""):
+        self.napkin, self.target, self.prefix = napkin, target, prefix
+        self.first_us = {}
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="napkin-beside-"))
         self.modules = {}
         asked = ["nvidia-smi", "--query-gpu=compute_cap", "--format=csv,noheader"]
         self.architecture = "sm_" + subprocess.run(asked, capture_output=True, text=True).stdout.split()[0].replace(".", "")
         os.environ["XDG_CACHE_HOME"] = str(self.folder / "cache")
 
-    def prepare(self, jobs):
-        """Exports every (diagram, derivation, sizes). To be called before CUDA is initialised: processes are forked."""
+    def prepare(self, jobs, what=None):
+        """Exports and compiles every (diagram, derivation, sizes), or does `what` with each. To be called before CUDA is
+        initialised: processes are forked."""
         jobs = list({self.name(*job): job for job in jobs}.values())
         with concurrent.futures.ProcessPoolExecutor(os.cpu_count(), multiprocessing.get_context("fork")) as pool:
-            for _ in pool.map(self.export, *zip(*jobs)):
+            for _ in pool.map(what or self.compile, *zip(*jobs)):
                 pass
 
     def name(self, diagram, derivation, sizes):
         texts = [pathlib.Path(file).read_text() for file in (diagram, derivation)]
         digest = hashlib.sha256("\n".join([*texts, str(sorted(sizes.items()))]).encode()).hexdigest()
-        return f"{pathlib.Path(derivation).stem}_{digest[:8]}"
+        return f"{self.prefix}{pathlib.Path(derivation).stem}_{digest[:8]}"
 
     def export(self, diagram, derivation, sizes):
         name = self.name(diagram, derivation, sizes)
@@ -66,9 +70,18 @@ class Exports:
         if answer.returncode:
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "refused").write_text((answer.stdout + answer.stderr)[-1000:])
-            return
-        module = self.module(name)
-        module._compile(self.architecture + ("a" if module._NO_OTHER else ""))
+
+    def compile(self, diagram, derivation, sizes):
+        self.export(diagram, derivation, sizes)
+        with contextlib.suppress(Refused):
+            module = self.module(self.name(diagram, derivation, sizes))
+            module._compile(self.architecture + ("a" if module._NO_OTHER else ""))
+
+    def text(self, diagram, derivation, sizes):
+        """What is compiled, but for its name; nothing where the export was refused."""
+        name = self.name(diagram, derivation, sizes)
+        file = self.folder / name / f"{name}.cu"
+        return file.exists() and file.read_text().replace(name, "")
 
     def module(self, name):
         if name not in self.modules:
@@ -81,7 +94,8 @@ class Exports:
         return self.modules[name]
 
     def operator(self, diagram, derivation, sizes, given={}, check=False):
-        """A call without arguments, on random inputs but for those given, and what the self-test says."""
+        """A call without arguments, on random inputs but for those given, and what the self-test says. `first_us` has by name
+        what the first call took in this process: microseconds of the host until its result is there."""
         name = self.name(diagram, derivation, sizes)
         self.export(diagram, derivation, sizes)
         module = self.module(name)
@@ -90,11 +104,18 @@ class Exports:
         inputs = [given[array.name] if array.name in given else module._made(case["input"][array.name], array, size, "cuda")
                   for array in module._INPUTS]
         values = [{**size, **case["scalar"]}[value] for value in module._VALUES]
+        function = getattr(torch.ops.napkin, name)
+        call = lambda: function(*inputs, *values)
+        if name not in self.first_us:
+            torch.cuda.synchronize()
+            begin = time.perf_counter()
+            call()
+            torch.cuda.synchronize()
+            self.first_us[name] = round(1e6 * (time.perf_counter() - begin), 1)
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
             right = module.self_test() if check else True
-        function = getattr(torch.ops.napkin, name)
-        return lambda: function(*inputs, *values), None if right else said.getvalue()[-400:]
+        return call, None if right else said.getvalue()[-400:]
 
 
 # ---- times ----

@@ -4,8 +4,8 @@
 usage: bench/peers.py NAPKIN TARGET OUT.jsonl [WORKLOAD...]     (all workloads and the errors without names)
 
 napkin's kernels are its exported operator; bench/beside.py says how both sides are timed, in turn. Each line of the
-output is one workload: microseconds of napkin's kernels and of every peer, and the ratio to the one that its target
-is measured by. With shapes small enough both results are also compared with double precision on the same inputs.
+output is one workload: microseconds of napkin's kernels and of every peer, the ratio to the one that its target
+is measured by, and microseconds of the host for a call and for the first call, of a compiled operator. With shapes small enough both results are also compared with double precision on the same inputs.
 NAPKIN_CHECK=1 runs every operator's self-test too; NAPKIN_FOLDER keeps what is exported.
 """
 import datetime
@@ -462,6 +462,7 @@ def measured(turns, name, sizes, peers_of, given=None, label={}):
         best = against if isinstance(against, str) else min(against, key=lambda peer: median(times[peer]))
         line |= {"ratio": ratio(times[best], times["napkin"]), "to": best}
         line["napkin_host_us"] = turns.host(calls["napkin"])
+        line["napkin_first_us"] = EXPORTS.first_us[EXPORTS.name(*files(name, sizes), sizes)]
     return line
 
 

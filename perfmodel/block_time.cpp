@@ -11,10 +11,9 @@
 namespace napkin {
 namespace {
 
-constexpr double kOthers = 64;          ///< bytes of a thread for addresses and counters
-constexpr double kUnit = 32;            ///< registers are given out so many bytes at a time
-constexpr double kHidden = 0.75;        ///< power of warp groups' number by which they hide more
-constexpr std::int64_t kTogether = 64;  ///< graded tiles of others that go with one of a group
+constexpr double kOthers = 64;    ///< bytes of a thread for addresses and counters
+constexpr double kUnit = 32;      ///< registers are given out so many bytes at a time
+constexpr double kHidden = 0.75;  ///< power of warp groups' number by which they hide more
 
 /// How long work takes that shares a loop: the root of the sum of powers, of which two that are as
 /// long take longer than one by the exposed share.
@@ -278,14 +277,15 @@ template <class Tile>
 double graded_end(const KernelWork& work, std::int64_t slots, const Tile& tile) {
     const auto grades = static_cast<std::int64_t>(work.pattern.size());
     const std::int64_t planes = (work.blocks + grades - 1) / grades;
+    const std::int64_t together = std::max<std::int64_t>(work.together, 1);
     std::vector<double> ends(static_cast<std::size_t>(slots), 0.0);
     std::int64_t turn = 0;
     std::int64_t at = 0;
-    for (std::int64_t plane = 0; plane < planes; plane += kTogether)
+    for (std::int64_t plane = 0; plane < planes; plane += together)
         for (const Visits& visits : work.pattern) {
             const double first = tile(visits, false);
             const double next = tile(visits, true);
-            for (std::int64_t i = plane; i < std::min(planes, plane + kTogether); ++i) {
+            for (std::int64_t i = plane; i < std::min(planes, plane + together); ++i) {
                 const std::int64_t slot = turn % 2 == 0 ? at : slots - 1 - at;
                 ends[static_cast<std::size_t>(slot)] += turn == 0 ? first : next;
                 if (++at < slots) continue;
@@ -322,8 +322,7 @@ double BlockClock::last_end(const KernelWork& work, const Tiles& tiles) const {
     const auto tile = [&](const Visits& visits, bool follows) {
         return tiles.of(visits, static_cast<double>(held), follows);
     };
-    if (work.choices.persistent.value_or(false) && work.graded)
-        return graded_end(work, processors_ * held, tile);
+    if (work.together > 0) return graded_end(work, processors_ * held, tile);
     return last_of_queue(work, processors_ * held, tile);
 }
 

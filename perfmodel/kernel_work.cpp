@@ -423,7 +423,7 @@ std::variant<KernelWork, schedule::Refusal> tensor_work(const RegionProgram& reg
     add_transfers(cost, work);
     Reader(scheduled.region, scheduled.plan, scheduled.program()).read(work);
     work.pattern = pattern_of(simpler);
-    work.graded = scheduled.plan.order.graded.has_value();
+    work.together = scheduled.plan.order.together;
     work.target = request.limits.warp_groups ? "sm_90a" : "sm_80";
     return work;
 }

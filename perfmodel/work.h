@@ -68,7 +68,8 @@ struct KernelWork {
     /// Chunks of the masked loop by block, in the order in which blocks start, as a pattern that
     /// repeats; empty where all visit as many.
     std::vector<Visits> pattern;
-    bool graded = false;    ///< whether the tiles of one group visit ever more chunks, or fewer
+    std::int64_t together =
+        0;                  ///< of graded tiles that several blocks go through: TileOrder::together
     double values = 0;      ///< loaded and saved
     double loaded = 0;      ///< bytes, of all blocks
     double saved = 0;       ///< likewise

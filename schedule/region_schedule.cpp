@@ -20,7 +20,7 @@ constexpr std::array kFields = {
     Field{"repeated", "", "whether warps across compute again what lies along other columns", "sm_90a", &RegionSchedule::repeated},
     Field{"persistent", "", "whether a block takes one tile after another", "sm_90a", &RegionSchedule::persistent},
     Field{"resident", "", "blocks that a multiprocessor runs at once, each with its part of registers and shared memory", "sm_90a", &RegionSchedule::resident},
-    Field{"band", "", "tiles of the slower of the two fastest groups that are computed side by side", "sm_80 sm_90a", &RegionSchedule::band},
+    Field{"band", "", "tiles of the slower of the two fastest groups that are computed side by side; under a causal mask, of all other groups together", "sm_80 sm_90a", &RegionSchedule::band},
     Field{"stages", "ARRAY", "chunks of a loaded array that are held at once", "sm_80 sm_90a", &RegionSchedule::stages},
     Field{"leads", "OPERATION", "chunks by which an operation runs ahead of its loop", "sm_80 sm_90a", &RegionSchedule::leads, 0},
     Field{"order", "OPERATION", "its place among those of a turn that have one", "sm_80 sm_90a", &RegionSchedule::order, 0},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "diagrams/index/mask.h"
@@ -16,6 +17,8 @@ namespace {
 constexpr std::int64_t kBand = 16;
 /// Tiles that such a device runs at once; of fewer, any order shares all that can be shared.
 constexpr std::int64_t kAtOnce = 128;
+/// Graded tiles of so many others go together where nothing else is known.
+constexpr std::int64_t kTogether = 64;
 /// Groups of an axis that are looked at to see how the chunks of a tile change along it.
 constexpr std::int64_t kSamples = 5;
 /// More are as many.
@@ -83,6 +86,21 @@ bool is_uneven(const std::vector<std::int64_t>& chunks) {
     return mean_of(chunks) < 0.9 * static_cast<double>(most);
 }
 
+/// Of so many tiles, what those that were sampled say, the most first.
+std::vector<std::int64_t> between(std::vector<std::int64_t> sampled, std::int64_t count) {
+    std::sort(sampled.rbegin(), sampled.rend());
+    const auto gaps = static_cast<double>(sampled.size() - 1);
+    std::vector<std::int64_t> all;
+    for (std::int64_t i = 0; i < count; ++i) {
+        const double at = static_cast<double>(i) * gaps / static_cast<double>(count - 1);
+        const auto before = static_cast<std::size_t>(std::min(at, gaps - 1));
+        const double part = at - static_cast<double>(before);
+        all.push_back(std::llround((1 - part) * static_cast<double>(sampled[before]) +
+                                   part * static_cast<double>(sampled[before + 1])));
+    }
+    return all;
+}
+
 /// Adds what a masked loop says; `visits` becomes the chunks that a tile visits, on the average.
 void add_loop(const RegionProgram& region, const std::vector<const Parallel*>& groups,
               const Loop& loop, TileOrder& order, double& visits) {
@@ -101,10 +119,12 @@ void add_loop(const RegionProgram& region, const std::vector<const Parallel*>& g
         const bool is_graded = grows ? std::is_sorted(chunks.begin(), chunks.end())
                                      : std::is_sorted(chunks.rbegin(), chunks.rend());
         const bool is_first = !std::exchange(order.uneven, true);
-        if (is_graded && is_first)
+        if (is_graded && is_first) {
             order.graded = group->axis;
-        else if (!is_graded || order.graded != group->axis)
+            order.grades = between(chunks, count_of(region, *group));
+        } else if (!is_graded || order.graded != group->axis) {
             order.graded.reset();
+        }
     }
 }
 
@@ -151,7 +171,52 @@ double all_visits(const std::vector<TileStatement>& body,
     return all;
 }
 
+/// The chunks of the block that has most to do, with a tile's begin and end as one more, by the
+/// mean of all.
+double unevenness(const TileOrder& order, std::int64_t others, std::int64_t together,
+                  std::int64_t blocks) {
+    std::vector<std::int64_t> busy(static_cast<std::size_t>(blocks), 0);
+    std::int64_t turn = 0;
+    std::int64_t at = 0;
+    for (std::int64_t begin = 0; begin < others; begin += together)
+        for (const std::int64_t chunks : order.grades)
+            for (std::int64_t i = begin; i < std::min(others, begin + together); ++i) {
+                const std::int64_t block = turn % 2 == 0 ? at : blocks - 1 - at;
+                busy[static_cast<std::size_t>(block)] += chunks + 1;
+                if (++at < blocks) continue;
+                at = 0;
+                ++turn;
+            }
+    const auto all = std::accumulate(busy.begin(), busy.end(), std::int64_t{0});
+    return static_cast<double>(*std::max_element(busy.begin(), busy.end()) * blocks) /
+           static_cast<double>(all);
+}
+
 }  // namespace
+
+std::int64_t even_together(const TileOrder& order, std::int64_t blocks) {
+    // What is computed at once is fetched once, and what others compute meanwhile is fetched, too:
+    // so much of the time for each (causal attention of 1024 to 8192 queries on an H200).
+    constexpr double kFetched = 0.001;
+    constexpr std::int64_t kStep = kProcessors / 12;
+    constexpr std::int64_t kMany = 1 << 15;  // which even out by themselves
+    const auto grades = static_cast<std::int64_t>(order.grades.size());
+    const std::int64_t others = order.tiles / grades;
+    const std::int64_t most = std::min(kTogether, others);
+    if (order.tiles > kMany) return most;
+    const auto cost = [&](std::int64_t together) {
+        return unevenness(order, others, together, blocks) +
+               kFetched * static_cast<double>(together);
+    };
+    std::int64_t best = most;
+    double least = cost(most);
+    for (std::int64_t together = 1; together < most; together += together < kStep ? 1 : kStep)
+        if (const double found = cost(together); found < least) {
+            least = found;
+            best = together;
+        }
+    return best;
+}
 
 TileOrder tile_order(const RegionProgram& region, const ProductSides& products) {
     std::vector<const Parallel*> groups;
@@ -182,7 +247,8 @@ TileOrder tile_order(const RegionProgram& region, const ProductSides& products) 
 }
 
 std::optional<Refusal> choose_band(const RegionProgram& region, std::optional<std::int64_t> wanted,
-                                   TileOrder& order) {
+                                   std::optional<std::int64_t> blocks, TileOrder& order) {
+    if (order.graded && blocks) order.together = even_together(order, *blocks);
     if (!wanted) return std::nullopt;
     const auto refused = [](const char* reason) {
         return Refusal{reason, "leave it out, and the planner chooses", SettingName{"band", ""}};
@@ -196,8 +262,12 @@ std::optional<Refusal> choose_band(const RegionProgram& region, std::optional<st
             several.push_back(i);
     if (several.size() < 2 || several.back() != several[several.size() - 2] + 1)
         return refused("there are no two groups next to each other of several tiles each");
-    if (order.graded) return refused("tiles go by how many chunks they visit");
-    order.band = *wanted > 1 ? *wanted : 0;
+    if (!order.graded)
+        order.band = *wanted > 1 ? *wanted : 0;
+    else if (blocks)
+        order.together = std::max<std::int64_t>(*wanted, 1);
+    else
+        return refused("tiles go by how many chunks they visit");
     return std::nullopt;
 }
 

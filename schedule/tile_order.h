@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <vector>
 
 #include "derive/tile_program.h"
 #include "schedule/region_schedule.h"
 
 namespace napkin::schedule {
+
+/// Of a large device.
+constexpr std::int64_t kProcessors = 132;
 
 /// Plain: the last group varies fastest.
 struct TileOrder {
@@ -18,6 +22,9 @@ struct TileOrder {
     std::int64_t band = 0;
     /// The group that decides how many chunks a tile visits, where they grow or fall along it.
     std::optional<AxisId> graded;
+    std::vector<std::int64_t> grades;  ///< these chunks, about, the most first
+    /// Where a block takes several graded tiles, so many of all other groups go together.
+    std::int64_t together = 0;
     bool uneven = false;     ///< whether some tiles visit far more chunks than the mean
     std::int64_t tiles = 1;  ///< at the sizes of the diagram
     double chunks = 1;       ///< that a tile visits on the average, of all loops in each other
@@ -36,9 +43,15 @@ struct ProductSides {
 /// the other another.
 [[nodiscard]] TileOrder tile_order(const RegionProgram& region, const ProductSides& products);
 
-/// Bands of so many tiles, where they are asked for.
+/// For graded tiles that so many blocks go through, from the longest to the shortest, there and
+/// back: how many of the other groups go together, such that blocks end at about the same time.
+[[nodiscard]] std::int64_t even_together(const TileOrder& order, std::int64_t blocks);
+
+/// Bands of so many tiles, where they are asked for; of graded tiles that several blocks go
+/// through, whose number is given, how many others go together.
 [[nodiscard]] std::optional<Refusal> choose_band(const RegionProgram& region,
                                                  std::optional<std::int64_t> wanted,
+                                                 std::optional<std::int64_t> blocks,
                                                  TileOrder& order);
 
 }  // namespace napkin::schedule

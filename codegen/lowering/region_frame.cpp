@@ -197,7 +197,6 @@ IndexForm RegionFrame::group_of(std::size_t i, const Grid& grid, kernel::Express
 IndexForm RegionFrame::graded_first(std::vector<std::size_t>& several, const Grid& grid,
                                     const IndexForm& tile, std::vector<IndexForm>& groups,
                                     Body& body) {
-    constexpr std::int64_t kTogether = 64;
     const auto is_graded = [&](std::size_t i) { return grid.chain[i]->axis == order_.graded; };
     if (std::count_if(several.begin(), several.end(), is_graded) != 1) return tile;
     const auto graded = std::find_if(several.begin(), several.end(), is_graded);
@@ -209,11 +208,11 @@ IndexForm RegionFrame::graded_first(std::vector<std::size_t>& several, const Gri
         product = std::move(product) * expression_of(grid.counts[*i]);
     }
     if (others.is_constant()) product = expression_of(others);
-    if (others.is_constant() && others.constant <= kTogether) return tile;
+    if (others.is_constant() && others.constant <= order_.together) return tile;
     const std::size_t slowest = several.front();
     several.erase(several.begin());
     const Banded numbers =
-        in_bands(expression_of(tile), product, grid.counts[slowest], kTogether, body);
+        in_bands(expression_of(tile), product, grid.counts[slowest], order_.together, body);
     groups[slowest] = group_of(slowest, grid, numbers.fast, body);
     return index_atom(define_int("group", numbers.slow, body), {0, kAny32.high});
 }

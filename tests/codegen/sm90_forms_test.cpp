@@ -220,7 +220,6 @@ TEST_CASE("sm_90a: the assembler serialises and spills nothing of what is measur
           {"attention", "attention_d64_to_4096", {{"d", 64}}},
           {"attention_causal", "attention_causal"},
           {"attention_causal", "attention_causal_d64", {{"d", 64}}},
-          {"attention_causal", "attention_causal_d128_to_2048"},
           {"attention_causal", "attention_causal_d256", {{"d", 256}}},
           {"attention_gqa", "attention_gqa"},
           {"attention_softcap", "attention_softcap"},

@@ -102,6 +102,23 @@ TEST_CASE("sm_90a: copies and products take the tiles of a causal mask in the sa
     CHECK_NE(test::wrong_with(state, wrong, 1), "");
 }
 
+TEST_CASE("sm_90a: of a causal mask, any number of heads go together") {
+    for (const char* band : {"1", "3", "64"}) {
+        CAPTURE(std::string(band));
+        const std::string text = std::string("fuse all\ngroup q by 64\nstream x by 80\n") +
+                                 "schedule persistent = true in O\nschedule band = " + band +
+                                 " in O";
+        const State state =
+            test::state_of(group_attention("attention", "if x <= q then S[q, x] else -inf", "",
+                                           {{"q", 500}, {"x", 500}, {"h", 5}}, text));
+        EmitOptions options;
+        options.target = "sm_90a";
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+        REQUIRE(program);
+        CHECK_EQ(test::wrong_with(state, *program, 1), "");
+    }
+}
+
 TEST_CASE("sm_90a: blocks take several tiles where these are many and can be evened out") {
     const auto chosen = [](const std::string& score, std::int64_t size) {
         const State state = test::state_of(

@@ -81,8 +81,8 @@ struct Before {
     bool sharing = false;
 };
 
-/// What the model knows of the kernels of a diagram's derivation, made for a target as they were
-/// when that was recorded.
+/// What the model knows of the kernels of a diagram's derivation, made for a target, or each for
+/// the best one where that is empty, as they were when that was recorded.
 std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
                                    const std::string& derivation, const SizesByName& sizes,
                                    const std::string& target, Before before) {
@@ -104,7 +104,8 @@ std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
     invariant(requests.has_value(), derivation + " asks for what there is not");
     std::vector<KernelWork> kernels;
     for (std::size_t i = 0; i < program->regions.size(); ++i) {
-        KernelRequest request{target, {}, {}};
+        KernelRequest request =
+            target.empty() ? best_request("sm_90a", {}) : KernelRequest{target, {}, {}};
         if (const auto asked = requests->find(program->regions[i].name); asked != requests->end())
             request.schedule = asked->second.schedule;
         add_work(program->regions[i], request, cost->regions[i]);
@@ -117,7 +118,7 @@ std::vector<KernelWork> kernels_of(const std::filesystem::path& diagram,
             add_work(program->regions[i], request, cost->regions[i]);
         }
         invariant(!cost->regions[i].refused,
-                  diagram.string() + " has no kernel of " + target + ": " + derivation);
+                  diagram.string() + " has no kernel of `" + target + "`: " + derivation);
         kernels.push_back(cost->regions[i].work ? *cost->regions[i].work
                                                 : general_work(cost->regions[i]));
     }
@@ -233,7 +234,7 @@ public:
     /// Rows of bench/model-on-gpu, which have their steps, and of bench/peers.py.
     void read(const std::filesystem::path& path) {
         std::string target;
-        Before before{false, path.filename().string() < kSharing};
+        Before before{false, were_alone(path.filename())};
         for (const Json& line : lines_of(path)) {
             if (line.contains("commit")) {
                 target = line.value("target", "");
@@ -251,6 +252,7 @@ public:
     /// Rows of bench/examples-on-gpu, of cases in their order.
     void read_examples(const std::filesystem::path& path) {
         const auto cases = example_cases();
+        const bool earlier = were_alone(path.filename());
         std::size_t at = 0;
         for (const Json& line : lines_of(path)) {
             if (!line.contains("times")) continue;
@@ -261,7 +263,7 @@ public:
             records_.rows.push_back(
                 {group_of(name, true, target), name, sizes, target, line["times"][0]["median_us"],
                  kernels_of(diagram_of(name, {folder}), text_of(folder / (name + ".drv")), sizes,
-                            target, {true, path.filename().string() < kSharing}),
+                            "", {earlier, earlier}),
                  is_held_out(sizes)});
         }
     }
@@ -273,8 +275,12 @@ private:
     /// The last commit after which rows were timed with one tile a block where nothing asks for
     /// more.
     static constexpr const char* kBeforeSeveralTiles = "753cda4";
-    /// The first file for whose rows blocks shared a multiprocessor where nothing asks for that.
-    static constexpr const char* kSharing = "2026-11-27-peers-h200.jsonl";
+
+    /// Whether blocks shared a multiprocessor only where that was asked for, when a file's rows
+    /// were timed.
+    static bool were_alone(const std::string& file) {
+        return file < "2026-11-27" || file == "2026-11-27-peers-h100.jsonl";
+    }
 
     bool is_struck(const std::string& file, const std::string& workload, const std::string& target,
                    const SizesByName& sizes) {
