@@ -60,6 +60,8 @@ Result<int> run_cost(Context& context) {
         Result<Machine> loaded = load_machine(context.sources, arguments.machine);
         if (!loaded) return loaded.error();
         machine = std::move(loaded).value();
+        if (!arguments.target.empty())
+            if (const auto wrong = check_target(arguments.target, machine->target)) return *wrong;
     }
     const Result<Loaded> loaded = load_state(context);
     if (!loaded) return loaded.error();

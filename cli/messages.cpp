@@ -210,6 +210,11 @@ Diagnostic opaque_has_no_values() {
         "write the box as statements to execute it");
 }
 
+Diagnostic no_kernel_to_choose(const std::string& option) {
+    return plain_error("E9038", "`" + option + "` is about kernels, and `--device cpu` runs none",
+                       "add `--device emulator`, or `--device cuda` on a GPU");
+}
+
 Diagnostic too_large_to_emulate(double work) {
     char amount[32];
     std::snprintf(amount, sizeof amount, "%.1e", work);

@@ -48,6 +48,8 @@ namespace napkin::cli {
 [[nodiscard]] Diagnostic no_passes(const std::string& region, const std::string& target);
 [[nodiscard]] Diagnostic nothing_computed(const std::string& array);
 [[nodiscard]] Diagnostic opaque_has_no_values();
+/// Of an option that is about kernels, where none is run.
+[[nodiscard]] Diagnostic no_kernel_to_choose(const std::string& option);
 [[nodiscard]] Diagnostic too_large_to_emulate(double work);
 [[nodiscard]] Diagnostic unknown_dynamic_axis(const std::string& axis,
                                               const std::vector<std::string>& known);

@@ -64,7 +64,7 @@ std::string commands_text(const std::vector<Command>& commands) {
 Result<SearchResult> search_as_asked(const Arguments& arguments, const Diagram& plain,
                                      const Machine& machine, Told told, const Deadline& deadline) {
     if (!arguments.only_target.empty())
-        if (const auto wrong = check_target(arguments.only_target)) return *wrong;
+        if (const auto wrong = check_target(arguments.only_target, machine.target)) return *wrong;
     SearchOptions options{kShown, arguments.only_target, served_by(arguments, machine),
                           std::move(told), deadline};
     if (arguments.top > 0) options.top = static_cast<std::size_t>(arguments.top);

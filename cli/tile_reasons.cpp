@@ -125,11 +125,11 @@ Best with_more_memory(const State& state, const TileReasons& reasons, const Setu
 
 Result<Setup> setup_of(const Context& context) {
     const Arguments& arguments = context.arguments;
-    if (!arguments.target.empty())
-        if (const auto wrong = check_target(arguments.target)) return *wrong;
     Result<Machine> machine = load_machine(
         context.sources, arguments.machine.empty() ? kDefaultMachine : arguments.machine);
     if (!machine) return machine.error();
+    if (!arguments.target.empty())
+        if (const auto wrong = check_target(arguments.target, machine->target)) return *wrong;
     Setup setup{std::move(machine).value(), arguments.target, {}};
     if (arguments.schedule.empty()) return setup;
     const Result<std::uint32_t> file = load_text(context.sources, arguments.schedule);

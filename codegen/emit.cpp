@@ -300,6 +300,15 @@ std::optional<Diagnostic> check_target(const std::string& target) {
     return messages::unknown_target(target);
 }
 
+std::optional<Diagnostic> check_target(const std::string& target, const std::string& architecture) {
+    if (std::optional<Diagnostic> wrong = check_target(target)) return wrong;
+    if (architecture.empty()) return std::nullopt;
+    const Result<Architecture> known = find_architecture(architecture);
+    if (!known) return known.error().list.front();
+    if (!runs_on(target, *known)) return messages::architecture_unfit(target, architecture);
+    return std::nullopt;
+}
+
 Precision precision_of(const State& state, const EmittedProgram& program) {
     Precision precision = precision_of(state.diagram, state.relabelling);
     precision.operands = program.operands;

@@ -24,6 +24,9 @@ namespace napkin {
 /// Targets by name, the best one last; an unknown one is a diagnostic of `emit`.
 [[nodiscard]] std::vector<std::string> target_names();
 [[nodiscard]] std::optional<Diagnostic> check_target(const std::string& target);
+/// Also where an architecture does not run its kernels; an empty one runs all.
+[[nodiscard]] std::optional<Diagnostic> check_target(const std::string& target,
+                                                     const std::string& architecture);
 
 struct EmitOptions {
     std::string target = "simt";

@@ -150,7 +150,13 @@ std::variant<TransferKind, NotApplicable> kind_of(const RegionCost& cost) {
     if (!kind)
         return NotApplicable{"it is neither a matmul nor of one product of group sizes",
                              "group what its outputs keep, and stream what they do not"};
-    if (evaluate(*block.transferred.ideal_bits, cost.sizes) >
+    // A group or chunk beyond its axis is the axis.
+    auto sizes = cost.sizes;
+    for (auto& [symbol, size] : sizes)
+        if (const auto axis = sizes.find(axis_size(symbol.axis));
+            is_tile_size(symbol) && axis != sizes.end())
+            size = std::min(size, axis->second);
+    if (evaluate(*block.transferred.ideal_bits, sizes) >
         static_cast<double>(block.transferred.bits) * (1 + 1e-9))
         return NotApplicable{"its tiles are cut off at borders, which no closed form counts", ""};
     return *std::move(kind);

@@ -184,19 +184,43 @@ private:
         ++leaf_.value;
     }
 
-    /// Buffers that expressions read, by what the statement's variables are.
+    /// Buffers that expressions read, by what the statement's variables are. What stays in device
+    /// memory is gathered where it is read, by indices that may be in a buffer.
     std::vector<BufferId> buffers_read(const Compute& compute,
                                        const std::vector<const Expression*>& expressions) const {
         std::vector<BufferId> buffers;
         for (const Expression* expression : expressions)
             for (const ArrayId array : arrays_read(*expression))
                 for (const VariableId variable : compute.reads) {
-                    const std::optional<BufferId> buffer = buffer_of(variable);
-                    if (region_.variables[variable.index()].array != array || !buffer) continue;
-                    if (std::find(buffers.begin(), buffers.end(), *buffer) == buffers.end())
-                        buffers.push_back(*buffer);
+                    if (region_.variables[variable.index()].array != array) continue;
+                    if (const std::optional<BufferId> buffer = buffer_of(variable))
+                        add_once(*buffer, buffers);
+                    else
+                        add_indices(variable, buffers);
                 }
         return buffers;
+    }
+
+    static void add_once(BufferId buffer, std::vector<BufferId>& buffers) {
+        if (std::find(buffers.begin(), buffers.end(), buffer) == buffers.end())
+            buffers.push_back(buffer);
+    }
+
+    /// Those of the indices by which a variable is gathered, and of what these are gathered by.
+    void add_indices(VariableId gathered, std::vector<BufferId>& buffers) const {
+        for (const TileStatement* leaf : leaves_) {
+            const Load* load = std::get_if<Load>(&leaf->node);
+            if (load == nullptr || load->target != gathered) continue;
+            for (const Expression& index : load->gather)
+                for (const ArrayId array : arrays_read(index))
+                    for (std::uint32_t v = 0; v < region_.variables.size(); ++v) {
+                        if (region_.variables[v].array != array) continue;
+                        if (const std::optional<BufferId> buffer = buffer_of(VariableId{v}))
+                            add_once(*buffer, buffers);
+                        else
+                            add_indices(VariableId{v}, buffers);
+                    }
+        }
     }
 
     void form_compute(const Compute& compute, Body& body) {

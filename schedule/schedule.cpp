@@ -241,6 +241,9 @@ std::variant<Scheduled, Refusal> schedule_once(const TiledRegion& tiled,
     }
     if (chosen == nullptr) return *std::move(refusal);
     Program program = passes.back().second;
+    if (limits.warp_groups && program.rings.empty())
+        return Refusal{"threads read what they work on themselves, and nothing is copied for them",
+                       "use `--target sm_80`", std::nullopt};
     if (limits.warp_groups) {
         add_finishes(program);
         passes.emplace_back("add_finishes", program);

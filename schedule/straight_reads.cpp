@@ -1,12 +1,14 @@
 #include "schedule/straight_reads.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "diagrams/integer_range.h"
 #include "schedule/limits.h"
+#include "schedule/statements.h"
 
 namespace napkin::schedule {
 namespace {
@@ -37,6 +39,7 @@ public:
     explicit Straightener(RegionProgram region) : region_(std::move(region)) {}
 
     RegionProgram run() {
+        find_reads();
         visit(region_.body);
         for (const auto& [variable, view] : views_)
             region_.variables[variable.index()].array = view;
@@ -45,6 +48,42 @@ public:
     }
 
 private:
+    void find_reads() {
+        for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+            if (const Load* load = std::get_if<Load>(&statement.node))
+                for (const Expression& index : load->gather) note_reads(index, all_variables());
+            const Compute* compute = std::get_if<Compute>(&statement.node);
+            if (compute == nullptr) return;
+            for (const Expression* value : expressions_of(compute->statement))
+                note_reads(*value, compute->reads);
+        });
+    }
+
+    void note_reads(const Expression& expression, const std::vector<VariableId>& among) {
+        walk(expression, [&](const Expression& part) {
+            const Read* read = std::get_if<Read>(&part.node);
+            if (read == nullptr) return;
+            for (const VariableId variable : among)
+                if (region_.variables[variable.index()].array == read->array)
+                    reads_[variable].push_back(read->index);
+        });
+    }
+
+    [[nodiscard]] std::vector<VariableId> all_variables() const {
+        std::vector<VariableId> all;
+        for (std::uint32_t v = 0; v < region_.variables.size(); ++v) all.emplace_back(v);
+        return all;
+    }
+
+    /// Whether all that is read of a variable is read where it is loaded: an axis and another one
+    /// that is equal to it may go through the same dimension.
+    bool is_read_at(VariableId variable, const std::vector<Expression>& place) const {
+        const auto found = reads_.find(variable);
+        return found == reads_.end() ||
+               std::all_of(found->second.begin(), found->second.end(),
+                           [&](const std::vector<Expression>& index) { return index == place; });
+    }
+
     bool wide(AxisId axis) const {
         const auto found = extents_.find(axis);
         return (found == extents_.end() ? region_.axes[axis.index()].extent : found->second) > 1;
@@ -115,14 +154,14 @@ private:
         for (std::size_t d = 0; d < array.axes.size(); ++d) {
             if (load.gather.empty() && load.index[d].size() != 1) return;
             const Expression& index = load.gather.empty() ? load.index[d].front() : load.gather[d];
-            straight = straight && std::holds_alternative<AxisIndex>(index.node);
+            straight = straight && index == axis_index(array.axes[d]);
             const std::optional<AxisId> axis =
                 axis_along(clamped(index, array.axes[d]).value_or(index));
             if (!axis || std::find(axes.begin(), axes.end(), *axis) != axes.end()) return;
             axes.push_back(*axis);
             gather.push_back(index);
         }
-        if (straight) return;
+        if (straight || !is_read_at(load.target, gather)) return;
         const ArrayId view{static_cast<std::uint32_t>(region_.arrays.size())};
         Variable& target = region_.variables[load.target.index()];
         Array made = region_.arrays[target.array.index()];
@@ -159,20 +198,29 @@ private:
                 redirect(loop->body);
             else if (Compute* compute = std::get_if<Compute>(&statement.node))
                 redirect(*compute);
+            else if (Load* load = std::get_if<Load>(&statement.node))
+                for (Expression& index : load->gather)
+                    index = rewrite(std::move(index), by_views(all_variables()));
         }
     }
 
-    void redirect(Compute& compute) {
+    /// What reads the views of these variables, each at its own axes, instead of their arrays.
+    [[nodiscard]] std::function<Expression(Expression)> by_views(
+        const std::vector<VariableId>& variables) const {
         std::map<ArrayId, ArrayId> views;
-        for (const VariableId variable : compute.reads)
+        for (const VariableId variable : variables)
             if (const auto view = views_.find(variable); view != views_.end())
                 views[was_.at(variable)] = view->second;
-        const auto plain = [&](Expression node) -> Expression {
+        return [this, views = std::move(views)](Expression node) -> Expression {
             const Read* element = std::get_if<Read>(&node.node);
             const auto view = element == nullptr ? views.end() : views.find(element->array);
             if (view == views.end()) return node;
             return read_axes(view->second, region_.arrays[view->second.index()].axes);
         };
+    }
+
+    void redirect(Compute& compute) {
+        const auto plain = by_views(compute.reads);
         if (Map* map = std::get_if<Map>(&compute.statement.body))
             map->value = rewrite(std::move(map->value), plain);
         if (Fold* fold = std::get_if<Fold>(&compute.statement.body)) {
@@ -184,6 +232,7 @@ private:
     }
 
     RegionProgram region_;
+    std::map<VariableId, std::vector<std::vector<Expression>>> reads_;  ///< their indices
     Extents extents_;
     std::map<VariableId, ArrayId> views_;
     std::map<VariableId, ArrayId> was_;  // the array of such a variable as it was

@@ -297,10 +297,17 @@ private:
         set_axes(region, load.target, std::move(axes), parts);
     }
 
-    /// Whether every reader means the same element as the load.
+    /// Whether every reader means the same element as the load, and none is a gather, which reads
+    /// its indices along axes of its own.
     [[nodiscard]] bool read_as_loaded(const Load& load) const {
         const ArrayId array = region_.variables[load.target.index()].array;
         bool same = true;
+        for_statements(region_.body, [&](const TileStatement& statement, const Loop*) {
+            const Load* other = std::get_if<Load>(&statement.node);
+            if (other == nullptr) return;
+            for (const Expression& index : other->gather)
+                same = same && arrays_read(index).count(array) == 0;
+        });
         for (const Compute* compute : computes_) {
             if (std::find(compute->reads.begin(), compute->reads.end(), load.target) ==
                 compute->reads.end())

@@ -60,18 +60,22 @@ std::vector<AxisId> axes_of(const State& state, const Region& region) {
 
 std::optional<TilingSpace> tiling_space(const State& plain, const std::string& region,
                                         std::optional<AxisId> streamed, SizesOf group_sizes,
-                                        SizesOf stream_sizes) {
+                                        SizesOf stream_sizes, const std::vector<AxisId>& around) {
     State state = plain;
     TilingSpace space;
     const auto name_of = [&](AxisId axis) { return state.diagram[axis].name; };
     const std::string in = state.relabelling.regions.size() == 1 ? "" : region;
-    if (streamed) {
-        Outcome next = apply(state, sized("stream", name_of(*streamed), 1, in));
-        if (!std::holds_alternative<State>(next)) return std::nullopt;
+    const auto stream = [&](AxisId axis, std::vector<std::int64_t> sizes) {
+        Outcome next = apply(state, sized("stream", name_of(axis), 1, in));
+        if (!std::holds_alternative<State>(next)) return false;
         state = std::get<State>(std::move(next));
-        space.choices.push_back(
-            {*streamed, true, false, stream_sizes(state.diagram[*streamed].extent)});
-    }
+        space.choices.insert(space.choices.begin(), {axis, true, false, std::move(sizes)});
+        return true;
+    };
+    for (const AxisId axis : around)
+        if (!stream(axis, {1})) return std::nullopt;
+    if (streamed && !stream(*streamed, stream_sizes(state.diagram[*streamed].extent)))
+        return std::nullopt;
     const Region& before = region_named(plain, region);
     const std::vector<ArrayId> loads = loads_of(plain.diagram, before);
     for (const AxisId axis : axes_of(plain, before)) {
@@ -103,7 +107,7 @@ std::vector<Command> commands_of(const Diagram& diagram, const std::string& in,
         const Axis& axis = diagram[choices[k].axis];
         const std::int64_t size = choices[k].sizes[picks[k]];
         if (choices[k].is_stream) {
-            streams.push_back(sized("stream", axis.name, size, in));
+            streams.insert(streams.begin(), sized("stream", axis.name, size, in));
             continue;
         }
         if (choices[k].regroups && size == 1) continue;

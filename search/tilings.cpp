@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "derive/tile_program.h"
+#include "diagrams/contains.h"
 #include "diagrams/rounding.h"
 #include "perfmodel/block_time.h"
 #include "perfmodel/prepared_cost.h"
@@ -108,7 +109,8 @@ private:
     void add_rows(std::vector<Command>& commands) const;
     [[nodiscard]] std::vector<Found> chosen(std::size_t top);
     [[nodiscard]] std::vector<Tiling> best(std::size_t top);
-    void with_stream(std::optional<AxisId> streamed);
+    void with_stream(std::optional<AxisId> streamed, const std::vector<AxisId>& around = {});
+    [[nodiscard]] std::vector<AxisId> short_folds(AxisId beside) const;
     void with_parts(AxisId streamed);
     void evaluate_parts(const TilingSpace& space);
     void evaluate(const TilingSpace& space);
@@ -126,10 +128,25 @@ private:
     std::vector<Found> found_;
 };
 
-void RegionSearch::with_stream(std::optional<AxisId> streamed) {
+/// Axes of a few indices that are folded together with this one, as the taps of a filter are with
+/// its channels.
+std::vector<AxisId> RegionSearch::short_folds(AxisId beside) const {
+    constexpr std::int64_t kShort = 16;
+    std::vector<AxisId> found;
+    for (const StatementId id : region_named(plain_, region_).statements) {
+        const std::vector<AxisId> folded = folded_axes(plain_.diagram[id]);
+        if (!contains(folded, beside)) continue;
+        for (const AxisId axis : folded)
+            if (axis != beside && plain_.diagram[axis].extent <= kShort && !contains(found, axis))
+                found.push_back(axis);
+    }
+    return found;
+}
+
+void RegionSearch::with_stream(std::optional<AxisId> streamed, const std::vector<AxisId>& around) {
     if (is_over()) return;
     std::optional<TilingSpace> space =
-        tiling_space(plain_, region_, streamed, group_sizes, stream_sizes);
+        tiling_space(plain_, region_, streamed, group_sizes, stream_sizes, around);
     if (!space) return;
     thin(space->choices);
     evaluate(*space);
@@ -245,7 +262,11 @@ void RegionSearch::add_rows(std::vector<Command>& commands) const {
 
 std::vector<Tiling> RegionSearch::run(std::size_t top) {
     with_stream(std::nullopt);
-    for (const AxisId axis : axes_of(plain_, region_named(plain_, region_))) with_stream(axis);
+    for (const AxisId axis : axes_of(plain_, region_named(plain_, region_))) {
+        with_stream(axis);
+        if (const std::vector<AxisId> around = short_folds(axis); !around.empty())
+            with_stream(axis, around);
+    }
     return best(top);
 }
 

@@ -32,23 +32,40 @@ Statement ViewTable::rewrite_reads(Statement statement) {
     return statement;
 }
 
-/// A gather asks for every element's index before a condition around it is looked at: what the
-/// index reads where only that condition keeps it inside is the nearest element there is.
-Expression ViewTable::inside(Expression index) const {
-    const auto is_plain = [](const Expression& each) {
-        return std::holds_alternative<AxisIndex>(each.node);
+/// A gather asks for every element, and for what its index reads, before a condition around it is
+/// looked at: where only that condition keeps it inside, it is the nearest element there is.
+Expression ViewTable::inside(Expression gather) const {
+    const auto has_contract = [&](const Read& element) {
+        return arrays_[element.array.index()].indexes.has_value();
     };
-    return rewrite(std::move(index), [&](Expression node) {
+    const auto is_inside = [&](const Expression& index) {
+        const Read* element = std::get_if<Read>(&index.node);
+        return std::holds_alternative<AxisIndex>(index.node) ||
+               (element != nullptr && has_contract(*element));
+    };
+    // It counts as inside that may be so by contract.
+    const auto needs_contract = [&](const Expression& index) {
+        const Read* element = std::get_if<Read>(&index.node);
+        return element != nullptr && !has_contract(*element);
+    };
+    return rewrite(std::move(gather), [&](Expression node) {
         Read* element = std::get_if<Read>(&node.node);
         if (element == nullptr ||
-            std::all_of(element->index.begin(), element->index.end(), is_plain))
+            std::all_of(element->index.begin(), element->index.end(), is_inside))
             return node;
         Diagram scope = diagram_;
         scope.arrays = arrays_;
-        if (checking::accesses_proved(scope, node, {})) return node;
+        if (std::none_of(element->index.begin(), element->index.end(), needs_contract) &&
+            checking::accesses_proved(scope, node, {}))
+            return node;
+        Read plain = *element;
+        for (Expression& index : plain.index)
+            if (!arrays_read(index).empty()) index = integer(0);
+        const bool only_data = checking::accesses_proved(scope, {std::move(plain), {}}, {});
         const std::vector<AxisId>& axes = arrays_[element->array.index()].axes;
         for (std::size_t k = 0; k < axes.size(); ++k) {
-            if (is_plain(element->index[k])) continue;
+            if (is_inside(element->index[k])) continue;
+            if (only_data && arrays_read(element->index[k]).empty()) continue;
             Expression last = apply(Function::Subtract, {size_of(axes[k]), integer(1)});
             Expression first = apply(Function::Max, {std::move(element->index[k]), integer(0)});
             element->index[k] = apply(Function::Min, {std::move(first), std::move(last)});
@@ -59,10 +76,9 @@ Expression ViewTable::inside(Expression index) const {
 
 Expression ViewTable::rewrite_expression(Expression expression) {
     expression = rewrite(std::move(expression), [&](Expression node) {
-        Read* element = std::get_if<Read>(&node.node);
-        if (element == nullptr || !depends_on_data(element->index)) return node;
-        for (Expression& index : element->index) index = inside(std::move(index));
-        return node;
+        const Read* element = std::get_if<Read>(&node.node);
+        const bool gathers = element != nullptr && depends_on_data(element->index);
+        return gathers ? inside(std::move(node)) : node;
     });
     // Leaves first: the index of a gather names views already when the gather is met.
     return rewrite(std::move(expression), [&](Expression node) {

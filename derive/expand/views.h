@@ -40,7 +40,7 @@ public:
     [[nodiscard]] const View* find(ArrayId view) const;
 
 private:
-    [[nodiscard]] Expression inside(Expression index) const;
+    [[nodiscard]] Expression inside(Expression gather) const;
     [[nodiscard]] Expression view_read(const Read& element);
     [[nodiscard]] std::optional<AxisId> whole_axis(const Expression& index) const;
     [[nodiscard]] bool runs_alike(const Expression& a, const Expression& b) const;

@@ -1,0 +1,125 @@
+// Elements are read where the diagram says: along an axis and another one that is equal to it, by
+// indices that a condition keeps inside, and by indices that a block has copied.
+#include <doctest/doctest.h>
+
+#include "tests/codegen/judge.h"
+#include "tests/codegen/tensor_states.h"
+#include "tests/support/examples.h"
+
+namespace napkin {
+namespace {
+
+struct PlaceCase {
+    const char* name;
+    const char* diagram;
+    const char* derivation = "";
+};
+
+/// Every target that takes it, and what is made where nobody asks for one.
+void check_right(const PlaceCase& test) {
+    CAPTURE(std::string(test.name));
+    const State state = test::derive(
+        test::load("diagram a {\n" + std::string(test.diagram) + "\n}"), test.derivation);
+    for (const char* target : {"simt", "sm_80", "sm_90a", ""}) {
+        CAPTURE(std::string(target));
+        EmitOptions options;
+        options.target = target;
+        const Result<EmittedProgram> program = emit(state, test::program_of(state), options);
+        if (!program) {
+            CHECK_NE(std::string(target), "");
+            CHECK_NE(std::string(target), "simt");
+            continue;
+        }
+        CHECK_EQ(test::wrong_with(state, *program, 1), "");
+    }
+}
+
+}  // namespace
+
+TEST_CASE("elements along an axis and along its alias are different ones") {
+    const PlaceCase cases[] = {
+        {"products of columns, in parts",
+         "axis n = 128, i = 32, j = i\n input X[n, i] : f32\n"
+         "output C[i, j] : f32 = sum(n) X[n, i] * X[n, j]",
+         "split-stream n by 64"},
+        {"the same of 16 bits, streamed, in parts",
+         "axis n = 128, i = 32, j = i\n input X[n, i] : bf16\n"
+         "output C[i, j] : f32 = sum(n) X[n, i] * X[n, j]",
+         "stream n by 16\nsplit-stream n by 64"},
+        {"channels of an image by each other",
+         "axis c = 16, e = c, y = 14, x = 14\n input F[c, y, x] : f32\n"
+         "output G[c, e] : f32 = (sum(y, x) F[c, y, x] * F[e, y, x]) / (size(c) * size(y) * "
+         "size(x))",
+         "split-stream y by 7"},
+        {"distances of rows",
+         "axis i = 64, j = i, d = 16\n input X[i, d] : f32\n"
+         "output C[i, j] : f32 = sum(d) abs(X[i, d] - X[j, d])",
+         "split-stream d by 8"},
+        {"covariances",
+         "axis n = 128, i = 32, j = i\n input X[n, i] : f32\n mu[i] = mean[n](X[n, i])\n"
+         "output C[i, j] : f32 = sum(n) (X[n, i] - mu[i]) * (X[n, j] - mu[j])",
+         "fuse mu, C\nstream n by 16\nsplit-stream n by 64"},
+        {"a vector along an alias",
+         "axis d = 32, f = 64, k = 2, j = d\n input X[d], W[k, f, d] : bf16\n"
+         "output A[k, f] : bf16 = sum(j) X[j] * W[k, f, j]"},
+        {"shortest ways of two steps",
+         "axis i = 64, k = i, j = i\n input A[i, j] : f32\n"
+         "output C[i, j] : f32 = min(k) (A[i, k] + A[k, j])",
+         "group i by 16"},
+    };
+    for (const PlaceCase& test : cases) check_right(test);
+}
+
+TEST_CASE("what a condition keeps inside its array is not read elsewhere") {
+    const PlaceCase cases[] = {
+        {"a neighbour of what data says",
+         "axis y = 5, p = 37\n input X[y] : f32, i[p] : i32\n"
+         "output Y[p] : f32 = if i[p] >= 0 and i[p] < size(y) - 1 then X[i[p] + 1] else 0"},
+        {"pages, some of them missing",
+         "axis q = 64, x = 256, d = 64, pages = 20, slot = 16, l = x // 16\n input Q[q, d] : bf16\n"
+         "input KC[pages, slot, d], VC[pages, slot, d] : bf16\n input table[l] : i32\n"
+         "S[q, x] = if table[x // 16] >= 0 and table[x // 16] < size(pages)\n"
+         "then sum(d) Q[q, d] * KC[table[x // 16], x % 16, d] * rsqrt(size(d)) else -inf\n"
+         "P[q, x] = softmax[x](S[q, x])\n"
+         "output O[q, d] : bf16 = sum(x) P[q, x] * (if table[x // 16] >= 0 and "
+         "table[x // 16] < size(pages) then VC[table[x // 16], x % 16, d] else 0)",
+         "fuse all\ngroup q by 64\nstream x by 64"},
+    };
+    for (const PlaceCase& test : cases) check_right(test);
+}
+
+TEST_CASE("indices of what is gathered are there when it is") {
+    const PlaceCase cases[] = {
+        {"a bias by a bucket",
+         "axis q = 128, x = q, d = 64, n = 32\n"
+         "input Q[q, d], K[x, d], V[x, d] : bf16, B[n] : f32, bucket[q, x] : i32\n"
+         "S[q, x] = (sum(d) Q[q, d] * K[x, d]) + B[bucket[q, x]]\n P[q, x] = softmax[x](S[q, x])\n"
+         "output O[q, d] : bf16 = sum(x) P[q, x] * V[x, d]",
+         "fuse all\ngroup q by 64\nstream x by 64"},
+        {"rows by an index, in parts",
+         "axis e = 4, d = 16, k = 2\n input W[e, d] : bf16, wt[k] : f32\n input ex[k] : i32\n"
+         "output Y[d] : bf16 = sum(k) wt[k] * W[ex[k], d]",
+         "split-stream k by 1"},
+        {"the same of a group",
+         "axis n = 8, e = 4, d = 16, k = 8\n input W[e, d] : bf16, wt[n, k] : f32\n input ex[n, k] "
+         ": i32\n"
+         "output Y[n, d] : bf16 = sum(k) wt[n, k] * W[ex[n, k], d]",
+         "group n by 1\nsplit-stream k by 1"},
+        {"indices along two parts of an axis",
+         "axis q = 64, x = 16, d = 16, v = 8\n input Q[q, d], K[x, d] : bf16, B[v] : f32\n"
+         "input t[q, x] : i32\n"
+         "output Y[q, x] : f32 = (sum(d) Q[q, d] * K[x, d]) + B[t[q, x]]",
+         "split-axis q as q1 by 8"},
+    };
+    for (const PlaceCase& test : cases) check_right(test);
+}
+
+TEST_CASE("a product of two norms with a factor has a kernel that compiles") {
+    check_right({"similarities with a temperature",
+                 "axis i = 64, j = 64, d = 16\n input A[i, d], B[j, d] : bf16\n"
+                 "a[i, d] = l2norm[d](A[i, d], 0.000001)\n b[j, d] = l2norm[d](B[j, d], 0.000001)\n"
+                 "output S[i, j] : bf16 = 3 * sum(d) a[i, d] * b[j, d]",
+                 "fuse all"});
+}
+
+}  // namespace napkin
