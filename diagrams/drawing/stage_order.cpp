@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
-#include "diagrams/drawing/stages.h"
+#include "diagrams/drawing/stage_builder.h"
 
 namespace napkin::drawing {
 
 namespace {
 
-constexpr std::size_t kMostTried = 150;  // stages are built for each
+constexpr std::size_t kMostTried = 150;  // the wires are laid anew for each
 constexpr std::size_t kPlunge = 2;       // what a wire costs more for every further one it crosses
 
 /// Wires from a stage to the next, by their places in the stacks.
@@ -63,28 +64,26 @@ std::size_t cost_of_order(const StageList& list) {
 /// Tries one change after another and keeps what crosses less.
 class Search {
 public:
-    Search(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
-           std::optional<std::size_t> kernel)
-        : diagram_(diagram), relabelling_(relabelling), options_(options), kernel_(kernel) {
+    explicit Search(const Scene& scene) : scene_(scene) {
         best_ = build({});
         cost_ = cost_of_order(best_);
     }
-    [[nodiscard]] StageList run() && {
+    [[nodiscard]] StageOrder run() && {
         for (bool better = true; better;) {
             const std::size_t before = cost_;
             move_arrays();
             move_results();
-            better = cost_ < before && tried_ < kMostTried;
+            better = cost_ < before && tried_.size() < kMostTried;
         }
-        return std::move(best_);
+        return std::move(order_);
     }
 
 private:
     [[nodiscard]] StageList build(const StageOrder& order) const {
-        return build_stages(diagram_, relabelling_, options_, kernel_, order);
+        return StageBuilder(scene_, order, Detail::Wires).build();
     }
     void attempt(StageOrder order) {
-        if (cost_ == 0 || tried_++ >= kMostTried) return;
+        if (cost_ == 0 || tried_.size() >= kMostTried || !tried_.insert(order).second) return;
         StageList list = build(order);
         const std::size_t cost = cost_of_order(list);
         if (cost >= cost_) return;
@@ -115,21 +114,19 @@ private:
             }
     }
 
-    const Diagram& diagram_;
-    const Relabelling& relabelling_;
-    const DrawOptions& options_;
-    const std::optional<std::size_t> kernel_;
+    const Scene& scene_;
     StageList best_;
     StageOrder order_;
     std::size_t cost_ = 0;
-    std::size_t tried_ = 0;
+    std::set<StageOrder> tried_;
 };
 
 }  // namespace
 
 StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
                        const DrawOptions& options, std::optional<std::size_t> kernel) {
-    return Search(diagram, relabelling, options, kernel).run();
+    const Scene scene = scene_of(diagram, relabelling, options, kernel);
+    return StageBuilder(scene, Search(scene).run(), Detail::All).build();
 }
 
 }  // namespace napkin::drawing
