@@ -105,6 +105,11 @@ TEST_CASE("sums of products are no part of a box, which calls them Σ") {
     CHECK_EQ(box_of("rmsnorm[c](A[n, c], B[n, c], 0.1) - C[n, c]"), "rmsnorm(A, B, 0.1) | −C");
 }
 
+TEST_CASE("a name in a box has the numbers that were given with it") {
+    CHECK_EQ(box_of("softcap(A[n, c], 30)"), "softcap | cap=30");
+    CHECK_EQ(box_of("rmsnorm[c](A[n, c], B[n, c], 2 * 0.05)"), "rmsnorm | eps=0.1");
+}
+
 TEST_CASE("a formula without room in a box leaves parts out, not all") {
     std::string term = "A[n, c]";
     for (int i = 0; i < 24; ++i) term = "tanh(" + term + " - B[n, c] ^ 2)";
