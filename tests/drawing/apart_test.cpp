@@ -69,6 +69,11 @@ const std::vector<Pair> kProducts = {
     {"sum(k) L[n, k] * R[k, c] / 2", "sum(k) L[n, k] * R[k, c] / 3"},
     {"relu(sum(k) L[n, k] * R[k, c])", "tanh(sum(k) L[n, k] * R[k, c])"},
     {"relu(sum(k) L[n, k] * R[k, c]) + A[n, c]", "relu((sum(k) L[n, k] * R[k, c]) + A[n, c])"},
+    {"sum(k) relu(L[n, k]) * R[k, c]", "sum(k) tanh(L[n, k]) * R[k, c]"},
+    {"sum(k) relu(L[n, k]) * R[k, c]", "sum(k) L[n, k] * relu(R[k, c])"},
+    {"sum(k) relu(L[n, k]) * R[k, c]", "relu(sum(k) L[n, k] * R[k, c])"},
+    {"sum(k) (L[n, k] - D[n]) * R[k, c]", "sum(k) (D[n] - L[n, k]) * R[k, c]"},
+    {"sum(k) softcap(L[n, k], 2) * R[k, c]", "sum(k) softcap(L[n, k], 3) * R[k, c]"},
     {"(sum(k) L[n, k] * R[k, c]) - A[n, c]", "A[n, c] - sum(k) L[n, k] * R[k, c]"},
     {"(sum(k) L[n, k]) / (sum(k) R[k, c])", "(sum(k) R[k, c]) / (sum(k) L[n, k])"},
 };
