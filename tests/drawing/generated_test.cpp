@@ -8,6 +8,7 @@
 
 #include "derive/state.h"
 #include "diagrams/check.h"
+#include "diagrams/drawing/changes.h"
 #include "diagrams/drawing/layout.h"
 #include "diagrams/drawing/render.h"
 #include "tests/drawing/crossings.h"
@@ -40,8 +41,9 @@ std::size_t columns_of_text(const std::string& text) {
     return most;
 }
 
-/// `most`: wires that one may cross at once.
-void check_drawing(const Diagram& diagram, const Relabelling& relabelling, std::size_t most) {
+/// The page; `most`: wires that one may cross at once.
+drawing::Canvas check_drawing(const Diagram& diagram, const Relabelling& relabelling,
+                              std::size_t most) {
     drawing::DrawOptions options = with_table(diagram, relabelling);
     drawing::Canvas canvas;
     for (const double width : {420.0, 760.0}) {
@@ -67,6 +69,7 @@ void check_drawing(const Diagram& diagram, const Relabelling& relabelling, std::
         INFO(text);
         CHECK_NE(text.find(diagram[output].name), std::string::npos);
     }
+    return canvas;
 }
 
 }  // namespace
@@ -83,7 +86,7 @@ TEST_CASE("every example can be drawn, plain and derived") {
         const Result<Checked> checked = load_diagram(sources, file.string(), read_text(file));
         REQUIRE(checked.has_value());
         const State plain = initial_state(checked->diagram);
-        check_drawing(plain.diagram, plain.relabelling, 3);
+        const drawing::Canvas before = check_drawing(plain.diagram, plain.relabelling, 3);
         std::filesystem::path drv = file;
         drv.replace_extension(".drv");
         if (!std::filesystem::exists(drv)) continue;
@@ -92,7 +95,9 @@ TEST_CASE("every example can be drawn, plain and derived") {
         REQUIRE(commands.has_value());
         const Result<State> derived = replay(checked->diagram, *commands);
         REQUIRE(derived.has_value());
-        check_drawing(derived->diagram, derived->relabelling, 3);
+        drawing::Canvas after = check_drawing(derived->diagram, derived->relabelling, 3);
+        mark_changes(after, before, {});
+        check_picture(after);
     }
 }
 
