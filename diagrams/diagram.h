@@ -125,6 +125,12 @@ struct Statement {
     bool operator==(const Statement&) const = default;
 };
 
+struct NamedNumber {
+    std::string name;
+    double value = 0;
+    bool operator==(const NamedNumber&) const = default;
+};
+
 /// What the user wrote as one statement: the unit of drawing, and the regions a derivation starts
 /// from.
 struct Box {
@@ -132,6 +138,8 @@ struct Box {
     std::string glyph;  ///< `triangle`, `cup`, `box`, ... as the library's `glyph` says; empty:
                         ///< chosen by the drawing
     std::vector<AxisId> glyph_axes;       ///< the axes in the call's brackets, `x` of softmax[x]
+    std::vector<NamedNumber> numbers{};   ///< among the call's arguments, as its definition calls
+                                          ///< them; of parameters, what they are where none is set
     std::vector<StatementId> statements;  ///< in order; the last defines what the user named
     Span span;
     bool operator==(const Box&) const = default;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "diagrams/check/constants.h"
 #include "diagrams/check/messages.h"
 #include "diagrams/check/resolve.h"
 #include "diagrams/check/types.h"
@@ -95,6 +96,19 @@ private:
         drawn_.glyph = operation->second.definition->glyph;
         for (const syntax::Name& name : call->axes)
             drawn_.glyph_axes.push_back(context_.axes.at(name.text));
+        const std::vector<syntax::Name>& parameters = operation->second.definition->parameters;
+        for (std::size_t i = 0; i < parameters.size(); ++i)
+            if (const std::optional<double> number = number_of(call->arguments[i]))
+                drawn_.numbers.push_back({parameters[i].text, *number});
+    }
+
+    [[nodiscard]] std::optional<double> number_of(const syntax::Expression& argument) const {
+        if (const auto* reference = std::get_if<syntax::Reference>(&argument.node))
+            if (const auto array = context_.arrays.find(reference->name.text);
+                array != context_.arrays.end())
+                return context_.array(array->second).value;
+        const std::optional<Number> constant = constant_value(argument);
+        return constant ? std::optional(constant->value) : std::nullopt;
     }
 
     void emit(std::variant<Map, Fold, Select, Opaque> body) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "diagrams/contains.h"
+#include "diagrams/drawing/formula_lines.h"
 #include "diagrams/drawing/formula_signs.h"
 #include "diagrams/drawing/schematic.h"
 #include "diagrams/drawing/spelled.h"
@@ -70,6 +71,14 @@ std::optional<std::vector<ArrayId>> taken(const Diagram& diagram,
     return arrays;
 }
 
+/// The numbers that an operation was given, which its name alone would hide: `eps=1e-5`.
+std::vector<MathText> with_numbers(std::vector<MathText> label, const Box& box) {
+    for (const NamedNumber& number : box.numbers)
+        for (MathText& line : formula_lines(number.name + "=" + schematic_number(number.value)))
+            label.push_back(std::move(line));
+    return label;
+}
+
 /// A box with the name of the operation that it is, where it is all of that.
 bool label_by_name(const Diagram& diagram, Unit& unit) {
     const Box& box = diagram[unit.box];
@@ -84,12 +93,14 @@ bool label_by_name(const Diagram& diagram, Unit& unit) {
     const Map* map = std::get_if<Map>(&last.body);
     const std::optional<Spelled> call =
         map != nullptr ? spelled(diagram, map->value) : std::nullopt;
-    unit.label = {operation_name(box.name)};
+    unit.label = with_numbers({operation_name(box.name)}, box);
     if (!call) return true;
     const std::optional<std::vector<ArrayId>> arrays = taken(diagram, call->arguments);
     if (!arrays) return false;
     unit.arguments = *arrays;
-    unit.call = formula_of(diagram, unit);
+    unit.call = call->arguments.size() == arrays->size() + box.numbers.size()
+                    ? with_numbers(call_of(diagram, unit, box.name, *arrays), box)
+                    : formula_of(diagram, unit);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "diagrams/drawing/draw_rows.h"
+#include "diagrams/drawing/factors_apart.h"
 #include "diagrams/drawing/labels.h"
 #include "diagrams/drawing/stages.h"
 
@@ -180,8 +181,9 @@ Canvas draw_levels(const std::vector<Canvas>& pictures) {
     return legend;
 }
 
-Canvas draw_diagram(const Diagram& diagram, const Relabelling& relabelling,
+Canvas draw_diagram(const Diagram& given, const Relabelling& given_relabelling,
                     const DrawOptions& options) {
+    const auto [diagram, relabelling] = with_factors_apart(given, given_relabelling);
     Canvas picture = draw_parts(diagram, relabelling, options);
     const Labels labels(diagram, relabelling, options);
     const Box2 box = bounds_of(picture);

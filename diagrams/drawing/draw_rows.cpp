@@ -204,7 +204,11 @@ Rows set_rows(const Diagram& diagram, const Relabelling& relabelling, const Draw
     Rows rows;
     for (double share = 1; share > 0.75; share -= 0.08) {
         rows = set_rows(diagram, relabelling, options, list, totals, share * options.max_width);
-        if (rows.count == 1 || width_of(rows.picture) <= options.max_width) break;
+        const double width = width_of(rows.picture);
+        // One row may take the margins, and where its totals are too wide they go above it.
+        const bool goes_above = rows.count == 1 && totals.operations.empty();
+        const double room = options.max_width + (rows.count == 1 ? 2 * kMargin : 0);
+        if (goes_above || width <= room) break;
     }
     return rows;
 }

@@ -30,7 +30,11 @@ std::string upright(const std::string& text) {
 std::string schematic_number(double value) {
     if (std::isinf(value)) return value < 0 ? "-∞" : "∞";
     char buffer[32];
-    std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+    const float rounded = static_cast<float>(value);
+    const bool is_float = std::isfinite(rounded) && rounded == value;
+    char* const end = is_float ? std::to_chars(buffer, buffer + sizeof buffer, rounded).ptr
+                               : std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+    std::string text(buffer, end);
     const std::size_t zero = text.find("e-0");
     if (zero != std::string::npos) text.erase(zero + 2, 1);
     return text.find('e') == std::string::npos ? text : upright(text);

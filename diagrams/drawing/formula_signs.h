@@ -9,6 +9,7 @@ namespace napkin::drawing {
 
 /// As parse_math leaves it: upright, as it stands.
 [[nodiscard]] std::string upright(const std::string& text);
+/// In as few digits as tell it from others, of single precision where it is exact there.
 [[nodiscard]] std::string schematic_number(double value);
 /// Between the operands of an operator.
 [[nodiscard]] std::string sign_between(Function function);

@@ -20,8 +20,8 @@ enum class ColumnKind { Load, Boxes, Save };
 struct Column {
     ColumnKind kind = ColumnKind::Boxes;
     std::size_t region = 0;
-    Level level = Level::Block;  ///< of a load or a save: the lower end
-    std::vector<StatementId> statements;
+    Level level = Level::Block;           ///< of a load or a save: the lower end
+    std::vector<StatementId> statements;  ///< of the diagram as it is drawn
     bool operator==(const Column&) const = default;
 };
 /// The columns from left to right, so that a caller can compute a table's cells.

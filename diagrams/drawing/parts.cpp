@@ -40,7 +40,8 @@ bool is_summed_product(const Diagram& diagram, StatementId id) {
 /// alone where several do or where it is a cup.
 class Parts {
 public:
-    Parts(const Diagram& diagram, const std::vector<StatementId>& statements) : diagram_(diagram) {
+    Parts(const Diagram& diagram, const std::vector<StatementId>& statements)
+        : diagram_(diagram), statements_(statements) {
         std::set<ArrayId> hidden;
         for (StatementId id : statements)
             for (const Expression* expression : expressions_of(diagram[id]))
@@ -55,8 +56,11 @@ public:
     }
     [[nodiscard]] std::vector<std::vector<StatementId>> in_order() && {
         for (std::vector<StatementId>& part : parts_) std::reverse(part.begin(), part.end());
+        const auto place = [&](const std::vector<StatementId>& part) {
+            return std::find(statements_.begin(), statements_.end(), part.back());
+        };
         std::sort(parts_.begin(), parts_.end(),
-                  [](const auto& a, const auto& b) { return a.back() < b.back(); });
+                  [&](const auto& a, const auto& b) { return place(a) < place(b); });
         return std::move(parts_);
     }
 
@@ -76,6 +80,7 @@ private:
     }
 
     const Diagram& diagram_;
+    const std::vector<StatementId>& statements_;
     std::vector<std::vector<StatementId>> parts_;
     std::set<std::size_t> cups_;
     std::map<StatementId, std::size_t> part_of_;

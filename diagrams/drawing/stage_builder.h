@@ -51,10 +51,28 @@ struct BoxWires {
     std::vector<Passing> below;
 };
 
+/// What stages are built of, whatever their order.
+struct Scene {
+    const Diagram& diagram;
+    const Relabelling& relabelling;
+    const DrawOptions& options;
+    std::optional<std::size_t> kernel;  ///< the only one drawn
+    Labels labels;
+    std::vector<Unit> units{};  ///< of the kernels that are drawn
+    std::vector<AxisId> common{};
+    std::vector<std::vector<ArrayId>> loads{};  ///< of each region
+    std::vector<std::vector<ArrayId>> saves{};
+    std::size_t first_column = 0;  ///< of the table, where the first of the kernels begins
+};
+[[nodiscard]] Scene scene_of(const Diagram& diagram, const Relabelling& relabelling,
+                             const DrawOptions& options, std::optional<std::size_t> kernel);
+
+/// `Wires` has the order of the tracks and what they come from, and no labels.
+enum class Detail { Wires, All };
+
 class StageBuilder {
 public:
-    StageBuilder(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
-                 std::optional<std::size_t> kernel, const StageOrder& order);
+    StageBuilder(const Scene& scene, const StageOrder& order, Detail detail);
     [[nodiscard]] StageList build();
 
 private:
@@ -106,12 +124,11 @@ private:
     [[nodiscard]] double gap_above(const std::vector<Entry>& entries) const;
     static void add_separators(Stage& stage, const std::vector<Entry>& entries);
 
+    const Scene& scene_;
     const Diagram& diagram_;
-    const Relabelling& relabelling_;
     const DrawOptions& options_;
-    const std::optional<std::size_t> kernel_;  ///< the only one drawn
     const StageOrder& order_;
-    Labels labels_;
+    const bool labelled_;
     StageList list_;
     std::vector<Slot> live_;
     std::set<ArrayId> entered_;

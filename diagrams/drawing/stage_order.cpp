@@ -1,19 +1,21 @@
 // The order of wires from top to bottom. Arrays enter as they are declared, and results stand near
 // what they come from; where that makes wires cross, one array or one result is moved as long as
 // fewer cross. Of orders with as many crossings the declared one stays, so that pictures change
-// little with their diagrams.
+// little with their diagrams, unless wires plunge in it through more others than elsewhere.
 
 #include <algorithm>
 #include <map>
+#include <set>
 
-#include "diagrams/drawing/stages.h"
+#include "diagrams/drawing/stage_builder.h"
 
 namespace napkin::drawing {
 
 namespace {
 
-constexpr std::size_t kMostTried = 150;  // stages are built for each
-constexpr std::size_t kPlunge = 2;       // what a wire costs more for every further one it crosses
+constexpr std::size_t kMostTried = 300;  // the wires are laid anew for each
+constexpr std::size_t kFurther = 2;      // what a wire costs more for every further one it crosses
+constexpr std::size_t kMostAtOnce = 2;   // that a wire crosses without plunging
 
 /// Wires from a stage to the next, by their places in the stacks.
 std::vector<std::pair<std::size_t, std::size_t>> links_between(const Stage& from, const Stage& to) {
@@ -28,9 +30,15 @@ std::vector<std::pair<std::size_t, std::size_t>> links_between(const Stage& from
     return links;
 }
 
-std::size_t cost_between(const Stage& from, const Stage& to) {
+/// What an order costs; of two that cost as much, the one in which wires plunge less is better.
+struct Cost {
+    std::size_t crossings = 0;
+    std::size_t plunges = 0;  ///< wires that one crosses at once beyond two, of all wires
+    auto operator<=>(const Cost&) const = default;
+};
+
+void add_links(Cost& cost, const Stage& from, const Stage& to) {
     const auto links = links_between(from, to);
-    std::size_t cost = 0;
     for (const auto& [start, end] : links) {
         std::size_t crossed = 0;
         for (const auto& [other_start, other_end] : links)
@@ -38,24 +46,23 @@ std::size_t cost_between(const Stage& from, const Stage& to) {
                 (start < other_start && end > other_end) || (start > other_start && end < other_end)
                     ? 1
                     : 0;
-        cost += crossed + (crossed > 1 ? kPlunge * (crossed - 1) : 0);
+        cost.crossings += crossed + (crossed > 1 ? kFurther * (crossed - 1) : 0);
+        cost.plunges += crossed > kMostAtOnce ? crossed - kMostAtOnce : 0;
     }
-    return cost;
 }
 
 /// Wires that go on through a cup.
-std::size_t cost_of_cups(const Stage& stage) {
-    std::size_t cost = 0;
+void add_cups(Cost& cost, const Stage& stage) {
     for (const std::vector<std::size_t>& cup : stage.cups)
-        for (std::size_t i = cup.front(); i < cup.back(); ++i) cost += stage.tracks[i].dead ? 0 : 2;
-    return cost;
+        for (std::size_t i = cup.front(); i < cup.back(); ++i)
+            cost.crossings += stage.tracks[i].dead ? 0 : 2;
 }
 
-std::size_t cost_of_order(const StageList& list) {
-    std::size_t cost = 0;
+Cost cost_of_order(const StageList& list) {
+    Cost cost;
     for (std::size_t s = 0; s < list.stages.size(); ++s) {
-        cost += cost_of_cups(list.stages[s]);
-        if (s + 1 < list.stages.size()) cost += cost_between(list.stages[s], list.stages[s + 1]);
+        add_cups(cost, list.stages[s]);
+        if (s + 1 < list.stages.size()) add_links(cost, list.stages[s], list.stages[s + 1]);
     }
     return cost;
 }
@@ -63,31 +70,41 @@ std::size_t cost_of_order(const StageList& list) {
 /// Tries one change after another and keeps what crosses less.
 class Search {
 public:
-    Search(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
-           std::optional<std::size_t> kernel)
-        : diagram_(diagram), relabelling_(relabelling), options_(options), kernel_(kernel) {
+    explicit Search(const Scene& scene) : scene_(scene) {
         best_ = build({});
         cost_ = cost_of_order(best_);
     }
-    [[nodiscard]] StageList run() && {
-        for (bool better = true; better;) {
-            const std::size_t before = cost_;
+    [[nodiscard]] StageOrder run() && {
+        repeat([&] {
             move_arrays();
             move_results();
-            better = cost_ < before && tried_ < kMostTried;
-        }
-        return std::move(best_);
+        });
+        repeat([&] { move_single_results(); });
+        return std::move(order_);
     }
 
 private:
     [[nodiscard]] StageList build(const StageOrder& order) const {
-        return build_stages(diagram_, relabelling_, options_, kernel_, order);
+        return StageBuilder(scene_, order, Detail::Wires).build();
     }
-    void attempt(StageOrder order) {
-        if (cost_ == 0 || tried_++ >= kMostTried) return;
+    /// As long as there is something better.
+    template <class Pass>
+    void repeat(const Pass& pass) {
+        for (bool better = true; better;) {
+            const Cost before = cost_;
+            pass();
+            better = cost_ < before && tried_.size() < kMostTried;
+        }
+    }
+    static bool is_less(const Cost& cost, const Cost& than) { return cost < than; }
+    static bool plunges_less(const Cost& cost, const Cost& than) {
+        return cost.plunges < than.plunges && cost.crossings <= than.crossings;
+    }
+    void attempt(StageOrder order, bool (*is_better)(const Cost&, const Cost&) = is_less) {
+        if (cost_ == Cost{} || tried_.size() >= kMostTried || !tried_.insert(order).second) return;
         StageList list = build(order);
-        const std::size_t cost = cost_of_order(list);
-        if (cost >= cost_) return;
+        const Cost cost = cost_of_order(list);
+        if (!is_better(cost, cost_)) return;
         cost_ = cost;
         best_ = std::move(list);
         order_ = std::move(order);
@@ -114,22 +131,30 @@ private:
                 attempt(std::move(order));
             }
     }
+    /// Where wires plunge, with no other result moving along.
+    void move_single_results() {
+        for (std::size_t unit = 0; cost_.plunges > 0 && unit < best_.gaps.size(); ++unit)
+            for (std::size_t gap = 1; gap <= best_.lives[unit]; ++gap) {
+                StageOrder order = order_;
+                for (std::size_t other = 0; other < best_.gaps.size(); ++other)
+                    order.gaps[other] = other == unit ? gap : best_.gaps[other];
+                attempt(std::move(order), plunges_less);
+            }
+    }
 
-    const Diagram& diagram_;
-    const Relabelling& relabelling_;
-    const DrawOptions& options_;
-    const std::optional<std::size_t> kernel_;
+    const Scene& scene_;
     StageList best_;
     StageOrder order_;
-    std::size_t cost_ = 0;
-    std::size_t tried_ = 0;
+    Cost cost_;
+    std::set<StageOrder> tried_;
 };
 
 }  // namespace
 
 StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
                        const DrawOptions& options, std::optional<std::size_t> kernel) {
-    return Search(diagram, relabelling, options, kernel).run();
+    const Scene scene = scene_of(diagram, relabelling, options, kernel);
+    return StageBuilder(scene, Search(scene).run(), Detail::All).build();
 }
 
 }  // namespace napkin::drawing

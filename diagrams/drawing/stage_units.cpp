@@ -30,6 +30,7 @@ std::vector<std::size_t> StageBuilder::gather(std::size_t unit) {
         items.push_back(at);
         inputs.push_back(std::move(input));
     }
+    if (!labelled_) return items;
     say_order(list_.units[unit]);
     for (UnitInput& input : inputs) input.mark = mark_beside(input.mark, options_.medium);
     return items;

@@ -16,20 +16,30 @@ constexpr std::size_t kEarly = 2;
 
 }  // namespace
 
-StageBuilder::StageBuilder(const Diagram& diagram, const Relabelling& relabelling,
-                           const DrawOptions& options, std::optional<std::size_t> kernel,
-                           const StageOrder& order)
-    : diagram_(diagram),
-      relabelling_(relabelling),
-      options_(options),
-      kernel_(kernel),
-      order_(order),
-      labels_(diagram, relabelling, options) {
+Scene scene_of(const Diagram& diagram, const Relabelling& relabelling, const DrawOptions& options,
+               std::optional<std::size_t> kernel) {
+    Scene scene{diagram, relabelling, options, kernel, {diagram, relabelling, options}};
     for (Unit& unit : units_of(diagram, relabelling))
-        if (!kernel || unit.region == *kernel) list_.units.push_back(std::move(unit));
-    list_.common = common_axes(diagram, list_.units);
+        if (!kernel || unit.region == *kernel) scene.units.push_back(std::move(unit));
+    scene.common = common_axes(diagram, scene.units);
+    for (const Region& region : relabelling.regions) {
+        scene.loads.push_back(loads_of(diagram, region));
+        scene.saves.push_back(saves_of(diagram, region));
+    }
     for (const Column& column : columns_of(diagram, relabelling))
-        columns_ += kernel && column.region < *kernel ? 1 : 0;
+        scene.first_column += kernel && column.region < *kernel ? 1 : 0;
+    return scene;
+}
+
+StageBuilder::StageBuilder(const Scene& scene, const StageOrder& order, Detail detail)
+    : scene_(scene),
+      diagram_(scene.diagram),
+      options_(scene.options),
+      order_(order),
+      labelled_(detail == Detail::All),
+      columns_(scene.first_column) {
+    list_.units = scene.units;
+    list_.common = scene.common;
 }
 
 Slot StageBuilder::make_slot(ArrayId array) {
@@ -56,14 +66,14 @@ bool StageBuilder::needed_inside(ArrayId array, std::size_t after_unit) const {
         for (const UnitInput& input : list_.units[u].inputs)
             if (input.array == array) return true;
     }
-    return contains(saves_of(diagram_, relabelling_.regions[region_]), array);
+    return contains(scene_.saves[region_], array);
 }
 
 bool StageBuilder::needed_outside(ArrayId array, std::size_t after_region) const {
-    if (kernel_) return contains(saves_of(diagram_, relabelling_.regions[*kernel_]), array);
+    if (scene_.kernel) return contains(scene_.saves[*scene_.kernel], array);
     if (diagram_[array].role == ArrayRole::Output) return true;
-    for (std::size_t r = after_region + 1; r < relabelling_.regions.size(); ++r)
-        if (contains(loads_of(diagram_, relabelling_.regions[r]), array)) return true;
+    for (std::size_t r = after_region + 1; r < scene_.loads.size(); ++r)
+        if (contains(scene_.loads[r], array)) return true;
     return false;
 }
 
@@ -95,8 +105,8 @@ void StageBuilder::enter_at(std::size_t place, std::vector<ArrayId> arrays) {
 void StageBuilder::choose_early_inputs() {
     std::set<ArrayId> early;
     const bool all = list_.units.size() <= kShort;
-    for (std::size_t r = 0; r < relabelling_.regions.size() && (all || r < kEarly); ++r)
-        for (ArrayId array : loads_of(diagram_, relabelling_.regions[r])) early.insert(array);
+    for (std::size_t r = 0; r < scene_.loads.size() && (all || r < kEarly); ++r)
+        early.insert(scene_.loads[r].begin(), scene_.loads[r].end());
     std::vector<ArrayId> inputs;
     for (std::uint32_t i = 0; i < diagram_.arrays.size(); ++i)
         if (diagram_.arrays[i].role == ArrayRole::Input && early.count(ArrayId{i}) != 0)
@@ -106,21 +116,20 @@ void StageBuilder::choose_early_inputs() {
 
 void StageBuilder::bring_in_loads(std::size_t region) {
     std::size_t after = live_.size();
-    const std::vector<ArrayId> loads = loads_of(diagram_, relabelling_.regions[region]);
+    const std::vector<ArrayId>& loads = scene_.loads[region];
     for (ArrayId array : loads)
         if (const std::size_t at = find_live(array, false); at < live_.size()) after = at + 1;
     std::vector<ArrayId> entering;
     for (ArrayId array : loads) {
         const ArrayRole role = diagram_[array].role;
-        if (role == ArrayRole::Parameter || (!kernel_ && role != ArrayRole::Input)) continue;
+        if (role == ArrayRole::Parameter || (!scene_.kernel && role != ArrayRole::Input)) continue;
         if (!entered_.contains(array)) entering.push_back(array);
     }
     enter_at(after, std::move(entering));
 }
 
 AxisId StageBuilder::read_along(const Slot& slot, const Slot::Wire& wire) const {
-    const std::vector<ArrayId> loads = loads_of(diagram_, relabelling_.regions[region_]);
-    if (slot.common || !contains(loads, slot.array)) return *wire.axis;
+    if (slot.common || !contains(scene_.loads[region_], slot.array)) return *wire.axis;
     std::optional<AxisId> only;
     for (const Unit& unit : list_.units) {
         if (unit.region != region_) continue;
@@ -135,13 +144,14 @@ AxisId StageBuilder::read_along(const Slot& slot, const Slot::Wire& wire) const 
 }
 
 MathText StageBuilder::label_of(const Slot& slot, const Slot::Wire& wire) const {
-    if (!wire.axis) return {};
+    if (!wire.axis || !labelled_) return {};
     const AxisId axis = read_along(slot, wire);
-    return slot.inside ? labels_.inner(axis, region_, level_)
-                       : labels_.outer(*wire.axis, axis, region_);
+    return slot.inside ? scene_.labels.inner(axis, region_, level_)
+                       : scene_.labels.outer(*wire.axis, axis, region_);
 }
 
 void StageBuilder::label_tracks(Stage& stage, Slot& slot, Labelling labelling) {
+    if (!labelled_) return;
     const std::size_t first = stage.tracks.size() - slot.wires.size();
     for (std::size_t i = 0; i < slot.wires.size(); ++i) {
         Track& track = stage.tracks[first + i];
@@ -222,7 +232,7 @@ Stage& StageBuilder::data_stage(StageKind kind, Labelling labelling) {
 }
 
 void StageBuilder::load(std::size_t region, Level level, Level outer) {
-    const std::vector<ArrayId> loads = loads_of(diagram_, relabelling_.regions[region]);
+    const std::vector<ArrayId>& loads = scene_.loads[region];
     const Place place{level, false};
     const bool first = outer == Level::Device;
     std::map<int, Place> before;
@@ -276,7 +286,7 @@ void StageBuilder::load(std::size_t region, Level level, Level outer) {
 }
 
 void StageBuilder::save(std::size_t region, Level level, Level outer) {
-    const std::vector<ArrayId> saves = saves_of(diagram_, relabelling_.regions[region]);
+    const std::vector<ArrayId>& saves = scene_.saves[region];
     const Place place{outer, false};
     live_.erase(std::remove_if(live_.begin(), live_.end(),
                                [&](const Slot& slot) {
@@ -339,7 +349,7 @@ void StageBuilder::name_outputs() {
 
 void StageBuilder::build_region(std::size_t region) {
     region_ = region;
-    titled_labels_ = labels_.relabels(region);
+    titled_labels_ = scene_.labels.relabels(region);
     bring_in_loads(region);
     // The stage after a save serves the next region's load too, unless something enters there.
     const bool fresh =
@@ -347,7 +357,7 @@ void StageBuilder::build_region(std::size_t region) {
     if (list_.stages.empty() || fresh || list_.stages.back().kind != StageKind::Data ||
         titled_labels_)
         data_stage(StageKind::Data, titled_labels_ ? Labelling::Changed : Labelling::None);
-    const std::vector<Level> levels = levels_of(relabelling_.regions[region]);
+    const std::vector<Level> levels = levels_of(scene_.relabelling.regions[region]);
     Level outer = Level::Device;
     for (Level level : levels) {
         load(region, level, outer);
@@ -369,21 +379,15 @@ void StageBuilder::build_region(std::size_t region) {
 
 StageList StageBuilder::build() {
     bring_in_common();
-    if (kernel_) {
-        build_region(*kernel_);
+    if (scene_.kernel) {
+        build_region(*scene_.kernel);
     } else {
         choose_early_inputs();
-        for (std::size_t r = 0; r < relabelling_.regions.size(); ++r) build_region(r);
+        for (std::size_t r = 0; r < scene_.relabelling.regions.size(); ++r) build_region(r);
     }
     if (list_.stages.empty()) data_stage(StageKind::Data, Labelling::Changed);
-    name_outputs();
+    if (labelled_) name_outputs();
     return std::move(list_);
-}
-
-StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                       const DrawOptions& options, std::optional<std::size_t> kernel,
-                       const StageOrder& order) {
-    return StageBuilder(diagram, relabelling, options, kernel, order).build();
 }
 
 }  // namespace napkin::drawing

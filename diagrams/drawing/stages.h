@@ -119,6 +119,7 @@ struct StageList {
 struct StageOrder {
     std::vector<ArrayId> entering;
     std::map<std::size_t, std::size_t> gaps;  ///< of units
+    auto operator<=>(const StageOrder&) const = default;
 };
 
 /// All stages of a diagram, or those of one kernel with only the arrays that it loads and saves,
@@ -126,11 +127,6 @@ struct StageOrder {
 [[nodiscard]] StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
                                      const DrawOptions& options,
                                      std::optional<std::size_t> kernel = std::nullopt);
-
-/// The stages in a given order.
-[[nodiscard]] StageList build_stages(const Diagram& diagram, const Relabelling& relabelling,
-                                     const DrawOptions& options, std::optional<std::size_t> kernel,
-                                     const StageOrder& order);
 
 inline constexpr double kDeepestCup = 26;
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "diagrams/contains.h"
+#include "diagrams/drawing/factors_apart.h"
 #include "diagrams/drawing/glyphs.h"
 #include "diagrams/drawing/parts.h"
 
@@ -164,7 +165,8 @@ std::vector<AxisId> common_axes(const Diagram& diagram, const std::vector<Unit>&
 
 std::vector<Column> columns_of(const Diagram& diagram, const Relabelling& relabelling) {
     std::vector<Column> columns;
-    const std::vector<Unit> units = units_of(diagram, relabelling);
+    const Shown shown = with_factors_apart(diagram, relabelling);
+    const std::vector<Unit> units = units_of(shown.diagram, shown.relabelling);
     for (std::size_t r = 0; r < relabelling.regions.size(); ++r) {
         const std::vector<Level> levels = levels_of(relabelling.regions[r]);
         for (Level level : levels) columns.push_back({ColumnKind::Load, r, level, {}});

@@ -23,10 +23,11 @@ Canvas seen(const std::string& lines, Medium medium) {
     const Result<Checked> checked = load_diagram(
         sources, "apart.ncd",
         "def after(u, v) = u - 2 * v glyph box\n"
+        "def powers[x](u, p) = u - sum(x) abs(u) ^ p glyph box\n"
         "monoid affine(a, b; c, d) = (a * c, b * c + d) identity (1, 0) noncommutative\n"
         "diagram apart {\n  axis n = 8, c = 8, k = 4\n"
         "  input A[n, c], B[n, c], C[n, c], D[n], L[n, k], R[k, c] : f32\n"
-        "  input I[n, c], J[n, c] : i32\n" +
+        "  input I[n, c], J[n, c] : i32\n  param hot : f32 = 1e-5\n  param cold : f32 = 2e-5\n" +
             lines + "}\n");
     REQUIRE(checked.has_value());
     const State state = initial_state(checked->diagram);
@@ -68,8 +69,27 @@ const std::vector<Pair> kProducts = {
     {"sum(k) L[n, k] * R[k, c] / 2", "sum(k) L[n, k] * R[k, c] / 3"},
     {"relu(sum(k) L[n, k] * R[k, c])", "tanh(sum(k) L[n, k] * R[k, c])"},
     {"relu(sum(k) L[n, k] * R[k, c]) + A[n, c]", "relu((sum(k) L[n, k] * R[k, c]) + A[n, c])"},
+    {"sum(k) relu(L[n, k]) * R[k, c]", "sum(k) tanh(L[n, k]) * R[k, c]"},
+    {"sum(k) relu(L[n, k]) * R[k, c]", "sum(k) L[n, k] * relu(R[k, c])"},
+    {"sum(k) relu(L[n, k]) * R[k, c]", "relu(sum(k) L[n, k] * R[k, c])"},
+    {"sum(k) (L[n, k] - D[n]) * R[k, c]", "sum(k) (D[n] - L[n, k]) * R[k, c]"},
+    {"sum(k) softcap(L[n, k], 2) * R[k, c]", "sum(k) softcap(L[n, k], 3) * R[k, c]"},
     {"(sum(k) L[n, k] * R[k, c]) - A[n, c]", "A[n, c] - sum(k) L[n, k] * R[k, c]"},
     {"(sum(k) L[n, k]) / (sum(k) R[k, c])", "(sum(k) R[k, c]) / (sum(k) L[n, k])"},
+};
+
+/// Calls that a name stands for, given other numbers.
+const std::vector<Pair> kNumbers = {
+    {"softcap(A[n, c], 30)", "softcap(A[n, c], 50)"},
+    {"softcap(A[n, c], hot)", "softcap(A[n, c], cold)"},
+    {"rmsnorm[c](A[n, c], B[n, c], 0.1)", "rmsnorm[c](A[n, c], B[n, c], 0.2)"},
+    {"rmsnorm[c](B[n, c], A[n, c], 0.1)", "rmsnorm[c](B[n, c], A[n, c], 0.2)"},
+    {"rmsnorm[c](B[n, c], A[n, c], hot)", "rmsnorm[c](B[n, c], A[n, c], cold)"},
+    {"layernorm[c](A[n, c], B[n, c], C[n, c], 1e-5)",
+     "layernorm[c](A[n, c], B[n, c], C[n, c], 1e-6)"},
+    {"l2norm[c](A[n, c], 1e-5)", "l2norm[c](A[n, c], 2e-5)"},
+    {"after(A[n, c], 1)", "after(A[n, c], 2)"},
+    {"powers[c](A[n, c], 3)", "powers[c](A[n, c], 2 + 2)"},
 };
 
 void check_apart(const std::string& one, const std::string& other) {
@@ -94,6 +114,13 @@ TEST_CASE("operands that may not change places are told apart") {
 
 TEST_CASE("what is done to a product is told from the product") {
     for (const Pair& pair : kProducts) {
+        const std::string line = "  output Y[n, c] : f32 = ";
+        check_apart(line + pair.one + "\n", line + pair.other + "\n");
+    }
+}
+
+TEST_CASE("numbers that a name alone would hide are told apart") {
+    for (const Pair& pair : kNumbers) {
         const std::string line = "  output Y[n, c] : f32 = ";
         check_apart(line + pair.one + "\n", line + pair.other + "\n");
     }

@@ -8,8 +8,10 @@
 
 #include "derive/state.h"
 #include "diagrams/check.h"
+#include "diagrams/drawing/changes.h"
 #include "diagrams/drawing/layout.h"
 #include "diagrams/drawing/render.h"
+#include "tests/drawing/crossings.h"
 #include "tests/drawing/picture_checks.h"
 #include "tests/golden.h"
 #include "tests/support/random_derivation.h"
@@ -39,17 +41,25 @@ std::size_t columns_of_text(const std::string& text) {
     return most;
 }
 
-void check_drawing(const Diagram& diagram, const Relabelling& relabelling) {
+/// The page; `most`: wires that one may cross at once.
+drawing::Canvas check_drawing(const Diagram& diagram, const Relabelling& relabelling,
+                              std::size_t most) {
+    drawing::DrawOptions options = with_table(diagram, relabelling);
+    drawing::Canvas canvas;
     for (const double width : {420.0, 760.0}) {
-        drawing::DrawOptions options = with_table(diagram, relabelling);
         options.max_width = width;
-        const drawing::Canvas canvas = draw_diagram(diagram, relabelling, options);
+        canvas = draw_diagram(diagram, relabelling, options);
         check_picture(canvas);
         CHECK_LE(canvas.width, 760);
-        CHECK(canvas == draw_diagram(diagram, relabelling, options));
-        check_order(diagram, relabelling, options);
+        CHECK_LE(most_crossed_at_once(canvas), most);
     }
-    drawing::DrawOptions options = with_table(diagram, relabelling);
+    CHECK_LE(canvas.height, 9 * canvas.width);
+    CHECK_LE(canvas.width, 3 * canvas.height);
+    CHECK(canvas == draw_diagram(diagram, relabelling, options));
+    check_order(diagram, relabelling, options);
+    if (relabelling.regions.size() == 1) check_plunges(diagram, relabelling, options);
+    for (std::size_t r = 0; relabelling.regions.size() > 1 && r < relabelling.regions.size(); ++r)
+        check_plunges(diagram, relabelling, options, r);
     options.medium = drawing::Medium::Terminal;
     options.max_width = drawing::kTerminalCell * 80;
     const std::string text = render_text(draw_diagram(diagram, relabelling, options));
@@ -59,6 +69,7 @@ void check_drawing(const Diagram& diagram, const Relabelling& relabelling) {
         INFO(text);
         CHECK_NE(text.find(diagram[output].name), std::string::npos);
     }
+    return canvas;
 }
 
 }  // namespace
@@ -75,7 +86,7 @@ TEST_CASE("every example can be drawn, plain and derived") {
         const Result<Checked> checked = load_diagram(sources, file.string(), read_text(file));
         REQUIRE(checked.has_value());
         const State plain = initial_state(checked->diagram);
-        check_drawing(plain.diagram, plain.relabelling);
+        const drawing::Canvas before = check_drawing(plain.diagram, plain.relabelling, 3);
         std::filesystem::path drv = file;
         drv.replace_extension(".drv");
         if (!std::filesystem::exists(drv)) continue;
@@ -84,23 +95,24 @@ TEST_CASE("every example can be drawn, plain and derived") {
         REQUIRE(commands.has_value());
         const Result<State> derived = replay(checked->diagram, *commands);
         REQUIRE(derived.has_value());
-        check_drawing(derived->diagram, derived->relabelling);
+        drawing::Canvas after = check_drawing(derived->diagram, derived->relabelling, 3);
+        mark_changes(after, before, {});
+        check_picture(after);
     }
 }
 
-// Few, since each is drawn in many orders.
 TEST_CASE("random diagrams under random derivations can be drawn") {
     std::mt19937_64 random(20240611);
     std::set<std::string> applied;
-    for (std::uint32_t seed = 0; seed < 10; ++seed) {
+    for (std::uint32_t seed = 0; seed < 200; ++seed) {
         const std::string text = random_diagram(seed);
         INFO("seed ", seed, "\n", text);
         SourceMap sources;
         const Result<Checked> checked = load_diagram(sources, "random.ncd", text);
         REQUIRE(checked.has_value());
         const State state = random_derivation(checked->diagram, random, 12);
-        check_drawing(checked->diagram, plain_relabelling(checked->diagram));
-        check_drawing(state.diagram, state.relabelling);
+        check_drawing(checked->diagram, plain_relabelling(checked->diagram), 6);
+        check_drawing(state.diagram, state.relabelling, 6);
         for (const Step& step : state.steps) applied.insert(step.command.rule);
     }
     for (const char* rule : {"fuse", "group", "stream", "recompute", "split-stream"})

@@ -3,6 +3,7 @@
 
 #include "derive/state.h"
 #include "diagrams/check.h"
+#include "diagrams/drawing/factors_apart.h"
 #include "diagrams/drawing/units.h"
 
 namespace napkin::test {
@@ -103,6 +104,40 @@ TEST_CASE("sums of products are no part of a box, which calls them Σ") {
     CHECK_EQ(box_of("C[n, c] - 0.5 * sum(c) A[n, c] * B[n, c]"), "C−0.5·Σ");
     // What a call of the library sums for itself stays with it.
     CHECK_EQ(box_of("rmsnorm[c](A[n, c], B[n, c], 0.1) - C[n, c]"), "rmsnorm(A, B, 0.1) | −C");
+}
+
+TEST_CASE("a name in a box has the numbers that were given with it") {
+    CHECK_EQ(box_of("softcap(A[n, c], 30)"), "softcap | cap=30");
+    CHECK_EQ(box_of("rmsnorm[c](A[n, c], B[n, c], 2 * 0.05)"), "rmsnorm | eps=0.1");
+}
+
+TEST_CASE("what a sum computes of its factors stands in boxes before the cup") {
+    const auto drawn = [](const std::string& value) {
+        SourceMap sources;
+        const Result<Checked> checked =
+            load_diagram(sources, "factors.ncd",
+                         "diagram factors {\n  axis n = 8, c = 4, k = 6\n"
+                         "  input X[n, k], V[n, k], W[k, c], s[k] : f32\n"
+                         "  output Y[n, c] : f32 = " +
+                             value + "\n}\n");
+        REQUIRE(checked.has_value());
+        const State state = initial_state(checked->diagram);
+        const drawing::Shown shown = drawing::with_factors_apart(state.diagram, state.relabelling);
+        std::string text;
+        for (const drawing::Unit& unit : drawing::units_of(shown.diagram, shown.relabelling)) {
+            text += text.empty() ? "" : ", ";
+            if (unit.glyph == drawing::GlyphKind::Contraction) text += "cup";
+            for (const drawing::MathText& line : unit.label) text += to_unicode(line);
+        }
+        return text;
+    };
+    CHECK_EQ(drawn("sum(k) relu(X[n, k] + s[k]) * W[k, c]"), "relu(X+s), cup");
+    CHECK_EQ(drawn("sum(k) W[k, c] * exp(X[n, k]) / 2"), "exp, cup");
+    CHECK_EQ(drawn("sum(k) relu(X[n, k] + s[k]) * tanh(W[k, c] - s[k])"),
+             "relu(X+s), tanh(W−s), cup");
+    CHECK_EQ(drawn("sum(k) (X[n, k] - s[k]) * (X[n, k] - s[k]) * W[k, c]"), "X−s, cup");
+    CHECK_EQ(drawn("sum(k) exp(X[n, k] * W[k, c])"), "Σ_k exp(X·W)");
+    CHECK_EQ(drawn("relu((sum(k) exp(X[n, k]) * W[k, c]) + 1)"), "exp, cup, relu(Σ+1)");
 }
 
 TEST_CASE("a formula without room in a box leaves parts out, not all") {

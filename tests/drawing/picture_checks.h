@@ -4,11 +4,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "diagrams/drawing/stages.h"
+#include "diagrams/drawing/theme.h"
 
 namespace napkin::test {
 
@@ -117,14 +119,58 @@ inline std::size_t stubs(const drawing::Canvas& canvas) {
     return found;
 }
 
-/// No two labels overlap, none stands on a glyph or a line, all are of embedded letters, no line
-/// doubles back, nothing lies outside.
+/// Labels that are hard to tell from the fill that they stand on.
+inline std::vector<std::string> pale_labels(const drawing::Canvas& canvas) {
+    std::vector<std::string> found;
+    drawing::Canvas below;
+    for (const drawing::Operation& operation : canvas.operations) {
+        const drawing::Text* text = std::get_if<drawing::Text>(&operation.shape);
+        if (text == nullptr) {
+            below.operations.push_back(operation);
+            continue;
+        }
+        drawing::Color fill = drawing::kWhite;
+        for (const drawing::Operation& under : below.operations)
+            if (const drawing::Polygon* area = std::get_if<drawing::Polygon>(&under.shape))
+                if (area->fill && overlap(bounds_of(under), bounds_of(*text))) fill = *area->fill;
+        if (drawing::contrast(text->color, fill) < 3) found.push_back(to_unicode(text->text));
+    }
+    return found;
+}
+
+/// Dashed lines that end on a cup.
+inline std::size_t separators_on_cups(const drawing::Canvas& canvas) {
+    std::size_t found = 0;
+    for (const drawing::Operation& operation : canvas.operations) {
+        const drawing::Line* cup = std::get_if<drawing::Line>(&operation.shape);
+        if (cup == nullptr || cup->part != drawing::Part::Cup) continue;
+        const drawing::Point upper = cup->points.front();
+        const drawing::Point lower = cup->points.back();
+        const double middle = (upper.y + lower.y) / 2;
+        const double depth = bounds_of(operation).right - upper.x;
+        for (const drawing::Operation& other : canvas.operations) {
+            const drawing::Line* line = std::get_if<drawing::Line>(&other.shape);
+            if (line == nullptr || line->part != drawing::Part::Separator) continue;
+            const drawing::Point end = line->points.back();
+            if (line->points.front().x > upper.x || end.y < upper.y || end.y > lower.y) continue;
+            const double away = (end.y - middle) / (lower.y - middle);
+            const double curve = upper.x + depth * std::sqrt(1 - away * away);
+            found += end.x > curve && end.x <= upper.x + depth ? 1 : 0;
+        }
+    }
+    return found;
+}
+
+/// No two labels overlap, none stands on a glyph or a line, all are of embedded letters and dark
+/// enough, no line doubles back, none ends on a cup, nothing lies outside.
 inline void check_picture(const drawing::Canvas& canvas) {
     for (const std::string& pair : overlapping_labels(canvas)) FAIL_CHECK(pair);
     for (const std::string& label : labels_on_glyphs(canvas)) FAIL_CHECK(label);
     for (const std::string& label : labels_on_lines(canvas)) FAIL_CHECK(label);
     for (const std::string& label : signs_without_letters(canvas)) FAIL_CHECK(label);
+    for (const std::string& label : pale_labels(canvas)) FAIL_CHECK(label, " is pale");
     CHECK_EQ(lines_going_back(canvas), 0);
+    CHECK_EQ(separators_on_cups(canvas), 0);
     CHECK_EQ(stubs(canvas), 0);
     check_titles(canvas);
     const drawing::Box2 box = bounds_of(canvas);
