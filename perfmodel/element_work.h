@@ -29,10 +29,11 @@ public:
     [[nodiscard]] double places_of(const Compute& compute) const;
     /// Elements of an array that a block holds.
     [[nodiscard]] double elements(ArrayId array) const;
+    /// Indices along an axis that a block holds.
+    [[nodiscard]] double extent(AxisId axis) const;
 
 private:
     [[nodiscard]] std::vector<AxisId> axes_of(const Compute& compute) const;
-    [[nodiscard]] double extent(AxisId axis) const;
     [[nodiscard]] bool varies_in_row(const Compute& compute, const Expression& expression) const;
     [[nodiscard]] bool varies_down(const Expression& read) const;
     [[nodiscard]] UnitWork reading(const Compute& compute, ArrayId array,
