@@ -154,14 +154,15 @@ private:
         for (std::size_t d = 0; d < array.axes.size(); ++d) {
             if (load.gather.empty() && load.index[d].size() != 1) return;
             const Expression& index = load.gather.empty() ? load.index[d].front() : load.gather[d];
-            straight = straight && index == axis_index(array.axes[d]);
+            straight = straight && std::holds_alternative<AxisIndex>(index.node) &&
+                       (index == axis_index(array.axes[d]) || !is_floating(array.type));
             const std::optional<AxisId> axis =
                 axis_along(clamped(index, array.axes[d]).value_or(index));
             if (!axis || std::find(axes.begin(), axes.end(), *axis) != axes.end()) return;
             axes.push_back(*axis);
             gather.push_back(index);
         }
-        if (straight || !is_read_at(load.target, gather)) return;
+        if (straight || (load.gather.empty() && !is_read_at(load.target, gather))) return;
         const ArrayId view{static_cast<std::uint32_t>(region_.arrays.size())};
         Variable& target = region_.variables[load.target.index()];
         Array made = region_.arrays[target.array.index()];

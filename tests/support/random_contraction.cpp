@@ -19,8 +19,9 @@ public:
         const std::string scores = product();
         const std::string shaped = epilogue(scores);
         finish(shaped);
+        const std::string columns = by_itself_ ? "m" : std::to_string(size(48));
         std::string text = fmt::format("diagram random {{\n  axis m = {}, n = {}, k = {}, e = {}\n",
-                                       size(40), size(48), size(36), size(24));
+                                       size(40), columns, size(36), size(24));
         text += inputs_ + statements_;
         if (chance(40)) text += fmt::format("  weave b = {}\n", 1 + below(3));
         if (chance(20)) text += "  weave h = 2, g = 2 over L\n";
@@ -81,8 +82,16 @@ private:
         return chance(70) ? a + ", " + b : b + ", " + a;
     }
     std::string product() {
-        const std::string left = side("L", "m");
-        const std::string right = side("R", "n");
+        // Drawn aside, so that every other seed's diagram stays what it is.
+        std::mt19937_64 aside = random_;
+        by_itself_ = aside() % 10 == 0;
+        const std::string order = aside() % 2 == 0 ? "{}, k" : "k, {}";
+        const auto own = [&](const char* axis) {
+            return "L[" + fmt::format(fmt::runtime(order), axis) + "]";
+        };
+        if (by_itself_) inputs_ += "  input " + own("m") + " : " + type() + "\n";
+        const std::string left = by_itself_ ? own("m") : side("L", "m");
+        const std::string right = by_itself_ ? own("n") : side("R", "n");
         const std::string factors = chance(50) ? left + " * " + right : right + " * " + left;
         const std::string scale = pick({"", "", "0.25 * ", "rsqrt(size(k)) * ", "-0.5 * "});
         const std::string sum = chance(20) ? "(sum(k) " + factors + ") / 3" : "sum(k) " + factors;
@@ -162,6 +171,7 @@ private:
     std::string inputs_;
     std::string statements_;
     int vectors_ = 0;
+    bool by_itself_ = false;  ///< whether rows of an array are multiplied with rows of the same
 };
 
 }  // namespace
@@ -189,7 +199,9 @@ State tiled_contraction(const Diagram& diagram, std::mt19937_64& random) {
     };
     const auto chance = [&](std::uint64_t percent) { return random() % 100 < percent; };
     if (chance(90)) try_command("fuse", "all", 0);
-    if (chance(8)) try_command("split-stream", chance(50) ? "k" : "n", size());
+    const bool by_itself = std::none_of(diagram.arrays.begin(), diagram.arrays.end(),
+                                        [](const Array& array) { return array.name == "R"; });
+    if (chance(by_itself ? 50 : 8)) try_command("split-stream", chance(50) ? "k" : "n", size());
     const std::vector<Region> regions = state.relabelling.regions;
     for (const Region& region : regions) {
         const std::string name = region_name(state.diagram, region);

@@ -112,7 +112,12 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         copy_async<8>(V_tile(stage), V, b0 * V_stride_b + h0 * V_stride_h + x0 * 128, 128, 64, 128,
                       threadIdx.x, kThreads);
     };
-    const auto chunk_x = [&](int x0, int stage) NK_INLINE {
+    const auto whole_x = [&](int x0) {
+        return is_marked_full<128>(x_marks, 0, 64, x0) && x0 + 63 <= q0;
+    };
+    const auto chunk_x = [&](int x0, int stage, auto tested) NK_INLINE {
+        const bool kTested = tested.value;
+
         // S[b, h, q, x] = sum(d) Q[b, h, q, d] * K[b, h, x, d] * rsqrt(size(d))
         // kept without its factor 0.0883883
         Fragment<1, 8> S;  // x of this warp
@@ -133,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             for (int j = 0; j < 16; ++j) {
                 const int ix = Fragment<1, 8>::column(j);
                 const bool t1 = ix <= t0 && r1 == int(document[b0 * document_stride_b + x0 + ix]);
-                M(i, j) = t1 ? S(i, j) : minus_infinity();
+                M(i, j) = !kTested || t1 ? S(i, j) : minus_infinity();
             }
         }
 
@@ -213,7 +218,11 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             load_x(x_ahead, (stage + 1) % 2);
         }
         commit_copies();
-        chunk_x(x0, stage);
+        if (whole_x(x0)) {
+            chunk_x(x0, stage, Flag<false>());
+        } else {
+            chunk_x(x0, stage, Flag<true>());
+        }
         x_ahead = next_x(x_ahead);
         stage = (stage + 1) % 2;
     }
