@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "diagrams/contains.h"
 #include "perfmodel/block_pattern.h"
 #include "perfmodel/element_work.h"
 #include "perfmodel/live_registers.h"
 #include "perfmodel/moved.h"
+#include "perfmodel/scattered_reads.h"
 #include "schedule/arrange_groups.h"
 #include "schedule/operation_cost.h"
 #include "schedule/own_copy.h"
@@ -29,7 +29,6 @@ constexpr double kPerShifted = 40;     ///< for one that two are put together to
 constexpr double kPerElement = 10;     ///< for an element alone, and its place
 constexpr double kPerWord = 8;         ///< integers of 4 bits
 constexpr double kTogether = 4;        ///< copies of a thread that are on their way at once
-constexpr double kReadsTogether = 32;  ///< elements that it reads one by one, likewise
 constexpr double kPublish = 1;         ///< to round and store an element
 constexpr double kPairAlone = 3;       ///< to read two of 16 bits, each by a load, into a word
 constexpr double kWidenedPair = 4.25;  ///< of 4 bits: a quarter of a read, and to numbers
@@ -47,7 +46,8 @@ public:
           leaves_(schedule::leaves_of(region)),
           loops_(schedule::loops_of(region)),
           region_(region),
-          elements_(region, plan) {}
+          elements_(region, plan),
+          scattered_(region, plan, elements_) {}
 
     void read(KernelWork& work) {
         work.tensor_core = true;
@@ -197,8 +197,8 @@ private:
         if (op.kind != schedule::Op::Kind::Publish)
             (is_save ? work.saved : work.loaded) = sectors(leaf, bits) * bytes;
         const Load* load = std::get_if<Load>(&leaf.node);
-        if (load != nullptr && is_scattered(*load))
-            add_scattered(*load, work);
+        if (load != nullptr && scattered_.comes_one_by_one(*load))
+            work += scattered_.loaded(*load);
         else if (load != nullptr && !op.box && op.kind == schedule::Op::Kind::Copy)
             add_own_copy(*load, bytes, program_.apart(op.id), work);
         else if (!op.box)
@@ -206,28 +206,6 @@ private:
         for (const schedule::BufferId buffer : op.writes)
             if (program_[buffer].place == schedule::Buffer::Place::Shared) work.shared += bytes;
         return work;
-    }
-
-    /// Whether threads load their elements one by one: columns that are no neighbours in memory.
-    [[nodiscard]] bool is_scattered(const Load& load) const {
-        const schedule::Tile& tile = plan_.tiles.at(load.target);
-        const Array& array = region_.arrays[load.array.index()];
-        if (plan_.has_products() || tile.home != schedule::Home::Fragment || array.axes.empty())
-            return false;
-        return array.axes[array.layout.empty() ? array.axes.size() - 1 : array.layout.back()] !=
-               *tile.column;
-    }
-
-    void add_scattered(const Load& load, UnitWork& work) const {
-        const schedule::Tile& tile = plan_.tiles.at(load.target);
-        Read read{load.array, {}};
-        for (const AxisId axis : region_.arrays[load.array.index()].axes)
-            read.index.push_back(axis_index(axis));
-        const double of_thread = static_cast<double>(
-            plan_.rows_of_thread() * schedule::columns_of(plan_, *tile.column).of_thread);
-        work.own_trips += of_thread / kReadsTogether;
-        work.own_instructions += of_thread;
-        work.turns += of_thread * lines_of(read, tile.column) * static_cast<double>(work_warps());
     }
 
     /// By threads, which are an agent of their own or those that compute.
@@ -397,30 +375,8 @@ private:
                 count / kPerWord / (kLanes * static_cast<double>(work_warps()));
             work.own_trips = std::ceil(of_thread / kTogether);
         }
-        if (groups() == 0) add_alone(compute, side.value, count, work);
+        if (groups() == 0) work += scattered_.of_operand(compute, side.value, count);
         return work;
-    }
-
-    /// Elements that are read from device memory where their neighbours there are not: each takes
-    /// a sector, and a turn, of its own.
-    void add_alone(const Compute& compute, const Expression& value, double count,
-                   UnitWork& work) const {
-        walk(value, [&](const Expression& part) {
-            const Read* read = std::get_if<Read>(&part.node);
-            if (read == nullptr || read->index.empty()) return;
-            const auto variable = schedule::variable_read(region_, compute, read->array);
-            const auto tile = variable ? plan_.tiles.find(*variable) : plan_.tiles.end();
-            const AxisId inner = region_.arrays[read->array.index()].axes.back();
-            if (tile == plan_.tiles.end() || tile->second.home != schedule::Home::Device ||
-                elements_.extent(inner) > 1 || region_.axes[inner.index()].extent == 1)
-                return;
-            const auto bits = static_cast<double>(bits_of(tile->second.type));
-            const double of_thread = count / (kLanes * static_cast<double>(work_warps()));
-            work.loaded += count * bits / 8 * sector_share(1, bits);
-            work.turns += count;
-            work.own_trips += of_thread / kReadsTogether;
-            work.own_instructions += of_thread;
-        });
     }
 
     /// Elements in registers, or published in shared memory.
@@ -430,7 +386,7 @@ private:
         for (const Expression* value : expressions_of(compute.statement))
             work += places * elements_.instructions_of(compute, *value);
         if (std::holds_alternative<Fold>(compute.statement.body)) work.instructions += places;
-        if (!plan_.has_products()) add_far_reads(compute, leaf, work);
+        if (!plan_.has_products()) work += scattered_.read_by(compute, leaf);
         const schedule::Tile& tile = plan_.tiles.at(compute.targets.front());
         // Lanes that fold a row for what comes next wait for each other.
         if (std::holds_alternative<Fold>(compute.statement.body) && plan_.has_products() &&
@@ -441,87 +397,6 @@ private:
             work.shared += places * 2;
         }
         return work;
-    }
-
-    /// What threads read from device memory element by element, each along all that it folds by
-    /// itself, whatever lanes have nothing of their own. Neighbouring columns of a thread come
-    /// together.
-    void add_far_reads(const Compute& compute, schedule::LeafId leaf, UnitWork& work) const {
-        const auto serial = plan_.serial.find(leaf);
-        const bool folds = serial != plan_.serial.end();
-        std::vector<const Expression*> values = expressions_of(compute.statement);
-        if (folds) values = {&serial->second.value};
-        const schedule::Tile& target = plan_.tiles.at(compute.targets.front());
-        const auto columns = [&](AxisId axis) {
-            return static_cast<double>(schedule::columns_of(plan_, axis).of_thread);
-        };
-        const bool is_fragment = target.home == schedule::Home::Fragment;
-        // What does not differ is read once.
-        const auto of_thread_along = [&](const std::set<AxisId>& used) {
-            double count = 1;
-            if (plan_.row && used.contains(*plan_.row))
-                count *= static_cast<double>(plan_.rows_of_thread());
-            if (is_fragment && used.contains(*target.column)) count *= columns(*target.column);
-            if (!folds) return count;
-            for (const AxisId axis : serial->second.axes)
-                if (used.contains(axis)) count *= elements_.extent(axis);
-            if (serial->second.over && used.contains(*serial->second.over))
-                count *= columns(*serial->second.over);
-            return count;
-        };
-        const auto vector = static_cast<double>(plan_.vector);
-        std::optional<AxisId> lanes_along;
-        if (is_fragment) lanes_along = target.column;
-        if (!is_fragment && folds) lanes_along = serial->second.over;
-        std::set<VariableId> read_of;
-        for (const Expression* value : values)
-            walk(*value, [&](const Expression& part) {
-                const Read* read = std::get_if<Read>(&part.node);
-                if (read == nullptr || read->index.empty()) return;
-                for (const VariableId variable : folds ? serial->second.reads : compute.reads) {
-                    const auto tile = plan_.tiles.find(variable);
-                    if (region_.variables[variable.index()].array != read->array ||
-                        tile == plan_.tiles.end() || tile->second.home != schedule::Home::Device)
-                        continue;
-                    const double of_thread =
-                        of_thread_along(schedule::axes_along(plan_.tile_axes, part));
-                    const auto bits = static_cast<double>(bits_of(tile->second.type));
-                    const bool in_vectors =
-                        is_fragment && read->index.back() == axis_index(*target.column);
-                    const double apart = of_thread / (in_vectors ? vector : 1);
-                    work.own_trips += apart / kReadsTogether;
-                    work.own_instructions += apart;
-                    work.turns += of_thread * lines_of(*read, lanes_along) *
-                                  static_cast<double>(work_warps());
-                    if (read_of.insert(variable).second)
-                        work.loaded += elements_.elements(read->array) * bits / 8;
-                }
-            });
-    }
-
-    /// Lines of a cache in which the elements lie that a warp reads at once: of the lanes of a row,
-    /// a vector apart, and of the rows that share a warp.
-    [[nodiscard]] double lines_of(const Read& read, std::optional<AxisId> along) const {
-        constexpr double kLine = 128;  // bytes
-        const Array& array = region_.arrays[read.array.index()];
-        const double bytes = static_cast<double>(bits_of(array.type)) / 8;
-        const auto stride = [&](AxisId axis) {
-            double apart = bytes;
-            for (std::size_t d = read.index.size(); d-- > 0;) {
-                if (schedule::axes_along(plan_.tile_axes, read.index[d]).contains(axis))
-                    return apart;
-                apart *= static_cast<double>(region_.axes[array.axes[d].index()].extent);
-            }
-            return 0.0;
-        };
-        const auto lines = [&](double lanes, double apart) {
-            return std::clamp(lanes * apart / kLine, 1.0, lanes);
-        };
-        const double of_row = std::min(static_cast<double>(plan_.lanes_per_row), kLanes);
-        double all = 1;
-        if (along) all *= lines(of_row, static_cast<double>(plan_.vector) * stride(*along));
-        if (plan_.row) all *= lines(kLanes / of_row, stride(*plan_.row));
-        return all;
     }
 
     [[nodiscard]] std::int64_t work_warps() const { return plan_.warps_down * plan_.warps_across; }
@@ -535,6 +410,7 @@ private:
     std::vector<const Loop*> loops_;
     const RegionProgram& region_;
     ElementWork elements_;
+    ScatteredReads scattered_;
     bool masked_ = false;  ///< within a loop of which chunks may be left out
 };
 

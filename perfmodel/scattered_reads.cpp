@@ -1,0 +1,147 @@
+#include "perfmodel/scattered_reads.h"
+
+#include <algorithm>
+
+#include "perfmodel/moved.h"
+#include "schedule/statements.h"
+
+namespace napkin {
+namespace {
+
+using schedule::Home;
+
+/// Elements that a thread has on their way at once (measured on an H200: sums of columns of 512 x
+/// 512 rows).
+constexpr double kTogether = 32;
+
+}  // namespace
+
+UnitWork ScatteredReads::reads(double of_thread, double apart, double lines) const {
+    UnitWork work;
+    work.own_trips = apart / kTogether;
+    work.own_instructions = apart;
+    work.turns = of_thread * lines * warps();
+    return work;
+}
+
+double ScatteredReads::columns(AxisId axis) const {
+    return static_cast<double>(schedule::columns_of(plan_, axis).of_thread);
+}
+
+double ScatteredReads::warps() const {
+    return static_cast<double>(plan_.warps_down * plan_.warps_across);
+}
+
+bool ScatteredReads::comes_one_by_one(const Load& load) const {
+    const schedule::Tile& tile = plan_.tiles.at(load.target);
+    const Array& array = region_.arrays[load.array.index()];
+    if (plan_.has_products() || tile.home != Home::Fragment || array.axes.empty()) return false;
+    const std::size_t last = array.layout.empty() ? array.axes.size() - 1 : array.layout.back();
+    return array.axes[last] != *tile.column;
+}
+
+UnitWork ScatteredReads::loaded(const Load& load) const {
+    const AxisId column = *plan_.tiles.at(load.target).column;
+    Read read{load.array, {}};
+    for (const AxisId axis : region_.arrays[load.array.index()].axes)
+        read.index.push_back(axis_index(axis));
+    const double of_thread = static_cast<double>(plan_.rows_of_thread()) * columns(column);
+    return reads(of_thread, of_thread, lines_of(read, column));
+}
+
+/// Elements of a read that differ along these axes; what does not is read once.
+double ScatteredReads::of_thread(const Compute& compute, const schedule::Serial* serial,
+                                 const std::set<AxisId>& along) const {
+    const schedule::Tile& target = plan_.tiles.at(compute.targets.front());
+    double count = 1;
+    if (plan_.row && along.contains(*plan_.row))
+        count *= static_cast<double>(plan_.rows_of_thread());
+    if (target.home == Home::Fragment && along.contains(*target.column))
+        count *= columns(*target.column);
+    if (serial == nullptr) return count;
+    for (const AxisId axis : serial->axes)
+        if (along.contains(axis)) count *= elements_.extent(axis);
+    if (serial->over && along.contains(*serial->over)) count *= columns(*serial->over);
+    return count;
+}
+
+UnitWork ScatteredReads::read_by(const Compute& compute, schedule::LeafId leaf) const {
+    const auto found = plan_.serial.find(leaf);
+    const schedule::Serial* serial = found == plan_.serial.end() ? nullptr : &found->second;
+    std::vector<const Expression*> values = expressions_of(compute.statement);
+    if (serial != nullptr) values = {&serial->value};
+    const schedule::Tile& target = plan_.tiles.at(compute.targets.front());
+    std::optional<AxisId> lanes;
+    if (target.home == Home::Fragment)
+        lanes = target.column;
+    else if (serial != nullptr)
+        lanes = serial->over;
+    UnitWork work;
+    std::set<VariableId> counted;
+    for (const Expression* value : values)
+        walk(*value, [&](const Expression& part) {
+            const Read* read = std::get_if<Read>(&part.node);
+            if (read == nullptr || read->index.empty()) return;
+            for (const VariableId variable : serial != nullptr ? serial->reads : compute.reads) {
+                const auto tile = plan_.tiles.find(variable);
+                if (region_.variables[variable.index()].array != read->array ||
+                    tile == plan_.tiles.end() || tile->second.home != Home::Device)
+                    continue;
+                const double count =
+                    of_thread(compute, serial, schedule::axes_along(plan_.tile_axes, part));
+                const bool in_vectors = target.home == Home::Fragment &&
+                                        read->index.back() == axis_index(*target.column);
+                const double vector = in_vectors ? static_cast<double>(plan_.vector) : 1;
+                work += reads(count, count / vector, lines_of(*read, lanes));
+                if (counted.insert(variable).second)
+                    work.loaded += elements_.elements(read->array) *
+                                   static_cast<double>(bits_of(tile->second.type)) / 8;
+            }
+        });
+    return work;
+}
+
+UnitWork ScatteredReads::of_operand(const Compute& compute, const Expression& operand,
+                                    double count) const {
+    UnitWork work;
+    walk(operand, [&](const Expression& part) {
+        const Read* read = std::get_if<Read>(&part.node);
+        if (read == nullptr || read->index.empty()) return;
+        const auto variable = schedule::variable_read(region_, compute, read->array);
+        const auto tile = variable ? plan_.tiles.find(*variable) : plan_.tiles.end();
+        const AxisId inner = region_.arrays[read->array.index()].axes.back();
+        if (tile == plan_.tiles.end() || tile->second.home != Home::Device ||
+            elements_.extent(inner) > 1 || region_.axes[inner.index()].extent == 1)
+            return;
+        const auto bits = static_cast<double>(bits_of(tile->second.type));
+        const double each = count / (kLanes * warps());
+        work += reads(each, each, kLanes);
+        work.loaded += count * bits / 8 * sector_share(1, bits);
+    });
+    return work;
+}
+
+/// Lines of a cache in which the elements lie that a warp reads at once: of the lanes of a row, a
+/// vector apart, and of the rows that share a warp.
+double ScatteredReads::lines_of(const Read& read, std::optional<AxisId> along) const {
+    constexpr double kLine = 128;  // bytes
+    const Array& array = region_.arrays[read.array.index()];
+    const auto stride = [&](AxisId axis) {
+        double apart = static_cast<double>(bits_of(array.type)) / 8;
+        for (std::size_t d = read.index.size(); d-- > 0;) {
+            if (schedule::axes_along(plan_.tile_axes, read.index[d]).contains(axis)) return apart;
+            apart *= static_cast<double>(region_.axes[array.axes[d].index()].extent);
+        }
+        return 0.0;
+    };
+    const auto lines = [&](double lanes, double apart) {
+        return std::clamp(lanes * apart / kLine, 1.0, lanes);
+    };
+    const double of_row = std::min(static_cast<double>(plan_.lanes_per_row), kLanes);
+    double all = 1;
+    if (along) all *= lines(of_row, static_cast<double>(plan_.vector) * stride(*along));
+    if (plan_.row) all *= lines(kLanes / of_row, stride(*plan_.row));
+    return all;
+}
+
+}  // namespace napkin
