@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "perfmodel/moved.h"
+#include "schedule/pairs.h"
 #include "schedule/statements.h"
 
 namespace napkin {
