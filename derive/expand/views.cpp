@@ -35,36 +35,42 @@ Statement ViewTable::rewrite_reads(Statement statement) {
 /// A gather asks for every element, and for what its index reads, before a condition around it is
 /// looked at: where only that condition keeps it inside, it is the nearest element there is.
 Expression ViewTable::inside(Expression gather) const {
-    const auto has_contract = [&](const Read& element) {
-        return arrays_[element.array.index()].indexes.has_value();
+    // An array that is an index elsewhere may be of a longer axis there.
+    const auto has_contract = [&](const Read& element, AxisId dimension) {
+        const std::optional<AxisId> indexes = arrays_[element.array.index()].indexes;
+        if (!indexes || *indexes == dimension) return indexes.has_value();
+        const Axis& most = diagram_[*indexes];
+        return !most.dynamic && !diagram_[dimension].dynamic &&
+               most.extent <= diagram_[dimension].extent;
     };
-    const auto is_inside = [&](const Expression& index) {
+    const auto is_inside = [&](const Expression& index, AxisId dimension) {
         const Read* element = std::get_if<Read>(&index.node);
         return std::holds_alternative<AxisIndex>(index.node) ||
-               (element != nullptr && has_contract(*element));
-    };
-    // It counts as inside that may be so by contract.
-    const auto needs_contract = [&](const Expression& index) {
-        const Read* element = std::get_if<Read>(&index.node);
-        return element != nullptr && !has_contract(*element);
+               (element != nullptr && has_contract(*element, dimension));
     };
     return rewrite(std::move(gather), [&](Expression node) {
         Read* element = std::get_if<Read>(&node.node);
-        if (element == nullptr ||
-            std::all_of(element->index.begin(), element->index.end(), is_inside))
-            return node;
+        if (element == nullptr) return node;
+        const std::vector<AxisId>& axes = arrays_[element->array.index()].axes;
+        bool all_inside = true;
+        bool needs_contract = false;  // of what counts as inside that may be so by one
+        for (std::size_t k = 0; k < axes.size(); ++k) {
+            const Expression& index = element->index[k];
+            const bool inside = is_inside(index, axes[k]);
+            all_inside = all_inside && inside;
+            needs_contract =
+                needs_contract || (std::holds_alternative<Read>(index.node) && !inside);
+        }
+        if (all_inside) return node;
         Diagram scope = diagram_;
         scope.arrays = arrays_;
-        if (std::none_of(element->index.begin(), element->index.end(), needs_contract) &&
-            checking::accesses_proved(scope, node, {}))
-            return node;
+        if (!needs_contract && checking::accesses_proved(scope, node, {})) return node;
         Read plain = *element;
         for (Expression& index : plain.index)
             if (!arrays_read(index).empty()) index = integer(0);
         const bool only_data = checking::accesses_proved(scope, {std::move(plain), {}}, {});
-        const std::vector<AxisId>& axes = arrays_[element->array.index()].axes;
         for (std::size_t k = 0; k < axes.size(); ++k) {
-            if (is_inside(element->index[k])) continue;
+            if (is_inside(element->index[k], axes[k])) continue;
             if (only_data && arrays_read(element->index[k]).empty()) continue;
             Expression last = apply(Function::Subtract, {size_of(axes[k]), integer(1)});
             Expression first = apply(Function::Max, {std::move(element->index[k]), integer(0)});

@@ -77,6 +77,9 @@ TEST_CASE("what a condition keeps inside its array is not read elsewhere") {
         {"a neighbour of what data says",
          "axis y = 5, p = 37\n input X[y] : f32, i[p] : i32\n"
          "output Y[p] : f32 = if i[p] >= 0 and i[p] < size(y) - 1 then X[i[p] + 1] else 0"},
+        {"an index of a long axis that a condition lets into a short one",
+         "axis y = 50, z = 5, p = 37\n input X[y], Z[z] : f32, i[p] : i32\n"
+         "output Y[p] : f32 = X[i[p]] + (if i[p] < size(z) then Z[i[p]] else 0)"},
         {"pages, some of them missing",
          "axis q = 64, x = 256, d = 64, pages = 20, slot = 16, l = x // 16\n input Q[q, d] : bf16\n"
          "input KC[pages, slot, d], VC[pages, slot, d] : bf16\n input table[l] : i32\n"
